@@ -1,0 +1,171 @@
+/**
+ * The one table of error codes (docs and OpenAPI are derived from it).
+ *
+ * `status` is the HTTP status under which the code leaves: 200 means inside the envelope, anything
+ * else means a `{"detail"}` body. No code is ever billed.
+ */
+export const errorTable = {
+  UNAUTHORIZED: {
+    status: 401,
+    condition: 'The key is missing, unknown, truncated, revoked or expired.',
+    remedy: 'Send the whole key in X-Api-Key; mint a new one if it was revoked or has expired.',
+  },
+  FORBIDDEN: {
+    status: 200,
+    condition: 'The key is valid but lacks the permission for this action.',
+    remedy: 'Mint a key with the permission named in the message.',
+  },
+  PAYMENT_REQUIRED: {
+    status: 200,
+    condition: 'The budget of the project does not cover the price of the call.',
+    remedy: 'Top up the wallet and allocate more to the project.',
+  },
+  RATE_LIMITED: {
+    status: 200,
+    condition: 'The burst or sustained rate limit of the project is exceeded.',
+    remedy: 'Wait for Retry-After, then retry with jitter; or raise the limits of the project.',
+  },
+  INVALID_REQUEST: {
+    status: 200,
+    condition: 'A field is missing, unknown or out of range; the message names its path.',
+    remedy: 'Correct the field that the message names. Malformed JSON is answered with HTTP 400.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    condition: 'The request body is over the limit.',
+    remedy: 'Send smaller or fewer images.',
+  },
+  REQUEST_ID_CONFLICT: {
+    status: 200,
+    condition: 'The requestId was used within 24 hours for a call with other content.',
+    remedy: 'Use a new requestId for a new call.',
+  },
+  IMAGE_DECODE_FAILED: {
+    status: 200,
+    condition: 'The image is empty, damaged or truncated.',
+    remedy: 'Send the complete file as the camera wrote it.',
+  },
+  UNSUPPORTED_IMAGE_TYPE: {
+    status: 200,
+    condition: 'The bytes are not what contentType says, or neither JPEG nor PNG.',
+    remedy: 'Send JPEG or PNG and declare it as such.',
+  },
+  IMAGE_TOO_SMALL: {
+    status: 200,
+    condition: 'The shortest side of the image is below the limit.',
+    remedy: 'Send a larger picture.',
+  },
+  IMAGE_TOO_LARGE: {
+    status: 200,
+    condition: 'The image has more bytes or pixels than the limit.',
+    remedy: 'Scale the picture down or compress it more.',
+  },
+  NO_FACE_FOUND: {
+    status: 200,
+    condition: 'No face was found in the image.',
+    remedy: 'Show one face, upright, well lit and not cut off; or lower minFaceConfidence.',
+  },
+  MULTIPLE_FACES: {
+    status: 200,
+    condition: 'More than one face was found where facePolicy is "single".',
+    remedy: 'Crop the picture to one face, or send facePolicy "largest".',
+  },
+  FACE_TOO_SMALL: {
+    status: 200,
+    condition: 'The face is smaller than minFaceSize.',
+    remedy: 'Come closer, send a larger picture, or lower minFaceSize.',
+  },
+  LOW_QUALITY: {
+    status: 200,
+    condition: 'The quality of the face is below minQuality; the message lists the reasons.',
+    remedy: 'Take the picture again with the listed reasons in mind.',
+  },
+  LIVENESS_FAILED: {
+    status: 200,
+    condition: 'requireLiveness was set and the face was not judged live.',
+    remedy: 'Capture the person again, directly with the camera.',
+  },
+  SUBJECT_NOT_FOUND: {
+    status: 200,
+    condition: 'The subject is absent from the active project or was already deleted.',
+    remedy: 'Look the subject up with GET /v1/subjects.',
+  },
+  GROUP_NOT_FOUND: {
+    status: 200,
+    condition: 'No subject of the gallery belongs to the group.',
+    remedy: 'List the groups with GET /v1/groups.',
+  },
+  EXTERNAL_ID_CONFLICT: {
+    status: 200,
+    condition: 'Another subject of the gallery already has this externalId.',
+    remedy: 'Use another externalId, or enroll with onExisting "append".',
+  },
+  DUPLICATE_SUBJECT: {
+    status: 200,
+    condition: 'The face is already enrolled as another subject.',
+    remedy: 'Add the picture to that subject, or send duplicateCheck "report".',
+  },
+  SUBJECT_FACE_MISMATCH: {
+    status: 200,
+    condition: 'The face does not look like the subject it would be added to.',
+    remedy: 'Check the subjectId; send force true if you are certain.',
+  },
+  TEMPLATE_LIMIT_REACHED: {
+    status: 200,
+    condition: 'The subject has the largest number of templates already.',
+    remedy: 'Remove a template with svc.updateSubject first.',
+  },
+  GALLERY_FULL: {
+    status: 200,
+    condition: 'The gallery holds the largest number of templates already.',
+    remedy: 'Delete subjects, or use another gallery.',
+  },
+  MODEL_MISMATCH: {
+    status: 200,
+    condition: 'No template of the gallery was made by the active recognition model.',
+    remedy: 'Enroll again, or activate the model that made the templates.',
+  },
+} as const
+
+export type ErrorCode = keyof typeof errorTable
+
+/** The codes that leave inside the envelope, under HTTP 200. */
+export type ActionErrorCode = Exclude<ErrorCode, 'UNAUTHORIZED' | 'PAYLOAD_TOO_LARGE'>
+
+/** An expected failure of a call: it becomes one item of `errors[]` in the envelope. */
+export class ActionError extends Error {
+  override readonly name = 'ActionError'
+  readonly problems: readonly { readonly code: ActionErrorCode; readonly message: string }[]
+
+  constructor(code: ActionErrorCode, message: string | readonly string[], options?: ErrorOptions) {
+    const messages = typeof message === 'string' ? [message] : message
+    super(messages.join('; '), options)
+    this.problems = messages.map((text) => ({ code, message: text }))
+  }
+
+  get code(): ActionErrorCode {
+    return this.problems[0]?.code ?? 'INVALID_REQUEST'
+  }
+}
+
+/** A call that never becomes an envelope: it leaves under `status` with `{"detail": message}`. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    detail: string,
+    options: ErrorOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(detail, options)
+    this.status = status
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** Overload, or a part that is down for the moment: HTTP 503, `Retry-After` in whole seconds. */
+export function unavailable(detail: string, retryAfterS = 1, cause?: unknown): HttpError {
+  return new HttpError(503, detail, { headers: { 'retry-after': String(retryAfterS) }, cause })
+}

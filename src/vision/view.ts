@@ -1,0 +1,79 @@
+/** What the vision side is asked and what it answers. Plain data: it crosses a process border. */
+
+/** One picture as the caller sent it. */
+export type Picture = {
+  /** Base64 as RFC 4648 section 4, padded; unchecked until the worker decodes it. */
+  readonly bytes: string
+  readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png'
+}
+
+/** What to look for in a picture. */
+export type Look = {
+  /** Faces below this confidence (0..1) are not reported. */
+  readonly minFaceConfidence: number
+  /** Faces whose shorter box side is below this (px of the upright image) are not reported. */
+  readonly minFaceSizePx: number
+  /** The most faces to work on, largest first. */
+  readonly maxFaces: number
+  /** Whether each face brings an aligned JPEG. */
+  readonly crops: boolean
+}
+
+/** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
+export type Point = { readonly x: number; readonly y: number }
+
+/** Whole pixels of the upright image, origin top-left. */
+export type Box = {
+  readonly left: number
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Five points; left and right as seen in the image. */
+export type Landmarks = {
+  readonly leftEye: Point
+  readonly rightEye: Point
+  readonly noseTip: Point
+  readonly leftMouth: Point
+  readonly rightMouth: Point
+}
+
+/** Degrees. yaw > 0: nose points to image right; pitch > 0: nose points up; roll > 0: clockwise. */
+export type Pose = { readonly yaw: number; readonly pitch: number; readonly roll: number }
+
+export type SeenFace = {
+  readonly boundingBox: Box
+  /** 0..1; 0.6 is the detectors' rule for "this is a face". */
+  readonly confidence: number
+  readonly landmarks: Landmarks
+  readonly pose: Pose
+  /** 0..100, whole. */
+  readonly qualityScore: number
+  /** Aligned 112×112 JPEG, base64; only when asked for. */
+  readonly crop?: string
+}
+
+/** Everything that was seen in one picture. */
+export type View = {
+  /** Size of the upright image, px. */
+  readonly width: number
+  readonly height: number
+  /** Whether an EXIF orientation other than "upright" was applied. */
+  readonly orientationApplied: boolean
+  /** Every face that passed the look's minima, also those beyond `maxFaces`. */
+  readonly faceCount: number
+  /** Largest first, at most `maxFaces`. */
+  readonly faces: readonly SeenFace[]
+  /** Milliseconds per stage. */
+  readonly timingsMs: Readonly<Record<'decode' | 'detect' | 'landmarks', number>>
+  /** Role to "model@version". */
+  readonly providers: Readonly<Record<string, string>>
+}
+
+/** Limits of a picture, checked from its header before a pixel is decoded. */
+export type PictureLimits = {
+  readonly bytesMax: number
+  readonly pixelsMax: number
+  readonly sideMinPx: number
+}

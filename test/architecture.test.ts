@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+/** Folder of src → what it may import. A name with `(types)` may be imported as a type only. */
+const mayImport: Record<string, readonly string[]> = {
+  lib: [],
+  store: ['lib'],
+  models: ['lib'],
+  vision: ['lib', 'models'],
+  gallery: ['lib', 'store', 'vision (types)'],
+  billing: ['lib', 'store'],
+  gate: ['lib', 'store', 'billing'],
+  actions: ['lib', 'gallery (types)', 'vision (types)', 'billing (types)'],
+  http: ['lib', 'gate', 'actions'],
+  console: ['lib', 'gate', 'actions', 'store', 'billing'],
+}
+
+/** Package → the one file or folder that may import it. */
+const owners: Record<string, string> = {
+  'onnxruntime-node': 'src/vision/session.ts',
+  sharp: 'src/vision/decode.ts',
+  'node:sqlite': 'src/store/',
+  kysely: 'src/store/',
+  fastify: 'src/http/server.ts',
+  pino: 'src/lib/log.ts',
+  'prom-client': 'src/http/metrics.ts',
+}
+
+/** The roots: they put the house together and may import anything. */
+const isRoot = (file: string): boolean =>
+  /^src\/(main|config|services)\.ts$/u.test(file) || file.startsWith('src/cli/')
+
+type Import = { readonly target: string; readonly typeOnly: boolean }
+
+function importsOf(source: string): Import[] {
+  const pattern =
+    /(?:^|\n)\s*(import|export)\s+(type\s)?[^'"\n;]*?(?:\n[^'"\n]*?)*?from\s+['"]([^'"]+)['"]|import\s*\(?\s*['"]([^'"]+)['"]/gu
+  return [...source.matchAll(pattern)].map((match) => ({
+    target: match[3] ?? match[4] ?? '',
+    typeOnly: match[2] !== undefined,
+  }))
+}
+
+/** Every rule that `source`, standing at `file`, breaks. */
+function violations(file: string, source: string): string[] {
+  const folder = file.split('/')[1] ?? ''
+  const broken: string[] = []
+  for (const { target, typeOnly } of importsOf(source)) {
+    const owner = owners[target]
+    if (owner && !typeOnly && !file.startsWith(owner))
+      broken.push(`${file} imports ${target}, which ${owner} owns`)
+    if (!target.startsWith('.') || isRoot(file)) continue
+    const place = path.posix.join(path.posix.dirname(file), target)
+    const other = place.split('/')[1] ?? ''
+    if (other === folder) continue
+    const allowed = mayImport[folder] ?? []
+    const isFine = allowed.includes(other) || (typeOnly && allowed.includes(`${other} (types)`))
+    if (!isFine && place !== 'src/config.ts') broken.push(`${file} imports ${place}`)
+    if (place === 'src/config.ts' && !typeOnly)
+      broken.push(`${file} imports the configuration as a value`)
+  }
+  if (file !== 'src/main.ts' && !file.startsWith('src/cli/') && /process\.env\b/u.test(source))
+    broken.push(`${file} reads process.env`)
+  return broken
+}
+
+test('every file imports only what its folder may', () => {
+  const files = globSync('src/**/*.ts').map((file) => file.split(path.sep).join('/'))
+  assert.ok(files.length > 3, 'the source files are found')
+  const broken = files.flatMap((file) => violations(file, readFileSync(file, 'utf8')))
+  assert.deepEqual(broken, [])
+})
+
+test('a planted import is found', () => {
+  assert.equal(
+    violations('src/actions/x.ts', `import { open } from '../store/database.ts'`).length,
+    1,
+  )
+  assert.equal(violations('src/actions/x.ts', `import { see } from '../vision/pool.ts'`).length, 1)
+  assert.equal(
+    violations('src/actions/x.ts', `import type { View } from '../vision/view.ts'`).length,
+    0,
+  )
+  assert.equal(
+    violations('src/lib/x.ts', `import {\n  one,\n  two,\n} from '../store/keys.ts'`).length,
+    1,
+  )
+  assert.equal(violations('src/gate/x.ts', `import sharp from 'sharp'`).length, 1)
+  assert.equal(
+    violations('src/http/x.ts', `const worker = await import('../vision/worker.ts')`).length,
+    1,
+  )
+  assert.equal(violations('src/gate/x.ts', `const port = process.env['PORT']`).length, 1)
+})
