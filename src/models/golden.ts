@@ -59,8 +59,8 @@ export function goldenOf(outputs: Readonly<Record<string, ArrayLike<number>>>): 
 }
 
 /**
- * Of the mean absolute value. Two processors that add in another order differ by a tenth of this at
- * the most; a wrong weight, axis or colour order by far more.
+ * Of the mean absolute value. onnxruntime and TensorFlow.js, which add in another order, differ by a
+ * tenth of this at the most; a wrong weight, axis or colour order makes a far larger difference.
  */
 const toleranceShare = 2e-3
 
