@@ -7,7 +7,7 @@ export const ageGender = {
   roles: ['attributes'],
   product: {
     file: 'age_gender.onnx',
-    sha256: '',
+    sha256: 'ddd6a3ed72c251df3f367a505bf8cd36194a9c0e00016d76f1347cd21888a1e2',
   },
   source: {
     package: '@vladmandic/face-api',
@@ -45,5 +45,8 @@ export const ageGender = {
     cropFactor: 1,
     genders: ['male', 'female'],
   },
-  golden: {},
+  golden: {
+    age: { samples: [7.91101], meanAbsolute: 7.91101, tolerance: 0.015822 },
+    gender: { samples: [0.973048, 0.0269518], meanAbsolute: 0.5, tolerance: 0.001 },
+  },
 } as const satisfies ModelEntry

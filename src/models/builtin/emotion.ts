@@ -7,7 +7,7 @@ export const emotion = {
   roles: ['attributes'],
   product: {
     file: 'emotion.onnx',
-    sha256: '',
+    sha256: 'cca3fc8d3903851473220304afda3d0e1520e71657a360c75290db2761b1b8c4',
   },
   source: {
     package: '@vladmandic/human',
@@ -44,5 +44,11 @@ export const emotion = {
     greyWeights: [0.2989, 0.587, 0.114],
     labels: ['angry', 'disgusted', 'fearful', 'happy', 'sad', 'surprised', 'neutral'],
   },
-  golden: {},
+  golden: {
+    probabilities: {
+      samples: [0.0634311, 0.00899524, 0.0860767, 0.186952, 0.134016, 0.0642621, 0.456267],
+      meanAbsolute: 0.142857,
+      tolerance: 0.000285714,
+    },
+  },
 } as const satisfies ModelEntry

@@ -7,7 +7,7 @@ export const faceExpression = {
   roles: ['attributes'],
   product: {
     file: 'face_expression.onnx',
-    sha256: '',
+    sha256: 'c445731f472f3ee03c1a9515ce36757c7e711eb309b8942e8cb2b1861f25e610',
   },
   source: {
     package: '@vladmandic/face-api',
@@ -41,5 +41,11 @@ export const faceExpression = {
     cropFactor: 1,
     labels: ['neutral', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised'],
   },
-  golden: {},
+  golden: {
+    probabilities: {
+      samples: [0.587432, 0.00815659, 0.0361118, 0.35696, 4.91127e-10, 0.0113389, 0.0000014469],
+      meanAbsolute: 0.142857,
+      tolerance: 0.000285714,
+    },
+  },
 } as const satisfies ModelEntry

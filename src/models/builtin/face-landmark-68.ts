@@ -7,7 +7,7 @@ export const faceLandmark68 = {
   roles: ['landmarks'],
   product: {
     file: 'face_landmark_68.onnx',
-    sha256: '',
+    sha256: '861c380488aad18b3379125dc3caadaf86658bf7b21724a7f755741c9999200a',
   },
   source: {
     package: '@vladmandic/face-api',
@@ -49,5 +49,14 @@ export const faceLandmark68 = {
     /** A box of blazeface ends below the forehead: its top is moved up by this share of its height. */
     blazefaceTopShift: 0.08,
   },
-  golden: {},
+  golden: {
+    landmarks: {
+      samples: [
+        0.447992, 0.655439, 0.646558, 0.551454, 0.528802, 0.560665, 0.584246, 0.55932, 0.611384,
+        0.677562, 0.564553, 0.481814, 0.563553, 0.444524, 0.643527, 0.45197,
+      ],
+      meanAbsolute: 0.559483,
+      tolerance: 0.00111897,
+    },
+  },
 } as const satisfies ModelEntry

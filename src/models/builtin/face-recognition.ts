@@ -8,7 +8,7 @@ export const faceRecognition = {
   roles: ['recognizer'],
   product: {
     file: 'face_recognition.onnx',
-    sha256: '',
+    sha256: 'c939a55c316b103b55bc7a65898ab2f36bc9d0de5504e6cec81fe4e3c22f5a71',
   },
   source: {
     package: '@vladmandic/face-api',
@@ -50,5 +50,14 @@ export const faceRecognition = {
     template: chipTemplate,
     dimensions: 128,
   },
-  golden: {},
+  golden: {
+    descriptor: {
+      samples: [
+        -0.0847785, 0.0995176, -0.0319873, -0.283204, -0.0101106, 0.0184116, 0.161784, 0.0349257,
+        0.12369, 0.368124, 0.00778554, 0.0166788, 0.0378306, -0.0757726, 0.119504, -0.0146829,
+      ],
+      meanAbsolute: 0.0883511,
+      tolerance: 0.000176702,
+    },
+  },
 } as const satisfies ModelEntry

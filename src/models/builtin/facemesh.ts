@@ -8,7 +8,7 @@ export const facemesh = {
   roles: ['landmarks'],
   product: {
     file: 'facemesh.onnx',
-    sha256: '',
+    sha256: 'd56667f1a8b9dd9aff80124c5fee241f54be6a4a8041fce8fdea39b426608857',
   },
   source: {
     package: '@vladmandic/human',
@@ -60,5 +60,23 @@ export const facemesh = {
     isUpright: true,
     landmarks68,
   },
-  golden: {},
+  golden: {
+    Identity: {
+      samples: [
+        86.5239, 158.126, 160.96, 110.299, 37.2792, 67.7522, 122.036, 73.1709, 78.8337, 71.8124,
+        131.9, 111.61, 72.921, 115.781, 138.786, 107.03,
+      ],
+      meanAbsolute: 95.2707,
+      tolerance: 0.190541,
+    },
+    Identity_1: { samples: [0.000724524], meanAbsolute: 0.000724524, tolerance: 0.00000144905 },
+    Identity_2: {
+      samples: [
+        93.261, 81.7291, 134.37, 45.7215, -0.38856, 41.3071, 49.6624, 115.796, 73.6574, 2.19458,
+        3.02795, 102.909, 116.788, 138.717, 120.086, -3.79483,
+      ],
+      meanAbsolute: 68.7986,
+      tolerance: 0.137597,
+    },
+  },
 } as const satisfies ModelEntry

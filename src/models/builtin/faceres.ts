@@ -7,7 +7,7 @@ export const faceres = {
   roles: ['recognizer', 'attributes'],
   product: {
     file: 'faceres.onnx',
-    sha256: '',
+    sha256: '0cb1fcadc4e87adbc383c838f9d543708d2ce5abda4dd58108c7c98141531c01',
   },
   source: {
     package: '@vladmandic/human',
@@ -56,5 +56,21 @@ export const faceres = {
     /** The age is the expectation over the bins, bin `i` being `i` years. */
     ageBins: 100,
   },
-  golden: {},
+  golden: {
+    age: {
+      samples: [
+        0.0203792, 0.00992928, 0.00996123, 0.0169442, 0.02171, 0.0219758, 0.0167327, 0.0108512,
+        0.00873589, 0.00608483, 0.0036056, 0.00316051, 0.00234946, 0.00167547, 0.00130131,
+        0.0014321,
+      ],
+      meanAbsolute: 0.01,
+      tolerance: 0.00002,
+    },
+    embedding: {
+      samples: [0, 0, 0, 0, 0.114439, 0, 0, 0, 0, 0, 0, 0, 0.924436, 0, 0, 0],
+      meanAbsolute: 0.0140791,
+      tolerance: 0.0000281583,
+    },
+    gender: { samples: [0.64188], meanAbsolute: 0.64188, tolerance: 0.00128376 },
+  },
 } as const satisfies ModelEntry

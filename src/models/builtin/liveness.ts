@@ -7,7 +7,7 @@ export const liveness = {
   roles: ['liveness'],
   product: {
     file: 'liveness.onnx',
-    sha256: '',
+    sha256: 'f69ae542b8d4c451976198d4fa0eb4d29110714f2b5b16b32c553de30cf54647',
   },
   source: {
     package: '@vladmandic/human',
@@ -42,5 +42,5 @@ export const liveness = {
     cropFactor: 0.8,
     labels: ['live', 'spoof'],
   },
-  golden: {},
+  golden: { probabilities: { samples: [0.545804, 0.454196], meanAbsolute: 0.5, tolerance: 0.001 } },
 } as const satisfies ModelEntry

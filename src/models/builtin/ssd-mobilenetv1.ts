@@ -7,7 +7,7 @@ export const ssdMobilenetv1 = {
   roles: ['detector'],
   product: {
     file: 'ssd_mobilenetv1.onnx',
-    sha256: '',
+    sha256: '1a3d87eadad2d1c681a854ef7d6642a793717aa7b23183f1b45955842fe2b7a6',
   },
   source: {
     package: '@vladmandic/face-api',
@@ -50,5 +50,23 @@ export const ssdMobilenetv1 = {
     /** Of two boxes that overlap more, the better one is kept. */
     overlapMax: 0.5,
   },
-  golden: {},
+  golden: {
+    boxes: {
+      samples: [
+        -0.00956131, 0.475099, -0.0228219, 0.356255, 0.286976, 0.393307, 0.563505, 0.896768,
+        1.02315, 1.04535, 0.688899, 0.141631, 0.446283, 1.06303, 0.710199, 0.8253,
+      ],
+      meanAbsolute: 0.510969,
+      tolerance: 0.00102194,
+    },
+    scores: {
+      samples: [
+        0.00693002, 0.000202119, 0.000505418, 0.00139749, 0.00109258, 0.000711203, 0.000968188,
+        0.000605643, 0.0017795, 0.00111961, 0.00212258, 0.00419623, 0.00221503, 0.00113377,
+        0.00132018, 0.0184779,
+      ],
+      meanAbsolute: 0.00215167,
+      tolerance: 0.00000430334,
+    },
+  },
 } as const satisfies ModelEntry

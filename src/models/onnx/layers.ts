@@ -67,16 +67,11 @@ export function pool(
   return { ...input, name, size: slidSize(input.size, { kernel, stride, pads }) }
 }
 
-/** Adds `min(max(x, low), high)`; either bound may be left open. */
+/** Adds `min(max(x, low), high)`. */
 export function clip(
   graph: GraphBuilder,
   name: string,
-  { low, high }: { readonly low?: number | undefined; readonly high?: number | undefined },
+  { low, high }: { readonly low: number; readonly high: number },
 ): string {
-  const lowest = low === undefined ? '' : graph.floats([low], [])
-  return graph.add('Clip', [
-    name,
-    lowest,
-    ...(high === undefined ? [] : [graph.floats([high], [])]),
-  ])
+  return graph.add('Clip', [name, graph.floats([low], []), graph.floats([high], [])])
 }

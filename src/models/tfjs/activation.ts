@@ -1,9 +1,17 @@
 import type { GraphBuilder } from '../onnx/graph.ts'
+import { clip } from '../onnx/layers.ts'
 import { constantInput, tensor, tensorInput } from './operation.ts'
 import type { Constant, Operation, Operator } from './operation.ts'
 
 export const activations: Readonly<Record<string, Operator>> = {
   Relu: unary('Relu'),
+  Relu6: (operation) => {
+    const { name, shape } = tensorInput(operation, 0)
+    const [low] = constantInput(operation, 1).data
+    const [high] = constantInput(operation, 2).data
+    if (low !== 0 || high === undefined) throw new Error('it is not a ReLU with an upper bound')
+    return tensor(clip(operation.graph, name, { low, high }), shape)
+  },
   Sigmoid: unary('Sigmoid'),
   Prelu: (operation) => {
     const { name, shape } = tensorInput(operation, 0)

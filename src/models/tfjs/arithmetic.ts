@@ -1,6 +1,5 @@
-import { clip } from '../onnx/layers.ts'
 import { transpose } from '../onnx/layout.ts'
-import { constantInput, tensor, tensorInput } from './operation.ts'
+import { tensor, tensorInput } from './operation.ts'
 import type { Operation, Operator, Value } from './operation.ts'
 
 /** Of two tensors of one shape, or of a tensor and one number (or one number per channel). */
@@ -8,8 +7,6 @@ export const arithmetic: Readonly<Record<string, Operator>> = {
   Add: binary('Add'),
   AddV2: binary('Add'),
   Mul: binary('Mul'),
-  Minimum: bound('high'),
-  Maximum: bound('low'),
 }
 
 function binary(operator: string): Operator {
@@ -17,15 +14,6 @@ function binary(operator: string): Operator {
     const { shape } = tensorInput(operation, 0)
     const names = operation.inputs.map((value) => operandName(operation, value, shape.length))
     return tensor(operation.graph.add(operator, names), shape)
-  }
-}
-
-function bound(side: 'low' | 'high'): Operator {
-  return (operation) => {
-    const { name, shape } = tensorInput(operation, 0)
-    const [limit, ...more] = constantInput(operation, 1).data
-    if (limit === undefined || more.length > 0) throw new Error('a bound is one number')
-    return tensor(clip(operation.graph, name, { [side]: limit }), shape)
   }
 }
 

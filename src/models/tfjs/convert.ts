@@ -5,6 +5,7 @@ import { activations } from './activation.ts'
 import { arithmetic } from './arithmetic.ts'
 import { convolutions } from './convolution.ts'
 import { heads } from './dense.ts'
+import { fuseRelu6 } from './fuse.ts'
 import { inTensorFlowOrder, tensor } from './operation.ts'
 import type { Operation, Operator, Tensor, Value } from './operation.ts'
 import { shaping } from './shape.ts'
@@ -28,7 +29,7 @@ export function convertGraphModel(
   const values = new Map<string, Value>()
   const wanted = outputs ?? Object.fromEntries(leavesOf(nodes).map((leaf) => [leaf, leaf]))
 
-  for (const node of nodesInOrder(nodes, Object.values(wanted))) {
+  for (const node of nodesInOrder(fuseRelu6(nodes), Object.values(wanted))) {
     const constant = weights.get(node.name)
     const inputs = (node.input ?? []).map((input) => valueOf(values, input))
     values.set(
