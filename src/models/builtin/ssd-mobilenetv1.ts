@@ -7,7 +7,7 @@ export const ssdMobilenetv1 = {
   roles: ['detector'],
   product: {
     file: 'ssd_mobilenetv1.onnx',
-    sha256: '1a3d87eadad2d1c681a854ef7d6642a793717aa7b23183f1b45955842fe2b7a6',
+    sha256: 'a0c96d418abcb31a148a28e6be55e182a3a541edd186675c873c2da08bb835f3',
   },
   source: {
     package: '@vladmandic/face-api',

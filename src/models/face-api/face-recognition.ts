@@ -23,12 +23,14 @@ export function faceRecognition(network: Network): void {
 }
 
 /** The blocks by the names of their weights; the number is that of the channels. */
-const blocks = [
-  ...['conv32_1', 'conv32_2', 'conv32_3', 'conv64_down'],
-  ...['conv64_1', 'conv64_2', 'conv64_3', 'conv128_down'],
-  ...['conv128_1', 'conv128_2', 'conv256_down'],
-  ...['conv256_1', 'conv256_2', 'conv256_down_out'],
-]
+const blocks = `
+  conv32_1 conv32_2 conv32_3 conv64_down
+  conv64_1 conv64_2 conv64_3 conv128_down
+  conv128_1 conv128_2 conv256_down
+  conv256_1 conv256_2 conv256_down_out
+`
+  .trim()
+  .split(/\s+/u)
 
 type Step = { readonly stride: number; readonly padding: Padding }
 /** dlib takes no padding where it halves the picture. */

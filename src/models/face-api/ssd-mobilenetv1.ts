@@ -7,17 +7,9 @@ import { decodeBoxes, scores } from './ssd-output.ts'
 /** Boxes of faces and their scores on a square picture (512 px): MobileNet v1 with six heads. */
 export function ssdMobilenetv1(network: Network): void {
   const { graph } = network
-  const heads = featureMaps(network).map((features, index) => predict(network, features, index))
-  const encodings = graph.add(
-    'Concat',
-    heads.map(({ encodings: head }) => head),
-    { axis: 1 },
-  )
-  const classes = graph.add(
-    'Concat',
-    heads.map(({ classes: head }) => head),
-    { axis: 1 },
-  )
+  const maps = featureMaps(network)
+  const encodings = predict(network, maps, { head: 'BoxEncodingPredictor', numbers: 4 })
+  const classes = predict(network, maps, { head: 'ClassPredictor', numbers: 3 })
   const priors = weightsNamed(network, 'Output/extra_dim')
   const count = priors.data.length / 4
   graph.output('boxes', decodeBoxes(graph, encodings, priors.data), [count, 4])
@@ -25,14 +17,14 @@ export function ssdMobilenetv1(network: Network): void {
 }
 
 /** The depthwise convolutions that halve the picture. */
-const halvingLayers: readonly number[] = [2, 4, 6, 12]
+const halvingLayers = new Set([2, 4, 6, 12])
 
 /** The six maps on which faces are looked for, from 32×32 cells to one. */
 function featureMaps(network: Network): readonly FeatureMap[] {
   let features = pointwise(network, scaledInput(network), 'MobilenetV1/Conv2d_0_pointwise', 2)
   const maps: FeatureMap[] = []
   for (let layer = 1; layer <= 13; layer++) {
-    const stride = halvingLayers.includes(layer) ? 2 : 1
+    const stride = halvingLayers.has(layer) ? 2 : 1
     features = depthwise(network, features, `MobilenetV1/Conv2d_${layer}_depthwise`, stride)
     features = pointwise(network, features, `MobilenetV1/Conv2d_${layer}_pointwise`, 1)
     if (layer === 11 || layer === 13) maps.push(features)
@@ -74,11 +66,16 @@ function depthwise(
   prefix: string,
   stride: number,
 ): FeatureMap {
-  const [gamma, beta, mean, variance] = ['gamma', 'beta', 'moving_mean', 'moving_variance'].map(
-    (name) => weightsNamed(network, `${prefix}/BatchNorm/${name}`).data,
-  ) as [Float32Array, Float32Array, Float32Array, Float32Array]
-  const scale = gamma.map((value, channel) => value / Math.sqrt((variance[channel] ?? 0) + epsilon))
-  const bias = beta.map((value, channel) => value - (mean[channel] ?? 0) * (scale[channel] ?? 1))
+  const normalization = (name: string): Float32Array =>
+    weightsNamed(network, `${prefix}/BatchNorm/${name}`).data
+  const mean = normalization('moving_mean')
+  const variance = normalization('moving_variance')
+  const scale = normalization('gamma').map(
+    (value, channel) => value / Math.sqrt((variance[channel] ?? 0) + epsilon),
+  )
+  const bias = normalization('beta').map(
+    (value, channel) => value - (mean[channel] ?? 0) * (scale[channel] ?? 1),
+  )
   const options = { stride, scale, bias, isDepthwise: true }
   return relu6(network, convolutionLayer(network, input, `${prefix}/depthwise_weights`, options))
 }
@@ -87,20 +84,20 @@ function relu6({ graph }: Network, input: FeatureMap): FeatureMap {
   return { ...input, name: clip(graph, input.name, { low: 0, high: 6 }) }
 }
 
-/** Per cell and prior: four numbers of a box, three classes. Both as `[N, priors, numbers]`. */
+/** What a head says of every prior of every map, `[N, priors, numbers]`. */
 function predict(
   network: Network,
-  features: FeatureMap,
-  index: number,
-): { readonly encodings: string; readonly classes: string } {
-  const head = (name: string, numbers: number): string => {
-    const prefix = `Prediction/BoxPredictor_${index}/${name}`
+  maps: readonly FeatureMap[],
+  { head, numbers }: { readonly head: string; readonly numbers: number },
+): string {
+  const { graph } = network
+  const predictions = maps.map((features, index) => {
+    const prefix = `Prediction/BoxPredictor_${index}/${head}`
     const bias = weightsNamed(network, `${prefix}/biases`).data
     const map = convolutionLayer(network, features, `${prefix}/weights`, { bias })
     const priors = (map.size[0] * map.size[1] * map.channels) / numbers
-    const { graph } = network
     const cells = graph.add('Transpose', [map.name], { perm: [0, 2, 3, 1] })
     return graph.add('Reshape', [cells, graph.integers([-1, priors, numbers])])
-  }
-  return { encodings: head('BoxEncodingPredictor', 4), classes: head('ClassPredictor', 3) }
+  })
+  return graph.add('Concat', predictions, { axis: 1 })
 }

@@ -27,18 +27,20 @@ export function scores(graph: GraphBuilder, classes: string, priorCount: number)
   return graph.add('Reshape', [face, graph.integers([-1, priorCount])])
 }
 
+/** Of each prior, height first: `[priors, 2]` each. */
 function sizesAndCentres(priors: Float32Array): {
   readonly sizes: Float32Array
   readonly centres: Float32Array
 } {
   const sizes = new Float32Array(priors.length / 2)
   const centres = new Float32Array(priors.length / 2)
-  for (let index = 0; index < sizes.length; index++) {
-    const start = priors[index * 2 - (index % 2)] ?? 0
-    const end = priors[index * 2 - (index % 2) + 2] ?? 0
-    sizes[index] = end - start
-    centres[index] = start + (end - start) / 2
-  }
+  for (let prior = 0; prior < priors.length / 4; prior++)
+    for (const axis of [0, 1]) {
+      const start = priors[4 * prior + axis] ?? 0
+      const end = priors[4 * prior + axis + 2] ?? 0
+      sizes[2 * prior + axis] = end - start
+      centres[2 * prior + axis] = start + (end - start) / 2
+    }
   return { sizes, centres }
 }
 
@@ -46,11 +48,12 @@ function scaled(graph: GraphBuilder, name: string, factor: number): string {
   return graph.add('Mul', [name, graph.floats([factor], [])])
 }
 
+/** The numbers from `from` to before `to` of every prior. */
 function lastAxis(
   graph: GraphBuilder,
   name: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): string {
-  const [start, end, axis] = [from, to, 2].map((value) => graph.integers([value]))
-  return graph.add('Slice', [name, start ?? '', end ?? '', axis ?? ''])
+  const bounds = [from, to, 2].map((value) => graph.integers([value]))
+  return graph.add('Slice', [name, ...bounds])
 }

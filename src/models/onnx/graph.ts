@@ -65,7 +65,7 @@ export function buildGraph(name: string): GraphBuilder {
   }
   return {
     add,
-    floats: (data, shape) => store(shape, Float32Array.from(data)),
+    floats: (data, shape) => store(shape, new Float32Array(data)),
     integers: (values) => store([values.length], BigInt64Array.from(values, BigInt)),
     input: (port, shape) => inputs.push({ name: port, shape }),
     output: (port, from, shape) => {

@@ -32,7 +32,7 @@ export function convolve(
 ): FeatureMap {
   const [height = 0, width = 0, inChannels = 0, lastAxis = 0] = filters.shape
   if (inChannels !== input.channels || (isDepthwise && lastAxis !== 1))
-    throw new Error(`filters of ${filters.shape} do not fit ${input.channels} channels`)
+    throw new Error(`filters of ${filters.shape.join()} do not fit ${input.channels} channels`)
   const channels = isDepthwise ? inChannels : lastAxis
   const kernel = [height, width] as const
   const pads = padding === 'SAME' ? samePads(input.size, kernel, stride) : noPads

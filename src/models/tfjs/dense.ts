@@ -7,7 +7,7 @@ import { flagAttribute, textsAttribute } from './topology.ts'
 export const heads: Readonly<Record<string, Operator>> = {
   Mean: (operation) => {
     const { name, channels } = featureMapInput(operation, 0)
-    const axes = [...constantInput(operation, 1).data].sort()
+    const axes = constantInput(operation, 1).data
     if (axes.join() !== '1,2' || flagAttribute(operation.node, 'keep_dims'))
       throw new Error('the mean is not one over height and width')
     const { graph } = operation
