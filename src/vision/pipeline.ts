@@ -1,4 +1,16 @@
-import type { Look, Picture, PictureLimits, View } from './view.ts'
+import { builtinPack } from '../models/builtin.ts'
+import { admit } from './admit.ts'
+import { blazeface } from './blazeface.ts'
+import { decode, prepareDecoder } from './decode.ts'
+import { detect } from './detect.ts'
+import { createExaminer } from './examine.ts'
+import type { Upright } from './frame.ts'
+import { area } from './geometry.ts'
+import { reportedBox, seenFace } from './seen-face.ts'
+import { openSession } from './session.ts'
+import type { Session } from './session.ts'
+import { ssd } from './ssd.ts'
+import type { Look, Picture, PictureLimits, SeenFace, View } from './view.ts'
 
 /** Looks at pictures, one after another; owns the model sessions. */
 export type Pipeline = {
@@ -20,4 +32,69 @@ export type PipelineOptions = {
   readonly limits: PictureLimits
 }
 
-export declare function createPipeline(options: PipelineOptions): Promise<Pipeline>
+export async function createPipeline({ modelsFolder, limits }: PipelineOptions): Promise<Pipeline> {
+  prepareDecoder()
+  const sessions = await openSessions(modelsFolder)
+  return {
+    async look(picture, look, path) {
+      const startMs = performance.now()
+      const upright = await decode(admit(picture, limits, path), limits.pixelsMax, path)
+      const decodeMs = performance.now() - startMs
+      const { timingsMs, ...seen } = await see(sessions, upright, look)
+      return { ...seen, timingsMs: { decode: decodeMs, ...timingsMs }, providers }
+    },
+    async close() {
+      for (const session of Object.values(sessions)) await session.close()
+    },
+  }
+}
+
+type Sessions = Readonly<Record<'blazeface' | 'ssd' | 'landmarks' | 'mesh', Session>>
+
+const { models } = builtinPack
+
+async function openSessions(folder: string): Promise<Sessions> {
+  return {
+    blazeface: await openSession(folder, models.blazeface),
+    ssd: await openSession(folder, models.ssd_mobilenetv1),
+    landmarks: await openSession(folder, models.face_landmark_68),
+    mesh: await openSession(folder, models.facemesh),
+  }
+}
+
+const providers = {
+  detector: [models.blazeface, models.ssd_mobilenetv1].map(nameOf).join('+'),
+  landmarks: [models.face_landmark_68, models.facemesh].map(nameOf).join('+'),
+}
+
+function nameOf({ id, version }: { readonly id: string; readonly version: string }): string {
+  return `${id}@${version}`
+}
+
+async function see(sessions: Sessions, upright: Upright, look: Look) {
+  const { frame, width, height, orientationApplied } = upright
+  const startMs = performance.now()
+  const { examine, spentMs } = createExaminer(sessions, frame)
+  const detectors = {
+    blazeface: () => blazeface(sessions.blazeface, frame),
+    ssd: () => ssd(sessions.ssd, frame),
+    examine,
+  }
+  const found = await detect(detectors, frame, ({ box, confidence }) => {
+    const reported = reportedBox(box, upright)
+    const shorterSide = Math.min(reported.width, reported.height)
+    return confidence >= look.minFaceConfidence && shorterSide >= look.minFaceSizePx
+  })
+  const detectMs = performance.now() - startMs - spentMs()
+  const faces: SeenFace[] = []
+  for (const face of found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces))
+    faces.push(await seenFace(face, await examine(face.box), upright, look.crops))
+  return {
+    width,
+    height,
+    orientationApplied,
+    faceCount: found.length,
+    faces,
+    timingsMs: { detect: detectMs, landmarks: performance.now() - startMs - detectMs },
+  }
+}
