@@ -1,0 +1,71 @@
+import sharp from 'sharp'
+import type { Sharp } from 'sharp'
+
+import { ActionError } from '../lib/errors.ts'
+import type { Frame, Upright } from './frame.ts'
+
+/**
+ * Sets up libvips for this process: one thread (there is one worker per core), no cache of
+ * operations (no picture comes twice), and no file format but the two that are sniffed before.
+ */
+export function prepareDecoder(): void {
+  sharp.concurrency(1)
+  sharp.cache(false)
+  sharp.block({ operation: ['VipsForeignLoad'] })
+  sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng'] })
+}
+
+/**
+ * Decodes an admitted JPEG or PNG to 8-bit sRGB, upright.
+ *
+ * The EXIF orientation is applied, an ICC profile is followed, CMYK, grey, palette and 16 bits are
+ * converted, transparent parts become white, an animated PNG gives its first frame. Structure is
+ * strict: a file that ends early or whose data contradict themselves is refused, so that no
+ * half-grey face is ever compared. Trailing bytes and damaged metadata are ignored, because real
+ * cameras write them.
+ *
+ * @param pixelsMax the header was checked against it; libvips holds the file to it again.
+ * @throws ActionError IMAGE_DECODE_FAILED naming `path`.
+ */
+export async function decode(bytes: Buffer, pixelsMax: number, path: string): Promise<Upright> {
+  try {
+    const image = sharp(bytes, { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true })
+    const { autoOrient: size, orientation = 1 } = await image.metadata()
+    if (Math.max(size.width, size.height) > frameSidePxMax)
+      image.resize({ width: frameSidePxMax, height: frameSidePxMax, fit: 'inside' })
+    const { data, info } = await image
+      .flatten({ background: '#ffffff' })
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    const frame = { width: info.width, height: info.height, pixels: data }
+    return { ...size, orientationApplied: orientation > 1 && orientation <= 8, frame }
+  } catch (cause) {
+    throw new ActionError('IMAGE_DECODE_FAILED', `${path}.bytes: damaged or truncated`, { cause })
+  }
+}
+
+/** `frame` scaled to `width` × `height` px, averaging where it shrinks. */
+export async function resize(frame: Frame, width: number, height: number): Promise<Frame> {
+  const pixels = await raw(frame)
+    .resize({ width, height, fit: 'fill', kernel: 'linear' })
+    .raw()
+    .toBuffer()
+  return { width, height, pixels }
+}
+
+/** `frame` as a JPEG of quality 92, without chroma subsampling: chips are small. */
+export function encodeJpeg(frame: Frame): Promise<Buffer> {
+  return raw(frame).jpeg({ quality: 92, chromaSubsampling: '4:4:4' }).toBuffer()
+}
+
+/**
+ * The longest side of a frame, px. Detectors see 512; a face that they can find there (12 px)
+ * still has 48 here, and landmarks on it move by less than their own noise. Forty megapixels
+ * become 9 MB instead of 120.
+ */
+const frameSidePxMax = 2048
+
+function raw({ pixels, width, height }: Frame): Sharp {
+  return sharp(pixels, { raw: { width, height, channels: 3 } })
+}

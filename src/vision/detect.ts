@@ -1,0 +1,98 @@
+import { agree, confidenceAt } from './agreement.ts'
+import type { Detection } from './agreement.ts'
+import type { Candidate } from './blazeface.ts'
+import type { Frame } from './frame.ts'
+import type { Rect } from './geometry.ts'
+import type { Mesh } from './mesh.ts'
+
+/** What detection needs: two networks that search, and one that takes a close look at a box. */
+export type Detectors = {
+  /** Fast and good on near faces; best first. */
+  readonly blazeface: () => Promise<readonly Candidate[]>
+  /** Ten times slower and good on small faces. */
+  readonly ssd: () => Promise<readonly Candidate[]>
+  /** The mesh in a box; asked twice for one box it answers without a second run. */
+  readonly examine: (box: Rect) => Promise<Mesh>
+}
+
+/**
+ * The faces of `frame` that are wanted, best first.
+ *
+ * The SSD is nine tenths of the cost and is skipped where the picture surely shows one near face.
+ * Whoever is not beyond doubt is shown to the mesh, which knows a face from a collar or a dog.
+ */
+export async function detect(
+  { blazeface, ssd, examine }: Detectors,
+  frame: Frame,
+  isWanted: (face: Detection) => boolean,
+): Promise<Detection[]> {
+  const near = await blazeface()
+  const far = (await isOneNearFace(near, frame, examine)) ? [] : await ssd()
+  const judged: Detection[] = []
+  for (const face of agree(near, far).filter(isWanted)) judged.push(await judge(face, examine))
+  return judged.filter(isWanted)
+}
+
+/**
+ * Whether the picture surely shows one near face and nobody else: BlazeFace is confident of a large
+ * face that the mesh confirms, and the few other places that caught its eye are nobody's face to
+ * the mesh. Small places are ignored earlier than large ones, which may be a face cut by the border.
+ *
+ * Measured against always asking the SSD (faces lost are neighbours cut by the border):
+ *
+ * | pictures | one face | SSD skipped there | a face lost |
+ * |---|---|---|---|
+ * | 708: groups and crops of them around each face, 10 to 55 % of the long side | 430 | 340 | 5 |
+ * | 404 of LFW's press photographs | 376 | 286 | 1 |
+ */
+async function isOneNearFace(
+  candidates: readonly Candidate[],
+  frame: Frame,
+  examine: Detectors['examine'],
+): Promise<boolean> {
+  const [first, ...others] = candidates
+  if (!first || first.score < oneFace.scoreMin) return false
+  if (sideOf(first) < oneFace.sideShareMin * Math.max(frame.width, frame.height)) return false
+  const rivals = others.filter(
+    (other) =>
+      other.score >= oneFace.rivalScore ||
+      (other.score >= oneFace.largeRivalScore && sideOf(other) >= sideOf(first) / 2),
+  )
+  if (rivals.length > oneFace.rivalsMax) return false
+  if (rivals.some(({ score }) => score >= oneFace.rivalScoreMax)) return false
+  if ((await examine(first.box)).faceScore < meshScoreMin) return false
+  for (const { box } of rivals)
+    if ((await examine(box)).faceScore >= oneFace.rivalMeshScoreMax) return false
+  return true
+}
+
+/** Lowers the confidence of a doubtful face to what the mesh makes of it. */
+async function judge(face: Detection, examine: Detectors['examine']): Promise<Detection> {
+  if (face.confidence >= beyondDoubt) return face
+  const { faceScore } = await examine(face.box)
+  return { ...face, confidence: Math.min(face.confidence, confidenceAt(faceScore, meshScoreMin)) }
+}
+
+function sideOf({ box }: Candidate): number {
+  return Math.max(box.width, box.height)
+}
+
+/** The thresholds of `isOneNearFace`; scores are BlazeFace's where nothing else is said. */
+const oneFace = {
+  scoreMin: 0.75,
+  sideShareMin: 0.17,
+  rivalScore: 0.2,
+  largeRivalScore: 0.1,
+  rivalScoreMax: 0.35,
+  rivalMeshScoreMax: 0.1,
+  rivalsMax: 2,
+}
+
+/**
+ * On 1,040 press photographs the detectors' rule alone took 21 places for faces that the mesh gave
+ * less than 0.9. Below 0.5 were collars, badges, lettering, an ear and faces cut in half.
+ */
+const meshScoreMin = 0.5
+
+/** Nothing that was no face reached this in the same photographs but for one badge (0.867). */
+const beyondDoubt = 0.85

@@ -1,0 +1,18 @@
+/** Pixels in memory: 8-bit sRGB, interleaved R G B, row by row from the top, no padding. */
+export type Frame = {
+  /** px */
+  readonly width: number
+  readonly height: number
+  /** width × height × 3 values, 0..255. */
+  readonly pixels: Uint8Array
+}
+
+/** An upright picture, as it is worked on. */
+export type Upright = {
+  /** Size of the whole upright picture, px. */
+  readonly width: number
+  readonly height: number
+  readonly orientationApplied: boolean
+  /** The picture, scaled down when it is larger than the pipeline needs. */
+  readonly frame: Frame
+}

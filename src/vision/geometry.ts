@@ -1,0 +1,66 @@
+import type { Point } from './view.ts'
+
+/**
+ * A rectangle in continuous coordinates: pixel i covers i..i+1, its centre is i + 0.5. All
+ * geometry here uses this convention, so that scaling a picture scales its coordinates by plain
+ * multiplication.
+ */
+export type Rect = {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Intersection over union, 0..1. */
+export function iou(a: Rect, b: Rect): number {
+  const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
+  const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)
+  const shared = Math.max(0, width) * Math.max(0, height)
+  return shared === 0 ? 0 : shared / (area(a) + area(b) - shared)
+}
+
+/**
+ * Greedy non-maximum suppression: the best of `items` first, without those that overlap a better
+ * one by more than `iouMax`.
+ */
+export function suppress<T extends { readonly box: Rect }>(
+  items: readonly T[],
+  rank: (item: T) => number,
+  iouMax: number,
+): T[] {
+  const kept: T[] = []
+  for (const item of items.toSorted((a, b) => rank(b) - rank(a)))
+    if (kept.every(({ box }) => iou(box, item.box) <= iouMax)) kept.push(item)
+  return kept
+}
+
+export function area({ width, height }: Rect): number {
+  return width * height
+}
+
+export function centre({ x, y, width, height }: Rect): Point {
+  return { x: x + width / 2, y: y + height / 2 }
+}
+
+/** The square around `middle` with this side. */
+export function squareAround(middle: Point, side: number): Rect {
+  return { x: middle.x - side / 2, y: middle.y - side / 2, width: side, height: side }
+}
+
+/** The smallest rectangle that holds all `points`. */
+export function boundsOf(points: readonly Point[]): Rect {
+  const x = Math.min(...points.map((point) => point.x))
+  const y = Math.min(...points.map((point) => point.y))
+  return {
+    x,
+    y,
+    width: Math.max(...points.map((point) => point.x)) - x,
+    height: Math.max(...points.map((point) => point.y)) - y,
+  }
+}
+
+export function meanOf(points: readonly Point[]): Point {
+  const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }), { x: 0, y: 0 })
+  return { x: sum.x / points.length, y: sum.y / points.length }
+}

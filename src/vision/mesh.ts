@@ -1,0 +1,81 @@
+import { builtinPack } from '../models/builtin.ts'
+import type { Frame } from './frame.ts'
+import { boundsOf, centre, meanOf, squareAround } from './geometry.ts'
+import { eyeOutlines } from './landmarks.ts'
+import { output } from './session.ts'
+import type { Session } from './session.ts'
+import { apply, chipOver } from './similarity.ts'
+import { toTensor } from './tensor.ts'
+import type { Landmarks, Point } from './view.ts'
+import { warp } from './warp.ts'
+import type { Chip } from './warp.ts'
+
+/** The face as MediaPipe's mesh sees it. */
+export type Mesh = {
+  /**
+   * 468 points in continuous coordinates of the frame; z in frame px too, smaller towards the
+   * camera, about 0 at the middle of the head.
+   */
+  readonly points: readonly Point3[]
+  /** The network's own answer to "is this a face", 0..1. */
+  readonly faceScore: number
+  /** The upright crop that it was read from, 192×192. */
+  readonly chip: Chip
+  /** Frame px per chip px. */
+  readonly chipScale: number
+}
+
+export type Point3 = Point & { readonly z: number }
+
+/** Runs the mesh on the upright square around 68 rough landmarks. */
+export async function faceMesh(
+  session: Session,
+  frame: Frame,
+  rough: readonly Point[],
+): Promise<Mesh> {
+  const { input } = session.entry
+  const { square, radians } = uprightSquare(rough)
+  const toFrame = chipOver(square, input, radians)
+  const chip = warp(frame, toFrame, input)
+  const outputs = await session.run(toTensor(chip, input))
+  const raw = output(outputs, 'Identity_2')
+  const chipScale = square.width / input.width
+  const points = Array.from({ length: raw.length / 3 }, (_, index) => ({
+    // The mesh names pixels by their centres; the frame's coordinates start at their edges.
+    ...apply(toFrame, { x: (raw[3 * index] ?? 0) + 0.5, y: (raw[3 * index + 1] ?? 0) + 0.5 }),
+    z: (raw[3 * index + 2] ?? 0) * chipScale,
+  }))
+  return { points, faceScore: output(outputs, 'Identity_1')[0] ?? 0, chip, chipScale }
+}
+
+/** The mesh's points at the 68 landmarks of the iBUG order. */
+export function landmarks68Of({ points }: Mesh): Point[] {
+  return recipe.landmarks68.map((index) => points[index] ?? { x: 0, y: 0 })
+}
+
+/** The five named points: centres of the eyes' outlines, tip of the nose, corners of the mouth. */
+export function fiveOf(points: readonly Point[]): Landmarks {
+  const at = (index: number): Point => points[index] ?? { x: 0, y: 0 }
+  return {
+    leftEye: meanOf(eyeOutlines.left.map(at)),
+    rightEye: meanOf(eyeOutlines.right.map(at)),
+    noseTip: at(30),
+    leftMouth: at(48),
+    rightMouth: at(54),
+  }
+}
+
+const { recipe } = builtinPack.models.facemesh
+
+/** Where the mesh wants to look: the landmarks' bounds, widened, a little higher, eyes level. */
+function uprightSquare(rough: readonly Point[]) {
+  const bounds = boundsOf(rough)
+  const longer = Math.max(bounds.width, bounds.height)
+  const middle = centre(bounds)
+  const raised = { x: middle.x, y: middle.y + recipe.centreShift * longer }
+  const { leftEye, rightEye } = fiveOf(rough)
+  return {
+    square: squareAround(raised, recipe.cropFactor * longer),
+    radians: Math.atan2(rightEye.y - leftEye.y, rightEye.x - leftEye.x),
+  }
+}

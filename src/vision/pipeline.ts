@@ -1,0 +1,100 @@
+import { builtinPack } from '../models/builtin.ts'
+import { admit } from './admit.ts'
+import { blazeface } from './blazeface.ts'
+import { decode, prepareDecoder } from './decode.ts'
+import { detect } from './detect.ts'
+import { createExaminer } from './examine.ts'
+import type { Upright } from './frame.ts'
+import { area } from './geometry.ts'
+import { reportedBox, seenFace } from './seen-face.ts'
+import { openSession } from './session.ts'
+import type { Session } from './session.ts'
+import { ssd } from './ssd.ts'
+import type { Look, Picture, PictureLimits, SeenFace, View } from './view.ts'
+
+/** Looks at pictures, one after another; owns the model sessions. */
+export type Pipeline = {
+  /**
+   * Decodes `picture` and reports its faces, largest first.
+   *
+   * @param path JSON path of the picture in the request, for messages: `params.images[0]`.
+   * @throws ActionError INVALID_REQUEST, IMAGE_DECODE_FAILED, UNSUPPORTED_IMAGE_TYPE,
+   *   IMAGE_TOO_SMALL or IMAGE_TOO_LARGE when the picture cannot be looked at.
+   */
+  readonly look: (picture: Picture, look: Look, path: string) => Promise<View>
+  /** Frees the sessions; nothing may be asked afterwards. */
+  readonly close: () => Promise<void>
+}
+
+/** `modelsFolder` is the folder that `preparePack` filled. */
+export type PipelineOptions = {
+  readonly modelsFolder: string
+  readonly limits: PictureLimits
+}
+
+export async function createPipeline({ modelsFolder, limits }: PipelineOptions): Promise<Pipeline> {
+  prepareDecoder()
+  const sessions = await openSessions(modelsFolder)
+  return {
+    async look(picture, look, path) {
+      const startMs = performance.now()
+      const upright = await decode(admit(picture, limits, path), limits.pixelsMax, path)
+      const decodeMs = performance.now() - startMs
+      const { timingsMs, ...seen } = await see(sessions, upright, look)
+      return { ...seen, timingsMs: { decode: decodeMs, ...timingsMs }, providers }
+    },
+    async close() {
+      for (const session of Object.values(sessions)) await session.close()
+    },
+  }
+}
+
+type Sessions = Readonly<Record<'blazeface' | 'ssd' | 'landmarks' | 'mesh', Session>>
+
+const { models } = builtinPack
+
+async function openSessions(folder: string): Promise<Sessions> {
+  return {
+    blazeface: await openSession(folder, models.blazeface),
+    ssd: await openSession(folder, models.ssd_mobilenetv1),
+    landmarks: await openSession(folder, models.face_landmark_68),
+    mesh: await openSession(folder, models.facemesh),
+  }
+}
+
+const providers = {
+  detector: [models.blazeface, models.ssd_mobilenetv1].map(nameOf).join('+'),
+  landmarks: [models.face_landmark_68, models.facemesh].map(nameOf).join('+'),
+}
+
+function nameOf({ id, version }: { readonly id: string; readonly version: string }): string {
+  return `${id}@${version}`
+}
+
+async function see(sessions: Sessions, upright: Upright, look: Look) {
+  const { frame, width, height, orientationApplied } = upright
+  const startMs = performance.now()
+  const { examine, spentMs } = createExaminer(sessions, frame)
+  const detectors = {
+    blazeface: () => blazeface(sessions.blazeface, frame),
+    ssd: () => ssd(sessions.ssd, frame),
+    examine,
+  }
+  const found = await detect(detectors, frame, ({ box, confidence }) => {
+    const reported = reportedBox(box, upright)
+    const shorterSide = Math.min(reported.width, reported.height)
+    return confidence >= look.minFaceConfidence && shorterSide >= look.minFaceSizePx
+  })
+  const detectMs = performance.now() - startMs - spentMs()
+  const faces: SeenFace[] = []
+  for (const face of found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces))
+    faces.push(await seenFace(face, await examine(face.box), upright, look.crops))
+  return {
+    width,
+    height,
+    orientationApplied,
+    faceCount: found.length,
+    faces,
+    timingsMs: { detect: detectMs, landmarks: performance.now() - startMs - detectMs },
+  }
+}

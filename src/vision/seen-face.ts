@@ -1,0 +1,70 @@
+import type { Detection } from './agreement.ts'
+import { alignedCrop } from './align.ts'
+import type { Upright } from './frame.ts'
+import type { Rect } from './geometry.ts'
+import { fiveOf, landmarks68Of } from './mesh.ts'
+import type { Mesh } from './mesh.ts'
+import { poseOf } from './pose.ts'
+import { qualityOf } from './quality.ts'
+import type { Box, Landmarks, Point, SeenFace } from './view.ts'
+
+/** One face as it is reported: from the frame's coordinates to the whole upright picture's. */
+export async function seenFace(
+  face: Detection,
+  mesh: Mesh,
+  upright: Upright,
+  withCrop: boolean,
+): Promise<SeenFace> {
+  const landmarks = fiveOf(landmarks68Of(mesh))
+  const pose = poseOf(mesh)
+  return {
+    boundingBox: reportedBox(face.box, upright),
+    confidence: rounded(face.confidence, 3),
+    landmarks: reportedLandmarks(landmarks, upright),
+    pose: {
+      yaw: rounded(pose.yaw, 1),
+      pitch: rounded(pose.pitch, 1),
+      roll: rounded(pose.roll, 1),
+    },
+    qualityScore: qualityOf(mesh, pose, face.confidence).score,
+    ...(withCrop ? { crop: await alignedCrop(upright.frame, landmarks) } : {}),
+  }
+}
+
+/** A box of the frame in whole pixels of the upright picture, cut off at its borders. */
+export function reportedBox(box: Rect, upright: Upright): Box {
+  const scale = scaleOf(upright)
+  const along = (from: number, size: number, scaled: number, limit: number) => {
+    const start = Math.min(limit - 1, Math.max(0, Math.round(from * scaled)))
+    const end = Math.min(limit, Math.max(start + 1, Math.round((from + size) * scaled)))
+    return { start, size: end - start }
+  }
+  const across = along(box.x, box.width, scale.x, upright.width)
+  const down = along(box.y, box.height, scale.y, upright.height)
+  return { left: across.start, top: down.start, width: across.size, height: down.size }
+}
+
+function reportedLandmarks(landmarks: Landmarks, upright: Upright): Landmarks {
+  const scale = scaleOf(upright)
+  const toPicture = ({ x, y }: Point): Point => ({
+    x: rounded(x * scale.x, 1),
+    y: rounded(y * scale.y, 1),
+  })
+  return {
+    leftEye: toPicture(landmarks.leftEye),
+    rightEye: toPicture(landmarks.rightEye),
+    noseTip: toPicture(landmarks.noseTip),
+    leftMouth: toPicture(landmarks.leftMouth),
+    rightMouth: toPicture(landmarks.rightMouth),
+  }
+}
+
+function scaleOf({ width, height, frame }: Upright): Point {
+  return { x: width / frame.width, y: height / frame.height }
+}
+
+function rounded(value: number, digits: number): number {
+  const factor = 10 ** digits
+  // Adding zero turns a minus zero into a plain one.
+  return Math.round(value * factor) / factor + 0
+}

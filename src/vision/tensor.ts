@@ -1,0 +1,46 @@
+import type { ModelInput } from '../models/manifest.ts'
+import { resize } from './decode.ts'
+import type { Frame } from './frame.ts'
+import type { Chip } from './warp.ts'
+
+/** A chip as the model wants it: (pixel − mean) × scale, its channels in the model's order. */
+export function toTensor({ planes }: Chip, input: ModelInput): Float32Array {
+  const size = input.width * input.height
+  const tensor = new Float32Array(planes.length)
+  for (let channel = 0; channel < 3; channel++) {
+    const from = (input.colourOrder === 'BGR' ? 2 - channel : channel) * size
+    const mean = input.mean[channel] ?? 0
+    for (let i = 0; i < size; i++)
+      tensor[channel * size + i] = ((planes[from + i] ?? 0) - mean) * input.scale
+  }
+  return tensor
+}
+
+/** A whole frame in the square input of a detector. */
+export type Letterbox = {
+  readonly tensor: Float32Array
+  /** Frame pixels per pixel of the square; the frame's sides are rounded, hence two. */
+  readonly scaleX: number
+  readonly scaleY: number
+}
+
+/**
+ * The whole `frame`, its proportions kept, in the top left corner of the model's square; the rest
+ * is black. Stretching the frame to the square instead, as `human` does, costs recall.
+ */
+export async function letterbox(frame: Frame, input: ModelInput): Promise<Letterbox> {
+  const scale = input.width / Math.max(frame.width, frame.height)
+  const width = Math.max(1, Math.round(frame.width * scale))
+  const height = Math.max(1, Math.round(frame.height * scale))
+  const { pixels } = await resize(frame, width, height)
+  const size = input.width * input.height
+  const tensor = new Float32Array(3 * size)
+  for (let channel = 0; channel < 3; channel++) {
+    const black = -(input.mean[channel] ?? 0) * input.scale
+    const plane = tensor.subarray(channel * size, (channel + 1) * size).fill(black)
+    for (let y = 0, from = channel; y < height; y++)
+      for (let x = 0; x < width; x++, from += 3)
+        plane[y * input.width + x] = (pixels[from] ?? 0) * input.scale + black
+  }
+  return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
+}
