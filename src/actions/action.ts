@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
+import type { Look, Picture, View } from '../vision/view.ts'
+
+/** Who calls: the facts of the key, as the gate found them. */
+export type Caller = {
+  readonly keyId: string
+  readonly projectId: string
+  readonly accountId: string
+  readonly permissions: readonly string[]
+}
+
+/** What actions work with. They arrive by parameter; no action opens anything itself. */
+export type Services = {
+  readonly vision: {
+    /**
+     * @throws ActionError when the picture cannot be used.
+     * @throws HttpError 503 when no worker is free in time or the worker died.
+     */
+    look(
+      picture: Picture,
+      look: Look,
+      call: { readonly projectId: string; readonly path: string; readonly signal?: AbortSignal },
+    ): Promise<View>
+  }
+}
+
+/** One call as an action sees it: parameters already checked. */
+export type ActionCall<Params> = {
+  readonly params: Params
+  readonly caller: Caller
+  readonly services: Services
+  /** Fires when the client is gone: work still queued need not start. */
+  readonly signal: AbortSignal
+}
+
+/** One element of `results[]`: a value, or in a batch the failure of one item. */
+export type Outcome<Value = unknown> = {
+  readonly correlationId: string | undefined
+} & (
+  | { readonly value: Value }
+  | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
+)
+
+type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
+  readonly name: `svc.${string}`
+  /** One sentence for the documentation. */
+  readonly summary: string
+  /** Price units of one ok call by the number of images sent. */
+  readonly price: (imageCount: number) => number
+  readonly params: Params
+  readonly value: Value
+  /** The codes that this action itself can answer, beyond those of the gate. */
+  readonly errors: readonly ActionErrorCode[]
+  /** Parameters but for the images, and an answer to them as the documentation shows it. */
+  readonly example: { readonly params: object; readonly value: z.input<Value> }
+  readonly run: (call: ActionCall<z.output<Params>>) => Promise<readonly Outcome<z.input<Value>>[]>
+}
+
+/** An action of the product. The permission to call it bears its name. */
+export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run'> & {
+  /** Checks the parameters, works, and checks the answer against its schema. */
+  readonly run: (call: ActionCall<unknown>) => Promise<readonly Outcome[]>
+}
+
+/** Makes an action of its record. From that record everything else about the action is derived. */
+export function defineAction<Params extends z.ZodType, Value extends z.ZodType>(
+  definition: Definition<Params, Value>,
+): Action {
+  return Object.freeze({
+    ...definition,
+    run: async (call: ActionCall<unknown>) => {
+      const params = parseParams(definition.params, call.params)
+      const outcomes = await definition.run({ ...call, params })
+      return outcomes.map((outcome) =>
+        'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome,
+      )
+    },
+  })
+}
+
+/** @throws ActionError INVALID_REQUEST with one item per problem, each naming its JSON path. */
+function parseParams<Params extends z.ZodType>(schema: Params, params: unknown): z.output<Params> {
+  const result = schema.safeParse(params)
+  if (result.success) return result.data
+  throw new ActionError('INVALID_REQUEST', result.error.issues.flatMap(describe))
+}
+
+/** One sentence per problem; several unknown fields are several problems. */
+function describe(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.reduce<string>(
+    (text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`),
+    'params',
+  )
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${path}.${key.slice(0, 64)}: unknown field`)
+  return [`${path}: ${issue.message}`]
+}

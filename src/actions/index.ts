@@ -1,0 +1,1 @@
+export { detect } from './detect.ts'

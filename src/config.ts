@@ -1,0 +1,106 @@
+import { availableParallelism } from 'node:os'
+import { z } from 'zod'
+
+const mebibyte = 1024 * 1024
+
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/u, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max))
+
+const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>) => ({
+  fallback,
+  says,
+  schema,
+})
+
+/** Every setting: the environment variable, its default and meaning. The documentation's table is made of it. */
+export const settings = {
+  PORT: setting('8080', 'port to listen on; 0 takes a free one', whole(0, 65_535)),
+  HOST: setting('127.0.0.1', 'address to listen on', z.string().min(1)),
+  DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
+  DATABASE_URL: setting(
+    '',
+    'empty: SQLite in DATA_DIR, the only engine of this version',
+    z.literal('', 'must be empty: this version stores its data in SQLite under DATA_DIR'),
+  ),
+  VISION_WORKERS: setting(
+    String(availableParallelism()),
+    'processes that decode pictures and run models; the default is one per core',
+    whole(1, 256),
+  ),
+  LOG_LEVEL: setting(
+    'info',
+    'fatal, error, warn, info, debug, trace or silent',
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  ),
+  BODY_BYTES_MAX: setting(
+    String(24 * mebibyte),
+    'largest request body, bytes',
+    whole(1024, 256 * mebibyte),
+  ),
+  IMAGE_BYTES_MAX: setting(
+    String(8 * mebibyte),
+    'largest image after base64, bytes',
+    whole(1024, 256 * mebibyte),
+  ),
+  IMAGE_PIXELS_MAX: setting('40000000', 'most pixels of an image', whole(1024, 1_000_000_000)),
+  IMAGE_SIDE_MIN_PX: setting('32', 'shortest side of an image, pixels', whole(1, 10_000)),
+  JSON_DEPTH_MAX: setting('16', 'deepest nesting of a request body', whole(4, 1000)),
+  JSON_TOKENS_MAX: setting(
+    '10000',
+    'most braces, brackets, colons and commas of a request body outside its strings',
+    whole(100, 1_000_000),
+  ),
+  QUEUE_PER_WORKER_MAX: setting(
+    '4',
+    'pictures that may wait per vision worker; beyond it calls are answered 503',
+    whole(1, 1000),
+  ),
+  QUEUE_BYTES_MAX: setting(
+    String(256 * mebibyte),
+    'bytes of pictures that may wait',
+    whole(mebibyte, 16_384 * mebibyte),
+  ),
+  QUEUE_WAIT_MS_MAX: setting('2000', 'longest wait for a vision worker, ms', whole(10, 600_000)),
+  JOB_MS_MAX: setting(
+    '5000',
+    'longest work on one picture, ms; then the worker is killed and replaced',
+    whole(100, 600_000),
+  ),
+  WORKER_JOBS_MAX: setting('5000', 'pictures after which a worker is replaced', whole(1, 1e9)),
+  CONNECTIONS_MAX: setting('10000', 'most open client connections', whole(1, 1_000_000)),
+  HEADERS_MS_MAX: setting('10000', 'longest time to send the headers, ms', whole(100, 600_000)),
+  REQUEST_MS_MAX: setting('30000', 'longest time to send a whole request, ms', whole(100, 600_000)),
+  DRAIN_MS_MAX: setting(
+    '15000',
+    'longest time running calls are given to finish at shutdown, ms',
+    whole(0, 600_000),
+  ),
+} as const
+
+type Settings = typeof settings
+
+/** All settings by the name of their environment variable, checked, converted and frozen. */
+export type Config = {
+  readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']>
+}
+
+/**
+ * Reads the configuration from an environment.
+ *
+ * @throws Error that names every variable with an unusable value; the start is refused.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const entries = Object.entries(settings).map(([name, { fallback, schema }]) => {
+    const result = schema.safeParse(environment[name] ?? fallback)
+    if (!result.success) problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is wrong'}`)
+    return [name, result.data]
+  })
+  if (problems.length > 0) throw new Error(`wrong configuration: ${problems.join('; ')}`)
+  // The entries are made from the settings themselves, each parsed by its own schema.
+  return Object.freeze(Object.fromEntries(entries)) as Config
+}

@@ -1,0 +1,66 @@
+import type { Action } from '../actions/action.ts'
+import { allActions } from '../actions/all.ts'
+import { ActionError } from '../lib/errors.ts'
+import { isUuid, newId } from '../lib/ids.ts'
+
+/** A call whose envelope was understood; its `params` are for the action to check. */
+export type Call = {
+  readonly requestId: string
+  readonly action: Action
+  readonly params: unknown
+  readonly debug: boolean
+  readonly permissions: readonly string[]
+}
+
+const actionsByName = new Map(allActions.map((action) => [action.name as string, action]))
+const fields = new Set(['action', 'requestId', 'params', 'debug'])
+
+/** The names that an answer repeats. */
+export type Echo = { readonly requestId: string; readonly action: string }
+
+/** What an answer echoes, whatever else is wrong with the call. */
+export function echoOf(body: Readonly<Record<string, unknown>>): Echo {
+  const { requestId, action } = body
+  return {
+    requestId: isUuid(requestId) ? requestId : newId(),
+    action: typeof action === 'string' ? action.toWellFormed() : '',
+  }
+}
+
+/** @throws ActionError INVALID_REQUEST with one item for everything wrong with the envelope. */
+export function parseCall(body: Readonly<Record<string, unknown>>, requestId: string): Call {
+  const { params, debug = false } = body
+  const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
+  const problems = Object.keys(body)
+    .filter((field) => !fields.has(field))
+    .map((field) => `${field.slice(0, 64)}: unknown field`)
+  if (!action) problems.push(`action: must be one of ${[...actionsByName.keys()].join(', ')}`)
+  if (body['requestId'] !== undefined && !isUuid(body['requestId']))
+    problems.push('requestId: must be a UUID')
+  if (typeof params !== 'object' || params === null || Array.isArray(params))
+    problems.push('params: must be an object')
+  if (typeof debug !== 'boolean') problems.push('debug: must be true or false')
+  problems.push(...unstorable(params, 'params'))
+  if (!action || typeof debug !== 'boolean' || problems.length > 0)
+    throw new ActionError('INVALID_REQUEST', problems)
+  const permissions = debug ? [action.name, 'debug'] : [action.name]
+  return { requestId, action, params, debug, permissions }
+}
+
+/**
+ * Texts and numbers that JSON can say and a database cannot store: NUL, half surrogate pairs, and
+ * numbers beyond the largest double.
+ */
+function unstorable(value: unknown, path: string): string[] {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) return [`${path}: must not contain NUL`]
+    return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
+  }
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? [] : [`${path}: must be a finite number`]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...unstorable(key, `${path} (a key)`),
+    ...unstorable(inner, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key.slice(0, 64)}`),
+  ])
+}

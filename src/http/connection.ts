@@ -1,0 +1,39 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** A client that is still sending when it is refused gets this long to read why. */
+const lingerMs = 500
+
+/** Whether the client has announced a body that has not arrived in full. */
+export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** Ends the connection after the answer, so that the rest of an unwanted body is never read. */
+export function closeAfterAnswer(response: ServerResponse): void {
+  response.setHeader('connection', 'close')
+  response.once('finish', () => {
+    setTimeout(() => response.socket?.destroy(), lingerMs).unref()
+  })
+}
+
+/** Answers what the HTTP parser refused: broken syntax, headers too large or too slow. */
+export function refuseBroken(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable) return
+  const status = statusOf(error.code)
+  const reason = STATUS_CODES[status] ?? ''
+  const body = JSON.stringify({ detail: `${reason}.` })
+  const head = [
+    `HTTP/1.1 ${status} ${reason}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+function statusOf(code: string | undefined): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+}

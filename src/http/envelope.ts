@@ -1,0 +1,47 @@
+import type { Outcome } from '../actions/action.ts'
+import type { Echo } from './call.ts'
+import type { ActionError, ActionErrorCode } from '../lib/errors.ts'
+
+type ErrorItem = { readonly code: ActionErrorCode; readonly message: string }
+
+type Result = {
+  readonly index: number
+  readonly correlationId: string
+  readonly ok: boolean
+  readonly value: unknown
+}
+
+/** The one form of every answer to an understood call. `ok` ⇔ no errors ⇔ there is data. */
+export type Envelope = {
+  readonly ok: boolean
+  readonly requestId: string
+  readonly action: string
+  readonly data: { readonly results: readonly Result[] } | null
+  readonly errors: readonly ErrorItem[]
+  readonly meta?: { readonly idempotencyReplay: true }
+}
+
+/** The answer to an action that ran. A batch is ok if one item is; if none is, all are errors. */
+export function answered({ requestId, action }: Echo, outcomes: readonly Outcome[]): Envelope {
+  const failures = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []))
+  const isFailed = failures.length > 0 && failures.length === outcomes.length
+  return {
+    ok: !isFailed,
+    requestId,
+    action,
+    data: isFailed ? null : { results: outcomes.map(resultOf) },
+    errors: isFailed ? failures : [],
+  }
+}
+
+/** The answer to an action that was refused or could not do its work. */
+export function failed({ requestId, action }: Echo, error: ActionError): Envelope {
+  return { ok: false, requestId, action, data: null, errors: error.problems }
+}
+
+function resultOf(outcome: Outcome, index: number): Result {
+  const correlationId = outcome.correlationId ?? `auto-${index}`
+  return 'error' in outcome
+    ? { index, correlationId, ok: false, value: { error: outcome.error } }
+    : { index, correlationId, ok: true, value: outcome.value }
+}

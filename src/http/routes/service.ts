@@ -1,0 +1,53 @@
+import { docsPage } from '../docs.ts'
+import type { Answer, Route } from '../exchange.ts'
+import { openApi } from '../openapi.ts'
+
+export type ServiceRouteOptions = {
+  readonly version: string
+  /** Why calls cannot be answered now, one sentence each; empty when they can. */
+  readonly notReady: () => Promise<readonly string[]>
+  readonly metrics: () => Promise<string>
+}
+
+const text = (type: string, body: string): Answer => ({
+  status: 200,
+  headers: { 'content-type': `${type}; charset=utf-8` },
+  body,
+})
+
+/** What the service says about itself. None of it needs a key, none of it tells of a person. */
+export function serviceRoutes({ version, notReady, metrics }: ServiceRouteOptions): Route[] {
+  const description = openApi(version)
+  const page = docsPage(version)
+  return [
+    { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { ok: true } }) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: async () => {
+        const reasons = await notReady()
+        if (reasons.length === 0) return { status: 200, body: { ready: true } }
+        return {
+          status: 503,
+          headers: { 'retry-after': '1' },
+          body: { detail: reasons.join('; ') },
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async () => text('text/plain; version=0.0.4', await metrics()),
+    },
+    { method: 'GET', path: '/v1/openapi.json', handle: () => ({ status: 200, body: description }) },
+    {
+      method: 'GET',
+      path: '/docs',
+      handle: () => {
+        const answer = text('text/html', page)
+        const csp = "default-src 'none'; style-src 'unsafe-inline'"
+        return { ...answer, headers: { ...answer.headers, 'content-security-policy': csp } }
+      },
+    },
+  ]
+}

@@ -1,0 +1,146 @@
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { unavailable } from '../lib/errors.ts'
+import { newId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { closeAfterAnswer, isBodyPending, refuseBroken } from './connection.ts'
+import type { Answer, Request, Route } from './exchange.ts'
+import { refusal } from './refusal.ts'
+
+export type ServerOptions = {
+  readonly routes: readonly Route[]
+  readonly headersMsMax: number
+  readonly requestMsMax: number
+  readonly connectionsMax: number
+  /** Running calls get this long to finish when the server closes. */
+  readonly drainMsMax: number
+  readonly log: Log
+}
+
+export type Server = {
+  /** Resolves to the address that clients use, such as `http://127.0.0.1:8080`. */
+  readonly listen: (host: string, port: number) => Promise<string>
+  /** Refuses new calls with 503, lets running ones finish, then closes. */
+  readonly close: () => Promise<void>
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+const headerBytesMax = 16 * 1024
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** The only page that knows the HTTP framework: routes in, plain requests and answers through. */
+export function createServer(options: ServerOptions): Server {
+  const app = newFramework(options)
+  let isDraining = false
+  for (const path of new Set(options.routes.map((route) => route.path))) {
+    const here = options.routes.filter((route) => route.path === path)
+    servePath(app, here, (route) => answerWith(route.handle))
+  }
+  app.setNotFoundHandler((_request, reply) =>
+    send(reply, { status: 404, body: { detail: 'No such route.' } }),
+  )
+  return {
+    listen: async (host, port) => {
+      await app.listen({ host, port })
+      return addressOf(app, host)
+    },
+    close: async () => {
+      isDraining = true
+      const deadline = setTimeout(() => app.server.closeAllConnections(), options.drainMsMax)
+      await app.close()
+      clearTimeout(deadline)
+    },
+  }
+
+  function answerWith(handle: Route['handle']): Hook {
+    return async (request, reply) => {
+      try {
+        if (isDraining && request.method !== 'GET')
+          throw unavailable('The server is shutting down.')
+        return await send(reply, await handle(plain(request, reply)))
+      } catch (error) {
+        return await send(reply, refusal(error, newId(), options.log))
+      } finally {
+        if (isDraining) reply.raw.shouldKeepAlive = false
+      }
+    }
+  }
+}
+
+function newFramework(options: ServerOptions): FastifyInstance {
+  const app = Fastify({
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: options.headersMsMax,
+      requestTimeout: options.requestMsMax,
+      connectionsCheckingInterval: 1000,
+    },
+    requestTimeout: options.requestMsMax,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: refuseBroken,
+    frameworkErrors: (_error, _request, reply) =>
+      void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
+  })
+  app.server.maxConnections = options.connectionsMax
+  return app
+}
+
+/** One path with all its methods; the methods it does not have are answered 405. */
+function servePath(app: FastifyInstance, here: readonly Route[], hookOf: (route: Route) => Hook) {
+  const url = here[0]?.path ?? '/'
+  const allowed = here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  for (const route of here) {
+    const method = route.method === 'GET' ? ['GET', 'HEAD'] : route.method
+    // The answer is sent from the hook, before the framework would read the body.
+    app.route({ method, url, onRequest: hookOf(route), handler: unreachable })
+  }
+  app.route({
+    method: methods.filter((method) => !allowed.includes(method)),
+    url,
+    onRequest: async (_request, reply) => {
+      const headers = { allow: allowed.join(', ') }
+      return send(reply, { status: 405, headers, body: { detail: 'Wrong method for this route.' } })
+    },
+    handler: unreachable,
+  })
+}
+
+function plain(request: FastifyRequest, reply: FastifyReply): Request {
+  const [path = '/', query = ''] = request.raw.url?.split('?', 2) ?? []
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  return {
+    method: request.method,
+    path,
+    // Node joins repeated headers to one text, but for Set-Cookie, which only servers send.
+    headers: request.raw.headers as Readonly<Record<string, string>>,
+    query: new URLSearchParams(query),
+    body: request.raw,
+    signal: gone.signal,
+  }
+}
+
+function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
+  const isText = typeof body === 'string'
+  if (!isText) void reply.header('content-type', 'application/json; charset=utf-8')
+  if (isBodyPending(reply.request.raw)) closeAfterAnswer(reply.raw)
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(isText ? body : JSON.stringify(body))
+}
+
+function addressOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address() as AddressInfo
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${address.port}`
+}
+
+function unreachable(): never {
+  throw new Error('the answer is sent before the handler')
+}

@@ -1,0 +1,46 @@
+import type { ModelEntry } from '../manifest.ts'
+
+/** Whether a face is filmed or shown on a screen: a weak signal, never a sole gate. */
+export const liveness = {
+  id: 'liveness',
+  version: '1',
+  roles: ['liveness'],
+  product: {
+    file: 'liveness.onnx',
+    sha256: 'f69ae542b8d4c451976198d4fa0eb4d29110714f2b5b16b32c553de30cf54647',
+  },
+  source: {
+    package: '@vladmandic/human',
+    manifest: {
+      path: 'models/liveness.json',
+      sha256: '9e51c8acf83b80abbf329b2735309ab5c90611c66905ade8b1bd130d473df9c8',
+    },
+    weights: {
+      path: 'models/liveness.bin',
+      sha256: 'fc6a6b6b3b9721bdb8bff67a457a15b7cbfd81715cfb27f3e65b757e81dd663e',
+    },
+    conversion: { from: 'tfjs-graph', outputs: { probabilities: 'Identity' } },
+  },
+  provenance: {
+    origin: 'livenessnet: generatedBy https://github.com/leokwu/livenessnet (models/liveness.json)',
+    licence:
+      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+    trainingData: 'not stated',
+  },
+  input: {
+    name: 'conv2d_1_input',
+    width: 32,
+    height: 32,
+    layout: 'NCHW',
+    colourOrder: 'RGB',
+    mean: [0, 0, 0],
+    scale: 1 / 255,
+  },
+  outputs: [{ name: 'probabilities', shape: [2], meaning: 'of live and not live, summing to 1' }],
+  recipe: {
+    /** A square of this share of the box's longer side, about its centre. */
+    cropFactor: 0.8,
+    labels: ['live', 'spoof'],
+  },
+  golden: { probabilities: { samples: [0.545804, 0.454196], meanAbsolute: 0.5, tolerance: 0.001 } },
+} as const satisfies ModelEntry
