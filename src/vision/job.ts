@@ -54,9 +54,6 @@ export const packAnswer = (answer: Answer): Buffer => Buffer.from(JSON.stringify
 export const unpackAnswer = (payload: Buffer): Answer =>
   answerSchema.parse(JSON.parse(payload.toString()))
 
-/** The request body is at most 24 MiB, so no job is larger. */
-export const jobBytesMax = 32 * 1024 * 1024
-
 /** The most that an answer may weigh: 100 faces with crops weigh about 1 MiB. */
 export const answerBytesMax = 16 * 1024 * 1024
 

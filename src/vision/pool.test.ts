@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 
 import { ActionError, HttpError } from '../lib/errors.ts'
 import { openPool } from './pool.ts'
@@ -45,6 +48,14 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) {
     assert.ok(Date.now() < deadlineMs, `still not: ${String(condition)}`)
     await pause(5)
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 
@@ -222,7 +233,7 @@ test('a pool that closes answers 503 to everybody and leaves no process', async 
   const refused = calls.map((call) => assert.rejects(call, is503))
   await pool.close()
   await Promise.all(refused)
-  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+  assert.equal(isRunning(pid), false)
   await pool.close()
 })
 
@@ -231,4 +242,29 @@ test('a pool can be closed while its workers start', async () => {
   const ready = assert.rejects(pool.ready(), /closed/u)
   await pool.close()
   await ready
+})
+
+test('when the parent is killed, its workers end themselves', async () => {
+  const fixture = new URL('../../test/fixtures/pool-owner.ts', import.meta.url)
+  const owner = spawn(process.execPath, [fileURLToPath(fixture)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(owner.stdout, 'data')) as [Buffer]
+  const pids = JSON.parse(line.toString()) as number[]
+  assert.ok(pids.length === 2 && pids.every(isRunning), 'an idle worker and a busy one')
+  owner.kill('SIGKILL')
+  await until(() => !pids.some(isRunning))
+})
+
+test('kill -9 amid fifty calls costs the calls in that worker, and no other', async () => {
+  await using pool = open({ workers: 2, queuePerWorkerMax: 25, queueWaitMsMax: 20_000 })
+  const { height: pid } = await ask(pool, 'fine')
+  const calls = Array.from({ length: 50 }, (_, nth) => ask(pool, `sleep 10 ${nth}`))
+  await calls[10]
+  process.kill(pid, 'SIGKILL')
+  const answers = await Promise.allSettled(calls)
+  const lost = answers.filter((answer) => answer.status === 'rejected')
+  assert.ok(lost.length <= 1 && lost.every(({ reason }) => is503(reason)))
+  await until(() => pool.stats().workersUp === 2)
+  assert.equal(pool.stats().respawns, 1)
 })
