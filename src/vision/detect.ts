@@ -3,6 +3,7 @@ import type { Detection } from './agreement.ts'
 import type { Candidate } from './blazeface.ts'
 import type { Frame } from './frame.ts'
 import type { Rect } from './geometry.ts'
+import { namedLandmarks } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
 
 /** What detection needs: two networks that search, and one that takes a close look at a box. */
@@ -60,10 +61,21 @@ async function isOneNearFace(
   )
   if (rivals.length > oneFace.rivalsMax) return false
   if (rivals.some(({ score }) => score >= oneFace.rivalScoreMax)) return false
-  if ((await examine(first.box)).faceScore < meshScoreMin) return false
-  for (const { box } of rivals)
-    if ((await examine(box)).faceScore >= oneFace.rivalMeshScoreMax) return false
+  const mesh = await examine(first.box)
+  if (mesh.faceScore < meshScoreMin) return false
+  for (const { box } of rivals) {
+    const other = await examine(box)
+    if (other.faceScore >= oneFace.rivalMeshScoreMax && !isSameFace(mesh, other)) return false
+  }
   return true
+}
+
+/** Whether both meshes lie on one face: a box beside a face lets the mesh slide onto it. */
+function isSameFace(a: Mesh, b: Mesh): boolean {
+  const from = namedLandmarks(a)
+  const to = namedLandmarks(b)
+  const eyes = Math.hypot(from.rightEye.x - from.leftEye.x, from.rightEye.y - from.leftEye.y)
+  return Math.hypot(to.noseTip.x - from.noseTip.x, to.noseTip.y - from.noseTip.y) < eyes / 2
 }
 
 /** Lowers the confidence of a doubtful face to what the mesh makes of it. */
@@ -79,7 +91,7 @@ function sideOf({ box }: Candidate): number {
 
 /** The thresholds of `isOneNearFace`; scores are BlazeFace's where nothing else is said. */
 const oneFace = {
-  scoreMin: 0.75,
+  scoreMin: 0.7,
   sideShareMin: 0.17,
   rivalScore: 0.2,
   largeRivalScore: 0.1,
