@@ -2,13 +2,6 @@ import { z } from 'zod'
 
 /** The parts of schemas that several actions share. Wire schemas only: nothing is transformed. */
 
-export const uuid = z
-  .string()
-  .regex(
-    /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/u,
-    'must be a UUID',
-  )
-
 /** Images beyond those that an action reads are ignored, but never more than this many are taken. */
 const imagesMax = 10
 

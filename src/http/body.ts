@@ -38,7 +38,5 @@ function collect(body: Readable, bytesMax: number): Promise<Buffer> {
 }
 
 function tooLarge(bytesMax: number): HttpError {
-  return new HttpError(413, `The request body is over ${bytesMax} bytes.`, {
-    headers: { connection: 'close' },
-  })
+  return new HttpError(413, `The request body is over ${bytesMax} bytes.`)
 }

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 
 /** A client that is still sending when it is refused gets this long to read why. */
-const lingerMs = 500
+const lingerMs = 1000
 
 /** Whether the client has announced a body that has not arrived in full. */
 export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
@@ -10,11 +10,16 @@ export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Ends the connection after the answer, so that the rest of an unwanted body is never read. */
-export function closeAfterAnswer(response: ServerResponse): void {
-  response.setHeader('connection', 'close')
+/**
+ * Lets a client read its answer although nobody wants the rest of its body, then ends the
+ * connection. At most one buffer of 64 KiB is read. Closing at once would reset the connection,
+ * and many clients then report the reset instead of the answer.
+ */
+export function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
+  request.read(0) // Marks the body as taken: Node would otherwise read and discard all of it.
+  request.on('error', () => {}) // The client may be the first to hang up.
   response.once('finish', () => {
-    setTimeout(() => response.socket?.destroy(), lingerMs).unref()
+    setTimeout(() => request.socket.destroy(), lingerMs).unref()
   })
 }
 

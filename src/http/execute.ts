@@ -36,6 +36,7 @@ export async function execute(request: Request, options: ExecuteOptions): Promis
     return leave(answered(echo, outcomes))
   } catch (error) {
     if (error instanceof ActionError) return leave(failed(echo, error))
+    if (request.signal.aborted) throw new HttpError(499, 'The client is gone.', { cause: error })
     return refusal(error, echo.requestId, log)
   }
 

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { closeAfterAnswer, isBodyPending, refuseBroken } from './connection.ts'
+import { isBodyPending, leaveUnread, refuseBroken } from './connection.ts'
 import type { Answer, Request, Route } from './exchange.ts'
 import { refusal } from './refusal.ts'
 
@@ -27,6 +27,7 @@ export type Server = {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 const headerBytesMax = 16 * 1024
+const sweepMs = 50
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** The only page that knows the HTTP framework: routes in, plain requests and answers through. */
@@ -48,7 +49,10 @@ export function createServer(options: ServerOptions): Server {
     close: async () => {
       isDraining = true
       const deadline = setTimeout(() => app.server.closeAllConnections(), options.drainMsMax)
+      // A connection that was busy when the server closed would stay open once it is idle.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs)
       await app.close()
+      clearInterval(sweep)
       clearTimeout(deadline)
     },
   }
@@ -61,8 +65,6 @@ export function createServer(options: ServerOptions): Server {
         return await send(reply, await handle(plain(request, reply)))
       } catch (error) {
         return await send(reply, refusal(error, newId(), options.log))
-      } finally {
-        if (isDraining) reply.raw.shouldKeepAlive = false
       }
     }
   }
@@ -128,7 +130,7 @@ function plain(request: FastifyRequest, reply: FastifyReply): Request {
 function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
   const isText = typeof body === 'string'
   if (!isText) void reply.header('content-type', 'application/json; charset=utf-8')
-  if (isBodyPending(reply.request.raw)) closeAfterAnswer(reply.raw)
+  if (isBodyPending(reply.request.raw)) leaveUnread(reply.request.raw, reply.raw)
   return reply
     .code(status)
     .headers(headers)

@@ -20,7 +20,7 @@ export type ModelId =
   | 'liveness'
 
 /** What a model does in the pipeline; one model may do several things. */
-export type ModelRole = 'detector' | 'landmarks' | 'recognizer' | 'attributes' | 'liveness'
+type ModelRole = 'detector' | 'landmarks' | 'recognizer' | 'attributes' | 'liveness'
 
 export type ModelEntry = {
   readonly id: ModelId
@@ -38,7 +38,7 @@ export type ModelEntry = {
 }
 
 /** The ONNX file that the service loads, in the folder of the pack. */
-export type Product = { readonly file: string; readonly sha256: string }
+type Product = { readonly file: string; readonly sha256: string }
 
 /** The files of an installed package that the product is made from, and how. */
 export type Source = {
@@ -53,7 +53,7 @@ export type Source = {
 /** `path` is relative to the package's folder. */
 export type SourceFile = { readonly path: string; readonly sha256: string }
 
-export type Conversion =
+type Conversion =
   | {
       readonly from: 'tfjs-graph'
       /**
@@ -72,7 +72,7 @@ export type FaceApiNetwork =
   | 'age_gender'
 
 /** In the words of the packages that ship the weights; "not stated" where they say nothing. */
-export type Provenance = {
+type Provenance = {
   /** Where the network comes from, and which file of the package says so. */
   readonly origin: string
   readonly licence: string
@@ -94,14 +94,14 @@ export type ModelInput = {
 }
 
 /** One float32 tensor; `shape` is that of one picture, without the batch in front. */
-export type ModelOutput = {
+type ModelOutput = {
   readonly name: string
   readonly shape: readonly number[]
   readonly meaning: string
 }
 
-export type Recipe = { readonly [name: string]: RecipeValue }
-export type RecipeValue = number | string | boolean | readonly RecipeValue[] | Recipe
+type Recipe = { readonly [name: string]: RecipeValue }
+type RecipeValue = number | string | boolean | readonly RecipeValue[] | Recipe
 
 /** What the outputs must be on `goldenInput`: name of the output → its summary. */
 export type Golden = Readonly<Record<string, GoldenOutput>>

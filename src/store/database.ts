@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { Kysely, Migrator, type Migration } from 'kysely'
-import * as tenancy from './migrations/0001-tenancy.ts'
+import { tenancy } from './migrations/0001-tenancy.ts'
 import type { Schema } from './schema.ts'
 import { openSqlite, sqliteDialect } from './sqlite.ts'
 

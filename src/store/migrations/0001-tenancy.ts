@@ -1,7 +1,9 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Migration } from 'kysely'
 
 /** Account → project → key: whose call it is. */
-export async function up(db: Kysely<never>): Promise<void> {
+export const tenancy: Migration = { up }
+
+async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('accounts')
     .addColumn('accountId', 'text', (column) => column.primaryKey())

@@ -1,0 +1,152 @@
+import { fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { makeOneFacePictures, samplePhotographs } from './pictures.ts'
+import { bodyOf, call, startService, type BenchService } from './service.ts'
+import { median, progress, table } from './table.ts'
+
+/** Somebody who finds faces in files: Facegate over HTTP, or a peer in a process of its own. */
+type Contender = AsyncDisposable & {
+  readonly name: string
+  /** Works through the files for at least this long, at least once through. */
+  readonly run: (files: readonly string[], forMs: number) => Promise<Run>
+}
+
+type Run = {
+  readonly images: number
+  readonly elapsedMs: number
+  /** File → number of faces found. */
+  readonly counts: Readonly<Record<string, number>>
+}
+
+const rounds = 5
+const roundMs = 3000
+const peersFolder = path.join(import.meta.dirname, 'peers')
+
+/**
+ * `npm run bench detect [--labels <folder>]`: images per second of svc.detect over HTTP next to the
+ * peers that install from the registry, in turn, in one run; with a labelled folder also how many
+ * of its faces each finds.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { labels: { type: 'string' } } })
+  if (!existsSync(path.join(peersFolder, 'node_modules')))
+    throw new Error('the peers are not installed: npm ci --prefix bench/peers')
+  await using service = await startService()
+  await using facegate = facegateOver(service)
+  await using human = await peer('human')
+  await using faceApi = await peer('face-api')
+  const contenders = [facegate, human, faceApi]
+
+  const near = await race(contenders, await makeOneFacePictures())
+  console.log(
+    `\nOne face, 1280×720 JPEG, ${availableParallelism()} cores, ${rounds} rounds in turn`,
+  )
+  console.log(speedTable(contenders, near))
+  const groups = await race(contenders, samplePhotographs)
+  console.log('\nThree to five faces, 1920 px JPEG')
+  console.log(speedTable(contenders, groups))
+  if (values.labels) console.log(await recallTable(contenders, values.labels))
+}
+
+/** Images per second of each contender, one figure a round. */
+async function race(
+  contenders: readonly Contender[],
+  files: readonly string[],
+): Promise<Map<string, number[]>> {
+  const speeds = new Map(contenders.map(({ name }) => [name, [] as number[]]))
+  for (const { run } of contenders) await run(files, 0)
+  for (let round = 1; round <= rounds; round++)
+    for (const { name, run } of contenders) {
+      progress(`round ${round} of ${rounds}: ${name}`)
+      const { images, elapsedMs } = await run(files, roundMs)
+      speeds.get(name)?.push((images / elapsedMs) * 1000)
+    }
+  return speeds
+}
+
+function speedTable(contenders: readonly Contender[], speeds: ReadonlyMap<string, number[]>) {
+  const ours = speeds.get('facegate') ?? []
+  const rows = contenders.map(({ name }) => {
+    const theirs = speeds.get(name) ?? []
+    const ratios = ours.map((speed, round) => speed / (theirs[round] ?? Number.NaN))
+    const range = [Math.min(...theirs), Math.max(...theirs)].map((speed) => speed.toFixed(1))
+    return [name, median(theirs).toFixed(1), range.join('–'), `${median(ratios).toFixed(2)}×`]
+  })
+  return table(['', 'images/s (median)', 'range', 'facegate is faster by'], rows)
+}
+
+/** Faces found of those that the labels count; more than the label says does not help. */
+async function recallTable(contenders: readonly Contender[], folder: string): Promise<string> {
+  const lines = (await readFile(path.join(folder, 'labels.csv'), 'utf8')).trim().split(/\r?\n/u)
+  const labels = lines.slice(1).map((line) => {
+    const [file = '', count = '0'] = line.split(',')
+    return { file: path.join(folder, file), count: Number(count) }
+  })
+  const total = labels.reduce((sum, { count }) => sum + count, 0)
+  const rows: string[][] = []
+  for (const { name, run } of contenders) {
+    progress(`counting faces: ${name}`)
+    const { counts } = await run(
+      labels.map(({ file }) => file),
+      0,
+    )
+    const found = labels.reduce(
+      (sum, { file, count }) => sum + Math.min(count, counts[file] ?? 0),
+      0,
+    )
+    const extra = labels.reduce(
+      (sum, { file, count }) => sum + Math.max(0, (counts[file] ?? 0) - count),
+      0,
+    )
+    rows.push([name, `${found} of ${total}`, String(extra)])
+  }
+  const head = `\nFaces found in a labelled folder of ${labels.length} pictures\n`
+  return head + table(['', 'found', 'beyond the label'], rows)
+}
+
+/** As many calls in flight as there are workers to keep busy, and one more each to keep them so. */
+function facegateOver(service: BenchService): Contender {
+  const inFlight = availableParallelism() * 2
+  return {
+    name: 'facegate',
+    run: async (files, forMs) => {
+      const bodies = await Promise.all(files.map((file) => bodyOf('svc.detect', file)))
+      const counts: Record<string, number> = {}
+      let started = 0
+      let images = 0
+      const startMs = performance.now()
+      const client = async (): Promise<void> => {
+        while (started < files.length || performance.now() - startMs < forMs) {
+          const turn = started++ % files.length
+          const value = (await call(service, bodies[turn] ?? '')) as { faceCount: number }
+          counts[files[turn] ?? ''] = value.faceCount
+          images++
+        }
+      }
+      await Promise.all(Array.from({ length: inFlight }, client))
+      return { images, elapsedMs: performance.now() - startMs, counts }
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+async function peer(name: string): Promise<Contender> {
+  const child = fork(path.join(peersFolder, `${name}.js`), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const answer = () => new Promise<unknown>((resolve) => child.once('message', resolve))
+  await answer()
+  return {
+    name: `${name} (tfjs-wasm)`,
+    run: async (files, forMs) => {
+      const answered = answer()
+      child.send({ files, forMs })
+      return (await answered) as Run
+    },
+    [Symbol.asyncDispose]: async () => child.disconnect(),
+  }
+}

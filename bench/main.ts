@@ -1,0 +1,14 @@
+import { run as detect } from './detect.ts'
+
+/** `npm run bench [name]`: one file each; without a name, all of them. */
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { detect }
+
+const [name, ...args] = process.argv.slice(2)
+const chosen = name === undefined ? Object.values(benches) : [benches[name]]
+for (const bench of chosen) {
+  if (!bench) {
+    console.error(`there is no bench ${name}; there are ${Object.keys(benches).join(', ')}`)
+    process.exit(2)
+  }
+  await bench(args)
+}

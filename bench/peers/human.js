@@ -1,0 +1,49 @@
+// human as its users run it: detector and mesh, the rest of its models off.
+import { createRequire } from 'node:module'
+import { createReadStream } from 'node:fs'
+import { createServer } from 'node:http'
+import path from 'node:path'
+import { packageFolder, serve, startWasm, tf } from './peer.js'
+
+const require = createRequire(import.meta.url)
+// The package's exports do not name its WebAssembly build, which its documentation tells to use.
+const { Human } = require(path.join(packageFolder('@vladmandic/human'), 'dist/human.node-wasm.js'))
+
+await startWasm()
+// It loads its models by fetch alone, which reads no files: they are served from this process.
+const models = path.join(packageFolder('@vladmandic/human'), 'models')
+const server = createServer((request, response) => {
+  createReadStream(path.join(models, path.basename(request.url ?? ''))).pipe(response)
+})
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+const off = { enabled: false }
+const human = new Human({
+  backend: 'wasm',
+  debug: false,
+  cacheSensitivity: 0,
+  modelBasePath: `http://127.0.0.1:${server.address().port}/`,
+  filter: off,
+  face: {
+    enabled: true,
+    detector: { enabled: true, maxDetected: 100, rotation: false },
+    mesh: { enabled: true },
+    iris: off,
+    description: off,
+    emotion: off,
+    antispoof: off,
+    liveness: off,
+  },
+  body: off,
+  hand: off,
+  gesture: off,
+  object: off,
+  segmentation: off,
+})
+await human.load()
+
+serve(async (tensor) => {
+  const batch = tf.expandDims(tensor, 0)
+  const { face } = await human.detect(batch)
+  batch.dispose()
+  return face.length
+})

@@ -1,0 +1,10 @@
+import type { Command } from './command.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'start the service; the environment configures it',
+  usage: 'facegate serve',
+  run: async () => {
+    await import('../main.ts')
+  },
+}

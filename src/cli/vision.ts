@@ -1,0 +1,30 @@
+import path from 'node:path'
+import { readConfig } from '../config.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createLog } from '../lib/log.ts'
+import { preparePack } from '../models/prepare.ts'
+import { visionOptions } from '../services.ts'
+import { openPool } from '../vision/pool.ts'
+import type { Look, Picture, View } from '../vision/view.ts'
+
+/** What an evaluation looks for: everything, by the defaults of the service. */
+const lookForAll: Look = { minFaceConfidence: 0.6, minFaceSizePx: 1, maxFaces: 100, crops: false }
+
+export type CliVision = AsyncDisposable & {
+  readonly look: (picture: Picture) => Promise<View>
+}
+
+/** Vision workers of the command's own; no server need run, and a running one is not disturbed. */
+export async function openVision(): Promise<CliVision> {
+  // A folder full of pictures may wait for as long as it takes.
+  const config = { ...readConfig(process.env), QUEUE_PER_WORKER_MAX: 1e6, QUEUE_WAIT_MS_MAX: 1e9 }
+  const log = createLog('warn')
+  const modelsFolder = path.join(config.DATA_DIR, 'models')
+  await preparePack({ folder: modelsFolder, onProgress: () => {}, log })
+  const pool = openPool(visionOptions(config, { modelsFolder, clock: systemClock, log }))
+  await pool.ready()
+  return {
+    look: (picture) => pool.look(picture, lookForAll, { projectId: 'cli', path: 'picture' }),
+    [Symbol.asyncDispose]: () => pool.close(),
+  }
+}

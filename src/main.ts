@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
+import { readConfig } from './config.ts'
+import { systemClock } from './lib/clock.ts'
+import { createLog } from './lib/log.ts'
+import type { PackProgress } from './models/prepare.ts'
+import { assemble } from './services.ts'
+
+try {
+  await start()
+} catch (error) {
+  console.error(`facegate cannot start: ${error instanceof Error ? error.message : String(error)}`)
+  process.exit(1)
+}
+
+async function start(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = createLog(config.LOG_LEVEL)
+  const { version } = packageJson
+  const facegate = await assemble(config, { version, log, clock: systemClock, onProgress: tell })
+  const address = await facegate.server.listen(config.HOST, config.PORT)
+  console.log(facegate.firstKey ? welcome(address, facegate.firstKey) : `Facegate is at ${address}`)
+
+  const stop = (): void => {
+    facegate.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'the shutdown failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+}
+
+/** Only the first start converts; later starts verify in silence. */
+function tell({ done, total, id, what }: PackProgress): void {
+  if (what === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
+}
+
+function welcome(address: string, key: string): string {
+  const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
+  const photograph = path.relative('.', path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
+  return `
+Facegate is at ${address}
+Your key, shown this once:
+
+  ${key}
+
+Try it:
+
+  printf '{"action":"svc.detect","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]}}' \\
+    "$(base64 < '${photograph}' | tr -d '\\n')" |
+    curl -sS ${address}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
+
+Documentation: ${address}/docs`
+}

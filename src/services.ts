@@ -1,0 +1,119 @@
+import { statfsSync } from 'node:fs'
+import path from 'node:path'
+import { allActions } from './actions/all.ts'
+import type { Config } from './config.ts'
+import { createGate } from './gate/gate.ts'
+import { execute } from './http/execute.ts'
+import { createMetrics } from './http/metrics.ts'
+import { serviceRoutes } from './http/routes/service.ts'
+import { createServer, type Server } from './http/server.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { preparePack, type PackProgress } from './models/prepare.ts'
+import { openDatabase, type Database } from './store/database.ts'
+import { firstStart } from './store/first-start.ts'
+import { checkModels } from './vision/check-models.ts'
+import { openPool, type VisionPool } from './vision/pool.ts'
+
+export type Surroundings = {
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly onProgress: (progress: PackProgress) => void
+}
+
+/** The whole service, put together and warm, but not listening yet. */
+export type Facegate = {
+  readonly server: Server
+  /** The first key; only at the first start. */
+  readonly firstKey: string | undefined
+  readonly vision: VisionPool
+  /** Lets running calls finish, then ends the workers and closes the database. */
+  readonly close: () => Promise<void>
+}
+
+const freeBytesMin = 1024 ** 3
+
+/** Puts the service together, in the order in which its parts need each other. */
+export async function assemble(config: Config, surroundings: Surroundings): Promise<Facegate> {
+  const { version, clock, log, onProgress } = surroundings
+  const db = await openDatabase(config.DATA_DIR)
+  const modelsFolder = path.join(config.DATA_DIR, 'models')
+  await preparePack({ folder: modelsFolder, onProgress, log })
+  const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
+  await Promise.all([vision.ready(), checkModels(modelsFolder)])
+  const firstKey = await firstStart(db, new Date(clock()))
+
+  const gate = createGate(db, clock)
+  const actionNames = new Set(allActions.map((action) => action.name as string))
+  const metrics = createMetrics(() => vision.stats(), actionNames)
+  const executeOptions = {
+    gate,
+    services: { vision },
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    log,
+    onAnswered: metrics.onAnswered,
+  }
+  const server = createServer({
+    routes: [
+      {
+        method: 'POST',
+        path: '/v1/face/execute',
+        handle: (request) => execute(request, executeOptions),
+      },
+      ...serviceRoutes({
+        version,
+        metrics: metrics.text,
+        notReady: () => notReady(db, vision, config.DATA_DIR),
+      }),
+    ],
+    headersMsMax: config.HEADERS_MS_MAX,
+    requestMsMax: config.REQUEST_MS_MAX,
+    connectionsMax: config.CONNECTIONS_MAX,
+    drainMsMax: config.DRAIN_MS_MAX,
+    log,
+  })
+  return {
+    server,
+    firstKey,
+    vision,
+    close: async () => {
+      await server.close()
+      await vision.close()
+      await db.destroy()
+    },
+  }
+}
+
+/** The part of the configuration that the vision workers live by. */
+export function visionOptions(
+  config: Config,
+  given: { readonly modelsFolder: string; readonly clock: Clock; readonly log: Log },
+) {
+  return {
+    ...given,
+    workers: config.VISION_WORKERS,
+    limits: {
+      bytesMax: config.IMAGE_BYTES_MAX,
+      pixelsMax: config.IMAGE_PIXELS_MAX,
+      sideMinPx: config.IMAGE_SIDE_MIN_PX,
+    },
+    queuePerWorkerMax: config.QUEUE_PER_WORKER_MAX,
+    queueBytesMax: config.QUEUE_BYTES_MAX,
+    queueWaitMsMax: config.QUEUE_WAIT_MS_MAX,
+    jobMsMax: config.JOB_MS_MAX,
+    workerJobsMax: config.WORKER_JOBS_MAX,
+  }
+}
+
+/** Why calls cannot be answered at this moment, one sentence each. */
+async function notReady(db: Database, vision: VisionPool, dataDir: string): Promise<string[]> {
+  const reasons: string[] = []
+  if (!vision.isReady()) reasons.push('no vision worker is up')
+  const rows = await db.selectFrom('accounts').select('accountId').limit(1).execute()
+  if (rows.length === 0) reasons.push('the database has no account')
+  const { bavail, bsize } = statfsSync(dataDir)
+  if (bavail * bsize < freeBytesMin) reasons.push('less than 1 GiB of disk is free')
+  return reasons
+}

@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { Log } from '../lib/log.ts'
+import type { Child } from './child.ts'
+
+/** A fixed number of seats with a worker in each, for ever. */
+export type Crew = {
+  /** The workers that are up, also those that are about to be let go. */
+  readonly up: ReadonlySet<Child>
+  /** Resolves when somebody is up; rejects when the next few starts have failed in a row. */
+  readonly ready: () => Promise<void>
+  /** Workers that died or were killed, since the start. */
+  readonly lostCount: () => number
+  /** Worn workers that were let go, since the start. */
+  readonly wornCount: () => number
+  /** Resolves when `signal` was aborted and every process is gone. */
+  readonly closed: Promise<void>
+}
+
+export type CrewOptions = {
+  readonly seats: number
+  readonly start: () => Promise<Child>
+  /** Called with each worker that came up. */
+  readonly admit: (child: Child) => void
+  /** Called with each worker whose successor is up; it may still be busy. */
+  readonly dismiss: (child: Child) => void
+  /** Closes the crew when aborted; `start` has to heed it too. */
+  readonly signal: AbortSignal
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+}
+
+/** Starts that fail in a row until those who wait for the crew are told. */
+const failedStartsMax = 3
+
+export function keepCrew({ seats, start, admit, dismiss, signal, log }: CrewOptions): Crew {
+  const up = new Set<Child>()
+  let arrival = createArrival()
+  let lostCount = 0
+  let wornCount = 0
+
+  /** One seat: the successor of a worn worker is up before that one is let go. */
+  async function keepSeat(): Promise<void> {
+    let worn: Child | undefined
+    for (let child = await startPatiently(); child; child = await startPatiently()) {
+      welcome(child)
+      if (worn) replace(worn)
+      const how = await child.spent
+      worn = how === 'worn' ? child : undefined
+      if (signal.aborted) return
+      if (how === 'lost') lostCount += 1
+      log.warn({ workerPid: child.pid, how }, 'a vision worker is being replaced')
+    }
+  }
+
+  /** Resolves with a worker that is up, or with nothing when the crew is closed. */
+  async function startPatiently(): Promise<Child | undefined> {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        return await start()
+      } catch (error) {
+        if (signal.aborted) break
+        log.error({ err: error, attempt }, 'a vision worker died at its start')
+        if (attempt >= failedStartsMax && up.size === 0) arrival.reject(error)
+        // Closing cuts the pause short, by an error that says nothing else.
+        await pause(backOffMs(attempt), undefined, { signal }).catch(() => undefined)
+      }
+    }
+    return undefined
+  }
+
+  function welcome(child: Child): void {
+    up.add(child)
+    void child.gone.then(() => up.delete(child))
+    arrival.resolve()
+    arrival = createArrival()
+    log.info({ workerPid: child.pid }, 'a vision worker is up')
+    admit(child)
+  }
+
+  function replace(worn: Child): void {
+    wornCount += 1
+    dismiss(worn)
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all(Array.from({ length: seats }, keepSeat))
+    arrival.reject(new Error('the vision pool is closed'))
+    await Promise.all([...up].map((child) => child.gone))
+  }
+
+  const ready = () => (up.size > 0 ? Promise.resolve() : arrival.promise)
+  return { up, ready, lostCount: () => lostCount, wornCount: () => wornCount, closed: close() }
+}
+
+/** The first death at a start may be chance; from the second on the pause doubles up to 10 s. */
+function backOffMs(failures: number): number {
+  return failures < 2 ? 0 : Math.min(10_000, 250 * 2 ** (failures - 1))
+}
+
+function createArrival(): PromiseWithResolvers<void> {
+  const arrival = Promise.withResolvers<void>()
+  // Nobody need be waiting; the log has the reason already.
+  arrival.promise.catch(() => undefined)
+  return arrival
+}

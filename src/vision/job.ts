@@ -1,0 +1,82 @@
+import { deserialize, serialize } from 'node:v8'
+
+import { z } from 'zod'
+
+import { ActionError, errorTable } from '../lib/errors.ts'
+import type { ActionErrorCode } from '../lib/errors.ts'
+import type { Look, Picture, PictureLimits, View } from './view.ts'
+
+/** What a worker is told when it starts: the one argument of its command line, as JSON. */
+export type WorkerStart = { readonly modelsFolder: string; readonly limits: PictureLimits }
+
+/** Jobs go to standard input; answers leave by this file descriptor, where nothing else prints. */
+export const answersFd = 3
+
+/** One picture for a worker. */
+export type Job = { readonly picture: Picture; readonly look: Look; readonly path: string }
+
+/**
+ * Jobs travel in V8's own form, which takes a base64 string as it is; JSON would search it for
+ * characters to escape. Workers may trust it: nobody but the parent writes to them.
+ */
+export const packJob = (job: Job): Buffer => serialize(job)
+export const unpackJob = (payload: Buffer): Job => deserialize(payload) as Job
+
+/**
+ * An answer is JSON, and checked: a worker that decodes strangers' pictures is not trusted to
+ * send well-formed data. What is inside a view comes from our own code and is taken as it is.
+ */
+const answerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('ready') }),
+  z.strictObject({
+    kind: z.literal('view'),
+    view: z.custom<View>(looksLikeView),
+    rssBytes: z.number(),
+  }),
+  z.strictObject({
+    kind: z.literal('problem'),
+    code: z.custom<ActionErrorCode>((code) => Object.hasOwn(errorTable, String(code))),
+    messages: z.array(z.string()).min(1),
+    rssBytes: z.number(),
+  }),
+  z.strictObject({ kind: z.literal('fault'), stack: z.string(), rssBytes: z.number() }),
+])
+
+/**
+ * `ready` comes once, at the start; each job is answered by one of the others. `rssBytes` is the
+ * resident memory of the worker after the job.
+ */
+export type Answer = z.infer<typeof answerSchema>
+
+export const packAnswer = (answer: Answer): Buffer => Buffer.from(JSON.stringify(answer))
+
+/** @throws when the payload is not an answer. */
+export const unpackAnswer = (payload: Buffer): Answer =>
+  answerSchema.parse(JSON.parse(payload.toString()))
+
+/** The request body is at most 24 MiB, so no job is larger. */
+export const jobBytesMax = 32 * 1024 * 1024
+
+/** The most that an answer may weigh: 100 faces with crops weigh about 1 MiB. */
+export const answerBytesMax = 16 * 1024 * 1024
+
+/** What an exception in a worker becomes on its way to the parent. */
+export function answerOf(error: unknown, rssBytes: number): Answer {
+  if (error instanceof ActionError) {
+    const messages = error.problems.map((problem) => problem.message)
+    return { kind: 'problem', code: error.code, messages, rssBytes }
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { kind: 'fault', stack, rssBytes }
+}
+
+function looksLikeView(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'faces' in value &&
+    Array.isArray(value.faces) &&
+    'width' in value &&
+    typeof value.width === 'number'
+  )
+}

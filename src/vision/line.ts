@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+import type { Log } from '../lib/log.ts'
+import { readFrames, writeFrame } from './frames.ts'
+import { answerBytesMax, answersFd, unpackAnswer } from './job.ts'
+import type { Answer, WorkerStart } from './job.ts'
+
+/** A worker process and the line to it: one question at a time, each answered or the end of it. */
+export type Line = {
+  readonly pid: number
+  /**
+   * Sends `payload`, if any, and resolves with the answer to it.
+   *
+   * @throws WorkerLost when the process is gone, or has to go as it took more than `msMax`.
+   */
+  readonly ask: (payload: Uint8Array | undefined, msMax: number) => Promise<Answer>
+  readonly isBusy: () => boolean
+  /** Whether the process is gone or being killed. */
+  readonly isLost: () => boolean
+  /** Kills the process and resolves, when it is gone, with the error that says why it had to. */
+  readonly cut: (reason: string) => Promise<WorkerLost>
+  /** Resolves when the process is gone. */
+  readonly gone: Promise<WorkerLost>
+}
+
+export type LineOptions = {
+  /** The module that the process runs. */
+  readonly entry: URL
+  readonly start: WorkerStart
+  /** Kills the process when aborted. */
+  readonly signal: AbortSignal
+  readonly log: Pick<Log, 'warn'>
+}
+
+/** The process ended, or was ended, before it answered; the message says how. */
+export class WorkerLost extends Error {
+  override readonly name = 'WorkerLost'
+}
+
+export function openLine(options: LineOptions): Line {
+  const worker = launch(options)
+  const gone = Promise.withResolvers<WorkerLost>()
+  let question: PromiseWithResolvers<Answer> | undefined
+  let reason: string | undefined
+
+  function cut(why: string): Promise<WorkerLost> {
+    reason ??= why
+    worker.process.kill('SIGKILL')
+    return gone.promise
+  }
+
+  async function ask(payload: Uint8Array | undefined, msMax: number): Promise<Answer> {
+    assert.equal(question, undefined, 'a worker is asked one thing at a time')
+    if (reason !== undefined) throw await gone.promise
+    const asked = Promise.withResolvers<Answer>()
+    question = asked
+    const timer = setTimeout(() => void cut(`no answer within ${msMax} ms`), msMax)
+    if (payload) writeFrame(worker.jobs, payload)
+    return asked.promise.finally(() => clearTimeout(timer))
+  }
+
+  async function listen(): Promise<void> {
+    for await (const payload of readFrames(worker.answers, answerBytesMax)) {
+      const answer = unpackAnswer(payload)
+      if (!question) throw new Error('an answer that nobody asked for')
+      question.resolve(answer)
+      question = undefined
+    }
+  }
+
+  worker.process.on('error', (error) => (reason ??= error.message))
+  // Not `exit`, which may come before the last answer is read.
+  worker.process.on('close', (code, signal) => {
+    reason ??= signal ? `ended by ${signal}` : `ended with code ${code}`
+    const lost = new WorkerLost(`the worker was lost: ${reason}`)
+    gone.resolve(lost)
+    question?.reject(lost)
+    question = undefined
+  })
+  listen().catch((error: Error) => cut(`sent garbage: ${error.message}`))
+
+  return {
+    pid: worker.pid,
+    ask,
+    isBusy: () => question !== undefined,
+    isLost: () => reason !== undefined,
+    cut,
+    gone: gone.promise,
+  }
+}
+
+/** The process of one worker and its pipes. */
+type Worker = {
+  readonly process: ChildProcess
+  readonly pid: number
+  readonly jobs: Writable
+  readonly answers: AsyncIterable<Buffer>
+}
+
+/**
+ * The environment is empty: the server's secrets have no business in the process that decodes
+ * strangers' pictures. What native code prints goes to the log, as text in a field.
+ */
+function launch({ entry, start, signal, log }: LineOptions): Worker {
+  const worker = spawn(process.execPath, [fileURLToPath(entry), JSON.stringify(start)], {
+    env: {},
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
+  })
+  // Unheard, an `error` event would end this process; what is to be known, the end tells.
+  const ignore = () => undefined
+  worker.on('error', ignore)
+  const { pid = 0, stdin, stderr, stdio } = worker
+  const answers = stdio[answersFd]
+  assert.ok(stdin && stderr && answers instanceof Socket, 'the pipes to a worker are open')
+  stdin.on('error', ignore)
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    log.warn({ workerPid: pid, text: text.slice(0, printedCharsMax) }, 'a vision worker printed')
+  })
+  return { process: worker, pid, jobs: stdin, answers }
+}
+
+/** What is logged of one chunk that a worker prints. */
+const printedCharsMax = 2_000

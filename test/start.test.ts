@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { makeDataDir, samplePhotograph } from './facegate.ts'
+import { spawnFacegate } from './process.ts'
+
+const run = promisify(execFile)
+const main = path.join(import.meta.dirname, '../src/main.ts')
+
+/** Starts the service where it must refuse, and gives what it said. */
+async function refusedStart(environment: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, PORT: '0', ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  for await (const chunk of child.stderr) said += String(chunk)
+  assert.notEqual(child.exitCode, 0)
+  return said
+}
+
+test('the first start prints address, key and a command that works as printed', async () => {
+  await using facegate = await spawnFacegate()
+  const command = /^ {2}printf [\s\S]*?--data-binary @-$/mu.exec(facegate.printed())?.[0]
+  assert.ok(command, facegate.printed())
+  const { stdout } = await run('sh', ['-c', command])
+  const answer = JSON.parse(stdout)
+  assert.equal(answer.ok, true)
+  assert.equal(answer.data.results[0].value.faceCount, 3)
+})
+
+test('a later start prints the address alone, and the key still works', async () => {
+  const dataDir = await makeDataDir()
+  const first = await spawnFacegate({}, { dataDir })
+  const { key } = first
+  await first[Symbol.asyncDispose]()
+  await using second = await spawnFacegate({}, { dataDir, key })
+  assert.equal(second.printed().trim().split('\n').length, 1)
+  const answer = await second.run('svc.detect', await samplePhotograph(3))
+  assert.equal(answer.body.data.results[0].value.faceCount, 3)
+  await rm(dataDir, { recursive: true })
+})
+
+test('the key stands nowhere in the data folder', async () => {
+  await using facegate = await spawnFacegate()
+  for (const file of await readdir(facegate.dataDir)) {
+    if (file === 'models') continue
+    const bytes = await readFile(path.join(facegate.dataDir, file))
+    for (let at = 0; at + 12 <= facegate.key.length; at++) {
+      if (at < 'fsk_live_'.length) continue
+      assert.ok(
+        !bytes.includes(facegate.key.slice(at, at + 12)),
+        `${file} holds a piece of the key`,
+      )
+    }
+  }
+})
+
+test('a wrong configuration refuses the start and names the variable', async () => {
+  assert.match(await refusedStart({ PORT: 'eighty' }), /cannot start.*PORT/u)
+})
+
+test('damaged models are named and made again; a start never runs on them', async () => {
+  const dataDir = await makeDataDir()
+  const shared = path.join(dataDir, 'models')
+  const own = path.join(dataDir, 'own')
+  await using facegate = await spawnFacegate({}, { dataDir })
+  await cp(shared, own, { recursive: true, dereference: true })
+  await rm(shared)
+  await cp(own, shared, { recursive: true })
+  const first = (await readdir(shared)).find((file) => file.endsWith('.onnx')) ?? ''
+  await truncate(path.join(shared, first), 1000)
+  await using again = await spawnFacegate({}, { dataDir, key: facegate.key })
+  assert.match(again.printed(), new RegExp(`converted model .*${path.parse(first).name}`, 'u'))
+  const answer = await again.run('svc.detect', await samplePhotograph(3))
+  assert.equal(answer.body.ok, true)
+})
+
+test('SIGTERM lets a running call finish and ends with exit code 0', async () => {
+  await using facegate = await spawnFacegate()
+  const running = facegate.run('svc.detect', await samplePhotograph(5))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  facegate.process.kill('SIGTERM')
+  assert.equal((await running).body.ok, true)
+  const code = await new Promise((resolve) => facegate.process.once('exit', resolve))
+  assert.equal(code, 0)
+})
