@@ -39,12 +39,12 @@ export async function detect(
  * face that the mesh confirms, and the few other places that caught its eye are nobody's face to
  * the mesh. Small places are ignored earlier than large ones, which may be a face cut by the border.
  *
- * Measured against always asking the SSD (faces lost are neighbours cut by the border):
+ * Measured against always asking the SSD (the two lost are corners of faces at the border):
  *
- * | pictures | one face | SSD skipped there | a face lost |
+ * | pictures | with one face | SSD skipped | a face lost |
  * |---|---|---|---|
- * | 708: groups and crops of them around each face, 10 to 55 % of the long side | 430 | 340 | 5 |
- * | 404 of LFW's press photographs | 376 | 286 | 1 |
+ * | 708: groups and crops of them around each face, 10 to 55 % of the long side | 440 | 352 | 2 |
+ * | 404 of LFW's press photographs | 380 | 296 | 0 |
  */
 async function isOneNearFace(
   candidates: readonly Candidate[],
