@@ -1,8 +1,7 @@
 import { encodeJpeg } from './decode.ts'
-import type { Frame } from './frame.ts'
+import type { Pyramid } from './pyramid.ts'
 import { fitSimilarity } from './similarity.ts'
 import type { Landmarks } from './view.ts'
-import { warp } from './warp.ts'
 
 /**
  * The face turned, scaled and shifted to the usual 112×112 template, as a JPEG in base64. Beyond
@@ -10,10 +9,10 @@ import { warp } from './warp.ts'
  *
  * @param landmarks in continuous coordinates of the frame.
  */
-export async function alignedCrop(frame: Frame, landmarks: Landmarks): Promise<string> {
+export async function alignedCrop(pyramid: Pyramid, landmarks: Landmarks): Promise<string> {
   const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = landmarks
   const toFrame = fitSimilarity(template, [leftEye, rightEye, noseTip, leftMouth, rightMouth])
-  const { planes } = warp(frame, toFrame, { width: side, height: side })
+  const { planes } = await pyramid.sample(toFrame, { width: side, height: side })
   const pixels = new Uint8Array(planes.length)
   const size = side * side
   for (let i = 0; i < size; i++)

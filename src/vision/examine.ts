@@ -1,8 +1,8 @@
-import type { Frame } from './frame.ts'
 import type { Rect } from './geometry.ts'
 import { landmarks68 } from './landmarks.ts'
 import { faceMesh } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
+import type { Pyramid } from './pyramid.ts'
 import type { Session } from './session.ts'
 
 /** Takes close looks at the boxes of one frame, each box once. */
@@ -14,7 +14,7 @@ export type Examiner = {
 
 export function createExaminer(
   sessions: { readonly landmarks: Session; readonly mesh: Session },
-  frame: Frame,
+  pyramid: Pyramid,
 ): Examiner {
   const known = new Map<Rect, Mesh>()
   let spentMs = 0
@@ -23,8 +23,8 @@ export function createExaminer(
       const before = known.get(box)
       if (before) return before
       const startMs = performance.now()
-      const rough = await landmarks68(sessions.landmarks, frame, box)
-      const mesh = await faceMesh(sessions.mesh, frame, rough)
+      const rough = await landmarks68(sessions.landmarks, pyramid, box)
+      const mesh = await faceMesh(sessions.mesh, pyramid, rough)
       known.set(box, mesh)
       spentMs += performance.now() - startMs
       return mesh

@@ -1,13 +1,12 @@
 import { builtinPack } from '../models/builtin.ts'
-import type { Frame } from './frame.ts'
-import { boundsOf, centre, meanOf, squareAround } from './geometry.ts'
-import { eyeOutlines } from './landmarks.ts'
+import { boundsOf, centre, squareAround } from './geometry.ts'
+import { eyeCentres } from './landmarks.ts'
+import type { Pyramid } from './pyramid.ts'
 import { output } from './session.ts'
 import type { Session } from './session.ts'
 import { apply, chipOver } from './similarity.ts'
 import { toTensor } from './tensor.ts'
 import type { Landmarks, Point } from './view.ts'
-import { warp } from './warp.ts'
 import type { Chip } from './warp.ts'
 
 /** The face as MediaPipe's mesh sees it. */
@@ -30,13 +29,13 @@ export type Point3 = Point & { readonly z: number }
 /** Runs the mesh on the upright square around 68 rough landmarks. */
 export async function faceMesh(
   session: Session,
-  frame: Frame,
+  pyramid: Pyramid,
   rough: readonly Point[],
 ): Promise<Mesh> {
   const { input } = session.entry
   const { square, radians } = uprightSquare(rough)
   const toFrame = chipOver(square, input, radians)
-  const chip = warp(frame, toFrame, input)
+  const chip = await pyramid.sample(toFrame, input)
   const outputs = await session.run(toTensor(chip, input))
   const raw = output(outputs, 'Identity_2')
   const chipScale = square.width / input.width
@@ -49,16 +48,16 @@ export async function faceMesh(
 }
 
 /** The mesh's points at the 68 landmarks of the iBUG order. */
-export function landmarks68Of({ points }: Mesh): Point[] {
+export function meshLandmarks68({ points }: Mesh): Point[] {
   return recipe.landmarks68.map((index) => points[index] ?? { x: 0, y: 0 })
 }
 
-/** The five named points: centres of the eyes' outlines, tip of the nose, corners of the mouth. */
-export function fiveOf(points: readonly Point[]): Landmarks {
+/** Centres of the eyes' outlines, tip of the nose and corners of the mouth; frame coordinates. */
+export function namedLandmarks(mesh: Mesh): Landmarks {
+  const points = meshLandmarks68(mesh)
   const at = (index: number): Point => points[index] ?? { x: 0, y: 0 }
   return {
-    leftEye: meanOf(eyeOutlines.left.map(at)),
-    rightEye: meanOf(eyeOutlines.right.map(at)),
+    ...eyeCentres(points),
     noseTip: at(30),
     leftMouth: at(48),
     rightMouth: at(54),
@@ -73,7 +72,7 @@ function uprightSquare(rough: readonly Point[]) {
   const longer = Math.max(bounds.width, bounds.height)
   const middle = centre(bounds)
   const raised = { x: middle.x, y: middle.y + recipe.centreShift * longer }
-  const { leftEye, rightEye } = fiveOf(rough)
+  const { leftEye, rightEye } = eyeCentres(rough)
   return {
     square: squareAround(raised, recipe.cropFactor * longer),
     radians: Math.atan2(rightEye.y - leftEye.y, rightEye.x - leftEye.x),

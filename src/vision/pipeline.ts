@@ -1,11 +1,14 @@
 import { builtinPack } from '../models/builtin.ts'
 import { admit } from './admit.ts'
+import { alignedCrop } from './align.ts'
 import { blazeface } from './blazeface.ts'
 import { decode, prepareDecoder } from './decode.ts'
 import { detect } from './detect.ts'
 import { createExaminer } from './examine.ts'
 import type { Upright } from './frame.ts'
 import { area } from './geometry.ts'
+import { namedLandmarks } from './mesh.ts'
+import { createPyramid } from './pyramid.ts'
 import { reportedBox, seenFace } from './seen-face.ts'
 import { openSession } from './session.ts'
 import type { Session } from './session.ts'
@@ -74,7 +77,8 @@ function nameOf({ id, version }: { readonly id: string; readonly version: string
 async function see(sessions: Sessions, upright: Upright, look: Look) {
   const { frame, width, height, orientationApplied } = upright
   const startMs = performance.now()
-  const { examine, spentMs } = createExaminer(sessions, frame)
+  const pyramid = createPyramid(frame)
+  const { examine, spentMs } = createExaminer(sessions, pyramid)
   const detectors = {
     blazeface: () => blazeface(sessions.blazeface, frame),
     ssd: () => ssd(sessions.ssd, frame),
@@ -87,8 +91,12 @@ async function see(sessions: Sessions, upright: Upright, look: Look) {
   })
   const detectMs = performance.now() - startMs - spentMs()
   const faces: SeenFace[] = []
-  for (const face of found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces))
-    faces.push(await seenFace(face, await examine(face.box), upright, look.crops))
+  for (const face of found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)) {
+    const mesh = await examine(face.box)
+    const seen = seenFace(face, mesh, upright)
+    const crop = look.crops && { crop: await alignedCrop(pyramid, namedLandmarks(mesh)) }
+    faces.push({ ...seen, ...crop })
+  }
   return {
     width,
     height,

@@ -29,11 +29,11 @@ export function qualityOf(mesh: Mesh, pose: Pose, confidence: number): Quality {
   const luma = faceLuma(mesh)
   const { mean, deviation, clipped } = statistics(luma)
   const components = {
-    sharpness: ramp(meanSquareFrequency(luma), 0.02, 0.2),
+    sharpness: ramp(Math.log(meanSquareFrequency(luma)), Math.log(0.06), Math.log(0.7)),
     brightness: Math.min(ramp(mean, 10, 70), ramp(mean, 250, 200)),
-    contrast: ramp(deviation, 5, 35),
+    contrast: ramp(deviation, 5, 30),
     exposure: ramp(clipped, 0.6, 0.1),
-    faceSize: ramp(faceSide * mesh.chipScale, 20, 100),
+    faceSize: ramp(faceSide * mesh.chipScale, 20, 140),
     headPose: ramp(offAxisDegrees(pose), 60, 12),
     confidence: ramp(confidence, 0.2, 0.9),
   }

@@ -1,33 +1,25 @@
 import type { Detection } from './agreement.ts'
-import { alignedCrop } from './align.ts'
 import type { Upright } from './frame.ts'
 import type { Rect } from './geometry.ts'
-import { fiveOf, landmarks68Of } from './mesh.ts'
+import { namedLandmarks } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
 import { poseOf } from './pose.ts'
 import { qualityOf } from './quality.ts'
 import type { Box, Landmarks, Point, SeenFace } from './view.ts'
 
 /** One face as it is reported: from the frame's coordinates to the whole upright picture's. */
-export async function seenFace(
-  face: Detection,
-  mesh: Mesh,
-  upright: Upright,
-  withCrop: boolean,
-): Promise<SeenFace> {
-  const landmarks = fiveOf(landmarks68Of(mesh))
+export function seenFace(face: Detection, mesh: Mesh, upright: Upright): SeenFace {
   const pose = poseOf(mesh)
   return {
     boundingBox: reportedBox(face.box, upright),
     confidence: rounded(face.confidence, 3),
-    landmarks: reportedLandmarks(landmarks, upright),
+    landmarks: reportedLandmarks(namedLandmarks(mesh), upright),
     pose: {
       yaw: rounded(pose.yaw, 1),
       pitch: rounded(pose.pitch, 1),
       roll: rounded(pose.roll, 1),
     },
     qualityScore: qualityOf(mesh, pose, face.confidence).score,
-    ...(withCrop ? { crop: await alignedCrop(upright.frame, landmarks) } : {}),
   }
 }
 

@@ -16,15 +16,15 @@ export async function ssd(session: Session, frame: Frame): Promise<Candidate[]> 
   const outputs = await session.run(tensor)
   const boxes = output(outputs, 'boxes')
   const candidates: Candidate[] = []
-  for (const [index, score] of output(outputs, 'scores').entries()) {
-    if (score < scoreMin) continue
+  output(outputs, 'scores').forEach((score, index) => {
+    if (score < scoreMin) return
     const [top = 0, left = 0, bottom = 0, right = 0] = boxes.subarray(index * 4, index * 4 + 4)
     const x = Math.max(0, left) * input.width * scaleX
     const y = Math.max(0, top) * input.height * scaleY
     const width = Math.min(frame.width, right * input.width * scaleX) - x
     const height = Math.min(frame.height, bottom * input.height * scaleY) - y
     if (width > 0 && height > 0) candidates.push({ box: { x, y, width, height }, score })
-  }
+  })
   return suppress(
     candidates,
     ({ score }) => score,

@@ -23,8 +23,7 @@ export function warp(
 ): Chip {
   const { width, height } = size
   const chip: Chip = { width, height, planes: new Float32Array(3 * width * height) }
-  const shrink = Math.sqrt(Math.abs(toFrame.a * toFrame.e - toFrame.b * toFrame.d))
-  const perSide = Math.min(samplesPerSideMax, Math.max(1, Math.round(shrink)))
+  const perSide = Math.min(samplesPerSideMax, Math.max(1, Math.round(shrinkOf(toFrame))))
   for (let row = 0; row < perSide; row++)
     for (let column = 0; column < perSide; column++)
       addSamples(chip, frame, toFrame, {
@@ -33,6 +32,11 @@ export function warp(
         weight: 1 / perSide ** 2,
       })
   return chip
+}
+
+/** Frame pixels across one chip pixel. */
+export function shrinkOf({ a, b, d, e }: Affine): number {
+  return Math.sqrt(Math.abs(a * e - b * d))
 }
 
 /** Beyond a shrinkage of eight the chip hardly changes, and the cost grows with the square. */
