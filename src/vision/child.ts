@@ -20,9 +20,9 @@ export type Child = {
    * @throws ActionError as the pipeline did; any other error is a fault of the worker's code.
    */
   readonly run: (job: Job) => Promise<View>
-  /** Resolves when the worker should be replaced: it is gone, or it has aged. */
-  readonly spent: Promise<'lost' | 'worn'>
-  /** Resolves when the process is gone, with the error that says how. */
+  /** Resolves when the worker should be replaced: it has aged, or it is gone and this is why. */
+  readonly spent: Promise<'worn' | WorkerLost>
+  /** Resolves when the process is gone. */
   readonly gone: Promise<WorkerLost>
   /** Ends the process at once and resolves when it is gone. */
   readonly end: () => Promise<void>
@@ -44,8 +44,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 function createChild(line: Line, { limits, log }: ChildOptions): Child {
   const { pid, isBusy, isLost, gone } = line
   const wear = createWear(limits)
-  const spent = Promise.withResolvers<'lost' | 'worn'>()
-  void gone.then(() => spent.resolve('lost'))
+  const spent = Promise.withResolvers<'worn' | WorkerLost>()
+  void gone.then(spent.resolve)
 
   async function run(job: Job): Promise<View> {
     const answer = await line.ask(packJob(job), limits.jobMsMax)

@@ -32,7 +32,8 @@ export type CrewOptions = {
 /** Starts that fail in a row until those who wait for the crew are told. */
 const failedStartsMax = 3
 
-export function keepCrew({ seats, start, admit, dismiss, signal, log }: CrewOptions): Crew {
+export function keepCrew(options: CrewOptions): Crew {
+  const { seats, admit, dismiss, signal, log } = options
   const up = new Set<Child>()
   let arrival = createArrival()
   let lostCount = 0
@@ -41,31 +42,22 @@ export function keepCrew({ seats, start, admit, dismiss, signal, log }: CrewOpti
   /** One seat: the successor of a worn worker is up before that one is let go. */
   async function keepSeat(): Promise<void> {
     let worn: Child | undefined
-    for (let child = await startPatiently(); child; child = await startPatiently()) {
+    const next = () => startPatiently(options, onFailedStart)
+    for (let child = await next(); child; child = await next()) {
       welcome(child)
       if (worn) replace(worn)
-      const how = await child.spent
-      worn = how === 'worn' ? child : undefined
+      const end = await child.spent
       if (signal.aborted) return
-      if (how === 'lost') lostCount += 1
-      log.warn({ workerPid: child.pid, how }, 'a vision worker is being replaced')
+      worn = end === 'worn' ? child : undefined
+      if (!worn) lostCount += 1
+      const why = end === 'worn' ? 'it has aged' : end.message
+      log.warn({ workerPid: child.pid, why }, 'a vision worker is being replaced')
     }
   }
 
-  /** Resolves with a worker that is up, or with nothing when the crew is closed. */
-  async function startPatiently(): Promise<Child | undefined> {
-    for (let attempt = 1; !signal.aborted; attempt += 1) {
-      try {
-        return await start()
-      } catch (error) {
-        if (signal.aborted) break
-        log.error({ err: error, attempt }, 'a vision worker died at its start')
-        if (attempt >= failedStartsMax && up.size === 0) arrival.reject(error)
-        // Closing cuts the pause short, by an error that says nothing else.
-        await pause(backOffMs(attempt), undefined, { signal }).catch(() => undefined)
-      }
-    }
-    return undefined
+  function onFailedStart(error: unknown, attempt: number): void {
+    log.error({ err: error, attempt }, 'a vision worker died at its start')
+    if (attempt >= failedStartsMax && up.size === 0) arrival.reject(error)
   }
 
   function welcome(child: Child): void {
@@ -90,6 +82,24 @@ export function keepCrew({ seats, start, admit, dismiss, signal, log }: CrewOpti
 
   const ready = () => (up.size > 0 ? Promise.resolve() : arrival.promise)
   return { up, ready, lostCount: () => lostCount, wornCount: () => wornCount, closed: close() }
+}
+
+/** Resolves with a worker that is up, or with nothing when the crew is closed. */
+async function startPatiently(
+  { start, signal }: CrewOptions,
+  onFailure: (error: unknown, attempt: number) => void,
+): Promise<Child | undefined> {
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    try {
+      return await start()
+    } catch (error) {
+      if (signal.aborted) break
+      onFailure(error, attempt)
+      // Closing cuts the pause short, by an error that says nothing else.
+      await pause(backOffMs(attempt), undefined, { signal }).catch(() => undefined)
+    }
+  }
+  return undefined
 }
 
 /** The first death at a start may be chance; from the second on the pause doubles up to 10 s. */
