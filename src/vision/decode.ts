@@ -54,6 +54,16 @@ export async function resize(frame: Frame, width: number, height: number): Promi
   return { width, height, pixels }
 }
 
+/** `frame` with its own mirror image around it, `border` px wide on every side. */
+export async function mirrorAround(frame: Frame, border: number): Promise<Frame> {
+  const sides = { top: border, bottom: border, left: border, right: border }
+  const pixels = await raw(frame)
+    .extend({ ...sides, extendWith: 'mirror' })
+    .raw()
+    .toBuffer()
+  return { width: frame.width + 2 * border, height: frame.height + 2 * border, pixels }
+}
+
 /** `frame` as a JPEG of quality 92, without chroma subsampling: chips are small. */
 export function encodeJpeg(frame: Frame): Promise<Buffer> {
   return raw(frame).jpeg({ quality: 92, chromaSubsampling: '4:4:4' }).toBuffer()

@@ -1,4 +1,4 @@
-import { agree, confidenceAt } from './agreement.ts'
+import { agree, completed, confidenceAt } from './agreement.ts'
 import type { Detection } from './agreement.ts'
 import type { Candidate } from './blazeface.ts'
 import type { Frame } from './frame.ts'
@@ -12,6 +12,8 @@ export type Detectors = {
   readonly blazeface: () => Promise<readonly Candidate[]>
   /** Ten times slower and good on small faces. */
   readonly ssd: () => Promise<readonly Candidate[]>
+  /** BlazeFace again, for faces that the border cuts. */
+  readonly cut: () => Promise<readonly Candidate[]>
   /** The mesh in a box; asked twice for one box it answers without a second run. */
   readonly examine: (box: Rect) => Promise<Mesh>
 }
@@ -23,14 +25,15 @@ export type Detectors = {
  * Whoever is not beyond doubt is shown to the mesh, which knows a face from a collar or a dog.
  */
 export async function detect(
-  { blazeface, ssd, examine }: Detectors,
+  { blazeface, ssd, cut, examine }: Detectors,
   frame: Frame,
   isWanted: (face: Detection) => boolean,
 ): Promise<Detection[]> {
   const near = await blazeface()
-  const far = (await isOneNearFace(near, frame, examine)) ? [] : await ssd()
+  const isOne = await isOneNearFace(near, frame, examine)
+  const found = isOne ? agree(near, []) : completed(agree(near, await ssd()), await cut())
   const judged: Detection[] = []
-  for (const face of agree(near, far).filter(isWanted)) judged.push(await judge(face, examine))
+  for (const face of found.filter(isWanted)) judged.push(await judge(face, examine))
   return judged.filter(isWanted)
 }
 

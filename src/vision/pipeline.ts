@@ -2,6 +2,7 @@ import { builtinPack } from '../models/builtin.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
 import { blazeface } from './blazeface.ts'
+import { cutFaces } from './cut-faces.ts'
 import { decode, prepareDecoder } from './decode.ts'
 import { detect } from './detect.ts'
 import { createExaminer } from './examine.ts'
@@ -82,6 +83,7 @@ async function see(sessions: Sessions, upright: Upright, look: Look) {
   const detectors = {
     blazeface: () => blazeface(sessions.blazeface, frame),
     ssd: () => ssd(sessions.ssd, frame),
+    cut: () => cutFaces(sessions.blazeface, frame),
     examine,
   }
   const found = await detect(detectors, frame, ({ box, confidence }) => {

@@ -39,7 +39,7 @@ export function createPoisonMemory(options: PoisonOptions): PoisonMemory {
   const suspects = new Map<string, Suspect>()
   let refusedCount = 0
   const fingerprint = (picture: string) =>
-    createHmac('sha256', key).update(picture, 'latin1').digest('base64')
+    createHmac('sha256', key).update(picture).digest('base64')
 
   function forgetOld(): void {
     for (const [name, { lastKillMs }] of suspects)

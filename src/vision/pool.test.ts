@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 
 import { ActionError, HttpError } from '../lib/errors.ts'
 import { openPool } from './pool.ts'
@@ -45,6 +48,14 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) {
     assert.ok(Date.now() < deadlineMs, `still not: ${String(condition)}`)
     await pause(5)
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 
@@ -172,13 +183,15 @@ test('a client that goes away while it waits gives up its place; a running call 
 })
 
 test('a worker that has done its share is replaced, and no call is lost', async () => {
-  await using pool = open({ workers: 2, workerJobsMax: 10, queuePerWorkerMax: 100 })
-  await pool.ready()
+  const patient = { queuePerWorkerMax: 100, queueWaitMsMax: 20_000 }
+  await using pool = open({ workers: 2, workerJobsMax: 10, ...patient })
+  await until(() => pool.stats().workersUp === 2)
+  const originals = await Promise.all([ask(pool, 'sleep 50'), ask(pool, 'sleep 50')])
   const views = await Promise.all(Array.from({ length: 80 }, () => ask(pool, 'sleep 5')))
   assert.equal(views.length, 80)
-  await until(() => pool.stats().recycled >= 2 && pool.stats().workersUp === 2)
+  await until(() => !originals.some(({ height }) => isRunning(height)))
+  assert.equal((await ask(pool, 'fine')).width, 4)
   assert.equal(pool.stats().respawns, 0)
-  assert.ok(new Set(views.map(({ height }) => height)).size > 2, 'several processes answered')
 })
 
 test('a worker that has grown is replaced', async () => {
@@ -222,7 +235,7 @@ test('a pool that closes answers 503 to everybody and leaves no process', async 
   const refused = calls.map((call) => assert.rejects(call, is503))
   await pool.close()
   await Promise.all(refused)
-  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+  assert.equal(isRunning(pid), false)
   await pool.close()
 })
 
@@ -231,4 +244,29 @@ test('a pool can be closed while its workers start', async () => {
   const ready = assert.rejects(pool.ready(), /closed/u)
   await pool.close()
   await ready
+})
+
+test('when the parent is killed, its workers end themselves', async () => {
+  const fixture = new URL('../../test/fixtures/pool-owner.ts', import.meta.url)
+  const owner = spawn(process.execPath, [fileURLToPath(fixture)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(owner.stdout, 'data')) as [Buffer]
+  const pids = JSON.parse(line.toString()) as number[]
+  assert.ok(pids.length === 2 && pids.every(isRunning), 'an idle worker and a busy one')
+  owner.kill('SIGKILL')
+  await until(() => !pids.some(isRunning))
+})
+
+test('kill -9 amid fifty calls costs the calls in that worker, and no other', async () => {
+  await using pool = open({ workers: 2, queuePerWorkerMax: 25, queueWaitMsMax: 20_000 })
+  const { height: pid } = await ask(pool, 'fine')
+  const calls = Array.from({ length: 50 }, (_, nth) => ask(pool, `sleep 10 ${nth}`))
+  await calls[10]
+  process.kill(pid, 'SIGKILL')
+  const answers = await Promise.allSettled(calls)
+  const lost = answers.filter((answer) => answer.status === 'rejected')
+  assert.ok(lost.length <= 1 && lost.every(({ reason }) => is503(reason)))
+  await until(() => pool.stats().workersUp === 2)
+  assert.equal(pool.stats().respawns, 1)
 })

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 
 import { readFrames, writeFrame } from './frames.ts'
-import { answerOf, answersFd, jobBytesMax, packAnswer, unpackJob } from './job.ts'
+import { answerOf, answersFd, packAnswer, unpackJob } from './job.ts'
 import type { Answer, Job } from './job.ts'
 import type { View } from './view.ts'
 
@@ -10,7 +10,8 @@ export async function serveJobs(look: (job: Job) => Promise<View>): Promise<void
   const answers = new Socket({ fd: answersFd, writable: true })
   const reply = (answer: Answer) => writeFrame(answers, packAnswer(answer))
   reply({ kind: 'ready' })
-  for await (const payload of readFrames(process.stdin, jobBytesMax))
+  // No bound of its own: the parent has bounded the request that each job came with.
+  for await (const payload of readFrames(process.stdin, Number.POSITIVE_INFINITY))
     reply(await answerTo(unpackJob(payload), look))
 }
 
