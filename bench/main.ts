@@ -1,7 +1,11 @@
 import { run as detect } from './detect.ts'
+import { run as stages } from './stages.ts'
 
 /** `npm run bench [name]`: one file each; without a name, all of them. */
-const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { detect }
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  stages,
+  detect,
+}
 
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(benches) : [benches[name]]

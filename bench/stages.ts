@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readPicture } from '../eval/detection.ts'
+import { builtinPack } from '../src/models/builtin.ts'
+import { goldenInput } from '../src/models/golden.ts'
+import type { ModelEntry } from '../src/models/manifest.ts'
+import { preparePack } from '../src/models/prepare.ts'
+import { createPipeline } from '../src/vision/pipeline.ts'
+import { openSession } from '../src/vision/session.ts'
+import { makeOneFacePictures } from './pictures.ts'
+import { median, progress, table } from './table.ts'
+
+const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
+const look = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100, crops: false }
+const rounds = 40
+
+/**
+ * `npm run bench stages`: what one look at a one-face 1280×720 JPEG costs by stage, in this process,
+ * on one thread, next to the bare time of the networks that it runs. Both are measured in turn.
+ */
+export async function run(): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
+  await preparePack({ folder })
+  const { blazeface, face_landmark_68: landmarks, facemesh } = builtinPack.models
+  const models = await Promise.all([blazeface, landmarks, facemesh].map((e) => timerOf(folder, e)))
+  const pipeline = await createPipeline({ modelsFolder: folder, limits })
+  const pictures = await Promise.all((await makeOneFacePictures()).map(readPicture))
+
+  const stages: Record<string, number[]> = {}
+  const note = (name: string, ms: number): void => void (stages[name] ??= []).push(ms)
+  const ratios: number[] = []
+  for (let round = -4; round < rounds; round++) {
+    progress(`look ${Math.max(0, round)} of ${rounds}`)
+    const picture = pictures[(round + 4) % pictures.length]
+    if (!picture) continue
+    const modelMs = await timesOf(models)
+    const startMs = performance.now()
+    const { timingsMs } = await pipeline.look(picture, look, 'picture')
+    const totalMs = performance.now() - startMs
+    if (round < 0) continue
+    for (const [name, ms] of Object.entries({ ...modelMs, ...timingsMs, total: totalMs }))
+      note(name, ms)
+    ratios.push(totalMs / Object.values(modelMs).reduce((sum, ms) => sum + ms, 0))
+  }
+  const rows = Object.entries(stages).map(([name, ms]) => [name, median(ms).toFixed(2)])
+  console.log(`\nOne look at one face, 1280×720 JPEG, one thread, median of ${rounds}`)
+  console.log(table(['stage or network', 'ms'], rows))
+  console.log(`\nThe whole look takes ${median(ratios).toFixed(2)} times the sum of its networks.`)
+  await pipeline.close()
+  await rm(folder, { recursive: true })
+}
+
+type Timer = { readonly name: string; readonly time: () => Promise<number> }
+
+async function timerOf(folder: string, entry: ModelEntry): Promise<Timer> {
+  const session = await openSession(folder, entry)
+  const input = goldenInput(entry)
+  return {
+    name: `network ${entry.id}`,
+    time: async () => {
+      const startMs = performance.now()
+      await session.run(input)
+      return performance.now() - startMs
+    },
+  }
+}
+
+async function timesOf(timers: readonly Timer[]): Promise<Record<string, number>> {
+  const times: Record<string, number> = {}
+  for (const { name, time } of timers) times[name] = await time()
+  return times
+}
