@@ -24,22 +24,24 @@ export type Candidate = {
 export async function blazeface(session: Session, frame: Frame): Promise<Candidate[]> {
   const { tensor, scaleX, scaleY } = await letterbox(frame, session.entry.input)
   const outputs = await session.run(tensor)
-  const candidates = layers.flatMap((layer) => {
-    const scores = output(outputs, layer.logits)
-    const boxes = output(outputs, layer.boxes)
-    return layer.anchors.flatMap((anchor, index): Candidate[] => {
-      const score = sigmoid(scores[index] ?? 0)
-      if (score < scoreMin) return []
-      const [x = 0, y = 0, width = 0, height = 0] = boxes.subarray(index * 16, index * 16 + 4)
+  const candidates: Candidate[] = []
+  for (const { logits, boxes, anchors } of layers) {
+    const answers = output(outputs, boxes)
+    output(outputs, logits).forEach((logit, index) => {
+      const score = sigmoid(logit)
+      if (score < scoreMin) return
+      const { x: anchorX, y: anchorY } = anchors[index] ?? { x: 0, y: 0 }
+      const [x = 0, y = 0, width = 0, height = 0] = answers.subarray(index * 16, index * 16 + 4)
+      if (width <= 0 || height <= 0) return
       const box = faceBox({
-        x: (anchor.x + x - width / 2) * scaleX,
-        y: (anchor.y + y - height / 2) * scaleY,
+        x: (anchorX + x - width / 2) * scaleX,
+        y: (anchorY + y - height / 2) * scaleY,
         width: width * scaleX,
         height: height * scaleY,
       })
-      return width > 0 && height > 0 ? [{ box, score }] : []
+      candidates.push({ box, score })
     })
-  })
+  }
   return suppress(candidates, ({ score }) => score, recipe.overlapMax)
 }
 

@@ -70,9 +70,10 @@ export function encodeJpeg(frame: Frame): Promise<Buffer> {
 }
 
 /**
- * The longest side of a frame, px. Detectors see 512; a face that they can find there (12 px)
- * still has 48 here, and landmarks on it move by less than their own noise. Forty megapixels
- * become 9 MB instead of 120.
+ * The longest side of a frame, px. Detectors see 512; a face that they can find there (12 px) still
+ * has 48 here. Landmarks on faces of 4 % of the side come out as at 4096 px (they differ by 1.8 %
+ * of the distance between the eyes, as between any two sizes), and forty megapixels of JPEG take
+ * 70 ms and 9 MB instead of 180 ms at 4096 px.
  */
 const frameSidePxMax = 2048
 
