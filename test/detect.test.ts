@@ -105,6 +105,25 @@ test('no face is a success with an empty list', async () => {
   assert.deepEqual(faces, [])
 })
 
+test('a large photograph shows the same faces as a smaller one', async () => {
+  const { bytes } = await samplePhotograph(5)
+  const small = await detect(jpeg(bytes))
+  const large = await detect(
+    jpeg(
+      await sharp(bytes)
+        .resize(1920 * 2)
+        .jpeg()
+        .toBuffer(),
+    ),
+  )
+  assert.equal(large.faceCount, small.faceCount)
+  for (const [index, { boundingBox }] of large.faces.entries())
+    for (const side of ['left', 'top', 'width', 'height']) {
+      const difference = boundingBox[side] / 2 - small.faces[index].boundingBox[side]
+      assert.ok(Math.abs(difference) <= 6, `${side} of face ${index} differs by ${difference}`)
+    }
+})
+
 test('a face that the border cuts is found', async () => {
   const photograph = await samplePhotograph(6)
   const { faces } = await detect(photograph)

@@ -13,6 +13,8 @@ export type Upright = {
   readonly width: number
   readonly height: number
   readonly orientationApplied: boolean
-  /** The picture, scaled down when it is larger than the pipeline needs. */
+  /** The whole picture, as small as the search for faces allows. */
   readonly frame: Frame
+  /** The same with more pixels, for whoever looks closely; decoded when it is first asked for. */
+  readonly finer: () => Promise<Frame>
 }

@@ -78,7 +78,7 @@ function nameOf({ id, version }: { readonly id: string; readonly version: string
 async function see(sessions: Sessions, upright: Upright, look: Look) {
   const { frame, width, height, orientationApplied } = upright
   const startMs = performance.now()
-  const pyramid = createPyramid(frame)
+  const pyramid = createPyramid(upright)
   const { examine, spentMs } = createExaminer(sessions, pyramid)
   const detectors = {
     blazeface: () => blazeface(sessions.blazeface, frame),

@@ -1,13 +1,12 @@
 import { resize } from './decode.ts'
-import type { Frame } from './frame.ts'
+import type { Frame, Upright } from './frame.ts'
 import type { Affine } from './similarity.ts'
 import { shrinkOf, warp } from './warp.ts'
 import type { Chip } from './warp.ts'
 
-/** A frame together with smaller versions of itself, made when they are first needed. */
+/** A picture in several sizes, each made when it is first needed. */
 export type Pyramid = {
-  readonly frame: Frame
-  /** A chip as `warp` gives it, from the version that fits. */
+  /** A chip as `warp` gives it, from the size that fits; `toFrame` is in the frame's coordinates. */
   readonly sample: (
     toFrame: Affine,
     size: { readonly width: number; readonly height: number },
@@ -17,23 +16,28 @@ export type Pyramid = {
 /**
  * A near face covers hundreds of pixels a side and is looked at in a chip of 112 or 192. Averaging
  * so many samples per pixel in JavaScript cost more than the networks; libvips halves the frame in
- * 2 ms, and what is left to shrink lies between 0.9 and 1.8.
+ * 2 ms, and what is left to shrink lies between 0.9 and 1.8. A face so small that a chip would
+ * magnify it is sampled from the finer frame.
  */
-export function createPyramid(frame: Frame): Pyramid {
+export function createPyramid({ frame, finer }: Pick<Upright, 'frame' | 'finer'>): Pyramid {
   const levels = new Map<number, Promise<Frame>>()
   return {
-    frame,
     async sample(toFrame, size) {
-      const halvings = Math.max(0, Math.floor(Math.log2(shrinkOf(toFrame) / 0.9)))
-      if (halvings === 0) return warp(frame, toFrame, size)
-      const level = levels.get(halvings) ?? smaller(frame, 2 ** halvings)
-      levels.set(halvings, level)
-      return warp(await level, scaled(toFrame, frame, await level), size)
+      const halvings = Math.floor(Math.log2(shrinkOf(toFrame) / shrinkMin))
+      const key = Math.max(-1, halvings)
+      const made = levels.get(key) ?? (key < 0 ? finer() : smaller(frame, 2 ** key))
+      levels.set(key, made)
+      const level = await made
+      return warp(level, scaled(toFrame, frame, level), size)
     },
   }
 }
 
-function smaller(frame: Frame, factor: number): Promise<Frame> {
+/** Below it a chip would magnify what it shows. */
+const shrinkMin = 0.9
+
+async function smaller(frame: Frame, factor: number): Promise<Frame> {
+  if (factor === 1) return frame
   const width = Math.max(1, Math.round(frame.width / factor))
   const height = Math.max(1, Math.round(frame.height / factor))
   return resize(frame, width, height)

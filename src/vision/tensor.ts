@@ -33,14 +33,27 @@ export async function letterbox(frame: Frame, input: ModelInput): Promise<Letter
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
   const { pixels } = await resize(frame, width, height)
-  const size = input.width * input.height
-  const tensor = new Float32Array(3 * size)
-  for (let channel = 0; channel < 3; channel++) {
-    const black = -(input.mean[channel] ?? 0) * input.scale
-    const plane = tensor.subarray(channel * size, (channel + 1) * size).fill(black)
-    for (let y = 0, from = channel; y < height; y++)
-      for (let x = 0; x < width; x++, from += 3)
-        plane[y * input.width + x] = (pixels[from] ?? 0) * input.scale + black
-  }
+  const tensor = blackSquare(input)
+  const planeSize = input.width * input.height
+  const [red = 0, green = 0, blue = 0] = blackLevels(input)
+  for (let y = 0, from = 0; y < height; y++)
+    for (let x = 0, to = y * input.width; x < width; x++, to++, from += 3) {
+      tensor[to] = (pixels[from] ?? 0) * input.scale + red
+      tensor[to + planeSize] = (pixels[from + 1] ?? 0) * input.scale + green
+      tensor[to + 2 * planeSize] = (pixels[from + 2] ?? 0) * input.scale + blue
+    }
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
+}
+
+function blackSquare(input: ModelInput): Float32Array {
+  const planeSize = input.width * input.height
+  const tensor = new Float32Array(3 * planeSize)
+  for (const [channel, level] of blackLevels(input).entries())
+    tensor.fill(level, channel * planeSize, (channel + 1) * planeSize)
+  return tensor
+}
+
+/** What a black pixel is to the model, for each channel. */
+function blackLevels({ mean, scale }: ModelInput): number[] {
+  return [0, 1, 2].map((channel) => -(mean[channel] ?? 0) * scale)
 }
