@@ -31,7 +31,7 @@ async function prepare(folder: string, options: Partial<PrepareOptions> = {}): P
   const told: Told = { progress: [], warned: [], informed: [] }
   const log = {
     warn: ({ file }: { file: string }) => told.warned.push(path.basename(file)),
-    info: ({ file }: { file: string }) => told.informed.push(path.basename(file)),
+    debug: ({ file }: { file: string }) => told.informed.push(path.basename(file)),
   } as unknown as NonNullable<PrepareOptions['log']>
   const onProgress = (progress: PackProgress): number => told.progress.push(progress)
   await preparePack({ folder, models, log, onProgress, ...options })

@@ -13,7 +13,7 @@ export type PrepareOptions = {
   readonly folder: string
   readonly onProgress?: (progress: PackProgress) => void
   /** Hears the name of every file that is missing or damaged. */
-  readonly log?: Pick<Log, 'info' | 'warn'>
+  readonly log?: Pick<Log, 'debug' | 'warn'>
   /** The models to prepare: all of the built-in pack. */
   readonly models?: readonly ModelEntry[]
   /** Where the sources lie: in the installed packages. */
@@ -47,14 +47,14 @@ export async function preparePack({
 }: PrepareOptions): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const file of await removeLeftovers(folder))
-    log?.info({ file }, 'the unfinished file of an earlier start is removed')
+    log?.debug({ file }, 'the unfinished file of an earlier start is removed')
   for (const [index, entry] of models.entries()) {
     const place = path.join(folder, entry.product.file)
     const state = await productState(place, entry.product.sha256)
     if (state !== 'whole') {
       const report = { model: entry.id, file: place, state }
       if (state === 'damaged') log?.warn(report, 'a model file is damaged: it is made again')
-      else log?.info(report, 'a model file is missing: it is made')
+      else log?.debug(report, 'a model file is missing: it is made')
       await writeProduct(place, await makeProduct(entry, packageFolder))
     }
     const what = state === 'whole' ? 'verified' : 'converted'

@@ -26,7 +26,7 @@ export type CrewOptions = {
   readonly dismiss: (child: Child) => void
   /** Closes the crew when aborted; `start` has to heed it too. */
   readonly signal: AbortSignal
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  readonly log: Pick<Log, 'debug' | 'warn' | 'error'>
 }
 
 /** Starts that fail in a row until those who wait for the crew are told. */
@@ -65,7 +65,7 @@ export function keepCrew(options: CrewOptions): Crew {
     void child.gone.then(() => up.delete(child))
     arrival.resolve()
     arrival = createArrival()
-    log.info({ workerPid: child.pid }, 'a vision worker is up')
+    log.debug({ workerPid: child.pid }, 'a vision worker is up')
     admit(child)
   }
 

@@ -71,7 +71,7 @@ export type PoolOptions = Partial<PoolLimits> & {
   readonly modelsFolder: string
   readonly limits: PictureLimits
   readonly clock: Clock
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  readonly log: Pick<Log, 'debug' | 'warn' | 'error'>
   /** The module that each child process runs; default `./worker.ts`. */
   readonly entry?: URL
 }

@@ -18,7 +18,7 @@ const samples = place('node_modules/@vladmandic/face-api/demo')
 /** The processes that came up, in order. */
 const pids: number[] = []
 const log = {
-  info: ({ workerPid }: { workerPid: number }) => void pids.push(workerPid),
+  debug: ({ workerPid }: { workerPid: number }) => void pids.push(workerPid),
   warn: () => undefined,
   error: () => undefined,
 } as unknown as Log
