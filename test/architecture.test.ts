@@ -12,7 +12,7 @@ const mayImport: Record<string, readonly string[]> = {
   gallery: ['lib', 'store', 'vision (types)'],
   billing: ['lib', 'store'],
   gate: ['lib', 'store', 'billing'],
-  actions: ['lib', 'gallery (types)', 'vision (types)', 'billing (types)'],
+  actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
   console: ['lib', 'gate', 'actions', 'store', 'billing'],
 }

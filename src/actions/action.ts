@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
+import type { Tx } from '../store/tx.ts'
 import type { Look, Picture, View } from '../vision/view.ts'
 
 /** Who calls: the facts of the key, as the gate found them. */
@@ -42,6 +43,16 @@ export type Outcome<Value = unknown> = {
   | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
 )
 
+/** What an action did. */
+export type Done<Value = unknown> = {
+  readonly outcomes: readonly Outcome<Value>[]
+  /**
+   * What is to be written, in one transaction with the charge and the stored answer. It runs at once
+   * and may throw an ActionError: then nothing of it is written, and that is the answer.
+   */
+  readonly effect?: ((tx: Tx) => void) | undefined
+}
+
 type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
   readonly name: `svc.${string}`
   /** One sentence for the documentation. */
@@ -54,13 +65,15 @@ type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
   readonly errors: readonly ActionErrorCode[]
   /** Parameters but for the images, and an answer to them as the documentation shows it. */
   readonly example: { readonly params: object; readonly value: z.input<Value> }
-  readonly run: (call: ActionCall<z.output<Params>>) => Promise<readonly Outcome<z.input<Value>>[]>
+  readonly run: (
+    call: ActionCall<z.output<Params>>,
+  ) => Promise<readonly Outcome<z.input<Value>>[] | Done<z.input<Value>>>
 }
 
 /** An action of the product. The permission to call it bears its name. */
 export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run'> & {
   /** Checks the parameters, works, and checks the answer against its schema. */
-  readonly run: (call: ActionCall<unknown>) => Promise<readonly Outcome[]>
+  readonly run: (call: ActionCall<unknown>) => Promise<Done>
 }
 
 /** Makes an action of its record. From that record everything else about the action is derived. */
@@ -71,10 +84,16 @@ export function defineAction<Params extends z.ZodType, Value extends z.ZodType>(
     ...definition,
     run: async (call: ActionCall<unknown>) => {
       const params = parseParams(definition.params, call.params)
-      const outcomes = await definition.run({ ...call, params })
-      return outcomes.map((outcome) =>
-        'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome,
-      )
+      const done = await definition.run({ ...call, params })
+      const { outcomes, effect } = 'outcomes' in done ? done : { outcomes: done }
+      return {
+        effect,
+        outcomes: outcomes.map((outcome) =>
+          'value' in outcome
+            ? { ...outcome, value: definition.value.parse(outcome.value) }
+            : outcome,
+        ),
+      }
     },
   })
 }

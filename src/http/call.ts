@@ -1,25 +1,50 @@
 import type { Action } from '../actions/action.ts'
-import { allActions } from '../actions/all.ts'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, HttpError } from '../lib/errors.ts'
 import { isUuid, newId } from '../lib/ids.ts'
+import { readBody } from './body.ts'
+import type { Request } from './exchange.ts'
+import { parseJson, type JsonLimits } from './json.ts'
 
 /** A call whose envelope was understood; its `params` are for the action to check. */
 export type Call = {
-  readonly requestId: string
   readonly action: Action
   readonly params: unknown
   readonly debug: boolean
   readonly permissions: readonly string[]
 }
 
-const actionsByName = new Map(allActions.map((action) => [action.name as string, action]))
+export type ActionsByName = ReadonlyMap<string, Action>
+
 const fields = new Set(['action', 'requestId', 'params', 'debug'])
 
 /** The names that an answer repeats. */
 export type Echo = { readonly requestId: string; readonly action: string }
 
+export type ReadOptions = {
+  readonly actions: ActionsByName
+  readonly bodyBytesMax: number
+  readonly json: JsonLimits
+}
+
+/** A request as far as it could be understood; what is wrong about it is for the gate to tell. */
+export async function readCall(
+  request: Request,
+  { actions, bodyBytesMax, json }: ReadOptions,
+): Promise<{ readonly echo: Echo; readonly asked: Call | { readonly error: unknown } }> {
+  let echo: Echo = { requestId: newId(), action: '' }
+  try {
+    const version = request.headers['x-api-version'] ?? '1'
+    if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1.')
+    const body = parseJson(await readBody(request, bodyBytesMax), json)
+    echo = echoOf(body)
+    return { echo, asked: parseCall(body, actions) }
+  } catch (error) {
+    return { echo, asked: { error } }
+  }
+}
+
 /** What an answer echoes, whatever else is wrong with the call. */
-export function echoOf(body: Readonly<Record<string, unknown>>): Echo {
+function echoOf(body: Readonly<Record<string, unknown>>): Echo {
   const { requestId, action } = body
   return {
     requestId: isUuid(requestId) ? requestId : newId(),
@@ -28,7 +53,7 @@ export function echoOf(body: Readonly<Record<string, unknown>>): Echo {
 }
 
 /** @throws ActionError INVALID_REQUEST with one item for everything wrong with the envelope. */
-export function parseCall(body: Readonly<Record<string, unknown>>, requestId: string): Call {
+function parseCall(body: Readonly<Record<string, unknown>>, actionsByName: ActionsByName): Call {
   const { params, debug = false } = body
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
   const problems = Object.keys(body)
@@ -44,7 +69,7 @@ export function parseCall(body: Readonly<Record<string, unknown>>, requestId: st
   if (!action || typeof debug !== 'boolean' || problems.length > 0)
     throw new ActionError('INVALID_REQUEST', problems)
   const permissions = debug ? [action.name, 'debug'] : [action.name]
-  return { requestId, action, params, debug, permissions }
+  return { action, params, debug, permissions }
 }
 
 /**

@@ -39,6 +39,13 @@ export function failed({ requestId, action }: Echo, error: ActionError): Envelop
   return { ok: false, requestId, action, data: null, errors: error.problems }
 }
 
+/** The stored answer to the same request, as it left the first time but for the flag. */
+export function replayed(stored: string, requestId: string): Envelope {
+  // It was sealed by this service, as an envelope of its own.
+  const original = JSON.parse(stored) as Envelope
+  return { ...original, requestId, meta: { idempotencyReplay: true } }
+}
+
 function resultOf(outcome: Outcome, index: number): Result {
   const correlationId = outcome.correlationId ?? `auto-${index}`
   return 'error' in outcome

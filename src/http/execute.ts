@@ -1,57 +1,87 @@
-import type { Services } from '../actions/action.ts'
-import type { Gate } from '../gate/gate.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
-import { newId } from '../lib/ids.ts'
+import type { Caller, Services } from '../actions/action.ts'
+import type { Pass } from '../gate/arrival.ts'
+import type { Gate } from '../gate/gate.ts'
 import type { Log } from '../lib/log.ts'
-import { readBody } from './body.ts'
-import { echoOf, parseCall, type Echo } from './call.ts'
-import { answered, failed, type Envelope } from './envelope.ts'
+import { readCall, type Call, type Echo, type ReadOptions } from './call.ts'
+import { answered, failed, replayed, type Envelope } from './envelope.ts'
 import type { Answer, Request } from './exchange.ts'
-import { parseJson, type JsonLimits } from './json.ts'
 import { refusal } from './refusal.ts'
 
-export type ExecuteOptions = {
+export type ExecuteOptions = ReadOptions & {
   readonly gate: Gate
   readonly services: Services
-  readonly bodyBytesMax: number
-  readonly json: JsonLimits
   readonly log: Log
   /** Told of every envelope that leaves and of what it cost in time, for the metrics. */
   readonly onAnswered: (envelope: Envelope, durationMs: number) => void
+  /** Awaited before each step, so that tests can make a call fail there. */
+  readonly atStep?: (step: 'read' | 'enter' | 'run' | 'settle' | 'leave') => Promise<void> | void
 }
 
 /** One call, from socket to envelope. */
 export async function execute(request: Request, options: ExecuteOptions): Promise<Answer> {
-  const { gate, services, log, onAnswered } = options
+  const { gate, log, onAnswered, atStep } = options
   const startMs = performance.now()
-  const caller = await gate.identify(request.headers['x-api-key']) // strangers cost nothing
-  let echo: Echo = { requestId: newId(), action: '' }
+  const caller = await gate.identify(request) // strangers cost nothing
+  await atStep?.('read')
+  const { echo, asked } = await readCall(request, options) // what is wrong waits for its turn
+  let headers: Answer['headers'] = {}
   try {
-    const body = await readDecoded(request, options) // decode failures leave here
-    echo = echoOf(body)
-    const call = parseCall(body, echo.requestId)
-    await gate.enter(caller, call)
-    const { signal } = request
-    const outcomes = await call.action.run({ params: call.params, caller, services, signal })
-    return leave(answered(echo, outcomes))
+    await atStep?.('enter')
+    const entry = await gate.enter(caller, { ...echo, startMs, asked }) // permit, limit, replay, afford
+    headers = entry.headers
+    if (entry.kind === 'replay') return leave(replayed(entry.answer, echo.requestId))
+    if (entry.kind === 'refused') throw entry.error
+    if ('error' in asked) throw asked.error // never here: the gate has refused it
+    const envelope = await work({ call: asked, echo, caller, request }, entry.pass, options)
+    await atStep?.('leave')
+    return leave(envelope)
   } catch (error) {
     if (error instanceof ActionError) return leave(failed(echo, error))
-    if (request.signal.aborted) throw new HttpError(499, 'The client is gone.', { cause: error })
-    return refusal(error, echo.requestId, log)
+    const refused = refusal(error, echo.requestId, log)
+    return { ...refused, headers: { ...headers, ...refused.headers } }
   }
 
   function leave(envelope: Envelope): Answer {
     onAnswered(envelope, performance.now() - startMs)
-    return { status: 200, headers: { 'x-request-id': envelope.requestId }, body: envelope }
+    const trace = { 'x-request-id': envelope.requestId }
+    return { status: 200, headers: { ...headers, ...trace }, body: envelope }
   }
 }
 
-/** @throws HttpError 400, 413 or 415. */
-async function readDecoded(
-  request: Request,
-  { bodyBytesMax, json }: ExecuteOptions,
-): Promise<Readonly<Record<string, unknown>>> {
-  const version = request.headers['x-api-version'] ?? '1'
-  if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1.')
-  return parseJson(await readBody(request, bodyBytesMax), json)
+type Work = {
+  readonly call: Call
+  readonly echo: Echo
+  readonly caller: Caller
+  readonly request: Request
+}
+
+/** The action runs; then its effect, the charge and its answer are written together, or nothing. */
+async function work(todo: Work, pass: Pass, options: ExecuteOptions): Promise<Envelope> {
+  const { gate, atStep } = options
+  try {
+    await atStep?.('run')
+    const { answer, effect } = await run(todo, options.services)
+    await atStep?.('settle')
+    return await gate.settle(pass, { answer, effect, failed: (error) => failed(todo.echo, error) })
+  } catch (error) {
+    throw await gate.release(pass, error)
+  }
+}
+
+async function run({ call, echo, caller, request }: Work, services: Services) {
+  const { action, params } = call
+  try {
+    const { outcomes, effect } = await action.run({
+      params,
+      caller,
+      services,
+      signal: request.signal,
+    })
+    return { answer: answered(echo, outcomes), effect }
+  } catch (error) {
+    if (error instanceof ActionError) return { answer: failed(echo, error), effect: undefined }
+    if (request.signal.aborted) throw new HttpError(499, 'The client is gone.', { cause: error })
+    throw error
+  }
 }

@@ -1,6 +1,10 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Selectable } from 'kysely'
 import { hashApiKey, mintApiKey } from '../lib/api-key.ts'
 import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
+import type { KeyRow } from './schema.ts'
+import { prepare } from './sqlite.ts'
 
 /** What a key says about its bearer. */
 export type KeyFacts = {
@@ -9,14 +13,22 @@ export type KeyFacts = {
   readonly accountId: string
   /** Action names and the others of the contract's section 6; `*` is all. */
   readonly permissions: readonly string[]
-  readonly state: 'active' | 'revoked' | 'expired'
+  readonly state: KeyState
 }
+
+export type KeyState = 'active' | 'revoked' | 'expired'
 
 export type NewKey = {
   readonly projectId: string
   readonly name: string
   readonly permissions: readonly string[]
   readonly expiresAtUtc: string | null
+}
+
+/** A key as it may be shown: never its text, never its hash. */
+export type KeyListing = Omit<Selectable<KeyRow>, 'hash' | 'permissions'> & {
+  readonly permissions: readonly string[]
+  readonly state: KeyState
 }
 
 /** Mints a key and stores its hash. The answer is the only place where the key ever stands. */
@@ -42,24 +54,74 @@ export async function createKey(
   return { keyId, key: minted }
 }
 
-/** Looks a key up by its hash. Nothing is cached: a revocation holds for the very next call. */
-export async function findKey(db: Database, key: string, now: Date): Promise<KeyFacts | undefined> {
-  const row = await db
-    .selectFrom('keys')
-    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
-    .select(['keyId', 'keys.projectId', 'accountId', 'permissions', 'expiresAtUtc', 'revokedAtUtc'])
-    .where('hash', '=', hashApiKey(key))
-    .executeTakeFirst()
-  if (!row) return undefined
-  const { keyId, projectId, accountId } = row
-  const permissions = parsePermissions(row.permissions)
-  const isExpired = row.expiresAtUtc !== null && now.toISOString() >= row.expiresAtUtc
-  const state = row.revokedAtUtc !== null ? 'revoked' : isExpired ? 'expired' : 'active'
-  return { keyId, projectId, accountId, permissions, state }
+export type KeyFinder = (apiKey: string, now: Date) => KeyFacts | undefined
+
+/**
+ * Looks keys up by their SHA-256 hash in an index. How near a guess comes to a key says nothing about
+ * how near their hashes are, so the time of a look-up tells nothing either.
+ */
+export function keyFinder(connection: DatabaseSync): KeyFinder {
+  type Row = Omit<KeyFacts, 'permissions' | 'state'> & KeyDates & { readonly permissions: string }
+  const find = prepare<Row>(
+    connection,
+    `select keyId, keys.projectId, accountId, permissions, expiresAtUtc, revokedAtUtc
+     from keys join projects using (projectId) where hash = :hash`,
+  )
+  return (apiKey, now) => {
+    const row = find.first({ hash: hashApiKey(apiKey) })
+    if (!row) return undefined
+    const { keyId, projectId, accountId } = row
+    const permissions = parsePermissions(row.permissions)
+    return { keyId, projectId, accountId, permissions, state: keyState(row, now) }
+  }
 }
 
-function parsePermissions(json: string): readonly string[] {
+type KeyDates = Pick<Selectable<KeyRow>, 'expiresAtUtc' | 'revokedAtUtc'>
+
+/** At its very moment of expiry a key is expired. */
+export function keyState({ expiresAtUtc, revokedAtUtc }: KeyDates, now: Date): KeyState {
+  if (revokedAtUtc !== null) return 'revoked'
+  return expiresAtUtc !== null && now.toISOString() >= expiresAtUtc ? 'expired' : 'active'
+}
+
+export function parsePermissions(json: string): readonly string[] {
   const list: unknown = JSON.parse(json)
   if (!Array.isArray(list)) throw new TypeError('permissions of a key are not a list')
   return list.map(String)
+}
+
+/** The keys of one project, or of all, oldest first. */
+export async function listKeys(
+  db: Database,
+  projectId: string | undefined,
+  now: Date,
+): Promise<readonly KeyListing[]> {
+  const all = db.selectFrom('keys').selectAll().orderBy('createdAtUtc').orderBy('keyId')
+  const query = projectId === undefined ? all : all.where('projectId', '=', projectId)
+  const rows = await query.execute()
+  return rows.map(({ hash: _hash, ...row }) => ({
+    ...row,
+    permissions: parsePermissions(row.permissions),
+    state: keyState(row, now),
+  }))
+}
+
+/** Revokes a key for ever. @returns when it was revoked; undefined if there is no such key. */
+export async function revokeKey(
+  db: Database,
+  keyId: string,
+  now: Date,
+): Promise<string | undefined> {
+  await db
+    .updateTable('keys')
+    .set({ revokedAtUtc: now.toISOString() })
+    .where('keyId', '=', keyId)
+    .where('revokedAtUtc', 'is', null)
+    .execute()
+  const row = await db
+    .selectFrom('keys')
+    .select('revokedAtUtc')
+    .where('keyId', '=', keyId)
+    .executeTakeFirst()
+  return row?.revokedAtUtc ?? undefined
 }

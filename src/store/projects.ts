@@ -1,6 +1,9 @@
+import type { Selectable, Updateable } from 'kysely'
 import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
 import type { ProjectRow } from './schema.ts'
+
+export type Project = Selectable<ProjectRow>
 
 /** The oldest account, if the first start has happened. */
 export async function firstAccountId(db: Database): Promise<string | undefined> {
@@ -13,21 +16,62 @@ export async function firstAccountId(db: Database): Promise<string | undefined> 
   return row?.accountId
 }
 
+/** Makes an account and its empty wallet. */
 export async function createAccount(db: Database, name: string, now: Date): Promise<string> {
   const accountId = newId()
+  const createdAtUtc = now.toISOString()
+  await db.insertInto('accounts').values({ accountId, name, createdAtUtc }).execute()
   await db
-    .insertInto('accounts')
-    .values({ accountId, name, createdAtUtc: now.toISOString() })
+    .insertInto('ledgers')
+    .values({ ledger: walletOf(accountId), accountId })
     .execute()
   return accountId
 }
 
+/** Makes a project and its empty budget. @throws Error if the account has one of that name. */
 export async function createProject(
   db: Database,
-  project: Pick<ProjectRow, 'accountId' | 'name' | 'galleryMode'>,
+  project: Pick<Project, 'accountId' | 'name' | 'galleryMode'>,
   now: Date,
-): Promise<ProjectRow> {
-  const row = { ...project, projectId: newId(), createdAtUtc: now.toISOString() }
-  await db.insertInto('projects').values(row).execute()
-  return row
+): Promise<Project> {
+  const made = { ...project, projectId: newId(), createdAtUtc: now.toISOString() }
+  const { accountId, projectId } = made
+  await db.insertInto('projects').values(made).execute()
+  await db
+    .insertInto('ledgers')
+    .values({ ledger: budgetOf(projectId), accountId })
+    .execute()
+  return { ...made, sustainedPerS: null, burst: null }
+}
+
+export function listProjects(db: Database): Promise<Project[]> {
+  return db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name').execute()
+}
+
+/** A project by its id or, where that finds none, by its name. */
+export async function findProject(db: Database, idOrName: string): Promise<Project | undefined> {
+  const rows = await db
+    .selectFrom('projects')
+    .selectAll()
+    .where((row) => row.or([row('projectId', '=', idOrName), row('name', '=', idOrName)]))
+    .execute()
+  return rows.find((row) => row.projectId === idOrName) ?? rows[0]
+}
+
+export async function updateProject(
+  db: Database,
+  projectId: string,
+  change: Pick<Updateable<ProjectRow>, 'galleryMode' | 'sustainedPerS' | 'burst'>,
+): Promise<void> {
+  await db.updateTable('projects').set(change).where('projectId', '=', projectId).execute()
+}
+
+/** The ledger of an account's money that no project has been given yet. */
+export function walletOf(accountId: string): string {
+  return `wallet:${accountId}`
+}
+
+/** The ledger that the calls of a project are paid from. */
+export function budgetOf(projectId: string): string {
+  return `budget:${projectId}`
 }

@@ -1,10 +1,21 @@
 import type { Generated } from 'kysely'
 
-/** The tables as TypeScript sees them. Times are ISO 8601 UTC text; ids are UUIDs. */
+/**
+ * The tables as TypeScript sees them. Ids are UUIDs; times are ISO 8601 UTC text (`Utc`), or
+ * milliseconds since 1970 (`Ms`) where many rows are compared by them; money (`Micros`) is a bigint.
+ */
 export type Schema = {
   accounts: AccountRow
   projects: ProjectRow
   keys: KeyRow
+  prices: PriceRow
+  ledgers: LedgerRow
+  ledgerTransfers: TransferRow
+  ledgerPostings: PostingRow
+  buckets: BucketRow
+  attempts: AttemptRow
+  calls: CallRow
+  marks: MarkRow
 }
 
 export type AccountRow = {
@@ -19,6 +30,9 @@ export type ProjectRow = {
   readonly name: string
   readonly galleryMode: 'isolated' | 'shared'
   readonly createdAtUtc: string
+  /** Requests per second in the long run and at once; null: as configured for all. */
+  readonly sustainedPerS: Generated<number | null>
+  readonly burst: Generated<number | null>
 }
 
 export type KeyRow = {
@@ -37,3 +51,90 @@ export type KeyRow = {
   readonly revokedAtUtc: Generated<string | null>
   readonly lastUsedAtUtc: Generated<string | null>
 }
+
+/** What one price unit of an action costs an account that does not pay the default. */
+export type PriceRow = {
+  readonly accountId: string
+  readonly action: string
+  readonly unitMicros: bigint
+}
+
+/** A stored balance: `wallet:<accountId>` or `budget:<projectId>`, and the head of its hash chain. */
+export type LedgerRow = {
+  readonly ledger: string
+  readonly accountId: string
+  readonly balanceMicros: Generated<bigint>
+  /** The part of the balance that running calls have set aside. */
+  readonly reservedMicros: Generated<bigint>
+  readonly headSeq: Generated<number>
+  /** SHA-256, 32 bytes; zeros before the first transfer. */
+  readonly headHash: Generated<Uint8Array>
+}
+
+/** One movement of money, for ever. Further ledgers: `external` and `revenue:<action>`. */
+export type TransferRow = {
+  readonly transferId: Generated<number>
+  /** The ledger in whose hash chain the transfer stands, at place `seq`, counted from 1. */
+  readonly chain: string
+  readonly seq: number
+  readonly kind: 'topUp' | 'allocate' | 'charge'
+  readonly fromLedger: string
+  readonly toLedger: string
+  readonly amountMicros: bigint
+  readonly atMs: number
+  readonly projectId: string | null
+  /** Of a charge: the call that is paid, its id in lower case. */
+  readonly requestId: string | null
+  readonly windowStartMs: number | null
+  /** SHA-256 of the hash before it in the chain and this row. */
+  readonly rowHash: Uint8Array
+}
+
+/** One side of a transfer; the sides of every transfer sum to 0. */
+export type PostingRow = {
+  readonly transferId: number
+  readonly ledger: string
+  readonly amountMicros: bigint
+}
+
+/** The rate limit of a project: when its bucket will be full again, by the steady clock. */
+export type BucketRow = { readonly projectId: string; readonly fullAtUs: number }
+
+/** The one attempt at a request that counts, and its answer once there is one. */
+export type AttemptRow = {
+  readonly projectId: string
+  /** In lower case: two spellings of a UUID are one request. */
+  readonly requestId: string
+  readonly keyId: string
+  readonly action: string
+  readonly fingerprint: Uint8Array
+  readonly state: 'running' | 'done'
+  /** Who may settle: an attempt that was given up finds another token here, or none. */
+  readonly token: string
+  readonly reservedMicros: bigint
+  /** By the steady clock. */
+  readonly deadlineMs: number
+  readonly windowStartMs: number
+  /** How it ended, as the request log says it. */
+  readonly code: string | null
+  readonly answer: Uint8Array | null
+}
+
+/** A row of the request log. */
+export type CallRow = {
+  readonly callId: Generated<number>
+  readonly atMs: number
+  readonly keyId: string
+  readonly projectId: string
+  readonly requestId: string
+  readonly action: string
+  /** `OK`, or why not: a code of the error table, `HTTP_<status>` or `EXPIRED`. */
+  readonly code: string
+  readonly latencyMs: number
+  readonly costMicros: bigint
+  readonly isReplay: 0 | 1
+  /** The charge, if the call was billed. */
+  readonly transferId: number | null
+}
+
+export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }

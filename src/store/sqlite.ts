@@ -4,12 +4,15 @@ import { SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely
 /** Prepared statements kept for reuse; kysely asks for the same few dozen texts again and again. */
 const statementsMax = 500
 
+/** Longest wait for another process, such as the command line, that is just writing. */
+const busyMsMax = 2000
+
 /**
  * SQLite as the embedded store needs it: `synchronous=FULL`, because in power cuts NORMAL lost
  * acknowledged commits; `secure_delete`, because a deleted template must not stay in a free page.
  */
 export function openSqlite(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 2000 })
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: busyMsMax })
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -19,30 +22,85 @@ export function openSqlite(file: string): DatabaseSync {
   return database
 }
 
+export type Parameters = Readonly<Record<string, SQLInputValue>>
+
+/** A statement prepared once and run at once, its parameters `:named`. */
+export type Statement<Row> = {
+  readonly all: (parameters: Parameters) => Row[]
+  readonly first: (parameters: Parameters) => Row | undefined
+  /** @returns how many rows were changed. */
+  readonly run: (parameters: Parameters) => number
+}
+
+/** The caller states the type of the rows: the SQL beside it is where that can be checked. */
+export function prepare<Row>(database: DatabaseSync, sql: string): Statement<Row> {
+  const statement = database.prepare(sql)
+  statement.setAllowUnknownNamedParameters(true) // A whole row may be given for a few of its columns.
+  const rowOf = moneyReader(statement)
+  return {
+    all: (parameters) => statement.all(parameters).map((row) => rowOf(row) as Row),
+    first: (parameters) => {
+      const row = statement.get(parameters)
+      return row && (rowOf(row) as Row)
+    },
+    run: (parameters) => Number(statement.run(parameters).changes),
+  }
+}
+
 /** kysely over `node:sqlite`, which it has no dialect for: the interface of its SQLite one fits. */
 export function sqliteDialect(database: DatabaseSync): SqliteDialect {
-  const statements = new Map<string, SqliteStatement>()
-  const adapted: SqliteDatabase = {
-    close: () => database.close(),
-    prepare: (sql) => {
-      const known = statements.get(sql)
-      if (known) return known
-      if (statements.size >= statementsMax) statements.clear()
-      const statement = adapt(database.prepare(sql))
-      statements.set(sql, statement)
-      return statement
-    },
-  }
+  const adapted: SqliteDatabase = { close: () => database.close(), prepare: preparer(database) }
   return new SqliteDialect({ database: adapted })
 }
 
+/** Prepares each text once. */
+export function preparer(database: DatabaseSync): (sql: string) => SqliteStatement {
+  const statements = new Map<string, SqliteStatement>()
+  return (sql) => {
+    const known = statements.get(sql)
+    if (known) return known
+    if (statements.size >= statementsMax) statements.clear()
+    const statement = adapt(database.prepare(sql))
+    statements.set(sql, statement)
+    return statement
+  }
+}
+
 function adapt(statement: StatementSync): SqliteStatement {
+  const rowOf = moneyReader(statement)
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...bindable(parameters)),
+    all: (parameters) => statement.all(...bindable(parameters)).map(rowOf),
     run: (parameters) => statement.run(...bindable(parameters)),
-    iterate: (parameters) => statement.iterate(...bindable(parameters)),
+    iterate: (parameters) => statement.iterate(...bindable(parameters)).map(rowOf),
   }
+}
+
+type Row = Record<string, unknown>
+
+/**
+ * Columns whose names end in `Micros` are money and come as bigint; other integers come as numbers.
+ * SQLite reads either all integers of a statement as bigints or none, and throws for a number beyond
+ * 2^53: nothing is ever rounded.
+ */
+function moneyReader(statement: StatementSync): (row: Row) => Row {
+  const columns = statement.columns().map(({ name }) => name)
+  const others = columns.filter((name) => !name.endsWith('Micros'))
+  if (others.length === columns.length) return (row) => row
+  statement.setReadBigInts(true)
+  return (row) => {
+    for (const name of others) {
+      const value = row[name]
+      if (typeof value === 'bigint') row[name] = safeNumber(value)
+    }
+    return row
+  }
+}
+
+function safeNumber(value: bigint): number {
+  const number = Number(value)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} is beyond a whole number`)
+  return number
 }
 
 /** kysely hands parameters over as `unknown`; SQLite itself refuses what it cannot bind. */

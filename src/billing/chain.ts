@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto'
+import type { TransferRow } from '../store/schema.ts'
+
+type Hashed = Omit<TransferRow, 'transferId' | 'rowHash'>
+
+/**
+ * The link of a transfer in its hash chain: SHA-256 over the hash before it (32 zero bytes at first)
+ * and the row as a JSON list of its fields in this fixed order. Who changes a row, or takes one away,
+ * has to change every hash after it and the head.
+ */
+export function transferHash(before: Uint8Array, row: Hashed): Buffer {
+  const fields = [
+    row.chain,
+    row.seq,
+    row.kind,
+    row.fromLedger,
+    row.toLedger,
+    String(row.amountMicros),
+    row.atMs,
+    row.projectId,
+    row.requestId,
+    row.windowStartMs,
+  ]
+  return createHash('sha256').update(before).update(JSON.stringify(fields)).digest()
+}

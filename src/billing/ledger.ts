@@ -1,0 +1,98 @@
+import { microsMax, type Micros } from '../lib/money.ts'
+import { budgetOf, walletOf } from '../store/projects.ts'
+import type { TransferRow } from '../store/schema.ts'
+import type { Tx } from '../store/tx.ts'
+import { transferHash } from './chain.ts'
+
+/** Money does not move: the reason is for whoever asked, one line. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError'
+}
+
+type Owner = { readonly accountId: string; readonly projectId: string }
+
+/** Outside → wallet. @throws LedgerError when the amount is not positive or the wallet overflows. */
+export function topUp(tx: Tx, accountId: string, amountMicros: Micros, atMs: number): number {
+  const wallet = walletOf(accountId)
+  const route = { chain: wallet, fromLedger: 'external', toLedger: wallet }
+  return transfer(tx, { kind: 'topUp', ...route, ...noCall, projectId: null, amountMicros, atMs })
+}
+
+/**
+ * Wallet → budget; a negative amount goes back.
+ *
+ * @throws LedgerError when the source does not hold as much that is free, or the amount is 0.
+ */
+export function allocate(tx: Tx, owner: Owner, amountMicros: Micros, atMs: number): number {
+  const wallet = walletOf(owner.accountId)
+  const budget = budgetOf(owner.projectId)
+  const row = {
+    ...noCall,
+    kind: 'allocate',
+    chain: wallet,
+    projectId: owner.projectId,
+    atMs,
+  } as const
+  return amountMicros < 0n
+    ? transfer(tx, { ...row, fromLedger: budget, toLedger: wallet, amountMicros: -amountMicros })
+    : transfer(tx, { ...row, fromLedger: wallet, toLedger: budget, amountMicros })
+}
+
+const noCall = { requestId: null, windowStartMs: null }
+
+/**
+ * Sets the price of a call aside, by one conditional update: whatever runs beside it, a budget never
+ * goes below zero.
+ *
+ * @returns whether the free budget covers it.
+ */
+export function reserve(tx: Tx, projectId: string, amountMicros: Micros): boolean {
+  if (amountMicros === 0n) return true
+  return tx.ledger.reserve({ ledger: budgetOf(projectId), amountMicros })
+}
+
+/** Frees what was set aside. */
+export function release(tx: Tx, projectId: string, amountMicros: Micros): void {
+  if (amountMicros === 0n) return
+  const ledger = budgetOf(projectId)
+  if (!tx.ledger.unreserve({ ledger, amountMicros })) throw new Error(`${ledger} is missing`)
+}
+
+export type Charge = {
+  readonly projectId: string
+  /** In lower case. */
+  readonly requestId: string
+  readonly windowStartMs: number
+  readonly action: string
+  readonly amountMicros: Micros
+  readonly atMs: number
+}
+
+/** Budget → revenue of the action. The reservation must be released before, in the same job. */
+export function charge(tx: Tx, { action, ...paid }: Charge): number {
+  const budget = budgetOf(paid.projectId)
+  const toLedger = `revenue:${action}`
+  return transfer(tx, { ...paid, kind: 'charge', chain: budget, fromLedger: budget, toLedger })
+}
+
+/** Moves the stored balances, then adds the transfer to its hash chain. */
+function transfer(tx: Tx, row: Omit<TransferRow, 'transferId' | 'seq' | 'rowHash'>): number {
+  const { fromLedger, toLedger, amountMicros, chain } = row
+  if (amountMicros <= 0n || amountMicros > microsMax)
+    throw new LedgerError(`${amountMicros} micros cannot be moved`)
+  if (isStored(fromLedger) && !tx.ledger.debit({ ledger: fromLedger, amountMicros }))
+    throw new LedgerError(`${fromLedger} does not hold ${amountMicros} micros that are free`)
+  if (isStored(toLedger) && !tx.ledger.credit({ ledger: toLedger, amountMicros }))
+    throw new LedgerError(`${toLedger} is missing, or would hold more than ${microsMax} micros`)
+  const head = tx.ledger.head(chain)
+  if (!head) throw new LedgerError(`there is no ${chain}`)
+  const linked = { ...row, seq: head.headSeq + 1 }
+  const rowHash = transferHash(head.headHash, linked)
+  tx.ledger.setHead({ ledger: chain, headSeq: linked.seq, headHash: rowHash })
+  return tx.ledger.append({ ...linked, rowHash })
+}
+
+/** Only wallets and budgets store a balance; that of the others is the sum of their postings. */
+function isStored(ledger: string): boolean {
+  return ledger.startsWith('wallet:') || ledger.startsWith('budget:')
+}

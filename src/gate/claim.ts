@@ -1,0 +1,148 @@
+import { ActionError } from '../lib/errors.ts'
+import { newId } from '../lib/ids.ts'
+import type { Micros } from '../lib/money.ts'
+import { keyState, parsePermissions, type KeyState } from '../store/keys.ts'
+import type { Facts, Tx } from '../store/tx.ts'
+import { afford } from './afford.ts'
+import type { Pass, UnderstoodCall, Visit } from './arrival.ts'
+import { expire } from './expire.ts'
+import { takeToken, type Limits, type Tokens } from './limit.ts'
+import { codeOf, logCall } from './log.ts'
+import { permit } from './permit.ts'
+import { recall, type Moment } from './replay.ts'
+import type { Fingerprint } from './seal.ts'
+
+export type ClaimOptions = Moment & {
+  /** For projects and accounts that have none of their own. */
+  readonly limits: Limits
+  readonly unitMicros: Micros
+  readonly attemptMsMax: number
+}
+
+export type Question = {
+  readonly visit: Visit
+  readonly asked: (UnderstoodCall & { readonly content: Fingerprint }) | { readonly error: unknown }
+  /** What a twin paid when it first asked: nobody pays twice. */
+  readonly paid: Tokens | undefined
+}
+
+export type Claim =
+  | { readonly kind: 'unauthorized'; readonly state: Exclude<KeyState, 'active'> | 'unknown' }
+  | (Decision & { readonly tokens: Tokens })
+
+type Decision =
+  | { readonly kind: 'refused'; readonly error: unknown }
+  | { readonly kind: 'replay'; readonly answer: Uint8Array; readonly content: Fingerprint }
+  | { readonly kind: 'twin' }
+  | { readonly kind: 'pass'; readonly pass: Pass }
+
+/** A key's last use is written down once in so long. */
+const touchMsMin = 60_000
+const imagesMax = 10
+
+/**
+ * The gate's one transaction: is the key still good, may it do this, is there a token, was this asked
+ * before, does the budget cover it? Whoever is refused has a row in the log at the end; whoever
+ * passes has the price set aside and an attempt of its own. Every call takes a token where there is
+ * one, whatever becomes of it.
+ */
+export function claim(tx: Tx, question: Question, options: ClaimOptions): Claim {
+  const { visit, paid } = question
+  const { keyId, projectId } = visit.caller
+  const { nowMs, steadyUs } = options
+  const facts = tx.facts({ keyId, action: visit.action })
+  if (!facts) return { kind: 'unauthorized', state: 'unknown' }
+  const state = keyState(facts, new Date(nowMs))
+  if (state !== 'active') return { kind: 'unauthorized', state }
+  if (nowMs - Date.parse(facts.lastUsedAtUtc ?? '1970') >= touchMsMin)
+    tx.touchKey({ keyId, atUtc: new Date(nowMs).toISOString() })
+  const tokens = paid ?? takeToken(limitsOf(facts, options), facts.fullAtUs, steadyUs)
+  if (!paid) tx.fillBucket({ projectId, fullAtUs: tokens.fullAtUs })
+  return { ...decide(tx, question, { ...options, facts, tokens }), tokens }
+}
+
+type Known = ClaimOptions & { readonly facts: Facts; readonly tokens: Tokens }
+
+function limitsOf({ sustainedPerS, burst }: Facts, { limits }: ClaimOptions): Limits {
+  return { sustainedPerS: sustainedPerS ?? limits.sustainedPerS, burst: burst ?? limits.burst }
+}
+
+/** The questions in the order of the contract; the first refusal is the answer. */
+function decide(tx: Tx, { visit, asked }: Question, known: Known): Decision {
+  const refused = (error: unknown): Decision => {
+    logCall(tx, visit, { code: codeOf(error), nowMs: known.nowMs })
+    return { kind: 'refused', error }
+  }
+  try {
+    // A body that could not be read keeps its status; what is wrong inside it waits for its turn.
+    if ('error' in asked && !(asked.error instanceof ActionError)) return refused(asked.error)
+    if (!('error' in asked)) {
+      const held = parsePermissions(known.facts.permissions)
+      for (const permission of asked.permissions) permit(held, permission)
+    }
+    if (!known.tokens.isAdmitted)
+      throw new ActionError('RATE_LIMITED', 'Project rate limit exceeded.')
+    if ('error' in asked) throw asked.error
+    return replayOrBegin(tx, visit, asked, known)
+  } catch (error) {
+    if (error instanceof ActionError) return refused(error)
+    throw error
+  }
+}
+
+type Understood = Exclude<Question['asked'], { readonly error: unknown }>
+
+/** @throws ActionError REQUEST_ID_CONFLICT or PAYMENT_REQUIRED. */
+function replayOrBegin(tx: Tx, visit: Visit, asked: Understood, known: Known): Decision {
+  const { nowMs } = known
+  const { content } = asked
+  const key = { projectId: visit.caller.projectId, requestId: visit.requestId.toLowerCase() }
+  const earlier = recall(tx.attempts.find(key), content.fingerprint, known)
+  if (earlier.kind === 'running') return { kind: 'twin' }
+  if (earlier.kind === 'done') {
+    logCall(tx, visit, { code: earlier.code, nowMs, isReplay: true })
+    return { kind: 'replay', answer: earlier.answer, content }
+  }
+  if (earlier.kind === 'stale') tx.attempts.remove(key)
+  if (earlier.kind === 'overdue') expire(tx, earlier.attempt, nowMs)
+  // A retry of an attempt that was given up stays in its window: the ledger then refuses two charges.
+  const windowStartMs = earlier.kind === 'overdue' ? earlier.attempt.windowStartMs : nowMs
+  return { kind: 'pass', pass: begin(tx, { visit, asked, known, key, windowStartMs }) }
+}
+
+type Beginning = {
+  readonly visit: Visit
+  readonly asked: Understood
+  readonly known: Known
+  readonly key: { readonly projectId: string; readonly requestId: string }
+  readonly windowStartMs: number
+}
+
+/** @throws ActionError PAYMENT_REQUIRED. */
+function begin(tx: Tx, { visit, asked, known, key, windowStartMs }: Beginning): Pass {
+  const { action, content, params } = asked
+  const unitMicros = known.facts.unitMicros ?? known.unitMicros
+  const imageCount = imageCountOf(params)
+  const priceMicros = (failedCount: number): Micros =>
+    BigInt(action.price(imageCount - failedCount)) * unitMicros
+  const reservedMicros = priceMicros(0)
+  afford(tx, key.projectId, reservedMicros)
+  const token = newId()
+  tx.attempts.begin({
+    ...key,
+    keyId: visit.caller.keyId,
+    action: visit.action,
+    fingerprint: content.fingerprint,
+    token,
+    reservedMicros,
+    deadlineMs: Math.floor(known.steadyUs / 1000) + known.attemptMsMax,
+    windowStartMs,
+  })
+  return { visit, ...key, token, content, windowStartMs, reservedMicros, priceMicros }
+}
+
+/** The parameters are not validated yet: whatever is no list of images counts as none. */
+function imageCountOf(params: unknown): number {
+  if (typeof params !== 'object' || params === null || !('images' in params)) return 0
+  return Array.isArray(params.images) ? Math.min(params.images.length, imagesMax) : 0
+}

@@ -1,0 +1,49 @@
+/** What a project may ask: requests per second in the long run, and at once. */
+export type Limits = { readonly sustainedPerS: number; readonly burst: number }
+
+/** A bucket after it was asked for a token. */
+export type Tokens = {
+  readonly isAdmitted: boolean
+  /** When the bucket will be full again, by the steady clock. */
+  readonly fullAtUs: number
+  readonly burst: number
+  readonly remaining: number
+  /** Whole seconds until the bucket is full, and until there is a token again. */
+  readonly resetS: number
+  readonly retryAfterS: number
+}
+
+const usPerS = 1_000_000
+
+/**
+ * Is there a token left? A token bucket in whole microseconds (the generic cell rate algorithm): all
+ * that is kept is the moment at which the bucket is full again, and each token puts it off by one
+ * interval. Burst and sustained rate are one decision, so that neither can be spent without the
+ * other. A debt beyond one whole bucket only comes of a clock that was set back before a restart: it
+ * is forgiven down to that, so that nobody waits longer than one interval.
+ */
+export function takeToken(limits: Limits, fullAtUs: number | null, nowUs: number): Tokens {
+  const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
+  const capacityUs = limits.burst * intervalUs
+  const debtUs = Math.min(Math.max((fullAtUs ?? nowUs) - nowUs, 0), capacityUs)
+  const isAdmitted = debtUs + intervalUs <= capacityUs
+  const leftUs = isAdmitted ? debtUs + intervalUs : debtUs
+  return {
+    isAdmitted,
+    fullAtUs: nowUs + leftUs,
+    burst: limits.burst,
+    remaining: Math.floor((capacityUs - leftUs) / intervalUs),
+    resetS: Math.ceil(leftUs / usPerS),
+    retryAfterS: Math.max(1, Math.ceil((debtUs + intervalUs - capacityUs) / usPerS)),
+  }
+}
+
+/** The headers of every answer behind the key. */
+export function limitHeaders(tokens: Tokens): Readonly<Record<string, string>> {
+  return {
+    'ratelimit-limit': String(tokens.burst),
+    'ratelimit-remaining': String(tokens.remaining),
+    'ratelimit-reset': String(tokens.resetS),
+    ...(!tokens.isAdmitted && { 'retry-after': String(tokens.retryAfterS) }),
+  }
+}

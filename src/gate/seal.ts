@@ -1,0 +1,75 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  type Hash,
+} from 'node:crypto'
+
+/** What makes a request this request. */
+export type Content = {
+  readonly projectId: string
+  /** In lower case. */
+  readonly requestId: string
+  readonly action: string
+  readonly params: unknown
+  readonly debug: boolean
+}
+
+/** Two independent values derived of the content: one to compare, one to lock the answer with. */
+export type Fingerprint = { readonly fingerprint: Buffer; readonly answerKey: Buffer }
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * Hashes a request. The same content gives the same values whatever the order of its fields; who
+ * knows only the stored fingerprint cannot derive the answer's key of it.
+ */
+export function fingerprintOf(content: Content): Fingerprint {
+  const hash = createHash('sha256')
+  const { projectId, requestId, action, params, debug } = content
+  feed(hash, [projectId, requestId, action, params, debug])
+  const secret = hash.digest()
+  const derive = (purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest()
+  return { fingerprint: derive('fingerprint'), answerKey: derive('answer') }
+}
+
+/**
+ * Seals an answer for replays (AES-256-GCM). It holds what was seen in a picture: only somebody who
+ * sends the same picture again can open it, not somebody who reads the database.
+ *
+ * @returns nonce (12 bytes), tag (16), ciphertext.
+ */
+export function seal(answerKey: Buffer, answer: string): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', answerKey, nonce)
+  const text = Buffer.concat([cipher.update(answer, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), text])
+}
+
+/** @throws Error when the bytes were changed or the key is of other content. */
+export function open(answerKey: Buffer, sealed: Uint8Array): string {
+  const nonce = sealed.subarray(0, nonceBytes)
+  const decipher = createDecipheriv('aes-256-gcm', answerKey, nonce, { authTagLength: tagBytes })
+  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
+  const text = decipher.update(sealed.subarray(nonceBytes + tagBytes))
+  return Buffer.concat([text, decipher.final()]).toString('utf8')
+}
+
+/** Every value with its kind and length before it, so that no two contents feed the same bytes. */
+function feed(hash: Hash, value: unknown): void {
+  if (typeof value === 'string') {
+    hash.update(`s${value.length}:`).update(value, 'utf8')
+  } else if (Array.isArray(value)) {
+    hash.update(`a${value.length}:`)
+    for (const item of value) feed(hash, item)
+  } else if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+    hash.update(`o${entries.length}:`)
+    for (const entry of entries.flat()) feed(hash, entry)
+  } else {
+    hash.update(`${String(value)};`)
+  }
+}

@@ -1,0 +1,80 @@
+import { charge, release } from '../billing/ledger.ts'
+import { ActionError } from '../lib/errors.ts'
+import type { Tx } from '../store/tx.ts'
+import type { Pass } from './arrival.ts'
+import { codeOf, logCall } from './log.ts'
+import { seal } from './seal.ts'
+
+/** An answer as far as the gate looks into it; the rest is the caller's and goes through untouched. */
+export type Answer = {
+  readonly ok: boolean
+  readonly errors: readonly { readonly code: string }[]
+  readonly data: { readonly results: readonly { readonly ok: boolean }[] } | null
+}
+
+/** What an action did, and how to say so. */
+export type Result<A extends Answer> = {
+  readonly answer: A
+  /** What the action wants written, in the same transaction as the charge; it may refuse. */
+  readonly effect?: ((tx: Tx) => void) | undefined
+  /** The answer in case the effect refuses. */
+  readonly failed: (error: ActionError) => A
+}
+
+/**
+ * The end of a call, in one transaction: its effect, the charge, the log row and the answer kept for
+ * replays, all or nothing.
+ *
+ * @returns the answer that holds; undefined when the attempt was given up meanwhile, and then nothing
+ * was written: a slow attempt can never commit after its retry.
+ */
+export function settle<A extends Answer>(
+  tx: Tx,
+  pass: Pass,
+  result: Result<A>,
+  nowMs: number,
+): A | undefined {
+  const attempt = tx.attempts.find(pass)
+  if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
+  const answer = takeEffect(tx, result)
+  const code = answer.errors[0]?.code ?? 'OK'
+  const sealed = seal(pass.content.answerKey, JSON.stringify(answer))
+  tx.attempts.finish({ ...ownerOf(pass), code, answer: sealed })
+  release(tx, pass.projectId, pass.reservedMicros)
+  logCall(tx, pass.visit, { code, nowMs, ...bill(tx, pass, answer, nowMs) })
+  return answer
+}
+
+function takeEffect<A extends Answer>(tx: Tx, { answer, effect, failed }: Result<A>): A {
+  if (!effect) return answer
+  try {
+    tx.savepoint(() => effect(tx))
+    return answer
+  } catch (error) {
+    if (error instanceof ActionError) return failed(error)
+    throw error
+  }
+}
+
+/** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
+function bill(tx: Tx, pass: Pass, answer: Answer, atMs: number) {
+  if (!answer.ok) return {}
+  const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
+  const amountMicros = pass.priceMicros(failedCount)
+  if (amountMicros > pass.reservedMicros) throw new RangeError('the price rose after the gate')
+  if (amountMicros === 0n) return {}
+  const { projectId, requestId, windowStartMs, visit } = pass
+  const paid = { projectId, requestId, windowStartMs, action: visit.action, amountMicros, atMs }
+  return { transferId: charge(tx, paid), costMicros: amountMicros }
+}
+
+/** The end of a call that failed through no fault of the caller: unbilled, and free to be retried. */
+export function giveUp(tx: Tx, pass: Pass, error: unknown, nowMs: number): void {
+  if (!tx.attempts.drop(ownerOf(pass))) return
+  release(tx, pass.projectId, pass.reservedMicros)
+  logCall(tx, pass.visit, { code: codeOf(error), nowMs })
+}
+
+function ownerOf({ projectId, requestId, token }: Pass) {
+  return { projectId, requestId, token }
+}

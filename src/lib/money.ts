@@ -1,0 +1,24 @@
+/**
+ * Money is a `bigint` of micro-units (a millionth of the account's currency), never a float. The
+ * database keeps it as a 64-bit integer; on the wire and in JSON it is a string of digits.
+ */
+export type Micros = bigint
+
+/** The largest amount that a 64-bit signed integer of the database can hold. */
+export const microsMax: Micros = 2n ** 63n - 1n
+
+/**
+ * Reads whole micro-units, exact to the last digit, with an optional minus sign.
+ *
+ * @throws RangeError for anything else, and beyond 64 bits.
+ */
+export function parseMicros(text: string): Micros {
+  if (!/^-?\d{1,19}$/u.test(text)) throw new RangeError(`${text} is no whole number of micros`)
+  return assertMicros(BigInt(text))
+}
+
+/** @throws RangeError beyond 64 bits, where the database would round. */
+export function assertMicros(value: Micros): Micros {
+  if (value > microsMax || value < -microsMax) throw new RangeError(`${value} micros are too many`)
+  return value
+}

@@ -1,0 +1,188 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { microsMax } from '../lib/money.ts'
+import type { AttemptRow, CallRow, TransferRow } from './schema.ts'
+import { prepare, preparer } from './sqlite.ts'
+import type { Facts, LedgerHead, Tx } from './tx.ts'
+
+/** The statements of a writer's job, prepared once on the connection that writes. */
+export function sqliteTx(connection: DatabaseSync): Tx {
+  const prepared = preparer(connection)
+  return {
+    savepoint: (work) => {
+      connection.exec('SAVEPOINT effect')
+      try {
+        const value = work()
+        connection.exec('RELEASE effect')
+        return value
+      } catch (error) {
+        if (connection.isTransaction) connection.exec('ROLLBACK TO effect; RELEASE effect')
+        throw error
+      }
+    },
+    run: (query) => {
+      const { sql, parameters } = query.compile()
+      const statement = prepared(sql)
+      if (statement.reader) return statement.all(parameters) as never
+      statement.run(parameters)
+      return []
+    },
+    ...gateStatements(connection),
+    attempts: attemptStatements(connection),
+    ledger: ledgerStatements(connection),
+  }
+}
+
+function gateStatements(
+  on: DatabaseSync,
+): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls'> {
+  const facts = prepare<Facts>(
+    on,
+    `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
+       unitMicros
+     from keys join projects using (projectId) left join buckets using (projectId)
+     left join prices on prices.accountId = projects.accountId and prices.action = :action
+     where keyId = :keyId`,
+  )
+  const touchKey = prepare(on, 'update keys set lastUsedAtUtc = :atUtc where keyId = :keyId')
+  const fillBucket = prepare(
+    on,
+    `insert into buckets (projectId, fullAtUs) values (:projectId, :fullAtUs)
+     on conflict (projectId) do update set fullAtUs = excluded.fullAtUs`,
+  )
+  const sweepCalls = prepare(
+    on,
+    `delete from calls where callId in
+       (select callId from calls where atMs < :beforeMs order by atMs limit :limit)`,
+  )
+  const mark = prepare(
+    on,
+    `insert into marks (name, valueMs) values ('callsSweptBefore', :beforeMs)
+     on conflict (name) do update set valueMs = max(valueMs, excluded.valueMs)`,
+  )
+  const log = prepare(on, insert('calls', callColumns))
+  return {
+    facts: facts.first,
+    touchKey: touchKey.run,
+    fillBucket: fillBucket.run,
+    log: (row) => void log.run(row),
+    sweepCalls: (old) => {
+      mark.run(old)
+      return sweepCalls.run(old)
+    },
+  }
+}
+
+function attemptStatements(on: DatabaseSync): Tx['attempts'] {
+  const find = prepare<AttemptRow>(
+    on,
+    'select * from attempts where projectId = :projectId and requestId = :requestId',
+  )
+  const begin = prepare(
+    on,
+    `insert into attempts (projectId, requestId, keyId, action, fingerprint, state, token,
+       reservedMicros, deadlineMs, windowStartMs)
+     values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
+       :reservedMicros, :deadlineMs, :windowStartMs)`,
+  )
+  const isOwner = `projectId = :projectId and requestId = :requestId and token = :token
+    and state = 'running'`
+  const finish = prepare(
+    on,
+    `update attempts set state = 'done', reservedMicros = 0, code = :code, answer = :answer
+     where ${isOwner}`,
+  )
+  const drop = prepare(on, `delete from attempts where ${isOwner}`)
+  const remove = prepare(
+    on,
+    'delete from attempts where projectId = :projectId and requestId = :requestId',
+  )
+  const overdue = prepare<AttemptRow>(
+    on,
+    `select * from attempts where state = 'running' and deadlineMs < :deadlineMs
+     order by deadlineMs limit :limit`,
+  )
+  const forget = prepare(
+    on,
+    `delete from attempts where rowid in (select rowid from attempts
+       where state = 'done' and windowStartMs <= :windowStartMs order by windowStartMs limit :limit)`,
+  )
+  return {
+    find: find.first,
+    begin: (row) => void begin.run(row),
+    finish: (owner) => finish.run(owner) === 1,
+    drop: (owner) => drop.run(owner) === 1,
+    remove: (key) => void remove.run(key),
+    overdue: overdue.all,
+    forget: forget.run,
+  }
+}
+
+function ledgerStatements(on: DatabaseSync): Tx['ledger'] {
+  const head = prepare<LedgerHead>(
+    on,
+    'select headSeq, headHash from ledgers where ledger = :ledger',
+  )
+  const setHead = prepare(
+    on,
+    'update ledgers set headSeq = :headSeq, headHash = :headHash where ledger = :ledger',
+  )
+  const change = (what: string, condition: string) => {
+    const statement = prepare(
+      on,
+      `update ledgers set ${what} where ledger = :ledger and ${condition}`,
+    )
+    return (amount: { readonly ledger: string; readonly amountMicros: bigint }) =>
+      statement.run(amount) === 1
+  }
+  const isRoom = `balanceMicros <= ${microsMax} - :amountMicros`
+  const isFree = 'balanceMicros - reservedMicros >= :amountMicros'
+  const append = prepare<{ transferId: number }>(
+    on,
+    `${insert('ledgerTransfers', transferColumns)} returning transferId`,
+  )
+  return {
+    head: (ledger) => head.first({ ledger }),
+    setHead: (row) => void setHead.run(row),
+    reserve: change('reservedMicros = reservedMicros + :amountMicros', isFree),
+    unreserve: change('reservedMicros = reservedMicros - :amountMicros', 'true'),
+    debit: change('balanceMicros = balanceMicros - :amountMicros', isFree),
+    credit: change('balanceMicros = balanceMicros + :amountMicros', isRoom),
+    append: (row) => {
+      const made = append.first(row)
+      if (!made) throw new Error('the ledger returned no id')
+      return made.transferId
+    },
+  }
+}
+
+function insert(table: string, columns: readonly string[]): string {
+  const values = columns.map((column) => `:${column}`)
+  return `insert into ${table} (${columns.join(', ')}) values (${values.join(', ')})`
+}
+
+const callColumns: readonly (keyof CallRow)[] = [
+  'atMs',
+  'keyId',
+  'projectId',
+  'requestId',
+  'action',
+  'code',
+  'latencyMs',
+  'costMicros',
+  'isReplay',
+  'transferId',
+]
+
+const transferColumns: readonly (keyof TransferRow)[] = [
+  'chain',
+  'seq',
+  'kind',
+  'fromLedger',
+  'toLedger',
+  'amountMicros',
+  'atMs',
+  'projectId',
+  'requestId',
+  'windowStartMs',
+  'rowHash',
+]

@@ -1,0 +1,76 @@
+import type { Compilable, Selectable } from 'kysely'
+import type {
+  AttemptRow,
+  BucketRow,
+  CallRow,
+  KeyRow,
+  LedgerRow,
+  ProjectRow,
+  TransferRow,
+} from './schema.ts'
+
+/**
+ * What a job of the writer can ask and write, at once and within its transaction. The few hot
+ * statements have names here and are prepared; anything else goes through `run`, built by kysely.
+ */
+export type Tx = {
+  readonly run: <Row>(query: Compilable<Row>) => readonly Row[]
+  /** Work whose writes are taken back, all of them, when it throws. */
+  readonly savepoint: <T>(work: () => T) => T
+  readonly facts: (of: { readonly keyId: string; readonly action: string }) => Facts | undefined
+  readonly touchKey: (key: { readonly keyId: string; readonly atUtc: string }) => void
+  readonly fillBucket: (bucket: BucketRow) => void
+  readonly attempts: AttemptStatements
+  readonly ledger: LedgerStatements
+  /** Adds a row to the request log. */
+  readonly log: (row: Omit<CallRow, 'callId'>) => void
+  /** Deletes the oldest rows of the log, and marks how far. @returns how many. */
+  readonly sweepCalls: (old: { readonly beforeMs: number; readonly limit: number }) => number
+}
+
+/** Everything that the gate decides by, as it stands in this transaction. */
+export type Facts = Pick<
+  Selectable<KeyRow>,
+  'permissions' | 'expiresAtUtc' | 'revokedAtUtc' | 'lastUsedAtUtc'
+> &
+  Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst'> & {
+    /** When the project's bucket is full again; null before its first call. */
+    readonly fullAtUs: number | null
+    /** The account's own price of one unit of the action; null: the default. */
+    readonly unitMicros: bigint | null
+  }
+
+export type AttemptKey = { readonly projectId: string; readonly requestId: string }
+export type AttemptOwner = AttemptKey & { readonly token: string }
+
+type AttemptStatements = {
+  readonly find: (key: AttemptKey) => AttemptRow | undefined
+  readonly begin: (row: Omit<AttemptRow, 'state' | 'code' | 'answer'>) => void
+  /** The next two hold only for the owner of a running attempt. @returns whether they did. */
+  readonly finish: (
+    owner: AttemptOwner & { readonly code: string; readonly answer: Uint8Array },
+  ) => boolean
+  readonly drop: (owner: AttemptOwner) => boolean
+  readonly remove: (key: AttemptKey) => void
+  readonly overdue: (before: {
+    readonly deadlineMs: number
+    readonly limit: number
+  }) => readonly AttemptRow[]
+  /** Deletes answers whose window began at that time or before. @returns how many. */
+  readonly forget: (old: { readonly windowStartMs: number; readonly limit: number }) => number
+}
+
+export type LedgerHead = Pick<Selectable<LedgerRow>, 'headSeq' | 'headHash'>
+type Amount = { readonly ledger: string; readonly amountMicros: bigint }
+
+type LedgerStatements = {
+  readonly head: (ledger: string) => LedgerHead | undefined
+  readonly setHead: (head: LedgerHead & { readonly ledger: string }) => void
+  /** The next three are conditional updates. @returns false when the free balance falls short. */
+  readonly reserve: (amount: Amount) => boolean
+  readonly debit: (amount: Amount) => boolean
+  readonly unreserve: (amount: Amount) => boolean
+  readonly credit: (amount: Amount) => boolean
+  /** @returns the id of the new transfer. */
+  readonly append: (row: Omit<TransferRow, 'transferId'>) => number
+}

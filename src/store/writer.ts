@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { unavailable } from '../lib/errors.ts'
+import type { Database } from './database.ts'
+
+/** Runs a synchronous job in the next group commit; resolves when its writes are on the disk. */
+export type Write<Tx> = <T>(job: (tx: Tx) => T) => Promise<T>
+
+export type WriterOptions<Tx> = {
+  readonly db: Database
+  /** The connection that `db` writes by. */
+  readonly connection: DatabaseSync
+  readonly tx: Tx
+  /** Told before each commit and after it, so that tests can fail there. */
+  readonly atStep?: (step: 'commit' | 'committed') => void
+}
+
+type Job<Tx> = {
+  readonly run: (tx: Tx) => unknown
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** More jobs than connections can ask for; beyond it calls are answered 503. */
+const jobsMax = 20_000
+
+/**
+ * Group commit: jobs that arrive in one turn of the event loop share a transaction and one fsync.
+ * Each has a savepoint of its own, so that a job that throws takes only its own writes back. When
+ * the commit fails, nobody's writes happened and every caller is told 503: no database, no call.
+ */
+export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
+  let waiting: Job<Tx>[] = []
+  return (run) => {
+    // `resolve` gets what `run` returned: the types of the jobs in one queue differ.
+    const done = Promise.withResolvers<unknown>()
+    if (waiting.length >= jobsMax) throw unavailable('Too many calls wait for the database.')
+    waiting.push({ run, resolve: done.resolve, reject: done.reject })
+    if (waiting.length === 1) setImmediate(flush)
+    return done.promise as Promise<ReturnType<typeof run>>
+  }
+
+  /** Waits for kysely's own transactions on the connection, then works through in one go. */
+  function flush(): void {
+    let jobs: Job<Tx>[] = []
+    options.db
+      .connection()
+      .execute(async () => {
+        jobs = waiting
+        waiting = []
+        commit(jobs, options)
+      })
+      .catch((cause: unknown) => {
+        const error = unavailable('The database does not answer.', 1, cause)
+        const failed = jobs.length > 0 ? jobs : waiting.splice(0)
+        for (const { reject } of failed) reject(error)
+      })
+  }
+}
+
+/** @throws Error when nothing could be committed. */
+function commit<Tx>(jobs: readonly Job<Tx>[], { connection, tx, atStep }: WriterOptions<Tx>): void {
+  connection.exec('BEGIN IMMEDIATE')
+  let answers: (() => void)[]
+  try {
+    answers = jobs.map((job) => runJob(connection, job, tx))
+    atStep?.('commit')
+    connection.exec('COMMIT')
+  } catch (error) {
+    if (connection.isTransaction) connection.exec('ROLLBACK')
+    throw error
+  }
+  atStep?.('committed')
+  for (const answer of answers) answer()
+}
+
+/** @returns how to answer once the commit has happened. */
+function runJob<Tx>(connection: DatabaseSync, job: Job<Tx>, tx: Tx): () => void {
+  connection.exec('SAVEPOINT job')
+  try {
+    const value = job.run(tx)
+    connection.exec('RELEASE job')
+    return () => job.resolve(value)
+  } catch (error) {
+    if (!connection.isTransaction || isDown(error)) throw error
+    connection.exec('ROLLBACK TO job; RELEASE job')
+    return () => job.reject(error)
+  }
+}
+
+/** Whether the database itself fails, a full disk for example: then nothing may be committed. */
+function isDown(error: unknown): boolean {
+  const isSqlite = error instanceof Error && 'errcode' in error
+  return isSqlite && downCodes.has(Number(error.errcode) & 0xff)
+}
+
+/** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL; the low byte of an extended code. */
+const downCodes = new Set([5, 10, 11, 13])
