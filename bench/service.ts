@@ -10,12 +10,22 @@ export type BenchService = AsyncDisposable & {
   readonly dataDir: string
 }
 
+/** A bench measures the machine, not the limit of a project. */
+const unlimited = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
+
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<BenchService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-bench-data-'))
   const child = spawn(process.execPath, [path.join(import.meta.dirname, '../src/main.ts')], {
-    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...environment },
+    env: {
+      ...process.env,
+      ...unlimited,
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'warn',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const { url, key } = await welcomeOf(child)

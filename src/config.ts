@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 
 const mebibyte = 1024 * 1024
+const hourMs = 3_600_000
 
 const whole = (min: number, max: number) =>
   z
@@ -9,6 +10,11 @@ const whole = (min: number, max: number) =>
     .regex(/^\d{1,15}$/u, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(min).max(max))
+
+const micros = z
+  .string()
+  .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
+  .transform(BigInt)
 
 const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>) => ({
   fallback,
@@ -74,6 +80,48 @@ export const settings = {
   CONNECTIONS_MAX: setting('10000', 'most open client connections', whole(1, 1_000_000)),
   HEADERS_MS_MAX: setting('10000', 'longest time to send the headers, ms', whole(100, 600_000)),
   REQUEST_MS_MAX: setting('30000', 'longest time to send a whole request, ms', whole(100, 600_000)),
+  RATE_SUSTAINED_PER_S: setting(
+    '10',
+    'calls per second in the long run, for projects without a limit of their own',
+    whole(1, 10_000),
+  ),
+  RATE_BURST: setting(
+    '20',
+    'calls at once, for projects without a limit of their own',
+    whole(1, 100_000),
+  ),
+  WRONG_KEYS_PER_S: setting(
+    '1',
+    'wrong keys per second and address; beyond them each 401 takes a quarter of a second',
+    whole(1, 10_000),
+  ),
+  WRONG_KEYS_BURST: setting('20', 'wrong keys at once per address', whole(1, 100_000)),
+  UNIT_PRICE_MICROS: setting(
+    '1000',
+    'price of one unit, millionths of the currency, for accounts without a price list',
+    micros,
+  ),
+  STARTER_CREDIT_MICROS: setting(
+    '10000000',
+    'budget of the project that the first start makes, millionths of the currency',
+    micros,
+  ),
+  REPLAY_WINDOW_MS: setting(
+    String(24 * hourMs),
+    'how long an answer is kept for retries with the same requestId, ms',
+    whole(1000, 31 * 24 * hourMs),
+  ),
+  ATTEMPT_MS_MAX: setting(
+    '30000',
+    'longest time from the gate to the answer, ms; then the call is given up, unbilled',
+    whole(1000, 600_000),
+  ),
+  TWIN_WAIT_MS_MAX: setting(
+    '10000',
+    'longest wait of a retry for the first call that is still at work, ms',
+    whole(0, 600_000),
+  ),
+  LOG_RETENTION_DAYS: setting('365', 'how long the request log is kept, days', whole(1, 36_500)),
   DRAIN_MS_MAX: setting(
     '15000',
     'longest time running calls are given to finish at shutdown, ms',

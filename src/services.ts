@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
-import { createGate } from './gate/gate.ts'
+import { openBooks } from './books.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { serviceRoutes } from './http/routes/service.ts'
@@ -10,8 +10,7 @@ import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { preparePack, type PackProgress } from './models/prepare.ts'
-import { openDatabase, type Database } from './store/database.ts'
-import { firstStart } from './store/first-start.ts'
+import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import { openPool, type VisionPool } from './vision/pool.ts'
 
@@ -37,19 +36,19 @@ const freeBytesMin = 1024 ** 3
 /** Puts the service together, in the order in which its parts need each other. */
 export async function assemble(config: Config, surroundings: Surroundings): Promise<Facegate> {
   const { version, clock, log, onProgress } = surroundings
-  const db = await openDatabase(config.DATA_DIR)
+  const books = await openBooks(config, { clock, log })
+  const { gate, firstKey } = books
   const modelsFolder = path.join(config.DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder, onProgress, log })
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder)])
-  const firstKey = await firstStart(db, new Date(clock()))
 
-  const gate = createGate(db, clock)
-  const actionNames = new Set(allActions.map((action) => action.name as string))
-  const metrics = createMetrics(() => vision.stats(), actionNames)
+  const actions = new Map(allActions.map((action) => [action.name as string, action]))
+  const metrics = createMetrics(() => vision.stats(), new Set(actions.keys()))
   const executeOptions = {
     gate,
     services: { vision },
+    actions,
     bodyBytesMax: config.BODY_BYTES_MAX,
     json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
     log,
@@ -65,7 +64,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
       ...serviceRoutes({
         version,
         metrics: metrics.text,
-        notReady: () => notReady(db, vision, config.DATA_DIR),
+        notReady: () => notReady(books.store.db, vision, config.DATA_DIR),
       }),
     ],
     headersMsMax: config.HEADERS_MS_MAX,
@@ -81,7 +80,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     close: async () => {
       await server.close()
       await vision.close()
-      await db.destroy()
+      await books[Symbol.asyncDispose]()
     },
   }
 }

@@ -33,6 +33,9 @@ export type TestAnswer = {
 
 export type TestImage = { readonly bytes: Buffer; readonly contentType: string }
 
+/** Tests ask faster than any project may by default. */
+export const unlimited = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
+
 /** Converted models are kept between runs; every start checks them. */
 const modelsFolder = path.join(import.meta.dirname, 'output', 'models')
 
@@ -40,7 +43,13 @@ export async function startFacegate(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestFacegate> {
   const dataDir = await makeDataDir()
-  const config = readConfig({ DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent', ...environment })
+  const config = readConfig({
+    ...unlimited,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  })
   const facegate = await assemble(config, {
     version: 'test',
     clock: systemClock,

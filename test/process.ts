@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { clientOf, makeDataDir, type TestClient } from './facegate.ts'
+import { clientOf, makeDataDir, unlimited, type TestClient } from './facegate.ts'
 
 /** The service as a process of its own, as `npm start` runs it. */
 export type SpawnedFacegate = AsyncDisposable &
@@ -20,7 +20,14 @@ export async function spawnFacegate(
 ): Promise<SpawnedFacegate> {
   const dataDir = known.dataDir ?? (await makeDataDir())
   const child = spawn(process.execPath, [path.join(import.meta.dirname, '../src/main.ts')], {
-    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...environment },
+    env: {
+      ...process.env,
+      ...unlimited,
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'warn',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let printed = ''

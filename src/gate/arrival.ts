@@ -24,7 +24,13 @@ export type UnderstoodCall = {
 export type Visit = Omit<Arrival, 'asked'> & { readonly caller: KeyFacts }
 
 /** Leave to work, once: whoever holds it must settle or release it. */
-export type Pass = {
+export type Pass = Attempt & {
+  /** Tells twins that wait. */
+  readonly end: () => void
+}
+
+/** What the gate has written down of a call that passed. */
+export type Attempt = {
   readonly visit: Visit
   readonly projectId: string
   /** In lower case: two spellings of a UUID are one request. */

@@ -4,7 +4,7 @@ import type { Micros } from '../lib/money.ts'
 import { keyState, parsePermissions, type KeyState } from '../store/keys.ts'
 import type { Facts, Tx } from '../store/tx.ts'
 import { afford } from './afford.ts'
-import type { Pass, UnderstoodCall, Visit } from './arrival.ts'
+import type { Attempt, UnderstoodCall, Visit } from './arrival.ts'
 import { expire } from './expire.ts'
 import { takeToken, type Limits, type Tokens } from './limit.ts'
 import { codeOf, logCall } from './log.ts'
@@ -34,7 +34,7 @@ type Decision =
   | { readonly kind: 'refused'; readonly error: unknown }
   | { readonly kind: 'replay'; readonly answer: Uint8Array; readonly content: Fingerprint }
   | { readonly kind: 'twin' }
-  | { readonly kind: 'pass'; readonly pass: Pass }
+  | { readonly kind: 'pass'; readonly attempt: Attempt }
 
 /** A key's last use is written down once in so long. */
 const touchMsMin = 60_000
@@ -107,7 +107,7 @@ function replayOrBegin(tx: Tx, visit: Visit, asked: Understood, known: Known): D
   if (earlier.kind === 'overdue') expire(tx, earlier.attempt, nowMs)
   // A retry of an attempt that was given up stays in its window: the ledger then refuses two charges.
   const windowStartMs = earlier.kind === 'overdue' ? earlier.attempt.windowStartMs : nowMs
-  return { kind: 'pass', pass: begin(tx, { visit, asked, known, key, windowStartMs }) }
+  return { kind: 'pass', attempt: begin(tx, { visit, asked, known, key, windowStartMs }) }
 }
 
 type Beginning = {
@@ -119,7 +119,7 @@ type Beginning = {
 }
 
 /** @throws ActionError PAYMENT_REQUIRED. */
-function begin(tx: Tx, { visit, asked, known, key, windowStartMs }: Beginning): Pass {
+function begin(tx: Tx, { visit, asked, known, key, windowStartMs }: Beginning): Attempt {
   const { action, content, params } = asked
   const unitMicros = known.facts.unitMicros ?? known.unitMicros
   const imageCount = imageCountOf(params)

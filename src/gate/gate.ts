@@ -1,15 +1,13 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
-import { HttpError, unavailable } from '../lib/errors.ts'
+import { unavailable } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
-import type { Arrival, Pass, Visit } from './arrival.ts'
-import { claim, type Claim, type Question } from './claim.ts'
-import { identify, unauthorized, type Visitor } from './identify.ts'
-import { limitHeaders, type Limits, type Tokens } from './limit.ts'
-import { codeOf, logCall } from './log.ts'
+import type { Arrival, Pass } from './arrival.ts'
+import { createEntrance, type Entry } from './enter.ts'
+import { identify, type Visitor } from './identify.ts'
+import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
-import { fingerprintOf, open } from './seal.ts'
 import { giveUp, settle, type Answer, type Result } from './settle.ts'
 import { createStrangers } from './strangers.ts'
 import { expireAll, sweep } from './sweep.ts'
@@ -31,14 +29,6 @@ export type GateOptions = {
   readonly logMsMax: number
 }
 
-/** The headers of the rate limit are for every answer to a call that entered. */
-export type Entry = { readonly headers: Readonly<Record<string, string>> } & (
-  | { readonly kind: 'refused'; readonly error: unknown }
-  /** The stored answer as it left the first time, JSON. */
-  | { readonly kind: 'replay'; readonly answer: string }
-  | { readonly kind: 'pass'; readonly pass: Pass }
-)
-
 /** The questions every call must answer before it costs anything, and the ways out. */
 export type Gate = {
   /** The first question, asked before the body is read. @throws HttpError 401. */
@@ -59,7 +49,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
   const twins = createTwins()
   const strangers = createStrangers(options.strangerLimits, options.steadyClock)
   const door = { findKey: store.findKey, strangers, clock }
-  const ends = new WeakMap<Pass, () => void>()
+  const enter = createEntrance(store, { ...options, twins, moment })
 
   return {
     identify: (visitor) => identify(visitor, door),
@@ -67,65 +57,20 @@ export function createGate(store: Store, options: GateOptions): Gate {
     settle: async (pass, result) => {
       const answer = await store.write((tx) => settle(tx, pass, result, clock()))
       if (!answer) throw unavailable('The call took too long and was given up; send it again.')
-      ends.get(pass)?.()
+      pass.end()
       return answer
     },
     release: async (pass, error) => {
       // What cannot be released now, because the database is down, expires by itself.
       await store.write((tx) => giveUp(tx, pass, error, clock())).catch(() => undefined)
-      ends.get(pass)?.()
+      pass.end()
       return error
     },
     takeOver: () => store.write((tx) => expireAll(tx, clock())),
     sweep: () => store.write((tx) => sweep(tx, moment(), options.logMsMax)),
   }
 
-  async function enter(caller: KeyFacts, { asked, ...arrival }: Arrival): Promise<Entry> {
-    const visit: Visit = { ...arrival, caller }
-    const question = { visit, asked: withContent(visit, asked) }
-    const scope = `${caller.projectId} ${arrival.requestId.toLowerCase()}`
-    const lastMs = performance.now() + options.twinMsMax
-    for (let paid: Tokens | undefined; ;) {
-      const paidBefore = paid
-      const claimed = await store.write((tx) =>
-        claim(tx, { ...question, paid: paidBefore }, { ...options, ...moment() }),
-      )
-      if (claimed.kind === 'unauthorized') throw new HttpError(401, unauthorized[claimed.state])
-      const headers = limitHeaders(claimed.tokens)
-      if (claimed.kind !== 'twin') return conclude(claimed, headers, scope)
-      const leftMs = lastMs - performance.now()
-      if (leftMs <= 0) return { kind: 'refused', headers, error: await tooLong(visit) }
-      await twins.wait(scope, leftMs)
-      paid = claimed.tokens
-    }
-  }
-
-  function conclude(claimed: Concluded, headers: Entry['headers'], scope: string): Entry {
-    if (claimed.kind === 'refused') return { kind: 'refused', headers, error: claimed.error }
-    if (claimed.kind === 'replay')
-      return { kind: 'replay', headers, answer: open(claimed.content.answerKey, claimed.answer) }
-    ends.set(claimed.pass, twins.begin(scope))
-    return { kind: 'pass', headers, pass: claimed.pass }
-  }
-
-  async function tooLong(visit: Visit): Promise<HttpError> {
-    const error = unavailable('The first call with this requestId is still at work.')
-    await store.write((tx) => logCall(tx, visit, { code: codeOf(error), nowMs: clock() }))
-    return error
-  }
-
   function moment(): Moment {
     return { nowMs: clock(), steadyUs: options.steadyClock(), windowMs: options.windowMs }
   }
-}
-
-type Concluded = Extract<Claim, { kind: 'refused' | 'replay' | 'pass' }>
-
-function withContent(visit: Visit, asked: Arrival['asked']): Question['asked'] {
-  if ('error' in asked) return asked
-  const { params, debug } = asked
-  const requestId = visit.requestId.toLowerCase()
-  const { projectId } = visit.caller
-  const content = fingerprintOf({ projectId, requestId, action: visit.action, params, debug })
-  return { ...asked, content }
 }

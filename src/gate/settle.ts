@@ -1,7 +1,7 @@
 import { charge, release } from '../billing/ledger.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { Tx } from '../store/tx.ts'
-import type { Pass } from './arrival.ts'
+import type { Attempt } from './arrival.ts'
 import { codeOf, logCall } from './log.ts'
 import { seal } from './seal.ts'
 
@@ -30,7 +30,7 @@ export type Result<A extends Answer> = {
  */
 export function settle<A extends Answer>(
   tx: Tx,
-  pass: Pass,
+  pass: Attempt,
   result: Result<A>,
   nowMs: number,
 ): A | undefined {
@@ -57,7 +57,7 @@ function takeEffect<A extends Answer>(tx: Tx, { answer, effect, failed }: Result
 }
 
 /** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
-function bill(tx: Tx, pass: Pass, answer: Answer, atMs: number) {
+function bill(tx: Tx, pass: Attempt, answer: Answer, atMs: number) {
   if (!answer.ok) return {}
   const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
   const amountMicros = pass.priceMicros(failedCount)
@@ -69,12 +69,12 @@ function bill(tx: Tx, pass: Pass, answer: Answer, atMs: number) {
 }
 
 /** The end of a call that failed through no fault of the caller: unbilled, and free to be retried. */
-export function giveUp(tx: Tx, pass: Pass, error: unknown, nowMs: number): void {
+export function giveUp(tx: Tx, pass: Attempt, error: unknown, nowMs: number): void {
   if (!tx.attempts.drop(ownerOf(pass))) return
   release(tx, pass.projectId, pass.reservedMicros)
   logCall(tx, pass.visit, { code: codeOf(error), nowMs })
 }
 
-function ownerOf({ projectId, requestId, token }: Pass) {
+function ownerOf({ projectId, requestId, token }: Attempt) {
   return { projectId, requestId, token }
 }

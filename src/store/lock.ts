@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
  * @throws Error that names the process that holds the folder.
  */
 export function lockFolder(dataDir: string): Disposable {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const holderFile = path.join(dataDir, 'server.pid')
   const lock = new DatabaseSync(path.join(dataDir, 'server.lock'), { timeout: 0 })
   try {

@@ -11,7 +11,7 @@ export type WriterOptions<Tx> = {
   readonly connection: DatabaseSync
   readonly tx: Tx
   /** Told before each commit and after it, so that tests can fail there. */
-  readonly atStep?: (step: 'commit' | 'committed') => void
+  readonly atStep?: ((step: 'commit' | 'committed') => void) | undefined
 }
 
 type Job<Tx> = {

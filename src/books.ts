@@ -1,0 +1,70 @@
+import { allocate, topUp } from './billing/ledger.ts'
+import type { Config } from './config.ts'
+import { createGate, type Gate, type GateOptions } from './gate/gate.ts'
+import { steadyClock, type Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { openStore, type Store, type StoreOptions } from './store/database.ts'
+import { firstStart } from './store/first-start.ts'
+import { lockFolder } from './store/lock.ts'
+
+/** The database, held by this process alone, and the gate before it. */
+export type Books = AsyncDisposable & {
+  readonly store: Store
+  readonly gate: Gate
+  /** The first key; only at the first start. */
+  readonly firstKey: string | undefined
+}
+
+export type BooksOptions = StoreOptions & { readonly clock: Clock; readonly log: Log }
+
+const sweepMs = 5000
+const dayMs = 86_400_000
+
+/**
+ * Takes the data folder over: what an earlier process left running is released, unbilled.
+ *
+ * @throws Error that names the process that holds the folder.
+ */
+export async function openBooks(config: Config, options: BooksOptions): Promise<Books> {
+  const { clock, log } = options
+  await using opened = new AsyncDisposableStack()
+  opened.use(lockFolder(config.DATA_DIR))
+  const store = await openStore(config.DATA_DIR, options)
+  opened.defer(() => store.close())
+  const gate = createGate(store, gateOptions(config, clock))
+  const left = await gate.takeOver()
+  if (left > 0) log.warn({ left }, 'calls of an earlier process were given up')
+  const firstKey = await fund(store, config.STARTER_CREDIT_MICROS, clock)
+  const sweep = (): void => {
+    gate.sweep().catch((error: unknown) => log.error({ err: error }, 'a sweep failed'))
+  }
+  const sweeping = setInterval(sweep, sweepMs)
+  opened.defer(() => clearInterval(sweeping))
+  const held = opened.move()
+  return { store, gate, firstKey, [Symbol.asyncDispose]: () => held.disposeAsync() }
+}
+
+/** The first start gives its project something to spend. @returns the first key. */
+async function fund(store: Store, creditMicros: bigint, clock: Clock): Promise<string | undefined> {
+  const first = await firstStart(store.db, new Date(clock()))
+  if (first && creditMicros > 0n)
+    await store.write((tx) => {
+      topUp(tx, first.accountId, creditMicros, clock())
+      allocate(tx, first, creditMicros, clock())
+    })
+  return first?.key
+}
+
+function gateOptions(config: Config, clock: Clock): GateOptions {
+  return {
+    clock,
+    steadyClock,
+    limits: { sustainedPerS: config.RATE_SUSTAINED_PER_S, burst: config.RATE_BURST },
+    strangerLimits: { sustainedPerS: config.WRONG_KEYS_PER_S, burst: config.WRONG_KEYS_BURST },
+    unitMicros: config.UNIT_PRICE_MICROS,
+    windowMs: config.REPLAY_WINDOW_MS,
+    attemptMsMax: config.ATTEMPT_MS_MAX,
+    twinMsMax: config.TWIN_WAIT_MS_MAX,
+    logMsMax: config.LOG_RETENTION_DAYS * dayMs,
+  }
+}
