@@ -1,8 +1,14 @@
+import { budget } from './budget.ts'
 import { UsageError, type Command } from './command.ts'
 import { evaluate } from './evaluate.ts'
+import { key } from './key.ts'
+import { ledger } from './ledger.ts'
+import { log } from './log.ts'
+import { project } from './project.ts'
 import { serve } from './serve.ts'
+import { wallet } from './wallet.ts'
 
-const commands: readonly Command[] = [serve, evaluate]
+const commands: readonly Command[] = [serve, project, key, wallet, budget, log, ledger, evaluate]
 
 const [name, ...args] = process.argv.slice(2)
 process.exitCode = await main(name, args)

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { readConfig } from '../config.ts'
+import { openStore, type Store } from '../store/database.ts'
+import { findProject, firstAccountId, type Project } from '../store/projects.ts'
+import { UsageError, type Command } from './command.ts'
+
+/** Works on the database of the environment, also beside a server that uses it. */
+export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const { DATA_DIR } = readConfig(process.env)
+  if (!existsSync(path.join(DATA_DIR, 'facegate.db')))
+    throw new Error(`there is no database in ${DATA_DIR}; start the service once`)
+  const store = await openStore(DATA_DIR)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+export async function theProject({ db }: Store, idOrName: string | undefined): Promise<Project> {
+  if (idOrName === undefined) throw new UsageError('name a project with --project')
+  const project = await findProject(db, idOrName)
+  if (!project) throw new Error(`there is no project ${idOrName}`)
+  return project
+}
+
+export async function theAccountId({ db }: Store): Promise<string> {
+  const accountId = await firstAccountId(db)
+  if (accountId === undefined) throw new Error('there is no account; start the service once')
+  return accountId
+}
+
+type Run = Command['run']
+
+/** A command of several verbs: the first argument says which. */
+export function verbs(runs: Readonly<Record<string, Run>>): Run {
+  return (args) => {
+    const [verb = 'nothing', ...rest] = args
+    const run = runs[verb]
+    if (!run) throw new UsageError(`${verb} is none of ${Object.keys(runs).join(', ')}`)
+    return run(rest)
+  }
+}
+
+/** One JSON value on one line, money as strings; or the text for people. */
+export function print(value: unknown, isJson: boolean, text: () => string): void {
+  console.log(isJson ? json(value) : text())
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? String(inner) : inner,
+  )
+}
+
+/** Columns of equal width. */
+export function columns(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, at) =>
+    Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  )
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [line(head), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,110 @@
+import { parseArgs } from 'node:util'
+import {
+  createProject,
+  findProject,
+  listProjects,
+  updateProject,
+  type Project,
+} from '../store/projects.ts'
+import { columns, print, theAccountId, theProject, verbs, withStore } from './admin.ts'
+import { UsageError, type Command } from './command.ts'
+
+const json = { type: 'boolean', default: false } as const
+const text = { type: 'string' } as const
+
+export const project: Command = {
+  name: 'project',
+  summary: 'create, list and set up projects',
+  usage: `facegate project create <name> [--gallery isolated|shared] [--json]
+facegate project list [--json]
+facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared] [--json]
+
+  A project has its own budget, rate limit, keys and, unless its gallery is shared
+  with the account's other shared projects, its own gallery. --sustained is calls
+  per second in the long run, --burst calls at once; "default" takes the server's.`,
+  run: verbs({ create, list, set }),
+}
+
+async function create(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { gallery: text, json },
+  })
+  const name = only(positionals)
+  const galleryMode = galleryOf(values.gallery) ?? 'isolated'
+  const made = await withStore(async (store) => {
+    const accountId = await theAccountId(store)
+    if (await findProject(store.db, name)) throw new Error(`there is a project ${name} already`)
+    return store.db
+      .transaction()
+      .execute((db) => createProject(db, { accountId, name, galleryMode }, new Date()))
+  })
+  print(made, values.json, () => table([made]))
+}
+
+async function list(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { json } })
+  const projects = await withStore(({ db }) => listProjects(db))
+  print(projects, values.json, () => table(projects))
+}
+
+async function set(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { gallery: text, sustained: text, burst: text, json },
+  })
+  const wanted = only(positionals)
+  const sustainedPerS = limitOf('--sustained', values.sustained, 10_000)
+  const burst = limitOf('--burst', values.burst, 100_000)
+  const galleryMode = galleryOf(values.gallery)
+  const change = {
+    ...(sustainedPerS !== undefined && { sustainedPerS }),
+    ...(burst !== undefined && { burst }),
+    ...(galleryMode !== undefined && { galleryMode }),
+  }
+  if (Object.keys(change).length === 0) throw new UsageError('say what to set')
+  const changed = await withStore(async (store) => {
+    const { projectId } = await theProject(store, wanted)
+    await updateProject(store.db, projectId, change)
+    return theProject(store, projectId)
+  })
+  print(changed, values.json, () => table([changed]))
+}
+
+function only(positionals: readonly string[]): string {
+  const [name = '', ...rest] = positionals
+  if (!/^\S(?:.{0,126}\S)?$/u.test(name) || rest.length > 0)
+    throw new UsageError('name one project, at most 128 characters')
+  return name
+}
+
+function galleryOf(value: string | undefined): Project['galleryMode'] | undefined {
+  if (value === undefined || value === 'isolated' || value === 'shared') return value
+  throw new UsageError(`--gallery is isolated or shared, not ${value}`)
+}
+
+/** null goes back to the server's default. */
+function limitOf(name: string, value: string | undefined, max: number): number | null | undefined {
+  if (value === undefined) return undefined
+  if (value === 'default') return null
+  const limit = /^\d{1,9}$/u.test(value) ? Number(value) : 0
+  if (limit < 1 || limit > max) throw new UsageError(`${name} is a whole number from 1 to ${max}`)
+  return limit
+}
+
+function table(projects: readonly Project[]): string {
+  const limit = (value: number | null): string => (value === null ? 'default' : String(value))
+  return columns(
+    ['project', 'name', 'gallery', 'sustained/s', 'burst', 'created'],
+    projects.map((row) => [
+      row.projectId,
+      row.name,
+      row.galleryMode,
+      limit(row.sustainedPerS),
+      limit(row.burst),
+      row.createdAtUtc,
+    ]),
+  )
+}

@@ -1,0 +1,141 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Database } from './database.ts'
+import type { LedgerHead } from './tx.ts'
+import type { TransferRow } from './schema.ts'
+
+/**
+ * What is wrong with the books, asked of the database alone. Each question gives the rows that break
+ * one rule, as one line of text each, and never more than a few: whoever reads them needs the first.
+ */
+export type AuditQuestion =
+  | 'unbalanced'
+  | 'misbilled'
+  | 'negative'
+  | 'misreserved'
+  | 'overdue'
+  | 'leaking'
+  | 'misrouted'
+  | 'unfrozen'
+  | 'fractional'
+  | 'unlogged'
+
+const linesMax = 5
+
+/** Old log rows may be swept; a charge this much younger than the sweep must still have its row. */
+const sweepMarginMs = 600_000
+
+export async function auditLines(
+  db: Database,
+  question: AuditQuestion,
+  nowMs: number,
+): Promise<readonly string[]> {
+  const { rows } = await questions[question](nowMs).execute(db)
+  return rows.map(({ line }) => line)
+}
+
+type Lines = RawBuilder<{ readonly line: string }>
+
+const posted = sql`(select ledger, sum(amountMicros) as sumMicros from ledgerPostings group by ledger)`
+const sweptBefore = sql`coalesce((select valueMs from marks where name = 'callsSweptBefore'), 0)`
+const checkable = sql`kind = 'charge' and windowStartMs >= ${sweptBefore} + ${sweepMarginMs}`
+
+const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
+  unbalanced: () => sql`
+    select ledger || ' holds ' || balanceMicros || ', its postings sum to ' || coalesce(sumMicros, 0)
+      as line
+    from ledgers left join ${posted} using (ledger)
+    where balanceMicros <> coalesce(sumMicros, 0) limit ${linesMax}`,
+  misbilled: () => sql`
+    select 'transfer ' || t.transferId || ' charges ' || t.amountMicros || ' for request '
+      || t.requestId || ', the log says ' || c.costMicros || ' for ' || c.requestId as line
+    from calls c join ledgerTransfers t using (transferId)
+    where t.kind <> 'charge' or t.amountMicros <> c.costMicros or t.projectId <> c.projectId
+      or t.requestId <> lower(c.requestId)
+    union all
+    select 'request ' || requestId || ' was charged ' || count(*) || ' times' from ledgerTransfers
+    where kind = 'charge' group by projectId, requestId, windowStartMs having count(*) > 1
+    limit ${linesMax}`,
+  negative: () => sql`
+    select ledger || ' holds ' || balanceMicros || ', reserved ' || reservedMicros as line
+    from ledgers
+    where balanceMicros < 0 or reservedMicros < 0 or balanceMicros < reservedMicros
+    limit ${linesMax}`,
+  misreserved: () => sql`
+    select ledger || ' has ' || reservedMicros || ' reserved, its running calls '
+      || coalesce(heldMicros, 0) as line
+    from ledgers left join (
+      select 'budget:' || projectId as ledger, sum(reservedMicros) as heldMicros
+      from attempts where state = 'running' group by projectId) using (ledger)
+    where reservedMicros <> coalesce(heldMicros, 0) limit ${linesMax}`,
+  overdue: (nowMs) => sql`
+    select 'request ' || requestId || ' was due ' || (${nowMs} - deadlineMs) || ' ms ago' as line
+    from attempts where state = 'running' and deadlineMs < ${nowMs} - 30000 limit ${linesMax}`,
+  leaking: () => sql`
+    select 'account ' || accountId || ' holds ' || heldMicros || ' of ' || netMicros as line
+    from (select accountId, sum(balanceMicros) as heldMicros from ledgers group by accountId)
+    join (
+      select accountId, sum(case kind when 'topUp' then amountMicros when 'charge' then -amountMicros
+        else 0 end) as netMicros
+      from ledgers join ledgerTransfers on chain = ledger group by accountId) using (accountId)
+    where heldMicros <> netMicros limit ${linesMax}`,
+  misrouted: () => sql`
+    select 'transfer ' || transferId || ' goes from ' || fromLedger || ' to ' || toLedger as line
+    from ledgerTransfers where not case kind
+      when 'topUp' then fromLedger = 'external' and toLedger = chain and chain like 'wallet:%'
+      when 'charge' then fromLedger = chain and chain = 'budget:' || projectId
+        and toLedger like 'revenue:%'
+      else chain like 'wallet:%' and 'budget:' || projectId in (fromLedger, toLedger)
+        and chain in (fromLedger, toLedger) end
+    limit ${linesMax}`,
+  unfrozen: () => sql`
+    select 'the trigger ' || name || ' is missing' as line
+    from (select 'ledgerTransfers_no_update' as name union select 'ledgerTransfers_no_delete')
+    where name not in (select name from sqlite_schema
+      where type = 'trigger' and tbl_name = 'ledgerTransfers' and sql like '%raise(abort%')`,
+  fractional: () => sql`
+    select place || ' has an amount of type ' || type as line from (
+      select ledger as place, typeof(balanceMicros) as type from ledgers
+      union all select ledger, typeof(reservedMicros) from ledgers
+      union all select 'transfer ' || transferId, typeof(amountMicros) from ledgerTransfers
+      union all select 'attempt ' || requestId, typeof(reservedMicros) from attempts
+      union all select 'call ' || callId, typeof(costMicros) from calls
+      union all select 'price ' || action, typeof(unitMicros) from prices)
+    where type <> 'integer' limit ${linesMax}`,
+  unlogged: () => sql`
+    select 'transfer ' || t.transferId || ' for request ' || t.requestId || ' has no log row' as line
+    from ledgerTransfers t left join calls c using (transferId)
+    where ${checkable} and c.callId is null
+    union all
+    select 'call ' || callId || ' was billed by transfer ' || transferId || ', which is missing'
+    from calls c where transferId is not null
+      and not exists (select 1 from ledgerTransfers t where t.transferId = c.transferId)
+    limit ${linesMax}`,
+}
+
+/** The heads of all hash chains. */
+export function chainHeads(db: Database): Promise<(LedgerHead & { readonly ledger: string })[]> {
+  return db.selectFrom('ledgers').select(['ledger', 'headSeq', 'headHash']).execute()
+}
+
+const pageRows = 5000
+
+/** The transfers of one chain in their order, a page at a time. */
+export async function* chainOf(
+  db: Database,
+  chain: string,
+): AsyncGenerator<Omit<TransferRow, 'transferId'> & { readonly transferId: number }> {
+  for (let after = -1; ;) {
+    const page = await db
+      .selectFrom('ledgerTransfers')
+      .selectAll()
+      .where('chain', '=', chain)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(pageRows)
+      .execute()
+    yield* page
+    const last = page.at(-1)
+    if (!last) return
+    after = last.seq
+  }
+}
