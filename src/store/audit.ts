@@ -68,7 +68,7 @@ const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
       from attempts where state = 'running' group by projectId) using (ledger)
     where reservedMicros <> coalesce(heldMicros, 0) limit ${linesMax}`,
   overdue: (nowMs) => sql`
-    select 'request ' || requestId || ' was due ' || (${nowMs} - deadlineMs) || ' ms ago' as line
+    select 'request ' || requestId || ' was due ' || cast(${nowMs} - deadlineMs as integer) || ' ms ago' as line
     from attempts where state = 'running' and deadlineMs < ${nowMs} - 30000 limit ${linesMax}`,
   leaking: () => sql`
     select 'account ' || accountId || ' holds ' || heldMicros || ' of ' || netMicros as line

@@ -11,7 +11,7 @@ import { sqliteTx } from './sqlite-tx.ts'
 import type { Tx } from './tx.ts'
 import { createWriter, type Write, type WriterOptions } from './writer.ts'
 
-export type StoreOptions = Pick<WriterOptions<Tx>, 'atStep'>
+export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
 
 export type Database = Kysely<Schema>
 
@@ -37,7 +37,7 @@ const migrations: Readonly<Record<string, Migration>> = {
  *
  * @throws Error if the folder cannot be written or a migration fails; nothing is half-migrated.
  */
-export async function openStore(dataDir: string, { atStep }: StoreOptions = {}): Promise<Store> {
+export async function openStore(dataDir: string, { atCommit }: StoreOptions = {}): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = path.join(dataDir, 'facegate.db')
   const connection = openSqlite(file)
@@ -53,7 +53,7 @@ export async function openStore(dataDir: string, { atStep }: StoreOptions = {}):
   const reader = openSqlite(file)
   return {
     db,
-    write: createWriter({ db, connection, tx: sqliteTx(connection), atStep }),
+    write: createWriter({ db, connection, tx: sqliteTx(connection), atCommit }),
     findKey: keyFinder(reader),
     close: async () => {
       reader.close()

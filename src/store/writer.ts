@@ -11,7 +11,7 @@ export type WriterOptions<Tx> = {
   readonly connection: DatabaseSync
   readonly tx: Tx
   /** Told before each commit and after it, so that tests can fail there. */
-  readonly atStep?: ((step: 'commit' | 'committed') => void) | undefined
+  readonly atCommit?: ((step: 'commit' | 'committed') => void) | undefined
 }
 
 type Job<Tx> = {
@@ -58,18 +58,21 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
 }
 
 /** @throws Error when nothing could be committed. */
-function commit<Tx>(jobs: readonly Job<Tx>[], { connection, tx, atStep }: WriterOptions<Tx>): void {
+function commit<Tx>(
+  jobs: readonly Job<Tx>[],
+  { connection, tx, atCommit }: WriterOptions<Tx>,
+): void {
   connection.exec('BEGIN IMMEDIATE')
   let answers: (() => void)[]
   try {
     answers = jobs.map((job) => runJob(connection, job, tx))
-    atStep?.('commit')
+    atCommit?.('commit')
     connection.exec('COMMIT')
   } catch (error) {
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }
-  atStep?.('committed')
+  atCommit?.('committed')
   for (const answer of answers) answer()
 }
 

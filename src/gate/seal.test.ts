@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { fingerprintOf, open, seal } from './seal.ts'
+
+const scope = { projectId: 'p', requestId: 'r', action: 'svc.echo', debug: false }
+const of = (params: unknown) => fingerprintOf({ ...scope, params })
+
+test('the order of fields does not matter, everything else does', () => {
+  assert.deepEqual(of({ a: 1, b: [1, 2] }), of({ b: [1, 2], a: 1 }))
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+      const isSame = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+      assert.equal(of(one).fingerprint.equals(of(other).fingerprint), isSame)
+    }),
+    {
+      examples: [
+        [['a', 'b'], ['ab']],
+        [{ a: 'b' }, ['a', 'b']],
+        ['1', 1],
+        [null, 'null'],
+      ],
+    },
+  )
+})
+
+test('only the same content opens an answer, and no byte of it can be changed', () => {
+  const { answerKey, fingerprint } = of({ image: 'abc' })
+  const sealed = seal(answerKey, '{"ok":true,"name":"Zoë"}')
+  assert.equal(open(answerKey, sealed), '{"ok":true,"name":"Zoë"}')
+  assert.equal(sealed.includes('Zoë'), false)
+  assert.throws(() => open(fingerprint, sealed))
+  assert.throws(() => open(of({ image: 'abd' }).answerKey, sealed))
+  for (let at = 0; at < sealed.length; at++) {
+    const changed = Buffer.from(sealed)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    assert.throws(() => open(answerKey, changed), `byte ${at}`)
+  }
+})
+
+/** JSON with the fields of all objects in order; it writes -0 as 0. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return entries.map(([key, inner]) => ['field', key, sorted(inner)])
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { echo, startGate, type TestGate } from './gate.ts'
+
+let gate: TestGate
+before(async () => {
+  gate = await startGate()
+})
+after(() => gate[Symbol.asyncDispose]())
+
+type Said = { readonly code: number; readonly out: string; readonly err: string }
+
+/** Runs a command on the database of the server that runs beside it. */
+function facegate(args: string, dataDir = gate.dataDir): Promise<Said> {
+  const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+  const env = { ...process.env, DATA_DIR: dataDir }
+  return new Promise((resolve) =>
+    execFile(process.execPath, [main, ...args.split(' ')], { env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    ),
+  )
+}
+
+async function json(args: string) {
+  const said = await facegate(`${args} --json`)
+  assert.equal(said.code, 0, said.err)
+  return JSON.parse(said.out)
+}
+
+test('a project is made, funded and used by its key beside a running server', async () => {
+  const project = await json('project create kiosk --gallery shared')
+  assert.equal(project.name, 'kiosk')
+  assert.equal(project.galleryMode, 'shared')
+  const minted = await json('key mint --project kiosk --name door --permissions svc.detect,debug')
+  assert.deepEqual(minted.permissions, ['svc.detect', 'debug'])
+  assert.equal(minted.projectId, project.projectId)
+  assert.equal(minted.expiresAtUtc, null)
+  const whole = await json(`key mint --project ${project.projectId}`)
+  const client = gate.as(whole.key)
+  assert.equal((await client.post(echo('x'))).body.errors[0].code, 'PAYMENT_REQUIRED')
+  await json('wallet top-up --amount 5000')
+  assert.deepEqual(await json('budget allocate --project kiosk --amount 3000'), {
+    balanceMicros: '3000',
+    reservedMicros: '0',
+  })
+  assert.equal((await client.post(echo('x'))).body.ok, true)
+  assert.deepEqual(await json('budget show --project kiosk'), {
+    balanceMicros: '2000',
+    reservedMicros: '0',
+  })
+  await json('budget allocate --project kiosk --amount -500')
+  assert.equal((await json('wallet show')).balanceMicros, '2500')
+  assert.equal((await json('ledger verify')).ok, true)
+})
+
+test('limits that are set hold for the next call, and a revoked key is refused', async () => {
+  await json('project create busy')
+  await json('wallet top-up --amount 9000')
+  await json('budget allocate --project busy --amount 9000')
+  const { keyId, key } = await json('key mint --project busy')
+  const set = await json('project set busy --sustained 1 --burst 1 --gallery shared')
+  assert.deepEqual([set.sustainedPerS, set.burst, set.galleryMode], [1, 1, 'shared'])
+  const client = gate.as(key)
+  assert.equal((await client.post(echo('x'))).body.ok, true)
+  assert.equal((await client.post(echo('x'))).body.errors[0].code, 'RATE_LIMITED')
+  assert.equal((await json('project set busy --burst default')).burst, null)
+  assert.equal((await json(`key revoke ${keyId}`)).keyId, keyId)
+  assert.equal((await client.post(echo('x'))).status, 401)
+  const [listed] = await json('key list --project busy')
+  assert.equal(listed.state, 'revoked')
+  assert.equal(JSON.stringify(listed).includes(key.slice(9, 21)), false)
+})
+
+test('the log is filtered by key, project, action, code and time, a JSON object a line', async () => {
+  const requestId = randomUUID()
+  await gate.post(echo('logged', requestId))
+  await gate.post(echo('logged', requestId))
+  await gate.post({ action: 'a\u001b[31m\nb'.repeat(50), params: {} })
+  const lines = async (filter: string) => {
+    const { out } = await facegate(`log ${filter} --json`)
+    return out.trim() === ''
+      ? []
+      : out
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+  }
+  const [odd, replay, first] = await lines('--project default --limit 3')
+  assert.deepEqual(
+    [first.requestId, first.billed, first.costMicros, first.replay],
+    [requestId, true, '1000', false],
+  )
+  assert.deepEqual(
+    [replay.code, replay.billed, replay.costMicros, replay.replay],
+    ['OK', false, '0', true],
+  )
+  assert.equal(odd.code, 'INVALID_REQUEST')
+  assert.ok(odd.action.length <= 128)
+  assert.equal(/\p{Cc}/u.test(odd.action), false)
+  assert.ok(first.latencyMs > 0)
+  const failures = await lines('--code INVALID_REQUEST --project default')
+  assert.equal(failures.length, 1)
+  assert.equal((await lines(`--key ${first.keyId} --action svc.echo`)).length, 2)
+  assert.equal((await lines('--from 2099-01-01')).length, 0)
+  assert.equal((await lines(`--to ${first.atUtc} --project default`)).length, 0)
+  assert.equal((await lines(`--from ${first.atUtc} --project default`)).length, 3)
+})
+
+test('bad input is one clear line and an exit code other than 0', async () => {
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ['project create', /name one project/u],
+    ['project create default', /already/u],
+    ['project set default', /what to set/u],
+    ['project set default --burst 0', /--burst/u],
+    ['project set nowhere --burst 1', /no project nowhere/u],
+    ['project create x --gallery open', /isolated or shared/u],
+    ['project forget', /none of create/u],
+    ['key mint --project default --expires 2026-02-30', /2026-02-30.*calendar/u],
+    ['key mint --project default --expires 2020-01-01', /past/u],
+    ['key mint --project default --expires soon', /ISO 8601/u],
+    ['key mint --project default --permissions svc.typo', /svc\.typo/u],
+    ['key mint', /--project/u],
+    ['key revoke 00000000-0000-0000-0000-000000000000', /no key/u],
+    ['wallet top-up --amount -5', /above 0/u],
+    ['wallet top-up --amount 1.5', /1\.5/u],
+    ['wallet top-up --amount 9223372036854775808', /9223372036854775808/u],
+    ['wallet top-up', /--amount/u],
+    ['budget allocate --project default --amount 999999999999', /does not hold/u],
+    ['budget allocate --project default --amount 0', /nothing to move/u],
+    ['log --limit 0', /--limit/u],
+    ['log --from yesterday', /--from/u],
+    ['log --colour red', /--colour/u],
+    ['ledger verify twice', /twice/u],
+  ]
+  const said = await Promise.all(wrong.map(([args]) => facegate(args)))
+  for (const [at, { code, out, err }] of said.entries()) {
+    const [args, expected] = wrong[at]!
+    assert.notEqual(code, 0, args)
+    assert.equal(out, '', args)
+    assert.match(err, expected, args)
+    assert.equal(err.trim().split('\n').length, 1, args)
+  }
+})
+
+test('every command tells how to call it, and none makes a database where there is none', async () => {
+  for (const name of ['project', 'key', 'wallet', 'budget', 'log', 'ledger']) {
+    const { code, out } = await facegate(`${name} --help`)
+    assert.equal(code, 0)
+    assert.match(out, new RegExp(`facegate ${name}`, 'u'))
+  }
+  const { code, err } = await facegate('wallet show', path.join(gate.dataDir, 'nowhere'))
+  assert.equal(code, 1)
+  assert.match(err, /start the service once/u)
+})
+
+test('ledger verify names a row that was changed, and fails', async () => {
+  const { db } = gate.books.store
+  await db.transaction().execute(async (transaction) => {
+    const { sql } = await import('kysely')
+    await sql`drop trigger ledgerTransfers_no_update`.execute(transaction)
+    await sql`update ledgerTransfers set atMs = 0 where transferId = 1`.execute(transaction)
+  })
+  const { code, out, err } = await facegate('ledger verify --json')
+  assert.equal(code, 1)
+  assert.match(err, /L6, L7/u)
+  const { ok, checks } = JSON.parse(out)
+  assert.equal(ok, false)
+  const broken = checks.filter((check: { ok: boolean }) => !check.ok)
+  assert.match(broken[1].detail, /transfer 1 /u)
+})

@@ -1,0 +1,35 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import path from 'node:path'
+import { clientOf, type TestClient } from './facegate.ts'
+
+/** A gate in a process of its own, on a folder that outlives it. */
+export type GateProcess = AsyncDisposable &
+  TestClient & {
+    readonly process: ChildProcess
+    /** Resolves once the process is gone. */
+    readonly ended: Promise<void>
+  }
+
+export async function forkGate(
+  dataDir: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<GateProcess> {
+  const child = fork(path.join(import.meta.dirname, 'gate-server.ts'), {
+    env: { ...process.env, ...environment, DATA_DIR: dataDir },
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const started = new Promise<{ url: string; key: string }>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as { url: string; key: string }))
+    void ended.then(() => reject(new Error('the gate did not start')))
+  })
+  const { url, key } = await started
+  return {
+    ...clientOf(url, key),
+    process: child,
+    ended,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { clientOf } from './facegate.ts'
+import { forkGate, type GateProcess } from './crash.ts'
+import { assertBooks, echo, logRows, startGate } from './gate.ts'
+
+let dataDir: string
+before(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+})
+after(() => rm(dataDir, { recursive: true, force: true }))
+
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 20)
+const clients = 100
+
+test(`${rounds} times killed amid ${clients} calls: each ends with one answer and one bill`, async () => {
+  let gate = await forkGate(dataDir)
+  const { key } = gate
+  const asked: string[] = []
+  let answered = 0
+  for (let round = 0; round < rounds; round++) {
+    const requestIds = Array.from({ length: clients }, () => randomUUID())
+    asked.push(...requestIds)
+    // The moment of death wanders over the whole of a round.
+    const death = setTimeout(() => gate.process.kill('SIGKILL'), 1 + ((round * 37) % 90))
+    const first = await Promise.all(requestIds.map((requestId) => attempt(gate, requestId)))
+    clearTimeout(death)
+    answered += first.filter(Boolean).length
+    gate.process.kill('SIGKILL')
+    await gate.ended
+    gate = await forkGate(dataDir, { KEY: key })
+    const retried = await Promise.all(requestIds.map((requestId) => attempt(gate, requestId)))
+    for (const [at, answer] of retried.entries()) {
+      assert.equal(answer?.ok, true, JSON.stringify(answer))
+      // Who was answered before the crash is answered the same after it, by replay.
+      if (!first[at]) continue
+      assert.deepEqual(answer.data, first[at].data)
+      assert.deepEqual(answer.meta, { idempotencyReplay: true })
+    }
+  }
+  assert.ok(answered > 0 && answered < asked.length, `${answered} were answered before a crash`)
+  gate.process.kill('SIGKILL')
+  await gate.ended
+  await using books = await startGate({ dataDir, key })
+  await assertBooks(books)
+  const billed = (await logRows(books)).filter((row) => row.transferId !== null)
+  assert.deepEqual(billed.map((row) => row.requestId).toSorted(), asked.toSorted())
+})
+
+/** One call; undefined when the connection broke. */
+async function attempt(gate: GateProcess, requestId: string) {
+  try {
+    return (await gate.post(echo(requestId, requestId, { waitMs: 5 }))).body
+  } catch {
+    return undefined
+  }
+}
+
+const steps = ['read', 'enter', 'run', 'settle', 'leave', 'commit', 'committed'] as const
+
+for (const step of steps)
+  for (const commit of step.startsWith('commit')
+    ? (['claim', 'settle'] as const)
+    : (['any'] as const))
+    test(`killed at ${step} (${commit}), a retry runs or replays, and is billed once`, async () => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'facegate-failpoint-'))
+      const requestId = randomUUID()
+      // The first commits of a process are its own: the take-over, and the starter credit.
+      const own = step.startsWith('commit') ? (commit === 'claim' ? 2 : 3) : 0
+      const dying = await forkGate(folder, { FAIL_AT: `${step}:${own}` })
+      const { key } = dying
+      assert.equal(await attempt(dying, requestId), undefined)
+      await dying.ended
+      await using again = await startGate({ dataDir: folder, key })
+      const { body } = await again.post(echo(requestId, requestId, { waitMs: 5 }))
+      assert.equal(body.ok, true, JSON.stringify(body))
+      const wasSettled = step === 'leave' || (step === 'committed' && commit === 'settle')
+      assert.equal('meta' in body, wasSettled)
+      const billed = (await logRows(again)).filter((row) => row.transferId !== null)
+      assert.equal(billed.length, 1)
+      await assertBooks(again)
+      await rm(folder, { recursive: true, force: true })
+    })
+
+for (const step of steps)
+  test(`a fault thrown at ${step} bills once at most, and leaves nothing reserved`, async () => {
+    let isArmed = false
+    const fail = (now: string): void => {
+      if (!isArmed || now !== step) return
+      isArmed = false
+      throw new Error(`planted at ${step}`)
+    }
+    await using gate = await startGate({ atStep: fail, atCommit: fail })
+    const requestId = randomUUID()
+    isArmed = true
+    const faulty = await gate.post(echo('x', requestId))
+    assert.ok(faulty.status >= 500, String(faulty.status))
+    // A claim of which nobody knows that it was committed holds its budget until it expires.
+    await gate.books.store.db
+      .updateTable('attempts')
+      .set({ deadlineMs: 0 })
+      .where('state', '=', 'running')
+      .execute()
+    const { body } = await gate.post(echo('x', requestId))
+    assert.equal(body.ok, true, JSON.stringify(body))
+    const billed = (await logRows(gate)).filter((row) => row.transferId !== null)
+    assert.equal(billed.length, 1)
+    await assertBooks(gate)
+  })
+
+for (const step of ['run', 'settle'] as const)
+  test(`asleep at ${step} past its deadline, an attempt can never commit after its retry`, async () => {
+    const slow = Promise.withResolvers<void>()
+    let isFirst = true
+    await using gate = await startGate({
+      environment: { ATTEMPT_MS_MAX: '1000', TWIN_WAIT_MS_MAX: '1500' },
+      atStep: async (now) => {
+        if (now !== step || !isFirst) return
+        isFirst = false
+        await slow.promise
+      },
+    })
+    const requestId = randomUUID()
+    const late = gate.post(echo('x', requestId))
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const retry = await gate.post(echo('x', requestId))
+    assert.equal(retry.body.ok, true)
+    slow.resolve()
+    assert.equal((await late).status, 503)
+    const rows = await logRows(gate)
+    assert.deepEqual(rows.map((row) => row.code).toSorted(), ['EXPIRED', 'OK'])
+    await assertBooks(gate)
+  })
+
+test('what is never asked again is released by the sweep, unbilled', async () => {
+  await using gate = await startGate({
+    environment: { ATTEMPT_MS_MAX: '1000' },
+    atStep: (now) => (now === 'run' ? new Promise(() => {}) : undefined),
+  })
+  clientOf(gate.url, gate.key)
+    .post(echo('lost'))
+    .catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  await gate.books.gate.sweep()
+  const [row] = await logRows(gate)
+  assert.equal(row?.code, 'EXPIRED')
+  assert.equal(row.costMicros, 0n)
+  await assertBooks(gate)
+})

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { allocate, LedgerError, topUp } from '../src/billing/ledger.ts'
+import type { Attempt } from '../src/gate/arrival.ts'
+import { claim, type Claim } from '../src/gate/claim.ts'
+import { fingerprintOf } from '../src/gate/seal.ts'
+import { giveUp, settle } from '../src/gate/settle.ts'
+import { expireAll, sweep } from '../src/gate/sweep.ts'
+import { makeTemplate, openLedger, type Ledger, type Template } from './ledger.ts'
+
+type Ending = 'commit' | 'crash'
+type Command = { readonly ending: Ending } & (
+  | { readonly does: 'topUp' | 'allocate'; readonly micros: bigint }
+  | { readonly does: 'claim'; readonly request: number; readonly content: number }
+  | { readonly does: 'settle'; readonly attempt: number; readonly ok: boolean }
+  | { readonly does: 'release'; readonly attempt: number }
+  | { readonly does: 'wait'; readonly ms: number }
+  | { readonly does: 'sweep' | 'restart' }
+)
+
+const priceMicros = 1000n
+const attemptMs = 30_000
+const windowMs = 200_000
+
+const ending = fc.constantFrom<Ending>('commit', 'commit', 'commit', 'crash')
+const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(fields)
+const command: fc.Arbitrary<Command> = fc.oneof(
+  record({ does: fc.constant('topUp' as const), micros: fc.bigInt(-10n, 3000n), ending }),
+  record({ does: fc.constant('allocate' as const), micros: fc.bigInt(-2500n, 4000n), ending }),
+  {
+    weight: 4,
+    arbitrary: record({
+      does: fc.constant('claim' as const),
+      request: fc.nat(5),
+      content: fc.constantFrom(0, 0, 0, 1),
+      ending,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: record({
+      does: fc.constant('settle' as const),
+      attempt: fc.nat(30),
+      ok: fc.boolean(),
+      ending,
+    }),
+  },
+  record({ does: fc.constant('release' as const), attempt: fc.nat(30), ending }),
+  record({
+    does: fc.constant('wait' as const),
+    ms: fc.constantFrom(1, 20_000, 40_000, windowMs),
+    ending,
+  }),
+  record({ does: fc.constantFrom('sweep' as const, 'restart' as const), ending }),
+)
+
+/** What the books should say, in plain numbers. */
+type Model = {
+  nowMs: number
+  wallet: bigint
+  budget: bigint
+  charged: bigint
+  /** The one live attempt at each request, by number. */
+  readonly running: Map<number, { token: string; content: number; dueMs: number }>
+  readonly done: Map<number, { content: number; sinceMs: number; code: string }>
+}
+
+type World = { readonly ledger: Ledger; readonly template: Template; readonly attempts: Attempt[] }
+
+test('whatever happens in whatever order, the books say what a plain model says', async () => {
+  const template = await makeTemplate()
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { minLength: 50, maxLength: 50 }), async (commands) => {
+      using ledger = openLedger(template)
+      const world: World = { ledger, template, attempts: [] }
+      const model = freshModel()
+      const check = checker(ledger)
+      obey({ does: 'topUp', micros: 9000n, ending: 'commit' }, world, model)
+      obey({ does: 'allocate', micros: 4000n, ending: 'commit' }, world, model)
+      for (const command of commands) {
+        obey(command, world, model)
+        check(model)
+      }
+      obey({ does: 'sweep', ending: 'commit' }, world, model)
+      assert.deepEqual(
+        (await ledger.verify(model.nowMs)).filter(({ ok }) => !ok),
+        [],
+      )
+    }),
+    { numRuns: Number(process.env['LEDGER_RUNS'] ?? 2000) },
+  )
+})
+
+function freshModel(): Model {
+  const nowMs = Date.UTC(2030, 0, 1)
+  return { nowMs, wallet: 0n, budget: 0n, charged: 0n, running: new Map(), done: new Map() }
+}
+
+function obey(command: Command, world: World, model: Model): void {
+  const { job } = world.ledger
+  const isKept = command.ending === 'commit'
+  switch (command.does) {
+    case 'topUp':
+      return void obeyTopUp(command, world, model)
+    case 'allocate':
+      return void obeyAllocate(command, world, model)
+    case 'claim':
+      return obeyClaim(command, world, model)
+    case 'settle':
+      return obeySettle(command, world, model)
+    case 'release': {
+      const attempt = world.attempts[command.attempt % Math.max(1, world.attempts.length)]
+      if (!attempt) return
+      job((tx) => giveUp(tx, attempt, new Error('fault'), model.nowMs), command.ending)
+      if (isKept) dropOwn(model, attempt)
+      return
+    }
+    case 'wait':
+      model.nowMs += command.ms
+      return
+    case 'sweep':
+      job((tx) => sweep(tx, momentOf(model), 1e12), command.ending)
+      if (!isKept) return
+      for (const [request, { dueMs }] of model.running)
+        if (dueMs < model.nowMs) model.running.delete(request)
+      for (const [request, { sinceMs }] of model.done)
+        if (sinceMs + windowMs <= model.nowMs) model.done.delete(request)
+      return
+    case 'restart':
+      job((tx) => expireAll(tx, model.nowMs), command.ending)
+      if (isKept) model.running.clear()
+  }
+}
+
+function obeyTopUp({ micros, ending }: Command & { micros: bigint }, world: World, model: Model) {
+  const { ledger, template } = world
+  const pay = () =>
+    ledger.job((tx) => topUp(tx, template.project.accountId, micros, model.nowMs), ending)
+  if (micros <= 0n) return assert.throws(pay, LedgerError)
+  pay()
+  if (ending === 'commit') model.wallet += micros
+}
+
+function obeyAllocate(
+  { micros, ending }: Command & { micros: bigint },
+  world: World,
+  model: Model,
+) {
+  const { ledger, template } = world
+  const move = () => ledger.job((tx) => allocate(tx, template.project, micros, model.nowMs), ending)
+  const free = micros > 0n ? model.wallet : model.budget - priceMicros * BigInt(model.running.size)
+  const wanted = micros < 0n ? -micros : micros
+  if (micros === 0n || wanted > free) return assert.throws(move, LedgerError)
+  move()
+  if (ending !== 'commit') return
+  model.wallet -= micros
+  model.budget += micros
+}
+
+function obeyClaim(
+  { request, content, ending }: Command & { request: number; content: number },
+  world: World,
+  model: Model,
+): void {
+  const answer = world.ledger.job(
+    (tx) => claim(tx, questionOf(world, request, content), optionsOf(model)),
+    ending,
+  )
+  const due = model.running.get(request)
+  const isRunning = due !== undefined && due.dueMs >= model.nowMs
+  const old = model.done.get(request)
+  const isDone = old !== undefined && old.sinceMs + windowMs > model.nowMs
+  const earlier = isRunning ? due : isDone ? old : undefined
+  const reserved = BigInt(model.running.size - (due && !isRunning ? 1 : 0)) * priceMicros
+  const expected = !earlier
+    ? model.budget - reserved >= priceMicros
+      ? 'pass'
+      : 'PAYMENT_REQUIRED'
+    : earlier.content !== content
+      ? 'REQUEST_ID_CONFLICT'
+      : isRunning
+        ? 'twin'
+        : 'replay'
+  assert.equal(kindOf(answer), expected)
+  if (ending === 'crash') return
+  if (due && !isRunning) model.running.delete(request)
+  if (old && !isDone) model.done.delete(request)
+  if (answer.kind !== 'pass') return
+  world.attempts.push(answer.attempt)
+  const dueMs = model.nowMs + attemptMs
+  model.running.set(request, { token: answer.attempt.token, content, dueMs })
+}
+
+function obeySettle(
+  { attempt: nth, ok, ending }: Command & { attempt: number; ok: boolean },
+  world: World,
+  model: Model,
+): void {
+  const attempt = world.attempts[nth % Math.max(1, world.attempts.length)]
+  if (!attempt) return
+  const answer = ok
+    ? { ok, errors: [], data: { results: [{ ok }] } }
+    : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
+  const result = { answer, failed: () => answer }
+  const settled = world.ledger.job((tx) => settle(tx, attempt, result, model.nowMs), ending)
+  const request = Number(attempt.requestId)
+  const own = model.running.get(request)
+  // Only the owner of the one live attempt may settle: nobody can twice, or after a retry.
+  assert.equal(settled !== undefined, own?.token === attempt.token)
+  if (ending === 'crash' || own?.token !== attempt.token) return
+  model.running.delete(request)
+  const code = ok ? 'OK' : 'NO_FACE_FOUND'
+  model.done.set(request, { content: own.content, sinceMs: attempt.windowStartMs, code })
+  if (!ok) return
+  model.budget -= priceMicros
+  model.charged += priceMicros
+}
+
+function dropOwn(model: Model, { requestId, token }: Attempt): void {
+  const request = Number(requestId)
+  if (model.running.get(request)?.token === token) model.running.delete(request)
+}
+
+function questionOf({ template }: World, request: number, content: number) {
+  const { projectId, accountId } = template.project
+  const requestId = String(request)
+  const caller = { ...template, projectId, accountId, permissions: ['*'], state: 'active' } as const
+  const params = { content }
+  const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
+  return {
+    visit: { requestId, action: 'svc.echo', startMs: performance.now(), caller },
+    asked: {
+      ...{ action: { price: () => 1 }, params, debug: false, permissions: ['svc.echo'] },
+      content: fingerprintOf(scope),
+    },
+    paid: undefined,
+  }
+}
+
+function momentOf({ nowMs }: Model) {
+  return { nowMs, steadyUs: nowMs * 1000, windowMs }
+}
+
+function optionsOf(model: Model) {
+  const limits = { sustainedPerS: 10_000, burst: 100_000 }
+  return { ...momentOf(model), limits, unitMicros: priceMicros, attemptMsMax: attemptMs }
+}
+
+function kindOf(answer: Claim): string {
+  if (answer.kind !== 'refused') return answer.kind
+  return answer.error instanceof Error && 'code' in answer.error
+    ? String(answer.error.code)
+    : 'fault'
+}
+
+/** Holds the database against the model, in one look: L1, L3, L4 and L5 of every step. */
+function checker({ connection }: Ledger): (model: Model) => void {
+  const look = connection.prepare(`
+    select
+      (select balanceMicros from ledgers where ledger like 'wallet:%') as wallet,
+      (select balanceMicros from ledgers where ledger like 'budget:%') as budget,
+      (select reservedMicros from ledgers where ledger like 'budget:%') as reserved,
+      (select coalesce(sum(amountMicros), 0) from ledgerPostings where ledger like 'wallet:%') as posted,
+      (select coalesce(sum(amountMicros), 0) from ledgerPostings where ledger like 'budget:%') as spent,
+      (select coalesce(sum(amountMicros), 0) from ledgerPostings where ledger like 'revenue:%') as revenue,
+      (select coalesce(sum(amountMicros), 0) from ledgerPostings) as total,
+      (select coalesce(sum(costMicros), 0) from calls) as billed,
+      (select coalesce(sum(reservedMicros), 0) from attempts) as held,
+      (select count(*) from ledgerTransfers) as transfers,
+      (select sum(headSeq) from ledgers) as links`)
+  look.setReadBigInts(true)
+  return (model) => {
+    const seen = look.get() as Record<string, bigint>
+    const held = priceMicros * BigInt(model.running.size)
+    assert.equal(seen['wallet'], model.wallet)
+    assert.equal(seen['posted'], model.wallet)
+    assert.equal(seen['budget'], model.budget)
+    assert.equal(seen['spent'], model.budget)
+    assert.equal(seen['reserved'], held)
+    assert.equal(seen['held'], held)
+    assert.equal(seen['revenue'], model.charged)
+    assert.equal(seen['billed'], model.charged)
+    assert.equal(seen['total'], 0n)
+    assert.equal(seen['transfers'], seen['links'])
+  }
+}
