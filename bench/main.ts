@@ -1,10 +1,12 @@
 import { run as detect } from './detect.ts'
+import { run as gate } from './gate.ts'
 import { run as stages } from './stages.ts'
 
 /** `npm run bench [name]`: one file each; without a name, all of them. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   stages,
   detect,
+  gate,
 }
 
 const [name, ...args] = process.argv.slice(2)

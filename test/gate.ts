@@ -55,16 +55,32 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   const books = await openBooks(config, { clock: systemClock, log, ...options })
   const runs: Runs = new Map()
   const executing = {
-    ...{ gate: books.gate, services, log, onAnswered: () => {} },
+    gate: books.gate,
+    services,
+    log,
+    onAnswered: () => {},
     actions: options.actions ?? testActions(runs),
     bodyBytesMax: config.BODY_BYTES_MAX,
-    json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    json: {
+      depthMax: config.JSON_DEPTH_MAX,
+      tokensMax: config.JSON_TOKENS_MAX,
+    },
     ...(options.atStep && { atStep: options.atStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
   const server = createServer({
-    routes: [{ method: 'POST', path: '/v1/face/execute', handle }],
-    ...{ headersMsMax: 10_000, requestMsMax: 30_000, connectionsMax: 1000, drainMsMax: 100, log },
+    routes: [
+      {
+        method: 'POST',
+        path: '/v1/face/execute',
+        handle,
+      },
+    ],
+    headersMsMax: 1e4,
+    requestMsMax: 3e4,
+    connectionsMax: 1e3,
+    drainMsMax: 100,
+    log,
   })
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
   const key = options.key ?? books.firstKey ?? ''
@@ -72,12 +88,19 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   assert.ok(project)
   return {
     ...clientOf(url, key),
-    ...{ books, dataDir, runs, project },
+    books,
+    dataDir,
+    runs,
+    project,
     as: (other) => clientOf(url, other),
     [Symbol.asyncDispose]: async () => {
       await server.close()
       await books[Symbol.asyncDispose]()
-      if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
+      if (!options.dataDir)
+        await rm(dataDir, {
+          recursive: true,
+          force: true,
+        })
     },
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { allocate, LedgerError, topUp } from '../src/billing/ledger.ts'
 import type { Attempt } from '../src/gate/arrival.ts'
 import { claim, type Claim } from '../src/gate/claim.ts'
@@ -102,9 +102,9 @@ function obey(command: Command, world: World, model: Model): void {
   const isKept = command.ending === 'commit'
   switch (command.does) {
     case 'topUp':
-      return void obeyTopUp(command, world, model)
+      return obeyTopUp(command, world, model)
     case 'allocate':
-      return void obeyAllocate(command, world, model)
+      return obeyAllocate(command, world, model)
     case 'claim':
       return obeyClaim(command, world, model)
     case 'settle':
@@ -231,7 +231,10 @@ function questionOf({ template }: World, request: number, content: number) {
   return {
     visit: { requestId, action: 'svc.echo', startMs: performance.now(), caller },
     asked: {
-      ...{ action: { price: () => 1 }, params, debug: false, permissions: ['svc.echo'] },
+      action: { price: () => 1 },
+      params,
+      debug: false,
+      permissions: ['svc.echo'],
       content: fingerprintOf(scope),
     },
     paid: undefined,

@@ -19,9 +19,20 @@ export const log: Command = {
     const { values } = parseArgs({
       args: [...args],
       options: {
-        ...{ project: text, key: text, action: text, code: text, from: text, to: text },
-        limit: { type: 'string', default: '50' },
-        json: { type: 'boolean', default: false },
+        project: text,
+        key: text,
+        action: text,
+        code: text,
+        from: text,
+        to: text,
+        limit: {
+          type: 'string',
+          default: '50',
+        },
+        json: {
+          type: 'boolean',
+          default: false,
+        },
       },
     })
     const limit = /^\d{1,6}$/u.test(values.limit) ? Number(values.limit) : 0
@@ -50,7 +61,12 @@ function shown(call: Call) {
   const { atMs, keyId, projectId, action, requestId, code, latencyMs, costMicros } = call
   return {
     atUtc: new Date(atMs).toISOString(),
-    ...{ projectId, keyId, requestId, action, code, latencyMs },
+    projectId,
+    keyId,
+    requestId,
+    action,
+    code,
+    latencyMs,
     billed: call.transferId !== null,
     costMicros,
     replay: call.isReplay === 1,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { limitHeaders, takeToken, type Limits } from './limit.ts'
 
 const startUs = 1.7e15

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { fingerprintOf, open, seal } from './seal.ts'
 
 const scope = { projectId: 'p', requestId: 'r', action: 'svc.echo', debug: false }

@@ -1,12 +1,13 @@
-import { ActionError, HttpError } from '../lib/errors.ts'
-import type { Caller, Services } from '../actions/action.ts'
+import { ActionError } from '../lib/errors.ts'
+import type { Services } from '../actions/action.ts'
 import type { Pass } from '../gate/arrival.ts'
 import type { Gate } from '../gate/gate.ts'
 import type { Log } from '../lib/log.ts'
-import { readCall, type Call, type Echo, type ReadOptions } from './call.ts'
-import { answered, failed, replayed, type Envelope } from './envelope.ts'
+import { readCall, type ReadOptions } from './call.ts'
+import { failed, replayed, type Envelope } from './envelope.ts'
 import type { Answer, Request } from './exchange.ts'
 import { refusal } from './refusal.ts'
+import { run, type Work } from './run.ts'
 
 export type ExecuteOptions = ReadOptions & {
   readonly gate: Gate
@@ -33,7 +34,8 @@ export async function execute(request: Request, options: ExecuteOptions): Promis
     if (entry.kind === 'replay') return leave(replayed(entry.answer, echo.requestId))
     if (entry.kind === 'refused') throw entry.error
     if ('error' in asked) throw asked.error // never here: the gate has refused it
-    const envelope = await work({ call: asked, echo, caller, request }, entry.pass, options)
+    const work = { call: asked, echo, caller, request }
+    const envelope = await runAndSettle(work, entry.pass, options)
     await atStep?.('leave')
     return leave(envelope)
   } catch (error) {
@@ -49,39 +51,18 @@ export async function execute(request: Request, options: ExecuteOptions): Promis
   }
 }
 
-type Work = {
-  readonly call: Call
-  readonly echo: Echo
-  readonly caller: Caller
-  readonly request: Request
-}
-
-/** The action runs; then its effect, the charge and its answer are written together, or nothing. */
-async function work(todo: Work, pass: Pass, options: ExecuteOptions): Promise<Envelope> {
-  const { gate, atStep } = options
+/** The action runs; then its effect, the charge and its answer are written, all or nothing. */
+async function runAndSettle(
+  work: Work,
+  pass: Pass,
+  { gate, services, atStep }: ExecuteOptions,
+): Promise<Envelope> {
   try {
     await atStep?.('run')
-    const { answer, effect } = await run(todo, options.services)
+    const result = await run(work, services)
     await atStep?.('settle')
-    return await gate.settle(pass, { answer, effect, failed: (error) => failed(todo.echo, error) })
+    return await gate.settle(pass, result)
   } catch (error) {
     throw await gate.release(pass, error)
-  }
-}
-
-async function run({ call, echo, caller, request }: Work, services: Services) {
-  const { action, params } = call
-  try {
-    const { outcomes, effect } = await action.run({
-      params,
-      caller,
-      services,
-      signal: request.signal,
-    })
-    return { answer: answered(echo, outcomes), effect }
-  } catch (error) {
-    if (error instanceof ActionError) return { answer: failed(echo, error), effect: undefined }
-    if (request.signal.aborted) throw new HttpError(499, 'The client is gone.', { cause: error })
-    throw error
   }
 }

@@ -10,7 +10,10 @@ export type KeyMode = 'live' | 'test'
 
 /** A fresh key from the system's random source. It exists in full only here: store its hash. */
 export function mintApiKey(mode: KeyMode): string {
-  const body = `fsk_${mode}_${randomBytes(32).toString('base64url')}`
+  return withChecksum(`fsk_${mode}_${randomBytes(32).toString('base64url')}`)
+}
+
+export function withChecksum(body: string): string {
   return body + checksum(body)
 }
 

@@ -14,11 +14,7 @@ export const microsMax: Micros = 2n ** 63n - 1n
  */
 export function parseMicros(text: string): Micros {
   if (!/^-?\d{1,19}$/u.test(text)) throw new RangeError(`${text} is no whole number of micros`)
-  return assertMicros(BigInt(text))
-}
-
-/** @throws RangeError beyond 64 bits, where the database would round. */
-export function assertMicros(value: Micros): Micros {
-  if (value > microsMax || value < -microsMax) throw new RangeError(`${value} micros are too many`)
+  const value = BigInt(text)
+  if (value > microsMax || value < -microsMax) throw new RangeError(`${text} micros are too many`)
   return value
 }

@@ -66,8 +66,9 @@ function gateStatements(
     fillBucket: fillBucket.run,
     log: (row) => void log.run(row),
     sweepCalls: (old) => {
-      mark.run(old)
-      return sweepCalls.run(old)
+      const sweptRows = sweepCalls.run(old)
+      if (sweptRows > 0) mark.run(old)
+      return sweptRows
     },
   }
 }

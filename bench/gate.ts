@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { claim } from '../src/gate/claim.ts'
+import { fingerprintOf } from '../src/gate/seal.ts'
+import { settle } from '../src/gate/settle.ts'
+import { allocate, topUp } from '../src/billing/ledger.ts'
+import { hashApiKey, isApiKey, mintApiKey } from '../src/lib/api-key.ts'
+import { newId } from '../src/lib/ids.ts'
+import { openStore } from '../src/store/database.ts'
+import { forkGate } from '../test/crash.ts'
+import { makeTemplate, openLedger } from '../test/ledger.ts'
+import { openClient } from './http-client.ts'
+import { progress, table } from './table.ts'
+
+type Load = { readonly perS: number; readonly p50Ms: number; readonly p99Ms: number }
+
+const clientCounts = [1, 8, 32]
+const warmUpMs = 1000
+
+/**
+ * What the gate costs: calls of an action that does nothing, over HTTP, with claim and settle, next
+ * to the two bare commits that no durable gate can do without. Both in the same run on the same disk.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { seconds: { type: 'string', default: '5' } },
+  })
+  const measureMs = Number(values.seconds) * 1000
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-bench-gate-'))
+  const rows: string[][] = []
+  try {
+    for (const clients of clientCounts) {
+      progress(`${clients} clients: two bare commits`)
+      const bare = await bareCommits(path.join(dataDir, `bare-${clients}`), clients, measureMs)
+      progress(`${clients} clients: gated calls`)
+      const gated = await gatedCalls(path.join(dataDir, `gate-${clients}`), clients, measureMs)
+      rows.push([String(clients), ...cells(gated), ...cells(bare), ...added(gated, bare)])
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  progress('the gate without disk and network')
+  const cpu = await gateCpu(20_000)
+  console.log(table(head, rows))
+  console.log(
+    `\nGate alone, in memory: p50 ${ms(cpu.p50Ms)} ms, p99 ${ms(cpu.p99Ms)} ms of processor time.`,
+  )
+}
+
+const head = [
+  'clients',
+  'gated calls/s',
+  'p50 ms',
+  'p99 ms',
+  '2 bare commits/s',
+  'p50 ms',
+  'p99 ms',
+  'added p50',
+  'added p99',
+]
+
+async function gatedCalls(dataDir: string, clients: number, measureMs: number): Promise<Load> {
+  await using gate = await forkGate(dataDir)
+  return await measure(clients, measureMs, async () => {
+    const client = await openClient(gate.url, gate.key)
+    const post = async (): Promise<void> => {
+      const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
+      const answer = await client.post(JSON.stringify(body))
+      if (!answer.startsWith('{"ok":true')) throw new Error(answer)
+    }
+    return { once: post, close: () => client[Symbol.dispose]() }
+  })
+}
+
+/** The same group commit with one row each time instead of a claim and a settlement. */
+async function bareCommits(dataDir: string, clients: number, measureMs: number): Promise<Load> {
+  const store = await openStore(dataDir)
+  const row = store.db.insertInto('accounts')
+  const insert = () => row.values({ accountId: newId(), name: 'bare', createdAtUtc: '' })
+  const load = await measure(clients, measureMs, async () => ({
+    once: async () => {
+      await store.write((tx) => tx.run(insert()))
+      await store.write((tx) => tx.run(insert()))
+    },
+    close: () => {},
+  }))
+  await store.close()
+  return load
+}
+
+type Worker = { readonly once: () => Promise<void>; readonly close: () => void }
+
+/** So many workers, each doing one thing after the other; the first second does not count. */
+async function measure(
+  clients: number,
+  measureMs: number,
+  open: () => Promise<Worker>,
+): Promise<Load> {
+  const took: number[] = []
+  const fromMs = performance.now() + warmUpMs
+  const toMs = fromMs + measureMs
+  const work = async (): Promise<void> => {
+    const worker = await open()
+    for (let startMs = performance.now(); startMs < toMs;) {
+      await worker.once()
+      const endMs = performance.now()
+      if (startMs >= fromMs) took.push(endMs - startMs)
+      startMs = endMs
+    }
+    worker.close()
+  }
+  await Promise.all(Array.from({ length: clients }, work))
+  return { ...quantiles(took), perS: took.length / ((performance.now() - fromMs) / 1000) }
+}
+
+/**
+ * Key, fingerprint, claim, settlement and seal on a database in memory: no disk, no network. It is the
+ * time of the processor that counts, so that the machine's other work does not.
+ */
+async function gateCpu(calls: number): Promise<Pick<Load, 'p50Ms' | 'p99Ms'>> {
+  const template = await makeTemplate()
+  using ledger = openLedger(template)
+  const { keyId, project } = template
+  ledger.job((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
+  ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
+  const { projectId, accountId } = project
+  const caller = { keyId, projectId, accountId, permissions: ['*'], state: 'active' } as const
+  const key = mintApiKey('live')
+  const took: number[] = []
+  for (let call = 0; call < calls; call++) {
+    const startMs = performance.now()
+    const cpuBefore = process.threadCpuUsage()
+    if (!isApiKey(key) || hashApiKey(key).length !== 32) throw new Error('the key is none')
+    const requestId = newId()
+    const params = { say: 'bench' }
+    const content = fingerprintOf({
+      projectId,
+      requestId,
+      action: 'svc.echo',
+      params,
+      debug: false,
+    })
+    const visit = { requestId, action: 'svc.echo', startMs, caller }
+    const asked = {
+      action: { price: () => 1 },
+      params,
+      debug: false,
+      permissions: ['svc.echo'],
+      content,
+    }
+    const claimed = ledger.job((tx) => claim(tx, { visit, asked, paid: undefined }, now()))
+    if (claimed.kind !== 'pass') throw new Error(claimed.kind)
+    const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
+    const result = { answer, failed: () => answer }
+    ledger.job((tx) => settle(tx, claimed.attempt, result, Date.now()))
+    const { user, system } = process.threadCpuUsage(cpuBefore)
+    took.push((user + system) / 1000)
+  }
+  return quantiles(took.slice(calls / 10))
+}
+
+function now() {
+  const nowMs = Date.now()
+  const limits = { sustainedPerS: 10_000, burst: 100_000 }
+  const times = { nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000, attemptMsMax: 30_000 }
+  return { ...times, limits, unitMicros: 1000n }
+}
+
+function quantiles(values: readonly number[]): Pick<Load, 'p50Ms' | 'p99Ms'> {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return { p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
+function cells({ perS, p50Ms, p99Ms }: Load): string[] {
+  return [String(Math.round(perS)), ms(p50Ms), ms(p99Ms)]
+}
+
+function added(gated: Load, bare: Load): string[] {
+  return [ms(gated.p50Ms - bare.p50Ms), ms(gated.p99Ms - bare.p99Ms)]
+}
+
+function ms(value: number): string {
+  return value.toFixed(2)
+}
