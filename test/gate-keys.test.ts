@@ -98,17 +98,14 @@ test('how near a guess comes to a key cannot be told from the time of its refusa
     await identify({ headers: { 'x-api-key': apiKey }, clientIp: '' }, door).catch(() => 0)
     return Number(process.hrtime.bigint() - startNs)
   }
-  // Right checksums, so that each guess is looked up; only the last pair is stopped before.
+  // Right checksums, so that each guess is looked up. Without one it is compared with its own
+  // checksum alone, which says nothing about any key that exists.
   const body = gate.key.slice(0, -6)
   const first = withChecksum(`fsk_live_${other(body[9])}${body.slice(10)}`)
   const last = withChecksum(body.slice(0, -1) + other(body.at(-1)))
   const pairs = [
     [first, last],
     [first, mintApiKey('live')],
-    [
-      `${gate.key.slice(0, 9)}${other(gate.key[9])}${gate.key.slice(10)}`,
-      gate.key.slice(0, -1) + other(gate.key.at(-1)),
-    ],
   ] as const
   for (const pair of pairs) assert.ok(await isAlike(pair, timeOf), String(pairs.indexOf(pair)))
 })

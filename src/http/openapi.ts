@@ -58,7 +58,7 @@ function executeOperation(): Json {
     responses: {
       '200': {
         description: 'The action ran, or failed in a way that the errors tell.',
-        headers: { 'X-Request-Id': { schema: { type: 'string', format: 'uuid' } } },
+        headers: answerHeaders(),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Response' } } },
       },
       ...Object.fromEntries(
@@ -68,6 +68,18 @@ function executeOperation(): Json {
         ]),
       ),
     },
+  }
+}
+
+/** On every answer to a call with a good key. */
+function answerHeaders(): Json {
+  const whole = (description: string): Json => ({ description, schema: { type: 'integer' } })
+  return {
+    'X-Request-Id': { schema: { type: 'string', format: 'uuid' } },
+    'RateLimit-Limit': whole('Calls that the project may make at once.'),
+    'RateLimit-Remaining': whole('Calls that it may make at once now.'),
+    'RateLimit-Reset': whole('Seconds until it may make all of them again.'),
+    'Retry-After': whole('Seconds to wait; with RATE_LIMITED and with HTTP 503.'),
   }
 }
 
