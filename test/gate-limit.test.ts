@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { assertBooks, budgetMicros, echo, logRows, startGate } from './gate.ts'
 import { updateProject } from '../src/store/projects.ts'
@@ -56,6 +57,18 @@ test('a call that is refused or no call at all takes a token; its answer has the
   const limited = await gate.post({ action: 'svc.nothing', params: {} })
   assert.equal(limited.body.errors[0].code, 'RATE_LIMITED')
   assert.equal((await gate.post('{')).status, 400)
+})
+
+test('a twin pays one token, however often it asks while it waits', async () => {
+  await using gate = await startGate({
+    environment: { RATE_SUSTAINED_PER_S: '1', RATE_BURST: '9' },
+  })
+  const body = echo('twin', randomUUID(), { waitMs: 200 })
+  const [first, twin] = await Promise.all([gate.post(body), gate.post(body)])
+  const remaining = [first, twin, await gate.post(echo('next'))].map(({ headers }) =>
+    Number(headers.get('ratelimit-remaining')),
+  )
+  assert.deepEqual(remaining.toSorted(), [6, 7, 8])
 })
 
 test('limits of a project of its own hold from the next call on', async () => {
