@@ -68,7 +68,10 @@ test('a twin pays one token, however often it asks while it waits', async () => 
   const remaining = [first, twin, await gate.post(echo('next'))].map(({ headers }) =>
     Number(headers.get('ratelimit-remaining')),
   )
-  assert.deepEqual(remaining.toSorted((a, b) => a - b), [6, 7, 8])
+  assert.deepEqual(
+    remaining.toSorted((a, b) => a - b),
+    [6, 7, 8],
+  )
 })
 
 test('limits of a project of its own hold from the next call on', async () => {
