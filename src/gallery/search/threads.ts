@@ -15,6 +15,9 @@ export type Threads = {
   readonly close: () => Promise<void>
 }
 
+const indexThread = new URL('./index-thread.ts', import.meta.url)
+const scanThread = new URL('./scan-thread.ts', import.meta.url)
+
 type Waiting = {
   readonly resolve: (value: never) => void
   readonly reject: (reason: unknown) => void
@@ -27,7 +30,7 @@ type Waiting = {
 export function openThreads(count: number, log: Pick<Log, 'info' | 'error'>): Threads {
   const memory = createSearchMemory()
   const start = (seat: number): Worker =>
-    new Worker(new URL(seat === 0 ? 'index-thread.ts' : 'scan-thread.ts', import.meta.url), {
+    new Worker(seat === 0 ? indexThread : scanThread, {
       name: seat === 0 ? 'search index' : `search scan ${seat}`,
       workerData: { memory, seat, helpers: count - 1 } satisfies ThreadStart,
     })
