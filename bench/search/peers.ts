@@ -39,9 +39,9 @@ export function openPeer(name: PeerName, faces: Faces, report: (text: string) =>
     const rows = space.rows()
     return (face) => first(usearch.exactSearch(rows, space.point(face), ...exactly(1)))
   }
-  const rows = Int8Array.from(space.rows(), space.code)
+  const rows = space.codes(space.rows())
   return (face) => {
-    const probe = Int8Array.from(space.point(face), space.code)
+    const probe = space.codes(space.point(face))
     const { keys } = usearch.exactSearch(rows, probe, ...exactly(rowsReranked))
     return bestOf(Array.from(keys, Number), faces, face)
   }
@@ -75,8 +75,12 @@ function openSpace({ vectors, densities }: Faces) {
       point.set(vector)
       return point
     },
-    code: (value: number): number =>
-      Math.max(-127, Math.min(127, Math.round((value / largest) * 127))),
+    codes: (points: Float32Array): Int8Array => {
+      const codes = new Int8Array(points.length)
+      for (let at = 0; at < points.length; at++)
+        codes[at] = Math.max(-127, Math.min(127, Math.round(((points[at] ?? 0) / largest) * 127)))
+      return codes
+    },
   }
 }
 

@@ -87,6 +87,11 @@ export function freeBlock(arena: Arena, block: Block): void {
   block.owners.fill(undefined)
 }
 
+/** Memory that a block takes, its names of owners aside. */
+export function blockBytes({ codes, vectors, densities }: Block): number {
+  return codes.byteLength + vectors.byteLength + densities.byteLength
+}
+
 /** Puts a face into a row. */
 export function writeRow({ block, at }: Place, row: Owner & Face & { label: number }): void {
   const { vector, density, label } = row

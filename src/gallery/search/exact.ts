@@ -49,7 +49,7 @@ export type SearchStats = {
 }
 
 export type ExactSearchOptions = {
-  /** Threads that scan a large gallery together; one more than this waits for nobody. */
+  /** Threads that scan a large gallery together; default one a core. Small ones take one. */
   readonly threads?: number
   readonly log: Pick<Log, 'info' | 'error'>
 }
@@ -71,7 +71,6 @@ class Search implements ExactSearch {
   /** Gallery → its last apply or drop, which the next one waits for. */
   readonly #tails = new Map<string, Promise<void>>()
   readonly #dimensions = new Map<string, number>()
-  #bytes = 0
 
   constructor(threads: Threads) {
     this.#threads = threads
@@ -88,9 +87,7 @@ class Search implements ExactSearch {
     for (const { template } of changes) if (template) this.#checkDimensions(template)
     const packed = pack(changes)
     const request = { kind: 'apply', galleryId, packed } as const
-    const { state, bytes } = await this.#threads.ask(request, [packed.vectors.buffer])
-    this.#states.set(galleryId, state)
-    this.#bytes = bytes
+    this.#states.set(galleryId, await this.#threads.ask(request, [packed.vectors.buffer]))
   }
 
   #checkDimensions({ modelId, vector }: { modelId: string; vector: Float32Array }): void {
@@ -115,9 +112,9 @@ class Search implements ExactSearch {
   }
 
   size(galleryId: string, modelId?: string): number {
-    const sizes = this.#states.get(galleryId)?.sizes
-    if (modelId !== undefined) return sizes?.get(modelId) ?? 0
-    return [...(sizes?.values() ?? [])].reduce((sum, size) => sum + size, 0)
+    const state = this.#states.get(galleryId)
+    if (!state) return 0
+    return modelId === undefined ? rowsOf(state) : (state.sizes.get(modelId) ?? 0)
   }
 
   dimensions(modelId: string): number | undefined {
@@ -127,15 +124,18 @@ class Search implements ExactSearch {
   drop(galleryId: string): Promise<void> {
     return this.#inTurn(galleryId, async () => {
       this.#states.delete(galleryId)
-      const { bytes } = await this.#threads.ask({ kind: 'drop', galleryId })
-      this.#bytes = bytes
+      await this.#threads.ask({ kind: 'drop', galleryId })
     })
   }
 
   stats(): SearchStats {
-    const galleries = [...this.#states.keys()]
-    const rows = galleries.reduce((sum, galleryId) => sum + this.size(galleryId), 0)
-    return { galleries: galleries.length, rows, bytes: this.#bytes }
+    let rows = 0
+    let bytes = 0
+    for (const state of this.#states.values()) {
+      rows += rowsOf(state)
+      bytes += state.bytes
+    }
+    return { galleries: this.#states.size, rows, bytes }
   }
 
   close(): Promise<void> {
@@ -157,4 +157,10 @@ class Search implements ExactSearch {
     turn.then(forget, forget)
     return turn
   }
+}
+
+function rowsOf({ sizes }: GalleryState): number {
+  let rows = 0
+  for (const size of sizes.values()) rows += size
+  return rows
 }

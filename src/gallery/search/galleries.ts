@@ -13,8 +13,8 @@ import type { Team } from './team.ts'
 export type Galleries = {
   readonly apply: (galleryId: string, changes: Iterable<Change>) => GalleryState
   readonly search: (galleryId: string, question: GalleryQuestion) => Candidate[]
+  /** Forgets a gallery at once and resolves when all it held has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
-  readonly bytes: () => number
 }
 
 export type GalleryState = {
@@ -22,6 +22,8 @@ export type GalleryState = {
   readonly sequence: number
   /** Model → templates. */
   readonly sizes: ReadonlyMap<string, number>
+  /** Memory that its rows take. */
+  readonly bytes: number
 }
 
 export type GalleryQuestion = {
@@ -43,8 +45,7 @@ export function openGalleries(arena: Arena, team: Team): Galleries {
         applyChange(arena, gallery, change)
         gallery.sequence = change.sequence
       }
-      const sizes = [...gallery.tables].map(([modelId, table]) => [modelId, table.size()] as const)
-      return { sequence: gallery.sequence, sizes: new Map(sizes) }
+      return stateOf(gallery)
     },
     search: (galleryId, { modelId, probe, options }) => {
       const table = galleries.get(galleryId)?.tables.get(modelId)
@@ -59,13 +60,17 @@ export function openGalleries(arena: Arena, team: Team): Galleries {
         // Searches of other galleries take their turn between two blocks.
         for (const _ of table.clear()) await nextTurn()
     },
-    bytes: () => {
-      let sum = arena.bytesUsed()
-      for (const { tables } of galleries.values())
-        for (const table of tables.values()) sum += table.bytes()
-      return sum
-    },
   }
+}
+
+function stateOf({ sequence, tables }: Gallery): GalleryState {
+  const sizes = new Map<string, number>()
+  let bytes = 0
+  for (const [modelId, table] of tables) {
+    sizes.set(modelId, table.size())
+    bytes += table.bytes()
+  }
+  return { sequence, sizes, bytes }
 }
 
 function applyChange(arena: Arena, { tables }: Gallery, change: Change): void {

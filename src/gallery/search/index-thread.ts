@@ -28,17 +28,14 @@ async function reply({ id, request }: Asked): Promise<void> {
   port?.postMessage(answered)
 }
 
-function answer(request: Request): Answers[keyof Answers] | Promise<Answers['drop']> {
+function answer(request: Request): Answers[keyof Answers] | Promise<void> {
   const { kind, galleryId } = request
-  if (kind === 'apply') {
-    const state = galleries.apply(galleryId, unpack(request.packed))
-    return { state, bytes: galleries.bytes() }
-  }
+  if (kind === 'apply') return galleries.apply(galleryId, unpack(request.packed))
   if (kind === 'search') {
     const candidates = galleries.search(galleryId, request.question)
     // A probe is a person's as much as a template is.
     request.question.probe.vector.fill(0)
     return candidates
   }
-  return galleries.drop(galleryId).then(() => ({ bytes: galleries.bytes() }))
+  return galleries.drop(galleryId)
 }

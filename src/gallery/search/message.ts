@@ -10,9 +10,9 @@ export type Request =
 
 /** Kind of request → what the thread answers. */
 export type Answers = {
-  readonly apply: { readonly state: GalleryState; readonly bytes: number }
+  readonly apply: GalleryState
   readonly search: readonly Candidate[]
-  readonly drop: { readonly bytes: number }
+  readonly drop: void
 }
 
 export type Asked = { readonly id: number; readonly request: Request }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Arena } from './arena.ts'
-import { clearRow, readRow, writeRow } from './block.ts'
-import type { Block, Owner } from './block.ts'
+import { blockBytes, clearRow, readRow, writeRow } from './block.ts'
+import type { Owner } from './block.ts'
 import { openLabels } from './labels.ts'
 import { openRows } from './rows.ts'
 import type { Rows } from './rows.ts'
@@ -19,7 +19,7 @@ export type Table = Pick<Rows, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly allowed: (groups?: readonly string[]) => Uint8Array
   /** What stands in a row, if anything does. */
   readonly read: (row: number) => (Owner & Face) | undefined
-  /** Bytes outside the arena. */
+  /** Memory that its rows take, in the arena and beside it. */
   readonly bytes: () => number
 }
 
@@ -51,7 +51,7 @@ export function openTable(arena: Arena, dimensions: number): Table {
       const owner = block.owners[at]
       return owner && { ...owner, ...readRow({ block, at }) }
     },
-    bytes: () => blocks.reduce((sum: number, block: Block) => sum + block.vectors.byteLength, 0),
+    bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), 0),
     blocks,
     rowsUsed,
     clear,

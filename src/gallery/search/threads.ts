@@ -50,6 +50,7 @@ export function openThreads(count: number, log: Pick<Log, 'info' | 'error'>): Th
     if (end) return
     log.error({ err: error }, 'a thread of the search was lost, and the index with it')
     finish(new Error('the search has lost its index', { cause: error }))
+    for (const worker of workers) void worker.terminate()
   }
   for (const worker of workers) {
     worker.on('error', lose)
