@@ -16,7 +16,7 @@ const rounds = 5
 /** Probes a round and contender; of these, the first few also for the slow ones. */
 const probesPerRound = 40
 const probesPerRoundSlow = 6
-/** Building HNSW over a million templates takes a quarter of an hour. */
+/** Building HNSW over a million templates takes many minutes. */
 const hnswRowsMax = 100_000
 
 /**

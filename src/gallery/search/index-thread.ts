@@ -10,9 +10,9 @@ import { openTeam } from './team.ts'
 
 const port = parentPort
 assert.ok(port, 'this module is run as a thread')
-const { memory, helpers } = workerData as ThreadStart
+const { memory, assistants } = workerData as ThreadStart
 const arena = openArena(memory)
-const galleries = openGalleries(arena, openTeam(arena, openKernel(memory), helpers))
+const galleries = openGalleries(arena, openTeam(arena, openKernel(memory), assistants))
 
 port.on('message', (asked: Asked) => void reply(asked))
 

@@ -26,5 +26,5 @@ export type ThreadStart = {
   readonly memory: WebAssembly.Memory
   /** 0 is the thread that owns the index; the others help it to scan. */
   readonly seat: number
-  readonly helpers: number
+  readonly assistants: number
 }

@@ -7,7 +7,7 @@ import type { Work } from './kernel.ts'
 import { quantiseProbe } from './quantise.ts'
 import type { Table } from './table.ts'
 
-/** The threads that scan: the one that calls, and helpers that wait for its turns. */
+/** The threads that scan: the one that calls, and assistants that wait for its turns. */
 export type Team = {
   /** The best rows of a table by the upper bound of their scores. */
   readonly scan: (table: Table, question: Question) => Scan
@@ -30,12 +30,12 @@ export type Scan = {
 
 /** Rows that a thread takes at a time, some 50 µs: fine enough to share, coarse enough to claim. */
 const segmentRows = 4_096
-/** A helper takes some 50 µs to wake up; below 32,768 rows it would come too late. */
+/** An assistant takes some 50 µs to wake up; below 32,768 rows it would come too late. */
 const segmentsToShare = 8
-/** A helper that does not finish its segment by then is gone; one takes far below a millisecond. */
-const helperMsMax = 10_000
+/** An assistant still at its segment after this is gone: one takes far below a millisecond. */
+const assistantMsMax = 10_000
 
-export function openTeam(arena: Arena, work: Work, helpers: number): Team {
+export function openTeam(arena: Arena, work: Work, assistants: number): Team {
   const job = new Int32Array(arena.memory.buffer, jobOffset, jobBytes / 4)
   Atomics.store(job, word.cursor, idleCursor)
   return {
@@ -45,8 +45,8 @@ export function openTeam(arena: Arena, work: Work, helpers: number): Team {
         probe: codeBytes(table.dimensions) * 2,
         allowed: question.allowed.length,
         segments: segments.length * segmentBytes,
-        // Also for helpers that are not called: one may still be on its way to an earlier job.
-        heaps: (helpers + 1) * heapBytes(question.rowsKept),
+        // Also for assistants that are not called: one may still be on its way to an earlier job.
+        heaps: (assistants + 1) * heapBytes(question.rowsKept),
       })
       writeJob(arena, scratch, { table, segments, question })
       Atomics.store(job, word.cursor, 0)
@@ -55,7 +55,7 @@ export function openTeam(arena: Arena, work: Work, helpers: number): Team {
         Atomics.notify(job, word.turn)
       }
       work(jobOffset, 0)
-      awaitHelpers(job, segments.length)
+      awaitAssistants(job, segments.length)
       Atomics.store(job, word.cursor, idleCursor)
       const scan = readHeaps(arena, scratch, question.rowsKept)
       scratch.close()
@@ -137,11 +137,11 @@ function writeJob(arena: Arena, scratch: Scratch, { table, segments, question }:
   job[word.heapBytes] = heapBytes(question.rowsKept)
 }
 
-function awaitHelpers(job: Int32Array, segments: number): void {
+function awaitAssistants(job: Int32Array, segments: number): void {
   for (;;) {
     const done = Atomics.load(job, word.done)
     if (done === segments) return
-    const outcome = Atomics.wait(job, word.done, done, helperMsMax)
+    const outcome = Atomics.wait(job, word.done, done, assistantMsMax)
     assert.notEqual(outcome, 'timed-out', 'a thread of the search is gone')
   }
 }

@@ -32,7 +32,7 @@ export function openThreads(count: number, log: Pick<Log, 'info' | 'error'>): Th
   const start = (seat: number): Worker =>
     new Worker(seat === 0 ? indexThread : scanThread, {
       name: seat === 0 ? 'search index' : `search scan ${seat}`,
-      workerData: { memory, seat, helpers: count - 1 } satisfies ThreadStart,
+      workerData: { memory, seat, assistants: count - 1 } satisfies ThreadStart,
     })
   const workers = Array.from({ length: count }, (_, seat) => start(seat))
   const [owner] = workers
