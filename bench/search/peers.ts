@@ -1,0 +1,129 @@
+import { createRequire } from 'node:module'
+import { correctedScore } from '../../src/gallery/search/score.ts'
+import { dimensions, type Face, type Faces } from './faces.ts'
+
+/** Finds the row that is most like a face; synchronous, as all of these are. */
+export type Find = (face: Face) => number
+
+export const peerNames = [
+  'plain JavaScript loop',
+  'usearch exact f32',
+  'usearch exact int8, re-ranked',
+  'usearch HNSW f32',
+] as const
+export type PeerName = (typeof peerNames)[number]
+
+/** The part of usearch that is used. */
+type Usearch = {
+  readonly exactSearch: (...question: unknown[]) => { readonly keys: BigUint64Array }
+  readonly Index: new (config: object) => {
+    add: (keys: BigUint64Array, vectors: Float32Array, threads: number) => void
+    search: (vector: Float32Array, count: number, threads: number) => { keys: BigUint64Array }
+  }
+}
+
+const rowsReranked = 64
+/** Rows added to HNSW between two lines of progress. */
+const rowsAtATime = 10_000
+const threads = 2
+
+/** @throws Error with code MODULE_NOT_FOUND when usearch is not installed. */
+export function openPeer(name: PeerName, faces: Faces, report: (text: string) => void): Find {
+  if (name === 'plain JavaScript loop') return (face) => bestOf(allRows(faces), faces, face)
+  // Beside the other peers of the bench, or wherever the machine has it.
+  const require = createRequire(new URL('../peers/', import.meta.url))
+  const usearch = require('usearch') as Usearch
+  const space = openSpace(faces)
+  if (name === 'usearch HNSW f32') return openHnsw(usearch, space, report)
+  if (name === 'usearch exact f32') {
+    const rows = space.rows()
+    return (face) => first(usearch.exactSearch(rows, space.point(face), ...exactly(1)))
+  }
+  const rows = space.codes(space.rows())
+  return (face) => {
+    const probe = space.codes(space.point(face))
+    const { keys } = usearch.exactSearch(rows, probe, ...exactly(rowsReranked))
+    return bestOf(Array.from(keys, Number), faces, face)
+  }
+}
+
+const exactly = (count: number) => [dimensions + 1, count, 'l2sq', threads] as const
+const first = ({ keys }: { readonly keys: BigUint64Array }): number => Number(keys[0] ?? -1n)
+
+/**
+ * The corrected score as a plain distance, for searches that know no densities: one more axis, in
+ * which a row lies at √(½r(b) − min ½r) and every probe at 0.
+ */
+function openSpace({ vectors, densities }: Faces) {
+  const wide = dimensions + 1
+  const least = densities.reduce((a, b) => Math.min(a, b), 0)
+  let largest = 0
+  for (const value of vectors) largest = Math.max(largest, Math.abs(value))
+  for (const density of densities) largest = Math.max(largest, Math.sqrt((density - least) / 2))
+  return {
+    rows: (): Float32Array => {
+      const rows = new Float32Array(densities.length * wide)
+      for (let row = 0; row < densities.length; row++) {
+        rows.set(vectors.subarray(row * dimensions, (row + 1) * dimensions), row * wide)
+        rows[row * wide + dimensions] = Math.sqrt(((densities[row] ?? 0) - least) / 2)
+      }
+      return rows
+    },
+    /** A probe of its own buffer: usearch reads a view's buffer from its beginning. */
+    point: ({ vector }: { readonly vector: Float32Array }): Float32Array => {
+      const point = new Float32Array(wide)
+      point.set(vector)
+      return point
+    },
+    codes: (points: Float32Array): Int8Array => {
+      const codes = new Int8Array(points.length)
+      for (let at = 0; at < points.length; at++)
+        codes[at] = Math.max(-127, Math.min(127, Math.round(((points[at] ?? 0) / largest) * 127)))
+      return codes
+    },
+  }
+}
+
+function openHnsw(
+  usearch: Usearch,
+  space: ReturnType<typeof openSpace>,
+  report: (text: string) => void,
+): Find {
+  const wide = dimensions + 1
+  const rows = space.rows()
+  const count = rows.length / wide
+  const index = new usearch.Index({
+    dimensions: wide,
+    metric: 'l2sq',
+    quantization: 'f32',
+    connectivity: 16,
+    expansion_add: 128,
+    expansion_search: 128,
+    multi: false,
+  })
+  for (let from = 0; from < count; from += rowsAtATime) {
+    report(`building HNSW: ${from} of ${count}`)
+    const to = Math.min(count, from + rowsAtATime)
+    const keys = BigUint64Array.from({ length: to - from }, (_, at) => BigInt(from + at))
+    index.add(keys, rows.slice(from * wide, to * wide), threads)
+  }
+  return (face) => first(index.search(space.point(face), 1, threads))
+}
+
+function* allRows({ densities }: Faces): Generator<number> {
+  for (let row = 0; row < densities.length; row++) yield row
+}
+
+function bestOf(rows: Iterable<number>, faces: Faces, face: Face): number {
+  let best = -1
+  let bestScore = Number.NEGATIVE_INFINITY
+  const { vectors, densities } = faces
+  for (const row of rows) {
+    const vector = vectors.subarray(row * dimensions, (row + 1) * dimensions)
+    const score = correctedScore(face, { vector, density: densities[row] ?? 0 })
+    if (score <= bestScore) continue
+    bestScore = score
+    best = row
+  }
+  return best
+}

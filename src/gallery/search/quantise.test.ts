@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { quantiseProbe, quantiseRow } from './quantise.ts'
+
+const values = fc.float({ min: -1, max: 1, noNaN: true })
+/** Vectors of one length, each from denormal to enormous. */
+const pair = fc.integer({ min: 1, max: 1024 }).chain((length) => {
+  const vector = fc
+    .tuple(
+      fc.array(values, { minLength: length, maxLength: length }),
+      fc.integer({ min: -42, max: 15 }),
+    )
+    .map(([items, power]) => Float32Array.from(items, (value) => value * 10 ** power))
+  return fc.tuple(vector, vector, fc.double({ min: -10, max: 10, noNaN: true }))
+})
+
+test('the bound that the kernel computes is never below what it bounds', () => {
+  fc.assert(
+    fc.property(pair, ([probe, row, density]) => {
+      const rowCodes = new Int8Array(row.length)
+      const probeCodes = new Int16Array(row.length)
+      const { scale, bias, slack } = quantiseRow(row, density, rowCodes)
+      const { gain, reach } = quantiseProbe(probe, probeCodes)
+      let dot = 0
+      let exact = -density / 2
+      for (let at = 0; at < row.length; at++) {
+        dot += rowCodes[at]! * probeCodes[at]!
+        exact += 2 * probe[at]! * row[at]! - row[at]! ** 2
+      }
+      const round = Math.fround
+      const product = round(round(round(dot) * scale) * gain)
+      const bound = round(product + round(bias + round(slack * reach)))
+      assert.ok(bound >= exact, `${bound} < ${exact}`)
+    }),
+  )
+})
+
+test('no probe can overflow the sums of the kernel', () => {
+  fc.assert(
+    fc.property(pair, ([probe]) => {
+      const codes = new Int16Array(probe.length)
+      quantiseProbe(probe, codes)
+      assert.ok(codes.reduce((sum, code) => sum + Math.abs(code) * 127, 0) < 2 ** 31)
+    }),
+  )
+  const codes = new Int16Array(1024)
+  quantiseProbe(new Float32Array(1024).fill(-0.3), codes)
+  assert.ok(codes.reduce((sum, code) => sum + Math.abs(code) * 127, 0) < 2 ** 31)
+})
+
+test('the bound is tight: it gives away less than a hundredth of a typical score', () => {
+  const row = Float32Array.from({ length: 256 }, (_, at) => Math.sin(at * at) / 8)
+  const facts = quantiseRow(row, 0, new Int8Array(256))
+  const { reach } = quantiseProbe(row, new Int16Array(256))
+  const squared = row.reduce((sum, value) => sum + value * value, 0)
+  assert.ok(facts.slack * reach < squared / 50, `${facts.slack * reach} of ${squared}`)
+})

@@ -1,0 +1,190 @@
+;; The scan: scores every row of a table against one probe and keeps the best.
+;;
+;; A row is its int8 codes (a multiple of 16 bytes) and one more 16 bytes about it:
+;;   f32 scale, f32 bias, f32 slack, i32 label.
+;; What the kernel computes of it is an upper bound of its score, up to a constant of the probe
+;; (quantise.ts says why it is one):
+;;   codes · probe × scale × gain  +  bias  +  slack × reach
+;; A row whose label is not allowed is passed over; label 0 marks an empty row and never is.
+;;
+;; A job (job.ts writes it) is 32-bit words, here with their byte offsets:
+;;    0 turn (scripts only)   4 cursor             8 done          12 segments
+;;   16 segment count        20 probe             24 code bytes    28 f32 gain
+;;   32 f32 reach           36 allowed (bytes)   40 heap rows     44 heaps       48 heap bytes
+;; A segment is 16 bytes: i32 address, i32 rows, i32 number of its first row, padding.
+;; A heap is i32 count, padding to 8, then 8 bytes an entry: f32 bound, i32 row. The entry with the
+;; lowest bound is the root, so that one comparison tells whether a row is worth keeping.
+(module
+  ;; Four gigabytes at most: the addresses have 32 bits.
+  (import "search" "memory" (memory 1 65536 shared))
+
+  ;; Takes segments from the job, one at a time, until there are none. Every thread runs this on
+  ;; the same job with the heap of its seat: a thread that is late or slow just takes fewer.
+  (func (export "work") (param $job i32) (param $seat i32)
+    (local $claim i32)
+    (local $segment i32)
+    (local $heap i32)
+    (block $finished
+      (loop $next
+        (local.set $claim (i32.atomic.rmw.add offset=4 (local.get $job) (i32.const 1)))
+        ;; Read after the claim: a claim that succeeds belongs to the job that stands there now.
+        (br_if $finished
+          (i32.ge_u (local.get $claim) (i32.load offset=16 (local.get $job))))
+        (local.set $segment
+          (i32.add
+            (i32.load offset=12 (local.get $job))
+            (i32.shl (local.get $claim) (i32.const 4))))
+        (local.set $heap
+          (i32.add
+            (i32.load offset=44 (local.get $job))
+            (i32.mul (local.get $seat) (i32.load offset=48 (local.get $job)))))
+        (call $scan (local.get $job) (local.get $heap) (local.get $segment))
+        (drop (i32.atomic.rmw.add offset=8 (local.get $job) (i32.const 1)))
+        (drop
+          (memory.atomic.notify (i32.add (local.get $job) (i32.const 8)) (i32.const 1)))
+        (br $next))))
+
+  ;; A function of its own, so that the compiler's better code is taken up between two segments.
+  (func $scan (param $job i32) (param $heap i32) (param $segment i32)
+    (local $row i32)
+    (local $left i32)
+    (local $number i32)
+    (local $facts i32)
+    (local $bound f32)
+    (local.set $row (i32.load (local.get $segment)))
+    (local.set $left (i32.load offset=4 (local.get $segment)))
+    (local.set $number (i32.load offset=8 (local.get $segment)))
+    (loop $rows
+      (local.set $facts (i32.add (local.get $row) (i32.load offset=24 (local.get $job))))
+      (if
+        (i32.load8_u
+          (i32.add
+            (i32.load offset=36 (local.get $job))
+            (i32.load offset=12 (local.get $facts))))
+        (then
+          (local.set $bound
+            (f32.add
+              (f32.mul
+                (f32.mul
+                  (f32.convert_i32_s
+                    (call $dot
+                      (local.get $row)
+                      (local.get $facts)
+                      (i32.load offset=20 (local.get $job))))
+                  (f32.load (local.get $facts)))
+                (f32.load offset=28 (local.get $job)))
+              (f32.add
+                (f32.load offset=4 (local.get $facts))
+                (f32.mul
+                  (f32.load offset=8 (local.get $facts))
+                  (f32.load offset=32 (local.get $job))))))
+          (call $offer
+            (local.get $heap)
+            (i32.load offset=40 (local.get $job))
+            (local.get $bound)
+            (local.get $number))))
+      (local.set $row (i32.add (local.get $facts) (i32.const 16)))
+      (local.set $number (i32.add (local.get $number) (i32.const 1)))
+      (br_if $rows
+        (local.tee $left (i32.sub (local.get $left) (i32.const 1))))))
+
+  ;; Dot product of int8 codes with an int16 probe, sixteen at a time in two chains of sums.
+  (func $dot (param $codes i32) (param $end i32) (param $probe i32) (result i32)
+    (local $even v128)
+    (local $odd v128)
+    (loop $codes16
+      (local.set $even
+        (i32x4.add
+          (local.get $even)
+          (i32x4.dot_i16x8_s
+            (v128.load8x8_s (local.get $codes))
+            (v128.load (local.get $probe)))))
+      (local.set $odd
+        (i32x4.add
+          (local.get $odd)
+          (i32x4.dot_i16x8_s
+            (v128.load8x8_s offset=8 (local.get $codes))
+            (v128.load offset=16 (local.get $probe)))))
+      (local.set $probe (i32.add (local.get $probe) (i32.const 32)))
+      (br_if $codes16
+        (i32.lt_u
+          (local.tee $codes (i32.add (local.get $codes) (i32.const 16)))
+          (local.get $end))))
+    (local.set $even (i32x4.add (local.get $even) (local.get $odd)))
+    (i32.add
+      (i32.add
+        (i32x4.extract_lane 0 (local.get $even))
+        (i32x4.extract_lane 1 (local.get $even)))
+      (i32.add
+        (i32x4.extract_lane 2 (local.get $even))
+        (i32x4.extract_lane 3 (local.get $even)))))
+
+  ;; Keeps a row in the heap if there is room, or in the place of the worst one if it is better.
+  (func $offer (param $heap i32) (param $rows i32) (param $bound f32) (param $row i32)
+    (local $count i32)
+    (local.set $count (i32.load (local.get $heap)))
+    (if (i32.lt_u (local.get $count) (local.get $rows))
+      (then
+        (i32.store (local.get $heap) (i32.add (local.get $count) (i32.const 1)))
+        (call $rise (local.get $heap) (local.get $count) (local.get $bound) (local.get $row)))
+      (else
+        (if (f32.gt (local.get $bound) (f32.load offset=8 (local.get $heap)))
+          (then
+            (call $sink
+              (local.get $heap) (local.get $count) (local.get $bound) (local.get $row)))))))
+
+  ;; Puts a row at the end of the heap and moves larger parents down out of its way.
+  (func $rise (param $heap i32) (param $place i32) (param $bound f32) (param $row i32)
+    (local $parent i32)
+    (local $above i32)
+    (block $settled
+      (loop $up
+        (br_if $settled (i32.eqz (local.get $place)))
+        (local.set $parent
+          (i32.shr_u (i32.sub (local.get $place) (i32.const 1)) (i32.const 1)))
+        (local.set $above (call $entry (local.get $heap) (local.get $parent)))
+        (br_if $settled (f32.le (f32.load (local.get $above)) (local.get $bound)))
+        (i64.store
+          (call $entry (local.get $heap) (local.get $place))
+          (i64.load (local.get $above)))
+        (local.set $place (local.get $parent))
+        (br $up)))
+    (call $put
+      (call $entry (local.get $heap) (local.get $place)) (local.get $bound) (local.get $row)))
+
+  ;; Puts a row in the place of the root and moves smaller children up out of its way.
+  (func $sink (param $heap i32) (param $count i32) (param $bound f32) (param $row i32)
+    (local $place i32)
+    (local $child i32)
+    (local $below i32)
+    (block $settled
+      (loop $down
+        (local.set $child
+          (i32.add (i32.shl (local.get $place) (i32.const 1)) (i32.const 1)))
+        (br_if $settled (i32.ge_u (local.get $child) (local.get $count)))
+        (local.set $below (call $entry (local.get $heap) (local.get $child)))
+        (if
+          (i32.lt_u (i32.add (local.get $child) (i32.const 1)) (local.get $count))
+          (then
+            (if
+              (f32.lt (f32.load offset=8 (local.get $below)) (f32.load (local.get $below)))
+              (then
+                (local.set $child (i32.add (local.get $child) (i32.const 1)))
+                (local.set $below (i32.add (local.get $below) (i32.const 8)))))))
+        (br_if $settled (f32.ge (f32.load (local.get $below)) (local.get $bound)))
+        (i64.store
+          (call $entry (local.get $heap) (local.get $place))
+          (i64.load (local.get $below)))
+        (local.set $place (local.get $child))
+        (br $down)))
+    (call $put
+      (call $entry (local.get $heap) (local.get $place)) (local.get $bound) (local.get $row)))
+
+  (func $entry (param $heap i32) (param $place i32) (result i32)
+    (i32.add
+      (i32.add (local.get $heap) (i32.const 8))
+      (i32.shl (local.get $place) (i32.const 3))))
+
+  (func $put (param $entry i32) (param $bound f32) (param $row i32)
+    (f32.store (local.get $entry) (local.get $bound))
+    (i32.store offset=4 (local.get $entry) (local.get $row))))
