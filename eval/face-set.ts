@@ -33,11 +33,8 @@ export async function readFaceSet(place: string): Promise<FaceSet> {
 }
 
 async function readPairs(place: string): Promise<FaceSet> {
-  const rows = parse(await readFile(place, 'utf8'), {
-    columns: true,
-    bom: true,
-    trim: true,
-  }) as Record<string, string>[]
+  const text = await readFile(place, 'utf8')
+  const rows: Record<string, string>[] = parse(text, { columns: true, bom: true, trim: true })
   const folder = path.dirname(place)
   const files = rows.map(({ fileA, fileB, same }, index) => {
     if (!fileA || !fileB || (same !== '0' && same !== '1'))

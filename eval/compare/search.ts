@@ -37,6 +37,12 @@ export function searchFigures(faces: readonly Face[], score: Scorer): SearchFigu
     .map((size) => figuresOf(ordered.slice(0, size), ordered.slice(size).flat(), score))
 }
 
+/** Share of the pictures whose person is found first among all, each enrolled with one picture. */
+export function rankOne(faces: readonly Face[], score: Scorer): number {
+  const people = [...Map.groupBy(faces, ({ person }) => person).values()]
+  return figuresOf(people, [], score).rankOne
+}
+
 function figuresOf(
   enrolled: readonly (readonly Face[])[],
   strangers: readonly Face[],

@@ -11,8 +11,9 @@ const shape = 4
 /**
  * No row is nearer to any picture of anyone than this, squared, in units of the squared deviation of
  * people from their mean: two people are about 2 apart there, two pictures of one person 0.6.
+ *
  * Without the rule the nearest row lay at 0.06 of one of its three: that person's template, nearly.
- * It costs 1 % of TAR at FMR 1e-4 and nothing at 1e-5.
+ * With it the TAR at FMR 1e-4 is 0 to 1 % lower, as the splits fall; at 1e-5 it is the same.
  */
 const nearnessMin = 0.45
 

@@ -31,7 +31,9 @@ export async function describeSet(place: string): Promise<Sample[]> {
   await pipeline.close()
   return templates.flatMap((template, index) => {
     const person = pictures[index]?.person
-    return template && person ? { person, descriptor: unpacked(template) } : []
+    return template && 'vector' in template && person
+      ? { person, descriptor: unpacked(template) }
+      : []
   })
 }
 

@@ -23,17 +23,17 @@ export type FitOptions = {
 export const dlibWeight = 2
 /** Ten to thirty do as well. */
 export const neighbours = 15
+/** Four times as many do no better. */
 export const cohortRows = 1000
 
 /** Fits a template model on `samples`. */
 export function fitTemplate(samples: readonly Sample[], { dimensions, seed }: FitOptions): Fit {
-  const random = seededRandom(seed)
   const centre = meanOf(samples.map(({ descriptor }) => descriptor.faceres))
   const fused = samples.map(({ descriptor }) => fuse(descriptor, centre, dlibWeight))
   const mean = meanOf(fused)
-  const axes = principalAxes(fused, mean, dimensions, random)
+  const axes = principalAxes(fused, mean, dimensions, seededRandom(seed))
   const vectors = fused.map((vector) => project(vector, { mean, axes }))
   const people = samples.map(({ person }) => person)
-  const { rows, nearest } = mixCohort(vectors, people, cohortRows, random)
+  const { rows, nearest } = mixCohort(vectors, people, cohortRows, seededRandom(seed))
   return { dlibWeight, neighbours, centre, mean, axes, cohort: rows, cohortNearest: nearest }
 }

@@ -1,10 +1,7 @@
-import type { Template } from '../../src/vision/view.ts'
 import type { Face, Scorer, Scores } from '../compare/scores.ts'
 import type { Sample } from './fit.ts'
+import type { Learner } from './learners.ts'
 import { seededRandom, shuffled } from './random.ts'
-
-/** Learns from some people how to make templates, also of others. */
-export type Learner = (samples: readonly Sample[]) => (sample: Sample) => Template
 
 /** Deals `samples` to `count` folds by person: nobody is in two. */
 export function peopleFolds(samples: readonly Sample[], count: number, seed: number): Sample[][] {
