@@ -17,7 +17,7 @@ export type Scores = { readonly genuine: Float32Array; readonly impostor: Float3
 export type Face = { readonly person: string; readonly template: Template }
 
 /** A set of this size makes two hundred million pairs, 800 MB. */
-export const facesMax = 20_000
+const facesMax = 20_000
 
 /** Scores every face against every other, once each. */
 export function allPairScores(

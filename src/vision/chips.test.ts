@@ -70,7 +70,8 @@ function dotted(places: ReadonlyMap<number, Point>, middle: Point) {
     points[facemesh.recipe.landmarks68[landmark] ?? 0] = { ...place, z: 0 }
   const chip: Chip = { width: 0, height: 0, planes: new Float32Array() }
   const mesh: Mesh = { points, faceScore: 1, chip, chipScale: 1 }
-  return [createPyramid({ width, height, pixels }), mesh] as const
+  const frame = { width, height, pixels }
+  return [createPyramid({ frame, finer: () => Promise.resolve(frame) }), mesh] as const
 }
 
 function assertBright({ width, planes }: Chip, { x, y }: Point, what: string): void {
