@@ -12,18 +12,24 @@ import { makeOneFacePictures } from './pictures.ts'
 import { median, progress, table } from './table.ts'
 
 const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
-const look = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100, crops: false }
+const lookAtOne = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100, crops: false }
 const rounds = 40
 
 /**
- * `npm run bench stages`: what one look at a one-face 1280×720 JPEG costs by stage, in this process,
- * on one thread, next to the bare time of the networks that it runs. Both are measured in turn.
+ * `npm run bench stages [--templates]`: what one look at a one-face 1280×720 JPEG costs by stage, in
+ * this process, on one thread, next to the bare time of the networks that it runs. Both are measured
+ * in turn. Templates run their two networks on the face and on its mirror image.
  */
-export async function run(): Promise<void> {
+export async function run(args: readonly string[]): Promise<void> {
+  const templates = args.includes('--templates')
+  const look = { ...lookAtOne, templates }
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await preparePack({ folder })
   const { blazeface, face_landmark_68: landmarks, facemesh } = builtinPack.models
-  const models = await Promise.all([blazeface, landmarks, facemesh].map((e) => timerOf(folder, e)))
+  const { face_recognition: dlib, faceres } = builtinPack.models
+  const recognizers = templates ? [dlib, dlib, faceres, faceres] : []
+  const entries = [blazeface, landmarks, facemesh, ...recognizers]
+  const models = await Promise.all(entries.map((entry) => timerOf(folder, entry)))
   const pipeline = await createPipeline({ modelsFolder: folder, limits })
   const pictures = await Promise.all((await makeOneFacePictures()).map(readPicture))
 
@@ -66,8 +72,9 @@ async function timerOf(folder: string, entry: ModelEntry): Promise<Timer> {
   }
 }
 
+/** The sum where a network has two timers. */
 async function timesOf(timers: readonly Timer[]): Promise<Record<string, number>> {
   const times: Record<string, number> = {}
-  for (const { name, time } of timers) times[name] = await time()
+  for (const { name, time } of timers) times[name] = (times[name] ?? 0) + (await time())
   return times
 }

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
-import { evaluateDetection, type DetectionReport } from '../../eval/detection.ts'
 import { UsageError, type Command } from './command.ts'
-import { progressBar } from './progress.ts'
-import { openVision } from './vision.ts'
+import { runDetection } from './evaluate-detection.ts'
+import { runVerification } from './evaluate-verification.ts'
 
 export const evaluate: Command = {
   name: 'evaluate',
@@ -11,39 +10,35 @@ export const evaluate: Command = {
 
   <folder>/labels.csv has the columns file, face_count and, optionally, boxes
   (left top width height in pixels, for each face). Prints recall, false positives
-  and counts; a box is found at IoU >= 0.3.`,
+  and counts; a box is found at IoU >= 0.3.
+
+facegate evaluate verification <folder|pairs.csv> [--json] [--out <curve.png|curve.svg>]
+                               [--calibrate <table.json>]
+
+  <folder> has one folder for each person in it; pairs.csv has the columns fileA,
+  fileB (relative to it; their folders name the people) and same (1 or 0). Compares
+  the face nearest the centre of each picture with every other. Prints accuracy,
+  areas and acceptance rates, and how well people are found in galleries, by the
+  score of the service ("corrected") and by distance alone ("raw"). --out draws the
+  curve; --calibrate writes the table of similarities that this set gives.`,
   run: async (args) => {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { json: { type: 'boolean', default: false } },
+      options: {
+        json: { type: 'boolean', default: false },
+        out: { type: 'string' },
+        calibrate: { type: 'string' },
+      },
     })
-    const [what, folder, ...rest] = positionals
-    if (what !== 'detection') throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
-    if (folder === undefined || rest.length > 0) throw new UsageError('name one folder')
-    await using vision = await openVision()
-    const bar = progressBar('pictures')
-    const report = await evaluateDetection(folder, vision.look, bar.update)
-    bar.end()
-    console.log(values.json ? JSON.stringify(report) : text(report))
+    const [what, place, ...rest] = positionals
+    if (what !== 'detection' && what !== 'verification')
+      throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
+    if (place === undefined || rest.length > 0) throw new UsageError('name one folder')
+    const { json, out, calibrate } = values
+    if (what === 'verification') return runVerification(place, { json, out, calibrate })
+    if (out !== undefined || calibrate !== undefined)
+      throw new UsageError('--out and --calibrate belong to verification')
+    return runDetection(place, json)
   },
-}
-
-function text(report: DetectionReport): string {
-  const width = Math.max(...report.rows.map((row) => row.file.length))
-  const rows = report.rows.map((row) => {
-    const boxes = row.boxes > 0 ? `, boxes ${row.boxesFound} of ${row.boxes}` : ''
-    return `${row.file.padEnd(width)}  labelled ${row.labelled}, found ${row.found}${boxes}`
-  })
-  const { pictures, boxRecall } = report
-  return [
-    ...rows,
-    '',
-    `pictures                     ${pictures}`,
-    `box recall at IoU >= 0.3     ${boxRecall === null ? 'no boxes labelled' : boxRecall.toFixed(4)}`,
-    `false positives per picture  ${report.falsePositivesPerImage.toFixed(3)}`,
-    `exact counts                 ${report.exactCounts} of ${pictures}`,
-    `counts within 1              ${report.countsWithinOne} of ${pictures}`,
-    `mean absolute count error    ${report.countMeanAbsoluteError.toFixed(3)}`,
-  ].join('\n')
 }

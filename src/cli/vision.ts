@@ -11,7 +11,8 @@ import type { Look, Picture, View } from '../vision/view.ts'
 const lookForAll: Look = { minFaceConfidence: 0.6, minFaceSizePx: 1, maxFaces: 100, crops: false }
 
 export type CliVision = AsyncDisposable & {
-  readonly look: (picture: Picture) => Promise<View>
+  /** Looks for everything where nothing else is said. */
+  readonly look: (picture: Picture, look?: Look) => Promise<View>
 }
 
 /** Vision workers of the command's own; no server need run, and a running one is not disturbed. */
@@ -24,7 +25,8 @@ export async function openVision(): Promise<CliVision> {
   const pool = openPool(visionOptions(config, { modelsFolder, clock: systemClock, log }))
   await pool.ready()
   return {
-    look: (picture) => pool.look(picture, lookForAll, { projectId: 'cli', path: 'picture' }),
+    look: (picture, look = lookForAll) =>
+      pool.look(picture, look, { projectId: 'cli', path: 'picture' }),
     [Symbol.asyncDispose]: () => pool.close(),
   }
 }

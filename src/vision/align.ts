@@ -1,3 +1,4 @@
+import { arcfaceTemplate, fivePoints } from './arcface.ts'
 import { encodeJpeg } from './decode.ts'
 import type { Pyramid } from './pyramid.ts'
 import { fitSimilarity } from './similarity.ts'
@@ -10,8 +11,7 @@ import type { Landmarks } from './view.ts'
  * @param landmarks in continuous coordinates of the frame.
  */
 export async function alignedCrop(pyramid: Pyramid, landmarks: Landmarks): Promise<string> {
-  const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = landmarks
-  const toFrame = fitSimilarity(template, [leftEye, rightEye, noseTip, leftMouth, rightMouth])
+  const toFrame = fitSimilarity(arcfaceTemplate(side), fivePoints(landmarks))
   const { planes } = await pyramid.sample(toFrame, { width: side, height: side })
   const pixels = new Uint8Array(planes.length)
   const size = side * side
@@ -23,15 +23,3 @@ export async function alignedCrop(pyramid: Pyramid, landmarks: Landmarks): Promi
 
 /** px */
 const side = 112
-
-/**
- * Eyes, nose tip and corners of the mouth in the 112 px chip of ArcFace (Deng et al. 2019, the
- * `arcface_dst` of insightface), which names pixels by their centres: half a pixel more here.
- */
-const template = [
-  { x: 38.2946, y: 51.6963 },
-  { x: 73.5318, y: 51.5014 },
-  { x: 56.0252, y: 71.7366 },
-  { x: 41.5493, y: 92.3655 },
-  { x: 70.7299, y: 92.2041 },
-].map(({ x, y }) => ({ x: x + 0.5, y: y + 0.5 }))

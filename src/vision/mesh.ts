@@ -48,7 +48,7 @@ export async function faceMesh(
 }
 
 /** The mesh's points at the 68 landmarks of the iBUG order. */
-function meshLandmarks68({ points }: Mesh): Point[] {
+export function meshLandmarks68({ points }: Mesh): Point[] {
   return recipe.landmarks68.map((index) => points[index] ?? { x: 0, y: 0 })
 }
 

@@ -1,4 +1,5 @@
 import { builtinPack } from '../models/builtin.ts'
+import { readTemplateModel } from '../models/template.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
 import { blazeface } from './blazeface.ts'
@@ -14,6 +15,9 @@ import { reportedBox, seenFace } from './seen-face.ts'
 import { openSession } from './session.ts'
 import type { Session } from './session.ts'
 import { ssd } from './ssd.ts'
+import { templateOf } from './template.ts'
+import { createTemplater } from './templater.ts'
+import type { ToTemplate } from './templater.ts'
 import type { Look, Picture, PictureLimits, SeenFace, View } from './view.ts'
 
 /** Looks at pictures, one after another; owns the model sessions. */
@@ -34,17 +38,20 @@ export type Pipeline = {
 export type PipelineOptions = {
   readonly modelsFolder: string
   readonly limits: PictureLimits
+  /** The built-in model's; another is for those who fit one. */
+  readonly toTemplate?: ToTemplate
 }
 
-export async function createPipeline({ modelsFolder, limits }: PipelineOptions): Promise<Pipeline> {
+export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
   prepareDecoder()
+  const { modelsFolder, limits, toTemplate = await builtinTemplate() } = options
   const sessions = await openSessions(modelsFolder)
   return {
     async look(picture, look, path) {
       const startMs = performance.now()
       const upright = await decode(admit(picture, limits, path), limits.pixelsMax, path)
       const decodeMs = performance.now() - startMs
-      const { timingsMs, ...seen } = await see(sessions, upright, look)
+      const { timingsMs, ...seen } = await see({ sessions, toTemplate }, upright, look)
       return { ...seen, timingsMs: { decode: decodeMs, ...timingsMs }, providers }
     },
     async close() {
@@ -53,7 +60,9 @@ export async function createPipeline({ modelsFolder, limits }: PipelineOptions):
   }
 }
 
-type Sessions = Readonly<Record<'blazeface' | 'ssd' | 'landmarks' | 'mesh', Session>>
+type Sessions = Readonly<
+  Record<'blazeface' | 'ssd' | 'landmarks' | 'mesh' | 'dlib' | 'faceres', Session>
+>
 
 const { models } = builtinPack
 
@@ -63,19 +72,29 @@ async function openSessions(folder: string): Promise<Sessions> {
     ssd: await openSession(folder, models.ssd_mobilenetv1),
     landmarks: await openSession(folder, models.face_landmark_68),
     mesh: await openSession(folder, models.facemesh),
+    dlib: await openSession(folder, models.face_recognition),
+    faceres: await openSession(folder, models.faceres),
   }
+}
+
+async function builtinTemplate(): Promise<ToTemplate> {
+  const model = await readTemplateModel()
+  return (descriptor) => templateOf(descriptor, model)
 }
 
 const providers = {
   detector: [models.blazeface, models.ssd_mobilenetv1].map(nameOf).join('+'),
   landmarks: [models.face_landmark_68, models.facemesh].map(nameOf).join('+'),
+  recognizer: [models.face_recognition, models.faceres].map(nameOf).join('+'),
 }
 
 function nameOf({ id, version }: { readonly id: string; readonly version: string }): string {
   return `${id}@${version}`
 }
 
-async function see(sessions: Sessions, upright: Upright, look: Look) {
+type Tools = { readonly sessions: Sessions; readonly toTemplate: ToTemplate }
+
+async function see({ sessions, toTemplate }: Tools, upright: Upright, look: Look) {
   const { frame, width, height, orientationApplied } = upright
   const startMs = performance.now()
   const pyramid = createPyramid(upright)
@@ -92,19 +111,17 @@ async function see(sessions: Sessions, upright: Upright, look: Look) {
     return confidence >= look.minFaceConfidence && shorterSide >= look.minFaceSizePx
   })
   const detectMs = performance.now() - startMs - spentMs()
+  const templater = createTemplater(sessions, pyramid, toTemplate)
   const faces: SeenFace[] = []
   for (const face of found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)) {
     const mesh = await examine(face.box)
     const seen = seenFace(face, mesh, upright)
     const crop = look.crops && { crop: await alignedCrop(pyramid, namedLandmarks(mesh)) }
-    faces.push({ ...seen, ...crop })
+    const template = look.templates && { template: await templater.make(mesh) }
+    faces.push({ ...seen, ...crop, ...template })
   }
-  return {
-    width,
-    height,
-    orientationApplied,
-    faceCount: found.length,
-    faces,
-    timingsMs: { detect: detectMs, landmarks: performance.now() - startMs - detectMs },
-  }
+  const { align, embed } = templater.spentMs()
+  const landmarks = performance.now() - startMs - detectMs - align - embed
+  const timingsMs = { detect: detectMs, landmarks, align, embed }
+  return { width, height, orientationApplied, faceCount: found.length, faces, timingsMs }
 }

@@ -16,6 +16,13 @@ export function toTensor({ planes }: Chip, input: ModelInput): Float32Array {
   return tensor
 }
 
+/** A tensor with every row of `width` values turned about: the picture in a mirror. */
+export function mirrored(tensor: Float32Array, width: number): Float32Array {
+  const turned = tensor.slice()
+  for (let row = 0; row < turned.length; row += width) turned.subarray(row, row + width).reverse()
+  return turned
+}
+
 /** A whole frame in the square input of a detector. */
 export type Letterbox = {
   readonly tensor: Float32Array

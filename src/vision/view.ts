@@ -17,6 +17,8 @@ export type Look = {
   readonly maxFaces: number
   /** Whether each face brings an aligned JPEG. */
   readonly crops: boolean
+  /** Whether each face brings its template; without it, none does. */
+  readonly templates?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -42,6 +44,16 @@ export type Landmarks = {
 /** Degrees. yaw > 0: nose points to image right; pitch > 0: nose points up; roll > 0: clockwise. */
 export type Pose = { readonly yaw: number; readonly pitch: number; readonly roll: number }
 
+/** A face as a vector, to be compared with others of the same model. Biometric data: handle so. */
+export type Template = {
+  /** "model@version"; templates of different models do not compare. */
+  readonly modelId: string
+  /** The nearer two vectors (Euclidean distance), the more alike the faces. */
+  readonly vector: Float32Array
+  /** How near strangers lie, ≤ 0: the mean of the best scores (−distance²) against a cohort. */
+  readonly density: number
+}
+
 export type SeenFace = {
   readonly boundingBox: Box
   /** 0..1; 0.6 is the detectors' rule for "this is a face". */
@@ -52,6 +64,8 @@ export type SeenFace = {
   readonly qualityScore: number
   /** Aligned 112×112 JPEG, base64; only when asked for. */
   readonly crop?: string
+  /** Only when asked for. */
+  readonly template?: Template
 }
 
 /** Everything that was seen in one picture. */
@@ -66,7 +80,9 @@ export type View = {
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly SeenFace[]
   /** Milliseconds per stage. */
-  readonly timingsMs: Readonly<Record<'decode' | 'detect' | 'landmarks', number>>
+  readonly timingsMs: Readonly<
+    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed', number>
+  >
   /** Role to "model@version". */
   readonly providers: Readonly<Record<string, string>>
 }
