@@ -1,5 +1,6 @@
 import { run as detect } from './detect.ts'
 import { run as gate } from './gate.ts'
+import { run as search } from './search.ts'
 import { run as stages } from './stages.ts'
 
 /** `npm run bench [name]`: one file each; without a name, all of them. */
@@ -7,6 +8,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   stages,
   detect,
   gate,
+  search,
 }
 
 const [name, ...args] = process.argv.slice(2)
