@@ -7,11 +7,12 @@ import { budget } from '../src/cli/budget.ts'
 import { key } from '../src/cli/key.ts'
 import { ledger } from '../src/cli/ledger.ts'
 import { log } from '../src/cli/log.ts'
+import { price } from '../src/cli/price.ts'
 import { project } from '../src/cli/project.ts'
 import { wallet } from '../src/cli/wallet.ts'
 import { echo, startGate, type TestGate } from './gate.ts'
 
-const commands = [project, key, wallet, budget, log, ledger]
+const commands = [project, key, wallet, budget, price, log, ledger]
 
 let gate: TestGate
 before(async () => {
@@ -92,6 +93,20 @@ test('limits that are set hold for the next call, and a revoked key is refused',
   const [listed] = await json('key list --project busy')
   assert.equal(listed.state, 'revoked')
   assert.equal(JSON.stringify(listed).includes(key.slice(9, 21)), false)
+})
+
+test('a price is the general one until it is set, and names an action that exists', async () => {
+  const detect = async () => {
+    const prices: { action: string; unitMicros: string }[] = await json('price show')
+    return prices.find(({ action }) => action === 'svc.detect')?.unitMicros
+  }
+  assert.equal(await detect(), '1000')
+  assert.equal((await json('price set svc.detect --unit 250')).unitMicros, '250')
+  assert.equal(await detect(), '250')
+  await json('price set svc.detect --unit 0')
+  assert.equal(await detect(), '0')
+  for (const wrong of ['svc.nothing --unit 1', 'svc.detect --unit -1', 'svc.detect --unit 1.5', ''])
+    await assert.rejects(lines(`price set ${wrong}`.trim()), /none of|no amount|argument|say how/u)
 })
 
 test('the log is filtered by key, project, action, code and time, a JSON object a line', async () => {

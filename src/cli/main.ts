@@ -4,11 +4,22 @@ import { evaluate } from './evaluate.ts'
 import { key } from './key.ts'
 import { ledger } from './ledger.ts'
 import { log } from './log.ts'
+import { price } from './price.ts'
 import { project } from './project.ts'
 import { serve } from './serve.ts'
 import { wallet } from './wallet.ts'
 
-const commands: readonly Command[] = [serve, project, key, wallet, budget, log, ledger, evaluate]
+const commands: readonly Command[] = [
+  serve,
+  project,
+  key,
+  wallet,
+  budget,
+  price,
+  log,
+  ledger,
+  evaluate,
+]
 
 const [name, ...args] = process.argv.slice(2)
 process.exitCode = await main(name, args)

@@ -1,0 +1,27 @@
+import type { Micros } from '../lib/money.ts'
+import type { Database } from './database.ts'
+
+/** What one price unit of an action costs an account that does not pay the general price. */
+export type Price = { readonly action: string; readonly unitMicros: Micros }
+
+export function listPrices(db: Database, accountId: string): Promise<Price[]> {
+  return db
+    .selectFrom('prices')
+    .select(['action', 'unitMicros'])
+    .where('accountId', '=', accountId)
+    .orderBy('action')
+    .execute()
+}
+
+/** Holds from the next call on; calls already at work keep the price they were let in at. */
+export async function setPrice(
+  db: Database,
+  accountId: string,
+  { action, unitMicros }: Price,
+): Promise<void> {
+  await db
+    .insertInto('prices')
+    .values({ accountId, action, unitMicros })
+    .onConflict((conflict) => conflict.columns(['accountId', 'action']).doUpdateSet({ unitMicros }))
+    .execute()
+}
