@@ -18,7 +18,8 @@ import { peopleFolds } from './fit/held-out.ts'
 import { dlibAlone, reduced, unreduced } from './fit/learners.ts'
 import type { Learner } from './fit/learners.ts'
 
-const fars = [1e-2, 1e-3, 1e-4, 1e-5]
+/** A half of LFW's fold 1 has 83,000 pairs: it resolves no more. */
+const fars = [1e-2, 1e-3, 1e-4]
 const kinds: readonly (readonly [name: string, learn: Learner])[] = [
   ['both, all 1,152 dimensions', unreduced],
   ...[384, 256, 128].map((dimensions) => {

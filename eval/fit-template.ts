@@ -14,6 +14,7 @@ import { sha256Of } from '../src/models/source.ts'
 import { templateFolder } from '../src/models/template.ts'
 import { calibrate } from './compare/calibrate.ts'
 import type { CalibrationSet } from './compare/calibrate.ts'
+import { shareAbove } from './compare/roc.ts'
 import { scorers } from './compare/scores.ts'
 import { describeSet } from './fit/describe-set.ts'
 import { cohortRows, fitTemplate } from './fit/fit.ts'
@@ -77,12 +78,16 @@ function measure(all: readonly Sample[], about: CalibrationSet): Calibration {
   const folds = peopleFolds(all, foldCount, options.seed)
   const { identical, ...scores } = heldOutScores(folds, learn, scorers.corrected, bar.update)
   bar.end()
-  return calibrate(scores, identical, about)
+  const table = calibrate(scores, identical, about)
+  for (const { fmr, score } of table.points) {
+    const tar = 100 * shareAbove(scores.genuine, score)
+    console.log(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar.toFixed(1)} %`)
+  }
+  return table
 }
 
 async function writeTable(table: Calibration): Promise<void> {
   await writeJson(new URL(`../src/gallery/calibration/${id}.json`, import.meta.url), table)
-  console.log(table)
 }
 
 /** As `readTemplateModel` reads them: half precision, little-endian. */

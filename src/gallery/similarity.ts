@@ -140,6 +140,7 @@ type Knot = readonly [x: number, y: number]
 /** y at `x` on the lines between the knots (x rising); beyond the ends, the end's y. */
 function interpolate(knots: readonly Knot[], x: number): number {
   assert.ok(!Number.isNaN(x), 'only numbers lie on a scale')
+  // −1 beyond the last knot, which `at` then gives; 0 before the first.
   const above = knots.findIndex(([knotX]) => knotX >= x)
   const [toX, toY] = knots.at(above) ?? [x, x]
   const [fromX, fromY] = knots[above - 1] ?? [toX, toY]
