@@ -3,13 +3,18 @@ import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks } from './books.ts'
+import { calibrationOf } from './gallery/calibrations.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
+import { restRoutes } from './http/routes/all.ts'
+import { serveRest } from './http/routes/rest.ts'
 import { serviceRoutes } from './http/routes/service.ts'
 import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import { openMemory } from './memory.ts'
 import { preparePack, type PackProgress } from './models/prepare.ts'
+import { readTemplateModel } from './models/template.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import { openPool, type VisionPool } from './vision/pool.ts'
@@ -43,11 +48,17 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder)])
 
+  const { modelId } = await readTemplateModel()
+  const calibration = calibrationOf(modelId)
+  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
+  const memory = await openMemory(config, { store: books.store, calibration, clock, log })
+  const services = { vision, gallery: memory.gallery }
+
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
   const metrics = createMetrics(() => vision.stats(), new Set(actions.keys()))
   const executeOptions = {
     gate,
-    services: { vision },
+    services,
     actions,
     bodyBytesMax: config.BODY_BYTES_MAX,
     json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
@@ -61,6 +72,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
         path: '/v1/face/execute',
         handle: (request) => execute(request, executeOptions),
       },
+      ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
       ...serviceRoutes({
         version,
         metrics: metrics.text,
@@ -80,6 +92,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     close: async () => {
       await server.close()
       await vision.close()
+      await memory[Symbol.asyncDispose]()
       await books[Symbol.asyncDispose]()
     },
   }
