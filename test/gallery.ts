@@ -62,9 +62,11 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     DATA_DIR: dataDir,
   })
   const { log = createLog(config.LOG_LEVEL), clock = systemClock, atStep } = options
-  const books = await openBooks(config, { ...options, clock, log })
+  await using opened = new AsyncDisposableStack()
+  const books = opened.use(await openBooks(config, { ...options, clock, log }))
   const { store, gate } = books
-  const memory = await openMemory(config, { store, calibration: peopleCalibration, clock, log })
+  const calibration = peopleCalibration
+  const memory = opened.use(await openMemory(config, { store, calibration, clock, log }))
   const services = { vision: peopleEyes, gallery: memory.gallery }
   const executing = {
     ...{ gate, services, log, onAnswered: () => {} },
@@ -81,9 +83,11 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ],
     ...{ headersMsMax: 10_000, requestMsMax: 30_000, connectionsMax: 1000, drainMsMax: 100, log },
   })
+  opened.defer(() => server.close())
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
   const key = options.key ?? books.firstKey ?? ''
   const as = (other: string): GalleryClient => galleryClient(clientOf(url, other))
+  const held = opened.move()
   return {
     ...as(key),
     ...{ books, memory, dataDir, as },
@@ -92,9 +96,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       return { ...as(own), project }
     },
     [Symbol.asyncDispose]: async () => {
-      await server.close()
-      await memory[Symbol.asyncDispose]()
-      await books[Symbol.asyncDispose]()
+      await held.disposeAsync()
       if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
     },
   }
