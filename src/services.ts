@@ -4,6 +4,7 @@ import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks } from './books.ts'
 import { calibrationOf } from './gallery/calibrations.ts'
+import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { restRoutes } from './http/routes/all.ts'
@@ -48,15 +49,13 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder)])
 
-  const { modelId } = await readTemplateModel()
-  const calibration = calibrationOf(modelId)
-  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
+  const calibration = await builtinCalibration()
   const memory = await openMemory(config, { store: books.store, calibration, clock, log })
   const services = { vision, gallery: memory.gallery }
 
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
   const metrics = createMetrics(() => vision.stats(), new Set(actions.keys()))
-  const executeOptions = {
+  const executing = {
     gate,
     services,
     actions,
@@ -67,11 +66,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   }
   const server = createServer({
     routes: [
-      {
-        method: 'POST',
-        path: '/v1/face/execute',
-        handle: (request) => execute(request, executeOptions),
-      },
+      { method: 'POST', path: '/v1/face/execute', handle: (asked) => execute(asked, executing) },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
       ...serviceRoutes({
         version,
@@ -79,10 +74,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
         notReady: () => notReady(books.store.db, vision, config.DATA_DIR),
       }),
     ],
-    headersMsMax: config.HEADERS_MS_MAX,
-    requestMsMax: config.REQUEST_MS_MAX,
-    connectionsMax: config.CONNECTIONS_MAX,
-    drainMsMax: config.DRAIN_MS_MAX,
+    ...serverLimits(config),
     log,
   })
   return {
@@ -95,6 +87,23 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
       await memory[Symbol.asyncDispose]()
       await books[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** What the scores of the pack's templates mean. */
+async function builtinCalibration(): Promise<Calibration> {
+  const { modelId } = await readTemplateModel()
+  const calibration = calibrationOf(modelId)
+  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
+  return calibration
+}
+
+function serverLimits(config: Config) {
+  return {
+    headersMsMax: config.HEADERS_MS_MAX,
+    requestMsMax: config.REQUEST_MS_MAX,
+    connectionsMax: config.CONNECTIONS_MAX,
+    drainMsMax: config.DRAIN_MS_MAX,
   }
 }
 

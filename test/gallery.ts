@@ -69,7 +69,10 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const memory = opened.use(await openMemory(config, { store, calibration, clock, log }))
   const services = { vision: peopleEyes, gallery: memory.gallery }
   const executing = {
-    ...{ gate, services, log, onAnswered: () => {} },
+    gate,
+    services,
+    log,
+    onAnswered: () => {},
     actions: new Map(allActions.map((action) => [action.name, action])),
     bodyBytesMax: config.BODY_BYTES_MAX,
     json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
@@ -81,7 +84,11 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       { method: 'POST', path: '/v1/face/execute', handle },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
     ],
-    ...{ headersMsMax: 10_000, requestMsMax: 30_000, connectionsMax: 1000, drainMsMax: 100, log },
+    headersMsMax: 10_000,
+    requestMsMax: 30_000,
+    connectionsMax: 1000,
+    drainMsMax: 100,
+    log,
   })
   opened.defer(() => server.close())
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
@@ -90,7 +97,10 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const held = opened.move()
   return {
     ...as(key),
-    ...{ books, memory, dataDir, as },
+    books,
+    memory,
+    dataDir,
+    as,
     join: async (wanted) => {
       const { project, key: own } = await newProject(books, wanted)
       return { ...as(own), project }

@@ -1,6 +1,6 @@
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
-import { countChange, createGallery, gallerySize } from '../store/galleries.ts'
+import { countChange, createGallery, findGallery } from '../store/galleries.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { addSubject, changeSubject } from '../store/subjects.ts'
 import { addTemplate, templateCounts } from '../store/templates.ts'
@@ -68,7 +68,6 @@ export function normalUtc(text: string | null | undefined): string | null {
 
 export type Adding = AddLimits & {
   readonly keys: SubjectKeys
-  readonly tenantId: string
   readonly nowUtc: string
 }
 
@@ -85,20 +84,22 @@ export function addFace(
   adding: Adding,
 ): string {
   const { subjectId, galleryId } = subject
-  const { keys, tenantId, nowUtc } = adding
+  const { keys, nowUtc } = adding
+  const gallery = findGallery(tx, galleryId)
+  if (!gallery) throw new Error(`there is no gallery ${galleryId}`)
   if ((templateCounts(tx, [subjectId]).get(subjectId) ?? 0) >= adding.templatesPerSubject)
     throw new ActionError(
       'TEMPLATE_LIMIT_REACHED',
       `the subject has ${adding.templatesPerSubject} templates, the most there may be`,
     )
-  if (gallerySize(tx, galleryId).templateCount >= adding.templatesPerGallery)
+  if (gallery.templateCount >= adding.templatesPerGallery)
     throw new ActionError(
       'GALLERY_FULL',
       `the gallery has ${adding.templatesPerGallery} templates, the most there may be`,
     )
   const faceId = newId()
   const { modelId } = template
-  const place = { tenantId, galleryId, subjectId, faceId, modelId }
+  const place = { tenantId: gallery.accountId, galleryId, subjectId, faceId, modelId }
   const sealed = sealTemplate(keys.open(tx, subject), place, template)
   const sequence = countChange(tx, { galleryId, templates: 1 })
   addTemplate(tx, {

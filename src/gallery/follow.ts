@@ -1,22 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { findGallery } from '../store/galleries.ts'
 import { changesAfter, type ChangePlace, type TemplateChange } from '../store/templates.ts'
 import type { Reading } from '../store/tx.ts'
-import type { Template } from '../vision/view.ts'
+import type { OpenStored } from './opener.ts'
 import type { Change, ExactSearch } from './search/exact.ts'
 import { groupsOf } from '../store/groups.ts'
 
-/** Opens a stored template; undefined when it is not what was stored there. */
-export type OpenRow = (reading: Reading, row: StoredTemplate) => Template | undefined
 export type StoredTemplate = NonNullable<TemplateChange['template']>
 
 export type FollowOptions = {
   readonly store: Pick<Store, 'read'>
   readonly search: ExactSearch
-  readonly openRow: OpenRow
-  readonly log: Pick<Log, 'info'>
+  readonly openStored: OpenStored
 }
 
 /** Brings the memory of a gallery up to all that is committed at the moment of the call. */
@@ -29,7 +25,7 @@ const rowsAtATime = 128
  * Keeps the search's memory current: before each search it asks the store what is new. Whatever was
  * committed before a search began, that search sees.
  */
-export function createFollow({ store, search, openRow }: FollowOptions): Follow {
+export function createFollow({ store, search, openStored }: FollowOptions): Follow {
   const reached = new Map<string, number>()
   const running = new Map<string, Promise<void>>()
   return async (galleryId) => {
@@ -65,7 +61,7 @@ export function createFollow({ store, search, openRow }: FollowOptions): Follow 
     const groups = groupsOf(reading, [...new Set(subjectIds)])
     const changes = rows.map((row): Change => {
       const { sequence, faceId, template: stored } = row
-      const template = stored && openRow(reading, stored)
+      const template = stored && openStored(reading, stored)
       if (!stored || !template) return { sequence, templateId: faceId }
       const { subjectId } = stored
       const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [] }

@@ -2,26 +2,29 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
-import { findGallery, gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
+import { gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
-import { listGroups, subjectIdsOfGroup } from '../store/groups.ts'
+import { listGroups } from '../store/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import { findSubject, findSubjects, touchSubjects, type SubjectName } from '../store/subjects.ts'
-import { forgetRemovals, templatesOf } from '../store/templates.ts'
+import { findSubject, findSubjects, subjectsOfGroup, touchSubjects } from '../store/subjects.ts'
+import type { SubjectName } from '../store/subjects.ts'
+import { forgetRemovals } from '../store/templates.ts'
 import type { Reading, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/view.ts'
 import { addFace, createSubject } from './add.ts'
 import type { AddLimits, NewFace, NewSubject, Owner } from './add.ts'
-import { describeSubjects, type Subject } from './describe.ts'
-import { createFollow, type Follow, type StoredTemplate } from './follow.ts'
+import { bestOfSubject, likenessOf, type FaceLikeness, type Likeness } from './compare.ts'
+import { describeSubjects } from './describe.ts'
+import { createFollow, type Follow } from './follow.ts'
 import { createKeyFile, openKeyring, type Keyring } from './keyring.ts'
+import { createOpener } from './opener.ts'
+import { removeAll } from './remove-all.ts'
 import { deleteSubject } from './remove.ts'
 import { overdueSubjects } from './retention.ts'
 import type { ExactSearch } from './search/exact.ts'
-import { autoThreshold, matchLevelOf, scoreOf, similarityAt, similarityOf } from './similarity.ts'
+import { autoThreshold, matchLevelOf, similarityAt } from './similarity.ts'
 import type { Calibration, MatchLevel } from './similarity.ts'
 import { createSubjectKeys, openGalleryKey, type SubjectKeys } from './subject-keys.ts'
-import { openTemplate } from './template-seal.ts'
 import { updateSubject, type SubjectUpdate } from './update.ts'
 
 /** The memory of faces. What takes a `Tx` belongs into the transaction that ends a call. */
@@ -59,14 +62,8 @@ export type Gallery = {
   readonly removeGroup: (galleryId: string, name: string) => Promise<DeletionRecord[]>
   /** Deletes subjects whose time is over. @returns how many. */
   readonly sweep: () => Promise<number>
-  readonly now: () => string
 }
 
-export type { Owner, Subject }
-
-/** How alike two faces are: calibrated, and as measured. */
-export type Likeness = { readonly similarity: number; readonly score: number }
-export type FaceLikeness = Likeness & { readonly faceId: string }
 export type Hit = FaceLikeness & { readonly subjectId: string }
 
 export type HitOptions = {
@@ -94,26 +91,21 @@ export type GalleryOptions = AddLimits & {
  *   database was written with.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
-  const { store, search, calibration, retentionDays, clock, log } = options
-  const nowUtc = (): string => new Date(clock()).toISOString()
+  const { store, search, calibration, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const openStored = createOpener(keys, log)
-  const follow = createFollow({ store, search, openRow: openStored, log })
+  const follow = createFollow({ store, search, openStored })
   await load(store, follow)
-  const adding = (reading: Reading, galleryId: string) => ({
-    ...options,
-    keys,
-    tenantId: findGallery(reading, galleryId)?.accountId ?? '',
-    nowUtc: nowUtc(),
-  })
-  const gallery: Gallery = {
-    read: store.read,
-    size: gallerySize,
-    find: findSubject,
-    describe: describeSubjects,
+  const writing = writes(keys, options)
+  return {
+    ...reads(store),
+    ...writing,
+    ...deletes(writing.remove, follow, options),
     levelOf: matchLevelOf,
     autoThreshold,
-    now: nowUtc,
+    compare: (a, b) => likenessOf(a, b, calibration),
+    best: (reading, subject, probe) =>
+      bestOfSubject(reading, subject, probe, { openStored, calibration }),
     search: async (galleryId, probe, { limit, ...rest }) => {
       await follow(galleryId)
       const { modelId } = probe
@@ -127,48 +119,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
         }
       })
     },
-    compare: (a, b) => likeness(a, b, calibration),
-    best: (reading, subject, probe) => {
-      const likenesses = templatesOf(reading, subject.subjectId).flatMap((row) => {
-        const stored = openStored(reading, { ...row, ...subject, sequence: row.sequence })
-        if (!stored || stored.modelId !== probe.modelId) return []
-        return [{ faceId: row.faceId, ...likeness(probe, stored, calibration) }]
-      })
-      return likenesses.toSorted((a, b) => b.score - a.score)[0]
-    },
-    create: (tx, owner, subject) =>
-      createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc() }),
-    addFace: (tx, subject, face) => addFace(tx, subject, face, adding(tx, subject.galleryId)),
-    update: (tx, subject, update) => updateSubject(tx, subject, update, nowUtc()),
-    remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
-    touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
-    forget: async (galleryId) => {
-      try {
-        await follow(galleryId)
-        if (!(await store.checkpoint()))
-          log.info('a reader keeps the write-ahead log from emptying')
-      } catch (error) {
-        log.error(
-          { err: error, galleryId },
-          'what was deleted could not be cleared from memory yet',
-        )
-      }
-    },
-    list: findSubjects,
-    listGroups,
-    listDeletions: findDeletions,
-    removeGroup: (galleryId, name) =>
-      removeAll(gallery, store, (reading) =>
-        subjectIdsOfGroup(reading, galleryId, name).flatMap(
-          (subjectId) => findSubject(reading, galleryId, { subjectId }) ?? [],
-        ),
-      ),
-    sweep: async () => {
-      const overdue = (reading: Reading) => overdueSubjects(reading, clock(), retentionDays)
-      return (await removeAll(gallery, store, overdue)).length
-    },
   }
-  return gallery
 }
 
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
@@ -179,53 +130,61 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
   return keyring
 }
 
-type OpenStored = (reading: Reading, row: StoredTemplate) => Template | undefined
-
-/** A template that does not open was tampered with: an alert, and it matches nobody. */
-function createOpener(keys: SubjectKeys, log: GalleryOptions['log']): OpenStored {
-  return (reading, row) => {
-    const { galleryId, subjectId, faceId } = row
-    try {
-      const tenantId = findGallery(reading, galleryId)?.accountId ?? ''
-      return openTemplate(keys.open(reading, row), { ...row, tenantId }, row.sealed)
-    } catch (error) {
-      const where = { alert: 'template-tampered', galleryId, subjectId, faceId }
-      log.error({ ...where, err: error }, 'a stored template does not open; it matches nobody')
-      return undefined
-    }
-  }
-}
-
 /** At the start no memory is behind, so that nobody needs to be told of removals. */
 async function load(store: Store, follow: Follow): Promise<void> {
   await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }
 
-function likeness(a: Template, b: Template, calibration: Calibration): Likeness {
-  return { similarity: similarityOf(a, b, calibration), score: scoreOf(a, b) }
+function reads(store: Store) {
+  return {
+    read: store.read,
+    size: gallerySize,
+    find: findSubject,
+    describe: describeSubjects,
+    list: findSubjects,
+    listGroups,
+    listDeletions: findDeletions,
+  }
 }
 
-type Wanted = (reading: Reading) => readonly SubjectRow[]
-
-/** Subjects deleted in one transaction, so that no call waits long behind it. */
-const removedAtATime = 50
-
-/** Deletes all subjects that `wanted` finds, asking again for each transaction. */
-async function removeAll(gallery: Gallery, store: Store, wanted: Wanted) {
-  const records: DeletionRecord[] = []
-  const galleryIds = new Set<string>()
-  // Most of the time there is nothing to do, and the writer is not bothered.
-  for (let left = (await store.read(wanted)).length; left > 0;) {
-    left = await store.write((tx) => {
-      const subjects = wanted(tx)
-      for (const subject of subjects.slice(0, removedAtATime)) {
-        records.push(gallery.remove(tx, subject))
-        galleryIds.add(subject.galleryId)
-      }
-      return Math.max(0, subjects.length - removedAtATime)
-    })
+function writes(
+  keys: SubjectKeys,
+  options: GalleryOptions,
+): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
+  const nowUtc = (): string => new Date(options.clock()).toISOString()
+  return {
+    create: (tx, owner, subject) =>
+      createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc() }),
+    addFace: (tx, subject, face) =>
+      addFace(tx, subject, face, { ...options, keys, nowUtc: nowUtc() }),
+    update: (tx, subject, update) => updateSubject(tx, subject, update, nowUtc()),
+    remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
+    touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
   }
-  for (const galleryId of galleryIds) await gallery.forget(galleryId)
-  return records
+}
+
+function deletes(
+  remove: Gallery['remove'],
+  follow: Follow,
+  { store, retentionDays, clock, log }: GalleryOptions,
+): Pick<Gallery, 'forget' | 'removeGroup' | 'sweep'> {
+  const forget: Gallery['forget'] = async (galleryId) => {
+    try {
+      await follow(galleryId)
+      if (!(await store.checkpoint())) log.info('a reader keeps the write-ahead log from emptying')
+    } catch (error) {
+      log.error({ err: error, galleryId }, 'what was deleted is not cleared from memory yet')
+    }
+  }
+  const removing = { store, remove, forget }
+  return {
+    forget,
+    removeGroup: (galleryId, name) =>
+      removeAll(removing, (reading) => subjectsOfGroup(reading, galleryId, name)),
+    sweep: async () => {
+      const overdue = (reading: Reading) => overdueSubjects(reading, clock(), retentionDays)
+      return (await removeAll(removing, overdue)).length
+    },
+  }
 }

@@ -29,8 +29,8 @@ export type Result<A extends Answer> = {
 export type Conclusion<A extends Answer> = {
   readonly answer: A
   /** The subjects that it names, and what replays say once one of them is deleted. */
-  readonly subjectIds: readonly string[]
-  readonly scrubbed: A | undefined
+  readonly subjectIds?: readonly string[]
+  readonly scrubbed?: A | undefined
 }
 
 /**
@@ -48,7 +48,7 @@ export function settle<A extends Answer>(
 ): A | undefined {
   const attempt = tx.attempts.find(pass)
   if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
-  const { answer, subjectIds, scrubbed } = takeEffect(tx, result)
+  const { answer, subjectIds = [], scrubbed } = takeEffect(tx, result)
   const code = answer.errors[0]?.code ?? 'OK'
   const sealed = (stored: A) => seal(pass.content.answerKey, JSON.stringify(stored))
   tx.attempts.finish({
@@ -68,7 +68,7 @@ function takeEffect<A extends Answer>(tx: Tx, { conclude, failed }: Result<A>): 
     return tx.savepoint(() => conclude(tx))
   } catch (error) {
     if (!(error instanceof ActionError)) throw error
-    return { answer: failed(error), subjectIds: [], scrubbed: undefined }
+    return { answer: failed(error) }
   }
 }
 

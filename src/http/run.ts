@@ -31,7 +31,7 @@ export async function run(work: Work, services: Services): Promise<Result<Envelo
       throw new HttpError(499, 'The client is gone.', { cause: error })
     if (!(error instanceof ActionError)) throw error
     const answer = refused(error)
-    return { conclude: () => ({ answer, subjectIds: [], scrubbed: undefined }), failed: refused }
+    return { conclude: () => ({ answer }), failed: refused }
   }
 }
 

@@ -29,19 +29,6 @@ export function listGroups(reading: Reading, galleryId: string): readonly GroupC
   return reading.run(query)
 }
 
-export function subjectIdsOfGroup(
-  reading: Reading,
-  galleryId: string,
-  name: string,
-): readonly string[] {
-  const query = reading.build
-    .selectFrom('subjectGroups')
-    .select('subjectId')
-    .where('galleryId', '=', galleryId)
-    .where('name', '=', name)
-  return reading.run(query).map(({ subjectId }) => subjectId)
-}
-
 type Membership = { readonly galleryId: string; readonly subjectId: string }
 
 export function addGroups(tx: Tx, of: Membership, names: readonly string[]): void {

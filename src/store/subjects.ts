@@ -94,6 +94,17 @@ export function findSubjects(reading: Reading, filter: SubjectFilter): readonly 
   return reading.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
 }
 
+/** The subjects of a group. */
+export function subjectsOfGroup(reading: Reading, galleryId: string, name: string) {
+  const query = reading.build
+    .selectFrom('subjectGroups')
+    .innerJoin('subjects', 'subjects.subjectId', 'subjectGroups.subjectId')
+    .selectAll('subjects')
+    .where('subjectGroups.galleryId', '=', galleryId)
+    .where('name', '=', name)
+  return reading.run(query)
+}
+
 /** Subjects that were enrolled until a moment that is over. */
 export function expiredSubjects(reading: Reading, nowUtc: string, limit: number) {
   return reading.run(

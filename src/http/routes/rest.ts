@@ -30,8 +30,7 @@ type RestCall<Query> = {
 
 /** Keeps the type of the query for `run`. */
 export function defineRoute<Query extends z.ZodType>(route: RestRoute<Query>): RestRoute {
-  // The schema of its own query is what each route's parameters are parsed with.
-  return route as unknown as RestRoute
+  return route
 }
 
 export type RestOptions = { readonly gate: Gate; readonly services: Services; readonly log: Log }
