@@ -48,7 +48,7 @@ export type TestGalleryOptions = Partial<BooksOptions> &
   Pick<ExecuteOptions, 'atStep'> & {
     readonly environment?: Readonly<Record<string, string>>
     readonly dataDir?: string
-    readonly key?: string
+    readonly key?: string | undefined
     readonly log?: Log
   }
 

@@ -94,7 +94,7 @@ export const groups = z.array(groupName).max(20)
 const attributesBytesMax = 4096
 
 export const attributes = z
-  .record(z.string(), z.json())
+  .record(z.string(), z.unknown())
   .refine(
     (value) => Buffer.byteLength(JSON.stringify(value)) <= attributesBytesMax,
     `must be at most ${attributesBytesMax} bytes of JSON`,

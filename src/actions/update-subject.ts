@@ -26,7 +26,7 @@ const updateParams = z
     externalId: externalId.nullable().optional(),
     displayName: displayName.nullable().optional(),
     attributes: z
-      .record(z.string(), z.json())
+      .record(z.string(), z.unknown())
       .optional()
       .meta({ description: 'A JSON merge patch (RFC 7396): null takes a field away.' }),
     addGroups: groups.optional(),
