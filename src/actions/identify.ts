@@ -55,6 +55,10 @@ const identifyValue = z
     threshold: similarity,
     thresholdSource: z.enum(['request', 'project', 'auto']),
     gallerySize: z.int().min(0).meta({ description: 'Subjects of the gallery.' }),
+    notComparable: z.int().min(1).optional().meta({
+      description:
+        'Templates of other models, which were not compared; absent when there are none.',
+    }),
     image: imageFacts,
     debug,
   })
@@ -106,6 +110,8 @@ type Searched = { readonly correlationId: string | undefined } & (
       readonly view: Sight['view']
       readonly faces: readonly (Sighted & { readonly hits: readonly Hit[] })[]
       readonly searchMs: number
+      /** Templates of other models. */
+      readonly others: number
     }
 )
 
@@ -129,7 +135,12 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
       }
     })
     const searched = await Promise.all(found)
-    return { correlationId, view, faces: searched, searchMs: performance.now() - startMs }
+    const searchMs = performance.now() - startMs
+    const { modelId } = faces[0].template
+    const { count, others } = services.gallery.comparable(caller.galleryId, modelId)
+    if (count === 0 && others > 0)
+      throw new ActionError('MODEL_MISMATCH', `no template of the gallery is of ${modelId}`)
+    return { correlationId, view, faces: searched, searchMs, others }
   } catch (error) {
     if (error instanceof ActionError) return { correlationId, error }
     throw error
@@ -167,6 +178,7 @@ function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
     threshold,
     thresholdSource: isAuto ? 'auto' : 'request',
     gallerySize,
+    ...(searched.others > 0 && { notComparable: searched.others }),
     image: imageOf(searched.view),
     ...(first && debugFacts(call, searched, first)),
   }

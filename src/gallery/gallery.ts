@@ -31,6 +31,8 @@ import { updateSubject, type SubjectUpdate } from './update.ts'
 export type Gallery = {
   /** Searches all that is committed: the subjects most like the probe, best first. */
   readonly search: (galleryId: string, probe: Template, options: HitOptions) => Promise<Hit[]>
+  /** Templates in memory that compare with those of the model, and those of other models. */
+  readonly comparable: (galleryId: string, modelId: string) => Comparable
   /** Asks of one moment's state. */
   readonly read: Store['read']
   readonly size: (reading: Reading, galleryId: string) => GallerySize
@@ -65,6 +67,8 @@ export type Gallery = {
 }
 
 export type Hit = FaceLikeness & { readonly subjectId: string }
+
+export type Comparable = { readonly count: number; readonly others: number }
 
 export type HitOptions = {
   readonly limit: number
@@ -103,6 +107,10 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...deletes(writing.remove, follow, options),
     levelOf: matchLevelOf,
     autoThreshold,
+    comparable: (galleryId, modelId) => {
+      const count = search.size(galleryId, modelId)
+      return { count, others: search.size(galleryId) - count }
+    },
     compare: (a, b) => likenessOf(a, b, calibration),
     best: (reading, subject, probe) =>
       bestOfSubject(reading, subject, probe, { openStored, calibration }),

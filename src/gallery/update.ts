@@ -19,8 +19,8 @@ export type SubjectUpdate = {
   readonly removeFaceIds?: readonly string[] | undefined
 }
 
-export const groupsMax = 20
-export const attributesBytesMax = 4096
+const groupsMax = 20
+const attributesBytesMax = 4096
 
 /**
  * Changes a subject.

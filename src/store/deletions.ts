@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Database } from './database.ts'
 import type { DeletionRow } from './schema.ts'
 import type { Reading, Tx } from './tx.ts'
 
@@ -76,10 +77,10 @@ function recordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
 }
 
 /** Walks every account's chain of records. @returns one line for each that does not fit. */
-export function brokenDeletions(reading: Reading): readonly string[] {
+export async function brokenDeletions(db: Database): Promise<string[]> {
   const broken: string[] = []
   const hashes = new Map<string, Uint8Array>()
-  for (const row of reading.run(reading.build.selectFrom('deletions').selectAll().orderBy('seq'))) {
+  for (const row of await db.selectFrom('deletions').selectAll().orderBy('seq').execute()) {
     const hash = deletionHash(hashes.get(row.tenantId) ?? Buffer.alloc(32), row)
     if (!hash.equals(row.rowHash)) broken.push(`deletion ${row.deletionId} does not fit its hash`)
     hashes.set(row.tenantId, row.rowHash)
