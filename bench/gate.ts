@@ -129,7 +129,8 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
   ledger.job((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
   ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
   const { projectId, accountId } = project
-  const caller = { keyId, projectId, accountId, permissions: ['*'], state: 'active' } as const
+  const ids = { keyId, projectId, accountId, galleryId: projectId }
+  const caller = { ...ids, permissions: ['*'], state: 'active' } as const
   const key = mintApiKey('live')
   const took: number[] = []
   const cpuBefore = process.threadCpuUsage()
@@ -156,7 +157,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
     const claimed = ledger.job((tx) => claim(tx, { visit, asked, paid: undefined }, now()))
     if (claimed.kind !== 'pass') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
-    const result = { answer, failed: () => answer }
+    const result = { conclude: () => ({ answer }), failed: () => answer }
     ledger.job((tx) => settle(tx, claimed.attempt, result, Date.now()))
     took.push(performance.now() - startMs)
   }

@@ -32,6 +32,11 @@ export const settings = {
     'empty: SQLite in DATA_DIR, the only engine of this version',
     z.literal('', 'must be empty: this version stores its data in SQLite under DATA_DIR'),
   ),
+  MASTER_KEY_FILE: setting(
+    '',
+    'file of the master key, made at the first start; empty: `master.key` in DATA_DIR',
+    z.string(),
+  ),
   VISION_WORKERS: setting(
     String(availableParallelism()),
     'processes that decode pictures and run models; the default is one per core',
@@ -122,6 +127,13 @@ export const settings = {
     whole(0, 600_000),
   ),
   LOG_RETENTION_DAYS: setting('365', 'how long the request log is kept, days', whole(1, 36_500)),
+  RETENTION_DAYS: setting(
+    '1095',
+    'subjects that nobody met for so many days are deleted, in projects without a retention of their own',
+    whole(1, 36_500),
+  ),
+  SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', whole(1, 1000)),
+  GALLERY_TEMPLATES_MAX: setting('1000000', 'most templates of a gallery', whole(1, 15_000_000)),
   DRAIN_MS_MAX: setting(
     '15000',
     'longest time running calls are given to finish at shutdown, ms',

@@ -3,13 +3,19 @@ import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks } from './books.ts'
+import { calibrationOf } from './gallery/calibrations.ts'
+import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
+import { restRoutes } from './http/routes/all.ts'
+import { serveRest } from './http/routes/rest.ts'
 import { serviceRoutes } from './http/routes/service.ts'
 import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import { openMemory } from './memory.ts'
 import { preparePack, type PackProgress } from './models/prepare.ts'
+import { readTemplateModel } from './models/template.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import { openPool, type VisionPool } from './vision/pool.ts'
@@ -43,11 +49,15 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder)])
 
+  const calibration = await builtinCalibration()
+  const memory = await openMemory(config, { store: books.store, calibration, clock, log })
+  const services = { vision, gallery: memory.gallery }
+
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
   const metrics = createMetrics(() => vision.stats(), new Set(actions.keys()))
-  const executeOptions = {
+  const executing = {
     gate,
-    services: { vision },
+    services,
     actions,
     bodyBytesMax: config.BODY_BYTES_MAX,
     json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
@@ -56,21 +66,15 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   }
   const server = createServer({
     routes: [
-      {
-        method: 'POST',
-        path: '/v1/face/execute',
-        handle: (request) => execute(request, executeOptions),
-      },
+      { method: 'POST', path: '/v1/face/execute', handle: (asked) => execute(asked, executing) },
+      ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
       ...serviceRoutes({
         version,
         metrics: metrics.text,
         notReady: () => notReady(books.store.db, vision, config.DATA_DIR),
       }),
     ],
-    headersMsMax: config.HEADERS_MS_MAX,
-    requestMsMax: config.REQUEST_MS_MAX,
-    connectionsMax: config.CONNECTIONS_MAX,
-    drainMsMax: config.DRAIN_MS_MAX,
+    ...serverLimits(config),
     log,
   })
   return {
@@ -80,8 +84,26 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     close: async () => {
       await server.close()
       await vision.close()
+      await memory[Symbol.asyncDispose]()
       await books[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** What the scores of the pack's templates mean. */
+async function builtinCalibration(): Promise<Calibration> {
+  const { modelId } = await readTemplateModel()
+  const calibration = calibrationOf(modelId)
+  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
+  return calibration
+}
+
+function serverLimits(config: Config) {
+  return {
+    headersMsMax: config.HEADERS_MS_MAX,
+    requestMsMax: config.REQUEST_MS_MAX,
+    connectionsMax: config.CONNECTIONS_MAX,
+    drainMsMax: config.DRAIN_MS_MAX,
   }
 }
 

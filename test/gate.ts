@@ -38,8 +38,9 @@ export type TestGateOptions = Partial<BooksOptions> &
     readonly key?: string
   }
 
-/** The actions of these tests look at nothing. */
+/** The actions of these tests look at nothing and remember nobody. */
 const services: Services = {
+  gallery: {} as Services['gallery'],
   vision: { look: () => Promise.reject(new Error('there are no eyes here')) },
 }
 

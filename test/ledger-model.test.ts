@@ -202,7 +202,7 @@ function obeySettle(
   const answer = ok
     ? { ok, errors: [], data: { results: [{ ok }] } }
     : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
-  const result = { answer, failed: () => answer }
+  const result = { conclude: () => ({ answer }), failed: () => answer }
   const settled = world.ledger.job((tx) => settle(tx, attempt, result, model.nowMs), ending)
   const request = Number(attempt.requestId)
   const own = model.running.get(request)
@@ -225,7 +225,8 @@ function dropOwn(model: Model, { requestId, token }: Attempt): void {
 function questionOf({ template }: World, request: number, content: number) {
   const { projectId, accountId } = template.project
   const requestId = String(request)
-  const caller = { ...template, projectId, accountId, permissions: ['*'], state: 'active' } as const
+  const ids = { projectId, accountId, galleryId: projectId }
+  const caller = { ...template, ...ids, permissions: ['*'], state: 'active' } as const
   const params = { content }
   const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
   return {

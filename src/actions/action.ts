@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Look, Picture, View } from '../vision/view.ts'
@@ -8,6 +9,8 @@ export type Caller = {
   readonly keyId: string
   readonly projectId: string
   readonly accountId: string
+  /** The gallery that the caller's project sees. */
+  readonly galleryId: string
   readonly permissions: readonly string[]
 }
 
@@ -24,6 +27,7 @@ export type Services = {
       call: { readonly projectId: string; readonly path: string; readonly signal?: AbortSignal },
     ): Promise<View>
   }
+  readonly gallery: Gallery
 }
 
 /** One call as an action sees it: parameters already checked. */
@@ -33,11 +37,15 @@ export type ActionCall<Params> = {
   readonly services: Services
   /** Fires when the client is gone: work still queued need not start. */
   readonly signal: AbortSignal
+  /** Whether the answer shall say how it came about. */
+  readonly debug: boolean
 }
 
 /** One element of `results[]`: a value, or in a batch the failure of one item. */
 export type Outcome<Value = unknown> = {
   readonly correlationId: string | undefined
+  /** Subjects that the value names: it is scrubbed when one of them is deleted. */
+  readonly subjectIds?: readonly string[]
 } & (
   | { readonly value: Value }
   | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
@@ -45,12 +53,14 @@ export type Outcome<Value = unknown> = {
 
 /** What an action did. */
 export type Done<Value = unknown> = {
-  readonly outcomes: readonly Outcome<Value>[]
   /**
-   * What is to be written, in one transaction with the charge and the stored answer. It runs at once
-   * and may throw an ActionError: then nothing of it is written, and that is the answer.
+   * Writes what is to be written, in one transaction with the charge and the stored answer, and says
+   * the outcomes as they are at that moment. It runs at once and may throw an ActionError: then
+   * nothing of it is written, and that is the answer.
    */
-  readonly effect?: ((tx: Tx) => void) | undefined
+  readonly effect: (tx: Tx) => readonly Outcome<Value>[]
+  /** What follows the commit before the answer leaves. It must not fail. */
+  readonly afterwards?: (() => Promise<void>) | undefined
 }
 
 type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
@@ -65,35 +75,37 @@ type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
   readonly errors: readonly ActionErrorCode[]
   /** Parameters but for the images, and an answer to them as the documentation shows it. */
   readonly example: { readonly params: object; readonly value: z.input<Value> }
+  /** What may be kept of a value for replays once a subject that it names is deleted. */
+  readonly scrub?: (value: z.output<Value>) => z.output<Value>
   readonly run: (
     call: ActionCall<z.output<Params>>,
   ) => Promise<readonly Outcome<z.input<Value>>[] | Done<z.input<Value>>>
 }
 
 /** An action of the product. The permission to call it bears its name. */
-export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run'> & {
+export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run' | 'scrub'> & {
   /** Checks the parameters, works, and checks the answer against its schema. */
   readonly run: (call: ActionCall<unknown>) => Promise<Done>
+  readonly scrub: (outcome: Outcome) => Outcome
 }
 
 /** Makes an action of its record. From that record everything else about the action is derived. */
 export function defineAction<Params extends z.ZodType, Value extends z.ZodType>(
   definition: Definition<Params, Value>,
 ): Action {
+  const checked = <O extends Outcome>(outcome: O): O =>
+    'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   return Object.freeze({
     ...definition,
+    scrub: (outcome: Outcome) => {
+      if (!('value' in outcome) || !definition.scrub) return outcome
+      return checked({ ...outcome, value: definition.scrub(definition.value.parse(outcome.value)) })
+    },
     run: async (call: ActionCall<unknown>) => {
       const params = parseParams(definition.params, call.params)
       const done = await definition.run({ ...call, params })
-      const { outcomes, effect } = 'outcomes' in done ? done : { outcomes: done }
-      return {
-        effect,
-        outcomes: outcomes.map((outcome) =>
-          'value' in outcome
-            ? { ...outcome, value: definition.value.parse(outcome.value) }
-            : outcome,
-        ),
-      }
+      const { effect, afterwards } = 'effect' in done ? done : { effect: () => done }
+      return { effect: (tx: Tx) => effect(tx).map(checked), afterwards }
     },
   })
 }

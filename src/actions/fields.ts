@@ -26,6 +26,20 @@ export const images = z
   .refine((list) => list.length <= imagesMax, `must hold at most ${imagesMax} images`)
   .meta({ maxItems: imagesMax, description: 'The first image is read, further ones are ignored.' })
 
+/** `params.images` of an action that reads them all. */
+export const imageBatch = z
+  .array(imageItem)
+  .min(1)
+  .max(imagesMax)
+  .meta({ description: 'Each image is an item of the batch, with a result of its own.' })
+
+/** `params.images` of an action that may do without. */
+export const imagesIfAny = z
+  .array(imageItem)
+  .max(imagesMax)
+  .optional()
+  .meta({ description: 'The first image is read, further ones are ignored.' })
+
 export const minFaceConfidence = z
   .number()
   .min(0)
@@ -53,6 +67,72 @@ export const minQuality = (fallback: number) =>
     .max(100)
     .default(fallback)
     .meta({ description: 'Lowest acceptable quality score of a face.' })
+
+export const requireLiveness = z.boolean().default(false).meta({
+  description: 'Refuses a face that is not judged live. This build has no liveness check yet.',
+})
+
+export const livenessThreshold = z.number().min(0).max(1).optional()
+
+export const subjectId = z.guid().meta({ description: 'As svc.enroll returned it.' })
+
+export const externalId = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({ description: 'Your own id, unique in the gallery. Use one that says nothing by itself.' })
+
+export const displayName = z.string().min(1).max(256)
+
+/** A group is there from its first use to its last subject. */
+export const groupName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u, 'must be 1..64 of A-Z a-z 0-9 . _ : -')
+
+export const groups = z.array(groupName).max(20)
+
+const attributesBytesMax = 4096
+
+export const attributes = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= attributesBytesMax,
+    `must be at most ${attributesBytesMax} bytes of JSON`,
+  )
+  .meta({ description: 'A JSON object of your own, at most 4 KB.' })
+
+export const expiresAtUtc = z.iso
+  .datetime({ error: 'must be an ISO 8601 UTC time that exists, such as 2030-01-31T00:00:00Z' })
+  .meta({ description: 'When the subject is deleted by itself.' })
+
+/** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
+export const similarity = z.number().min(0).max(1)
+
+export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
+
+/** A subject that was found, or nearly. */
+export const candidate = z
+  .object({
+    subjectId: z.uuid(),
+    externalId: z.string().nullable(),
+    displayName: z.string().nullable(),
+    similarity,
+    matchLevel,
+    faceId: z.uuid(),
+    groups: z.array(z.string()),
+  })
+  .meta({ id: 'Candidate' })
+
+/** How an answer came about; only with `debug`. Never a template. */
+export const debug = z
+  .object({
+    providers: z.record(z.string(), z.string()),
+    scores: z.record(z.string(), z.number()),
+    timingsMs: z.record(z.string(), z.number()),
+    candidatesBelowThreshold: z.array(candidate).max(5).optional(),
+  })
+  .optional()
+  .meta({ description: 'Only when the request says `debug`.' })
 
 const point = z.object({ x: z.number(), y: z.number() }).meta({ id: 'Point' })
 

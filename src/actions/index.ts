@@ -1,1 +1,6 @@
 export { detect } from './detect.ts'
+export { enroll } from './enroll.ts'
+export { identify } from './identify.ts'
+export { verify } from './verify.ts'
+export { updateSubject } from './update-subject.ts'
+export { deleteSubject } from './delete-subject.ts'

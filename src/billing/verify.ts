@@ -1,5 +1,6 @@
 import { auditLines, chainHeads, chainOf, type AuditQuestion } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
+import { brokenDeletions } from '../store/deletions.ts'
 import { transferHash } from './chain.ts'
 
 /** One rule of the books, and whether they keep it. */
@@ -30,10 +31,18 @@ const rules: readonly Rule[] = [
     says: 'what was paid in is in wallets and budgets or was charged',
     questions: ['leaking', 'misrouted'],
   },
-  { name: 'L6', says: 'transfers can be neither changed nor deleted', questions: ['unfrozen'] },
+  {
+    name: 'L6',
+    says: 'transfers and deletion records can be neither changed nor deleted',
+    questions: ['unfrozen'],
+  },
   { name: 'L7', says: 'every hash chain is whole', questions: [] },
   { name: 'L8', says: 'every amount is a whole number', questions: ['fractional'] },
-  { name: 'L9', says: 'every charge has its row in the log', questions: ['unlogged'] },
+  {
+    name: 'L9',
+    says: 'every charge has its row in the log; every subject is there as a whole, or not at all',
+    questions: ['unlogged', 'halved'],
+  },
 ]
 
 /** Checks the books as they stand at one moment, whoever writes beside it. */
@@ -42,6 +51,7 @@ export function verifyBooks(db: Database, nowMs: number): Promise<Check[]> {
     const checks: Check[] = []
     for (const { name, says, questions } of rules) {
       const broken: string[] = name === 'L7' ? await brokenLinks(snapshot) : []
+      if (name === 'L7') broken.push(...(await brokenDeletions(snapshot)))
       for (const question of questions)
         broken.push(...(await auditLines(snapshot, question, nowMs)))
       const isKept = broken.length === 0

@@ -1,7 +1,9 @@
 import { budget } from './budget.ts'
 import { UsageError, type Command } from './command.ts'
 import { evaluate } from './evaluate.ts'
+import { importFaces } from './import.ts'
 import { key } from './key.ts'
+import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { log } from './log.ts'
 import { price } from './price.ts'
@@ -11,8 +13,10 @@ import { wallet } from './wallet.ts'
 
 const commands: readonly Command[] = [
   serve,
+  importFaces,
   project,
   key,
+  keys,
   wallet,
   budget,
   price,

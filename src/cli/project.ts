@@ -17,7 +17,8 @@ export const project: Command = {
   summary: 'create, list and set up projects',
   usage: `facegate project create <name> [--gallery isolated|shared] [--json]
 facegate project list [--json]
-facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared] [--json]
+facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
+                     [--retention-days n] [--json]
 
   A project has its own budget, rate limit, keys and, unless its gallery is shared
   with the account's other shared projects, its own gallery. --sustained is calls
@@ -53,13 +54,15 @@ async function set(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { gallery: text, sustained: text, burst: text, json },
+    options: { gallery: text, sustained: text, burst: text, 'retention-days': text, json },
   })
   const wanted = only(positionals)
   const sustainedPerS = limitOf('--sustained', values.sustained, 10_000)
   const burst = limitOf('--burst', values.burst, 100_000)
   const galleryMode = galleryOf(values.gallery)
+  const retentionDays = limitOf('--retention-days', values['retention-days'], 36_500)
   const change = {
+    ...(retentionDays !== undefined && { retentionDays }),
     ...(sustainedPerS !== undefined && { sustainedPerS }),
     ...(burst !== undefined && { burst }),
     ...(galleryMode !== undefined && { galleryMode }),

@@ -8,7 +8,7 @@ import { createEntrance, type Entry } from './enter.ts'
 import { identify, type Visitor } from './identify.ts'
 import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
-import { giveUp, settle, type Answer, type Result } from './settle.ts'
+import { finish, giveUp, settle, type Answer, type Result } from './settle.ts'
 import { createStrangers } from './strangers.ts'
 import { expireAll, sweep } from './sweep.ts'
 import { createTwins } from './twins.ts'
@@ -37,6 +37,8 @@ export type Gate = {
   readonly enter: (caller: KeyFacts, arrival: Arrival) => Promise<Entry>
   /** @returns the answer that holds. @throws HttpError 503 when the attempt was given up. */
   readonly settle: <A extends Answer>(pass: Pass, result: Result<A>) => Promise<A>
+  /** Ends a call that went well, costs nothing and is not kept for replays. */
+  readonly finish: (pass: Pass) => Promise<void>
   /** Ends a call that failed through no fault of the caller. @returns the error it failed with. */
   readonly release: (pass: Pass, error: unknown) => Promise<unknown>
   /** Ends what an earlier process left running. To be called once, by the only server. */
@@ -57,8 +59,13 @@ export function createGate(store: Store, options: GateOptions): Gate {
     settle: async (pass, result) => {
       const answer = await store.write((tx) => settle(tx, pass, result, clock()))
       if (!answer) throw unavailable('The call took too long and was given up; send it again.')
+      await result.afterwards?.()
       pass.end()
       return answer
+    },
+    finish: async (pass) => {
+      await store.write((tx) => finish(tx, pass, clock()))
+      pass.end()
     },
     release: async (pass, error) => {
       // What cannot be released now, because the database is down, expires by itself.

@@ -1,11 +1,5 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  randomBytes,
-  type Hash,
-} from 'node:crypto'
+import { createHash, createHmac, type Hash } from 'node:crypto'
+import { decrypt, encrypt } from '../lib/aes-gcm.ts'
 
 /** What makes a request this request. */
 export type Content = {
@@ -19,9 +13,6 @@ export type Content = {
 
 /** Two independent values derived of the content: one to compare, one to lock the answer with. */
 export type Fingerprint = { readonly fingerprint: Buffer; readonly answerKey: Buffer }
-
-const nonceBytes = 12
-const tagBytes = 16
 
 /**
  * Hashes a request. The same content gives the same values whatever the order of its fields; who
@@ -39,23 +30,14 @@ export function fingerprintOf(content: Content): Fingerprint {
 /**
  * Seals an answer for replays (AES-256-GCM). It holds what was seen in a picture: only somebody who
  * sends the same picture again can open it, not somebody who reads the database.
- *
- * @returns nonce (12 bytes), tag (16), ciphertext.
  */
 export function seal(answerKey: Buffer, answer: string): Buffer {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', answerKey, nonce)
-  const text = Buffer.concat([cipher.update(answer, 'utf8'), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), text])
+  return encrypt(answerKey, Buffer.from(answer), 'answer')
 }
 
 /** @throws Error when the bytes were changed or the key is of other content. */
 export function open(answerKey: Buffer, sealed: Uint8Array): string {
-  const nonce = sealed.subarray(0, nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', answerKey, nonce, { authTagLength: tagBytes })
-  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
-  const text = decipher.update(sealed.subarray(nonceBytes + tagBytes))
-  return Buffer.concat([text, decipher.final()]).toString('utf8')
+  return decrypt(answerKey, sealed, 'answer').toString('utf8')
 }
 
 /** Every value with its kind and length before it, so that no two contents feed the same bytes. */

@@ -1,5 +1,6 @@
 import { charge, release } from '../billing/ledger.ts'
 import { ActionError } from '../lib/errors.ts'
+import { nameSubjects } from '../store/answers.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Attempt } from './arrival.ts'
 import { codeOf, logCall } from './log.ts'
@@ -14,11 +15,22 @@ export type Answer = {
 
 /** What an action did, and how to say so. */
 export type Result<A extends Answer> = {
-  readonly answer: A
-  /** What the action wants written, in the same transaction as the charge; it may refuse. */
-  readonly effect?: ((tx: Tx) => void) | undefined
-  /** The answer in case the effect refuses. */
+  /**
+   * Writes what the action wants written, in the same transaction as the charge, and gives the
+   * answer. It may refuse with an ActionError: then nothing of it is written.
+   */
+  readonly conclude: (tx: Tx) => Conclusion<A>
+  /** The answer in case it refuses. */
   readonly failed: (error: ActionError) => A
+  /** What follows the commit before the answer leaves. It must not fail. */
+  readonly afterwards?: (() => Promise<void>) | undefined
+}
+
+export type Conclusion<A extends Answer> = {
+  readonly answer: A
+  /** The subjects that it names, and what replays say once one of them is deleted. */
+  readonly subjectIds?: readonly string[]
+  readonly scrubbed?: A | undefined
 }
 
 /**
@@ -36,23 +48,27 @@ export function settle<A extends Answer>(
 ): A | undefined {
   const attempt = tx.attempts.find(pass)
   if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
-  const answer = takeEffect(tx, result)
+  const { answer, subjectIds = [], scrubbed } = takeEffect(tx, result)
   const code = answer.errors[0]?.code ?? 'OK'
-  const sealed = seal(pass.content.answerKey, JSON.stringify(answer))
-  tx.attempts.finish({ ...ownerOf(pass), code, answer: sealed })
+  const sealed = (stored: A) => seal(pass.content.answerKey, JSON.stringify(stored))
+  tx.attempts.finish({
+    ...ownerOf(pass),
+    code,
+    answer: sealed(answer),
+    scrubbed: scrubbed ? sealed(scrubbed) : null,
+  })
+  nameSubjects(tx, pass, subjectIds)
   release(tx, pass.projectId, pass.reservedMicros)
   logCall(tx, pass.visit, { code, nowMs, ...bill(tx, pass, answer, nowMs) })
   return answer
 }
 
-function takeEffect<A extends Answer>(tx: Tx, { answer, effect, failed }: Result<A>): A {
-  if (!effect) return answer
+function takeEffect<A extends Answer>(tx: Tx, { conclude, failed }: Result<A>): Conclusion<A> {
   try {
-    tx.savepoint(() => effect(tx))
-    return answer
+    return tx.savepoint(() => conclude(tx))
   } catch (error) {
-    if (error instanceof ActionError) return failed(error)
-    throw error
+    if (!(error instanceof ActionError)) throw error
+    return { answer: failed(error) }
   }
 }
 
@@ -73,6 +89,13 @@ export function giveUp(tx: Tx, pass: Attempt, error: unknown, nowMs: number): vo
   if (!tx.attempts.drop(ownerOf(pass))) return
   release(tx, pass.projectId, pass.reservedMicros)
   logCall(tx, pass.visit, { code: codeOf(error), nowMs })
+}
+
+/** The end of a call that costs nothing and is not kept for replays. */
+export function finish(tx: Tx, pass: Attempt, nowMs: number): void {
+  if (!tx.attempts.drop(ownerOf(pass))) return
+  release(tx, pass.projectId, pass.reservedMicros)
+  logCall(tx, pass.visit, { code: 'OK', nowMs })
 }
 
 function ownerOf({ projectId, requestId, token }: Attempt) {

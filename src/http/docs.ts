@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Action } from '../actions/action.ts'
 import { allActions } from '../actions/all.ts'
 import { errorTable } from '../lib/errors.ts'
+import { openPath } from './openapi-rest.ts'
+import { restRoutes } from './routes/all.ts'
 
 /** The documentation page, made of the same records as the service itself. */
 export function docsPage(version: string): string {
@@ -21,6 +23,9 @@ export function docsPage(version: string): string {
 why. Anything else is a status with <code>{"detail"}</code>.</p>
 <h2>Actions</h2>
 ${allActions.map(section).join('\n')}
+<h2>Routes</h2>
+<p>These answer plain JSON under real statuses, with the same key and rate limit, free of charge.</p>
+${routesTable()}
 <h2 id="errors">Errors</h2>
 ${errorsTable()}
 </main></body></html>`
@@ -73,6 +78,20 @@ function errorsTable(): string {
       String(status),
       escape(condition),
       escape(remedy),
+    ]),
+  )
+}
+
+function routesTable(): string {
+  return table(
+    ['route', 'permission', '', 'parameters'],
+    restRoutes.map(({ method, path, permission, summary, query }) => [
+      `<code>${method} ${escape(openPath(path))}</code>`,
+      `<code>${permission}</code>`,
+      escape(summary),
+      Object.keys(z.toJSONSchema(query, { io: 'input' }).properties ?? {})
+        .map((name) => `<code>${name}</code>`)
+        .join(', '),
     ]),
   )
 }

@@ -8,6 +8,8 @@ export type Request = {
   /** Lower-case names; a header sent several times is one text, joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
+  /** What stands in the path where the route has a `:name`. */
+  readonly parts: Readonly<Record<string, string>>
   /** The address of the other end of the connection. */
   readonly clientIp: string
   /** The body, unread. */

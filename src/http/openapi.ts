@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Action } from '../actions/action.ts'
 import { allActions } from '../actions/all.ts'
 import { errorTable, type ErrorCode } from '../lib/errors.ts'
+import { restPaths } from './openapi-rest.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -19,9 +20,14 @@ export function openApi(version: string): Json {
     security: [{ apiKey: [] }],
     tags: [
       { name: 'face', description: 'The actions.' },
+      { name: 'gallery', description: 'What the gallery holds.' },
       { name: 'service', description: 'About the service itself.' },
     ],
-    paths: { '/v1/face/execute': { post: executeOperation() }, ...servicePaths() },
+    paths: {
+      '/v1/face/execute': { post: executeOperation() },
+      ...restPaths(),
+      ...servicePaths(),
+    },
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
       schemas: schemas(),
@@ -182,8 +188,12 @@ function refusals(): Json {
   const reasons: Readonly<Record<number, string>> = {
     400: 'Malformed JSON, a body that is no object, or an unsupported X-Api-Version.',
     401: 'The key is missing or unknown, revoked, or expired.',
+    402: 'The budget is exhausted.',
+    403: 'The key lacks the permission.',
+    404: 'There is no such thing in the gallery.',
     413: 'The body is over the limit.',
     415: 'The body is not application/json.',
+    429: 'The rate limit of the project is exceeded; see Retry-After.',
     500: 'A fault of the server.',
     503: 'Overload, shutdown, or a part that is down for the moment; see Retry-After.',
   }

@@ -1,11 +1,11 @@
-import type { Caller, Services } from '../actions/action.ts'
+import type { Action, Caller, Services } from '../actions/action.ts'
 import type { Result } from '../gate/settle.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
 import type { Call, Echo } from './call.ts'
 import { answered, failed, type Envelope } from './envelope.ts'
 import type { Request } from './exchange.ts'
 
-/** A call that the gate let pass. */
+/** A call that passed the gate. */
 export type Work = {
   readonly call: Call
   readonly echo: Echo
@@ -13,24 +13,33 @@ export type Work = {
   readonly request: Request
 }
 
-/**
- * Runs the action of a call. An expected failure is an answer like any other.
- *
- * @throws whatever else goes wrong; HttpError 499 when the client left before the work began.
- */
-export async function run(
-  { call, echo, caller, request }: Work,
-  services: Services,
-): Promise<Result<Envelope>> {
-  const { action, params } = call
+/** Runs the action, and says how its call is to end. @throws whatever is no failure of an action. */
+export async function run(work: Work, services: Services): Promise<Result<Envelope>> {
+  const { call, echo, caller, request } = work
+  const { action, params, debug } = call
   const { signal } = request
-  const onFailure = (error: ActionError): Envelope => failed(echo, error)
+  const refused = (error: ActionError): Envelope => failed(echo, error)
   try {
-    const { outcomes, effect } = await action.run({ params, caller, services, signal })
-    return { answer: answered(echo, outcomes), effect, failed: onFailure }
+    const done = await action.run({ params, caller, services, signal, debug })
+    return {
+      conclude: (tx) => conclusionOf(echo, action, done.effect(tx)),
+      failed: refused,
+      afterwards: done.afterwards,
+    }
   } catch (error) {
-    if (error instanceof ActionError) return { answer: onFailure(error), failed: onFailure }
-    if (signal.aborted) throw new HttpError(499, 'The client is gone.', { cause: error })
-    throw error
+    if (signal.aborted && !(error instanceof ActionError))
+      throw new HttpError(499, 'The client is gone.', { cause: error })
+    if (!(error instanceof ActionError)) throw error
+    const answer = refused(error)
+    return { conclude: () => ({ answer }), failed: refused }
   }
+}
+
+type Outcomes = Parameters<typeof answered>[1]
+
+/** The answer, and what is left of it when a subject that it names is deleted. */
+function conclusionOf(echo: Echo, action: Action, outcomes: Outcomes) {
+  const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
+  const scrubbed = subjectIds.length > 0 ? answered(echo, outcomes.map(action.scrub)) : undefined
+  return { answer: answered(echo, outcomes), subjectIds, scrubbed }
 }

@@ -122,6 +122,8 @@ function plain(request: FastifyRequest, reply: FastifyReply): Request {
     // Node joins repeated headers to one text, but for Set-Cookie, which only servers send.
     headers: request.raw.headers as Readonly<Record<string, string>>,
     query: new URLSearchParams(query),
+    // The framework gives a text for each `:name` of the path.
+    parts: request.params as Readonly<Record<string, string>>,
     clientIp: request.ip,
     body: request.raw,
     signal: gone.signal,

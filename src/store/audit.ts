@@ -18,6 +18,7 @@ export type AuditQuestion =
   | 'unfrozen'
   | 'fractional'
   | 'unlogged'
+  | 'halved'
 
 const linesMax = 5
 
@@ -89,9 +90,10 @@ const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
     limit ${linesMax}`,
   unfrozen: () => sql`
     select 'the trigger ' || name || ' is missing' as line
-    from (select 'ledgerTransfers_no_update' as name union select 'ledgerTransfers_no_delete')
+    from (select 'ledgerTransfers_no_update' as name union select 'ledgerTransfers_no_delete'
+      union select 'deletions_no_update' union select 'deletions_no_delete')
     where name not in (select name from sqlite_schema
-      where type = 'trigger' and tbl_name = 'ledgerTransfers' and sql like '%raise(abort%')`,
+      where type = 'trigger' and tbl_name in ('ledgerTransfers', 'deletions') and sql like '%raise(abort%')`,
   fractional: () => sql`
     select place || ' has an amount of type ' || type as line from (
       select ledger as place, typeof(balanceMicros) as type from ledgers
@@ -101,6 +103,19 @@ const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
       union all select 'call ' || callId, typeof(costMicros) from calls
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer' limit ${linesMax}`,
+  halved: () => sql`
+    select 'subject ' || subjectId || ' has no template' as line from subjects
+    where not exists (select 1 from templates where templates.subjectId = subjects.subjectId)
+    union all
+    select 'subject ' || subjectId || ' was deleted and is still there'
+    from subjects join deletions using (subjectId)
+    union all
+    select 'gallery ' || galleryId || ' counts ' || subjectCount || ' subjects and ' || templateCount
+      || ' templates, which is not what it holds'
+    from galleries g
+    where subjectCount <> (select count(*) from subjects s where s.galleryId = g.galleryId)
+      or templateCount <> (select count(*) from templates t where t.galleryId = g.galleryId)
+    limit ${linesMax}`,
   unlogged: () => sql`
     select 'transfer ' || t.transferId || ' for request ' || t.requestId || ' has no log row' as line
     from ledgerTransfers t left join calls c using (transferId)

@@ -5,10 +5,11 @@ import { keyFinder, type KeyFinder } from './keys.ts'
 import { tenancy } from './migrations/0001-tenancy.ts'
 import { money } from './migrations/0002-money.ts'
 import { calls } from './migrations/0003-calls.ts'
+import { galleries } from './migrations/0004-galleries.ts'
 import type { Schema } from './schema.ts'
-import { openSqlite, sqliteDialect } from './sqlite.ts'
-import { sqliteTx } from './sqlite-tx.ts'
-import type { Tx } from './tx.ts'
+import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './sqlite.ts'
+import { sqliteReading, sqliteTx } from './sqlite-tx.ts'
+import type { Reading, Tx } from './tx.ts'
 import { createWriter, type Write, type WriterOptions } from './writer.ts'
 
 export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
@@ -21,6 +22,14 @@ export type Store = {
   readonly db: Database
   /** Jobs of one turn, in a group commit with their neighbours. */
   readonly write: Write<Tx>
+  /** Asks what is committed, all of it as at one moment, and waits for no writer. */
+  readonly read: <T>(job: (reading: Reading) => T) => Promise<T>
+  /**
+   * Empties the write-ahead log into the database file, so that what was deleted is in neither.
+   *
+   * @returns whether it is empty: another process that is just reading can stand in the way.
+   */
+  readonly checkpoint: () => Promise<boolean>
   /** Looks a key up by its hash. Nothing is cached: a revocation holds for the very next call. */
   readonly findKey: KeyFinder
   readonly close: () => Promise<void>
@@ -30,6 +39,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0001-tenancy': tenancy,
   '0002-money': money,
   '0003-calls': calls,
+  '0004-galleries': galleries,
 }
 
 /**
@@ -51,9 +61,12 @@ export async function openStore(dataDir: string, { atCommit }: StoreOptions = {}
     throw new Error('the database could not be brought to the current schema', { cause: error })
   // A connection of its own sees what is committed, and nothing else, and waits for no writer.
   const reader = openSqlite(file)
+  const reading = sqliteReading(reader)
   return {
     db,
     write: createWriter({ db, connection, tx: sqliteTx(connection), atCommit }),
+    read: async (job) => inSnapshot(reader, () => job(reading)),
+    checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
     findKey: keyFinder(reader),
     close: async () => {
       reader.close()

@@ -11,6 +11,8 @@ export type KeyFacts = {
   readonly keyId: string
   readonly projectId: string
   readonly accountId: string
+  /** The gallery that the project sees: its own, or the one that the account's projects share. */
+  readonly galleryId: string
   /** Action names and the others of the contract's section 6; `*` is all. */
   readonly permissions: readonly string[]
   readonly state: KeyState
@@ -64,15 +66,17 @@ export function keyFinder(connection: DatabaseSync): KeyFinder {
   type Row = Omit<KeyFacts, 'permissions' | 'state'> & KeyDates & { readonly permissions: string }
   const find = prepare<Row>(
     connection,
-    `select keyId, keys.projectId, accountId, permissions, expiresAtUtc, revokedAtUtc
+    `select keyId, keys.projectId, accountId, permissions,
+       case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
+       expiresAtUtc, revokedAtUtc
      from keys join projects using (projectId) where hash = :hash`,
   )
   return (apiKey, now) => {
     const row = find.first({ hash: hashApiKey(apiKey) })
     if (!row) return undefined
-    const { keyId, projectId, accountId } = row
+    const { keyId, projectId, accountId, galleryId } = row
     const permissions = parsePermissions(row.permissions)
-    return { keyId, projectId, accountId, permissions, state: keyState(row, now) }
+    return { keyId, projectId, accountId, galleryId, permissions, state: keyState(row, now) }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Selectable, Updateable } from 'kysely'
 import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
 import type { ProjectRow } from './schema.ts'
+import type { Reading } from './tx.ts'
 
 export type Project = Selectable<ProjectRow>
 
@@ -41,11 +42,16 @@ export async function createProject(
     .insertInto('ledgers')
     .values({ ledger: budgetOf(projectId), accountId })
     .execute()
-  return { ...made, sustainedPerS: null, burst: null }
+  return { ...made, sustainedPerS: null, burst: null, retentionDays: null }
 }
 
 export function listProjects(db: Database): Promise<Project[]> {
   return db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name').execute()
+}
+
+/** For how long each project keeps subjects that nobody meets; null: as configured for all. */
+export function projectRetentions(reading: Reading) {
+  return reading.run(reading.build.selectFrom('projects').select(['projectId', 'retentionDays']))
 }
 
 /** A project by its id or, where that finds none, by its name. */
@@ -61,7 +67,7 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
 export async function updateProject(
   db: Database,
   projectId: string,
-  change: Pick<Updateable<ProjectRow>, 'galleryMode' | 'sustainedPerS' | 'burst'>,
+  change: Pick<Updateable<ProjectRow>, 'galleryMode' | 'sustainedPerS' | 'burst' | 'retentionDays'>,
 ): Promise<void> {
   await db.updateTable('projects').set(change).where('projectId', '=', projectId).execute()
 }

@@ -16,6 +16,14 @@ export type Schema = {
   attempts: AttemptRow
   calls: CallRow
   marks: MarkRow
+  galleries: GalleryRow
+  galleryKeys: GalleryKeyRow
+  subjects: SubjectRow
+  templates: TemplateRow
+  subjectGroups: SubjectGroupRow
+  removals: RemovalRow
+  deletions: DeletionRow
+  answerSubjects: AnswerSubjectRow
 }
 
 export type AccountRow = {
@@ -33,6 +41,8 @@ export type ProjectRow = {
   /** Requests per second in the long run and at once; null: as configured for all. */
   readonly sustainedPerS: Generated<number | null>
   readonly burst: Generated<number | null>
+  /** Subjects that were not seen for so long are deleted; null: as configured for all. */
+  readonly retentionDays: Generated<number | null>
 }
 
 export type KeyRow = {
@@ -118,6 +128,8 @@ export type AttemptRow = {
   /** How it ended, as the request log says it. */
   readonly code: string | null
   readonly answer: Uint8Array | null
+  /** What takes the place of `answer` when a subject that it names is deleted, sealed as it is. */
+  readonly scrubbed: Uint8Array | null
 }
 
 /** A row of the request log. */
@@ -138,3 +150,91 @@ export type CallRow = {
 }
 
 export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
+
+/** A set of subjects that are searched together: a project's own, or an account's shared one. */
+export type GalleryRow = {
+  /** The id of the project, or of the account. */
+  readonly galleryId: string
+  readonly accountId: string
+  /** Number of its last change; each transaction that changes templates takes the next. */
+  readonly sequence: Generated<number>
+  readonly subjectCount: Generated<number>
+  readonly templateCount: Generated<number>
+}
+
+/** A key that wraps keys of subjects; itself wrapped by the master key, which is not in here. */
+export type GalleryKeyRow = {
+  readonly keyId: string
+  readonly galleryId: string
+  readonly masterKeyId: string
+  readonly wrapped: Uint8Array
+  readonly createdAtMs: number
+}
+
+export type SubjectRow = {
+  readonly subjectId: string
+  readonly galleryId: string
+  /** The project that enrolled it; its retention holds. */
+  readonly projectId: string
+  readonly externalId: string | null
+  readonly displayName: string | null
+  /** The caller's own JSON object. */
+  readonly attributes: string
+  /** The gallery's key that wraps this subject's. */
+  readonly keyId: string
+  readonly wrappedKey: Uint8Array
+  readonly createdAtUtc: string
+  readonly updatedAtUtc: string
+  readonly expiresAtUtc: string | null
+  /** When it was last enrolled or matched, to the day. */
+  readonly lastSeenAtUtc: string
+}
+
+export type TemplateRow = {
+  readonly faceId: string
+  readonly subjectId: string
+  readonly galleryId: string
+  /** The gallery's change that it, or its subject's groups, last had part in. */
+  readonly sequence: number
+  readonly modelId: string
+  /** Encrypted under the subject's key. */
+  readonly sealed: Uint8Array
+  readonly qualityScore: number
+  readonly createdAtUtc: string
+}
+
+export type SubjectGroupRow = {
+  readonly galleryId: string
+  readonly name: string
+  readonly subjectId: string
+}
+
+/** A template that is no more, for copies of the gallery in memory to follow. */
+export type RemovalRow = {
+  readonly galleryId: string
+  readonly sequence: number
+  readonly faceId: string
+}
+
+/** The deletion record of a subject and its place in the account's hash chain, for ever. */
+export type DeletionRow = {
+  readonly seq: Generated<number>
+  readonly deletionId: string
+  readonly galleryId: string
+  readonly tenantId: string
+  readonly subjectId: string
+  /** JSON array of names. */
+  readonly groups: string
+  readonly externalId: string | null
+  readonly embeddingCount: number
+  readonly deletedAtUtc: string
+  /** SHA-256 of the hash before it of the same account, and this row. */
+  readonly rowHash: Uint8Array
+}
+
+/** A stored answer that names a subject. */
+export type AnswerSubjectRow = {
+  readonly subjectId: string
+  readonly projectId: string
+  readonly requestId: string
+}

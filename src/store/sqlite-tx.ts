@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../lib/money.ts'
-import type { AttemptRow, CallRow, TransferRow } from './schema.ts'
-import { prepare, preparer } from './sqlite.ts'
-import type { Facts, LedgerHead, Tx } from './tx.ts'
+import { Kysely } from 'kysely'
+import type { AttemptRow, CallRow, Schema, TransferRow } from './schema.ts'
+import { prepare, preparer, sqliteDialect } from './sqlite.ts'
+import type { Facts, LedgerHead, Reading, Tx } from './tx.ts'
 
 /** The statements of a writer's job, prepared once on the connection that writes. */
 export function sqliteTx(connection: DatabaseSync): Tx {
-  const prepared = preparer(connection)
   return {
     savepoint: (work) => {
       connection.exec('SAVEPOINT effect')
@@ -19,6 +19,18 @@ export function sqliteTx(connection: DatabaseSync): Tx {
         throw error
       }
     },
+    ...sqliteReading(connection),
+    ...gateStatements(connection),
+    attempts: attemptStatements(connection),
+    ledger: ledgerStatements(connection),
+  }
+}
+
+/** Builds and runs queries at once, without a turn of the event loop. */
+export function sqliteReading(connection: DatabaseSync): Reading {
+  const prepared = preparer(connection)
+  return {
+    build: new Kysely<Schema>({ dialect: sqliteDialect(connection) }),
     run: (query) => {
       const { sql, parameters } = query.compile()
       const statement = prepared(sql)
@@ -26,9 +38,6 @@ export function sqliteTx(connection: DatabaseSync): Tx {
       statement.run(parameters)
       return []
     },
-    ...gateStatements(connection),
-    attempts: attemptStatements(connection),
-    ledger: ledgerStatements(connection),
   }
 }
 
@@ -89,7 +98,8 @@ function attemptStatements(on: DatabaseSync): Tx['attempts'] {
     and state = 'running'`
   const finish = prepare(
     on,
-    `update attempts set state = 'done', reservedMicros = 0, code = :code, answer = :answer
+    `update attempts set state = 'done', reservedMicros = 0, code = :code, answer = :answer,
+       scrubbed = :scrubbed
      where ${isOwner}`,
   )
   const drop = prepare(on, `delete from attempts where ${isOwner}`)

@@ -22,6 +22,21 @@ export function openSqlite(file: string): DatabaseSync {
   return database
 }
 
+/** Runs reads that all see the same state. */
+export function inSnapshot<T>(database: DatabaseSync, read: () => T): T {
+  database.exec('BEGIN')
+  try {
+    return read()
+  } finally {
+    database.exec('COMMIT')
+  }
+}
+
+/** @returns false when a reader kept the log from being emptied. */
+export function emptyWal(database: DatabaseSync): boolean {
+  return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+}
+
 export type Parameters = Readonly<Record<string, SQLInputValue>>
 
 /** A statement prepared once and run at once, its parameters `:named`. */

@@ -1,4 +1,5 @@
 import type { Compilable, Selectable } from 'kysely'
+import type { Database } from './database.ts'
 import type {
   AttemptRow,
   BucketRow,
@@ -9,12 +10,18 @@ import type {
   TransferRow,
 } from './schema.ts'
 
+/** What can be asked at once, of one state of the database. */
+export type Reading = {
+  /** Builds queries for `run`; it runs none itself. */
+  readonly build: Database
+  readonly run: <Row>(query: Compilable<Row>) => readonly Row[]
+}
+
 /**
  * What a job of the writer can ask and write, at once and within its transaction. The few hot
  * statements have names here and are prepared; anything else goes through `run`, built by kysely.
  */
-export type Tx = {
-  readonly run: <Row>(query: Compilable<Row>) => readonly Row[]
+export type Tx = Reading & {
   /** Work whose writes are taken back, all of them, when it throws. */
   readonly savepoint: <T>(work: () => T) => T
   readonly facts: (of: { readonly keyId: string; readonly action: string }) => Facts | undefined
@@ -45,10 +52,14 @@ export type AttemptOwner = AttemptKey & { readonly token: string }
 
 type AttemptStatements = {
   readonly find: (key: AttemptKey) => AttemptRow | undefined
-  readonly begin: (row: Omit<AttemptRow, 'state' | 'code' | 'answer'>) => void
+  readonly begin: (row: Omit<AttemptRow, 'state' | 'code' | 'answer' | 'scrubbed'>) => void
   /** The next two hold only for the owner of a running attempt. @returns whether they did. */
   readonly finish: (
-    owner: AttemptOwner & { readonly code: string; readonly answer: Uint8Array },
+    owner: AttemptOwner & {
+      readonly code: string
+      readonly answer: Uint8Array
+      readonly scrubbed: Uint8Array | null
+    },
   ) => boolean
   readonly drop: (owner: AttemptOwner) => boolean
   readonly remove: (key: AttemptKey) => void

@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import type { Gallery, Hit } from '../gallery/gallery.ts'
+import type { Tx } from '../store/tx.ts'
+import type { View } from '../vision/view.ts'
+import type { candidate, debug } from './fields.ts'
+import type { Sighted } from './sight.ts'
+
+export type Candidate = z.input<typeof candidate>
+
+/** Hits as they are told, with names as they are now; whoever was deleted meanwhile is none. */
+export function candidatesOf(
+  gallery: Gallery,
+  tx: Tx,
+  galleryId: string,
+  hits: readonly Hit[],
+): Candidate[] {
+  const rows = hits.flatMap(({ subjectId }) => gallery.find(tx, galleryId, { subjectId }) ?? [])
+  const subjects = new Map(gallery.describe(tx, rows).map((one) => [one.subjectId, one]))
+  return hits.flatMap(({ subjectId, faceId, similarity }) => {
+    const subject = subjects.get(subjectId)
+    if (!subject) return []
+    const { externalId, displayName, groups } = subject
+    const matchLevel = gallery.levelOf(similarity)
+    return [{ subjectId, externalId, displayName, similarity, matchLevel, faceId, groups }]
+  })
+}
+
+export type DebugFacts = {
+  readonly scores?: Readonly<Record<string, number>>
+  readonly searchMs?: number
+  readonly below?: Candidate[]
+}
+
+/** How an answer came about, for callers that ask; never a template. */
+export function debugOf(
+  isAsked: boolean,
+  view: View,
+  face: Sighted,
+  { scores, searchMs, below }: DebugFacts = {},
+): { readonly debug?: z.input<typeof debug> } {
+  if (!isAsked) return {}
+  return {
+    debug: {
+      providers: { ...view.providers },
+      scores: { detector: face.confidence, ...scores },
+      timingsMs: { ...view.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
+      ...(below && { candidatesBelowThreshold: below }),
+    },
+  }
+}

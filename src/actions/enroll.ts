@@ -1,0 +1,211 @@
+import { z } from 'zod'
+import type { Gallery, Hit } from '../gallery/gallery.ts'
+import { ActionError } from '../lib/errors.ts'
+import type { SubjectRow } from '../store/schema.ts'
+import type { Reading, Tx } from '../store/tx.ts'
+import { defineAction, type Caller } from './action.ts'
+import { debugOf } from './candidates.ts'
+import { faceOf, imageOf } from './face.ts'
+import {
+  attributes,
+  debug,
+  displayName,
+  expiresAtUtc,
+  externalId,
+  face,
+  facePolicy,
+  groups,
+  imageFacts,
+  images,
+  livenessThreshold,
+  minFaceConfidence,
+  minFaceSize,
+  minQuality,
+  requireLiveness,
+  similarity,
+  subjectId,
+} from './fields.ts'
+import { notFound } from './not-found.ts'
+import { addGuarded } from './same-person.ts'
+import { enrollExample } from './examples.ts'
+import { refuseLiveness, sight } from './sight.ts'
+
+const enrollParams = z
+  .strictObject({
+    images,
+    externalId: externalId.optional(),
+    subjectId: subjectId.optional().meta({ description: 'Adds a template to this subject.' }),
+    displayName: displayName.optional(),
+    groups: groups.default([]).meta({ description: 'Groups to belong to; made on first use.' }),
+    attributes: attributes.optional(),
+    onExisting: z.enum(['append', 'reject']).default('append').meta({
+      description: 'What to do when the externalId is known: add a template, or refuse.',
+    }),
+    duplicateCheck: z.enum(['off', 'report', 'reject']).default('report').meta({
+      description: 'What to do when another subject looks the same.',
+    }),
+    duplicateThreshold: similarity.default(0.9),
+    expiresAtUtc: expiresAtUtc.optional(),
+    force: z.boolean().default(false).meta({
+      description: 'Adds the template even if it does not look like the subject.',
+    }),
+    minFaceConfidence,
+    minFaceSize,
+    facePolicy: facePolicy('single'),
+    minQuality: minQuality(40),
+    requireLiveness,
+    livenessThreshold,
+  })
+  .meta({ id: 'EnrollParams' })
+
+type EnrollParams = z.output<typeof enrollParams>
+
+/** Remembers a face: as a new subject, or as one more template of one. */
+export const enroll = defineAction({
+  name: 'svc.enroll',
+  summary: 'Remember the face of an image as a subject of the gallery, or add it to one.',
+  price: () => 2,
+  params: enrollParams,
+  value: z
+    .object({
+      subjectId: z.uuid(),
+      faceId: z.uuid(),
+      externalId: z.string().nullable(),
+      created: z.boolean().meta({ description: 'Whether the subject is new.' }),
+      embeddingCount: z.int().min(1),
+      groups: z.array(z.string()),
+      face,
+      duplicates: z.array(
+        z.object({ subjectId: z.uuid(), externalId: z.string().nullable(), similarity }),
+      ),
+      enrolledAtUtc: z.string(),
+      image: imageFacts,
+      debug,
+    })
+    .meta({ id: 'EnrollValue' }),
+  errors: [
+    'SUBJECT_NOT_FOUND',
+    'EXTERNAL_ID_CONFLICT',
+    'IMAGE_DECODE_FAILED',
+    'UNSUPPORTED_IMAGE_TYPE',
+    'IMAGE_TOO_SMALL',
+    'IMAGE_TOO_LARGE',
+    'NO_FACE_FOUND',
+    'MULTIPLE_FACES',
+    'FACE_TOO_SMALL',
+    'LOW_QUALITY',
+    'LIVENESS_FAILED',
+    'DUPLICATE_SUBJECT',
+    'SUBJECT_FACE_MISMATCH',
+    'TEMPLATE_LIMIT_REACHED',
+    'GALLERY_FULL',
+  ],
+  example: enrollExample,
+  scrub: (value) => ({
+    ...value,
+    externalId: null,
+    groups: [],
+    duplicates: [],
+  }),
+  run: async (call) => {
+    const { params, caller, services } = call
+    const { gallery } = services
+    const target = await gallery.read((reading) => targetOf(gallery, reading, caller, params))
+    refuseLiveness(params)
+    const { view, faces } = await sight(call, params.images[0], 0)
+    const [seen] = faces
+    const twins = await findTwins(gallery, caller, params, { probe: seen.template, target })
+    return {
+      effect: (tx) => {
+        const duplicates = knownTwins(gallery, tx, caller, twins)
+        if (duplicates.length > 0 && params.duplicateCheck === 'reject') throw duplicate(duplicates)
+        const found = targetOf(gallery, tx, caller, params)
+        const subject = found ?? gallery.create(tx, caller, params)
+        const face = { template: seen.template, qualityScore: seen.qualityScore }
+        const faceId = addGuarded(gallery, tx, subject, { face, force: params.force || !found })
+        const joined = gallery.update(tx, subject, changeOf(params, found))
+        const [told] = gallery.describe(tx, [joined])
+        if (!told) throw new Error('the subject is gone')
+        const value = {
+          ...told,
+          faceId,
+          created: !found,
+          face: faceOf(view, seen, 0),
+          duplicates,
+          enrolledAtUtc: told.updatedAtUtc,
+          image: imageOf(view),
+          ...debugOf(call.debug, view, seen),
+        }
+        const subjectIds = [told.subjectId, ...duplicates.map((twin) => twin.subjectId)]
+        return [{ correlationId: params.images[0].correlationId, subjectIds, value }]
+      },
+    }
+  },
+})
+
+/**
+ * The subject to add to, if it is there already.
+ *
+ * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
+ */
+function targetOf(
+  gallery: Gallery,
+  reading: Reading,
+  { galleryId }: Caller,
+  { subjectId, externalId, onExisting }: EnrollParams,
+): SubjectRow | undefined {
+  const conflict = (message: string): never => {
+    throw new ActionError('EXTERNAL_ID_CONFLICT', message)
+  }
+  const holder =
+    externalId === undefined ? undefined : gallery.find(reading, galleryId, { externalId })
+  if (subjectId === undefined) {
+    if (holder && onExisting === 'reject') conflict('a subject has this externalId already')
+    return holder
+  }
+  const target = gallery.find(reading, galleryId, { subjectId }) ?? notFound()
+  if (holder && holder.subjectId !== target.subjectId)
+    conflict('another subject has this externalId')
+  if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)
+    conflict('the subject has another externalId; svc.updateSubject changes it')
+  return target
+}
+
+type Probe = { readonly probe: Sought; readonly target: SubjectRow | undefined }
+type Sought = Parameters<Gallery['search']>[1]
+
+/** The most duplicates that are told. */
+const duplicatesMax = 10
+
+/** Other subjects that look the same. */
+async function findTwins(
+  gallery: Gallery,
+  { galleryId }: Caller,
+  { duplicateCheck, duplicateThreshold }: EnrollParams,
+  { probe, target }: Probe,
+): Promise<Hit[]> {
+  if (duplicateCheck === 'off') return []
+  const excludeSubjectId = target?.subjectId
+  const hits = await gallery.search(galleryId, probe, { limit: duplicatesMax, excludeSubjectId })
+  return hits.filter((hit) => hit.similarity >= duplicateThreshold)
+}
+
+function knownTwins(gallery: Gallery, tx: Tx, { galleryId }: Caller, twins: readonly Hit[]) {
+  return twins.flatMap(({ subjectId, similarity }) => {
+    const subject = gallery.find(tx, galleryId, { subjectId })
+    return subject ? [{ subjectId, externalId: subject.externalId, similarity }] : []
+  })
+}
+
+function duplicate(duplicates: readonly { readonly subjectId: string }[]): ActionError {
+  const ids = duplicates.map(({ subjectId }) => subjectId).join(', ')
+  return new ActionError('DUPLICATE_SUBJECT', `the face is enrolled already, as ${ids}`)
+}
+
+/** A known subject takes on what the request says of it; what it leaves out stays. */
+function changeOf(params: EnrollParams, found: SubjectRow | undefined) {
+  const { groups, externalId, displayName, attributes, expiresAtUtc } = params
+  return found
+    ? { addGroups: groups, externalId, displayName, attributes, expiresAtUtc }
+    : { addGroups: groups }
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { defineAction, type ActionCall } from './action.ts'
+import {
+  displayName,
+  expiresAtUtc,
+  externalId,
+  facePolicy,
+  groups,
+  imagesIfAny,
+  livenessThreshold,
+  minFaceConfidence,
+  minFaceSize,
+  minQuality,
+  requireLiveness,
+  subjectId,
+} from './fields.ts'
+import { subjectExample } from './examples.ts'
+import { notFound } from './not-found.ts'
+import { addGuarded } from './same-person.ts'
+import { refuseLiveness, sight } from './sight.ts'
+import { subject } from './subject.ts'
+
+const updateParams = z
+  .strictObject({
+    subjectId,
+    externalId: externalId.nullable().optional(),
+    displayName: displayName.nullable().optional(),
+    attributes: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'A JSON merge patch (RFC 7396): null takes a field away.' }),
+    addGroups: groups.optional(),
+    removeGroups: groups.optional(),
+    removeFaceIds: z.array(z.guid()).max(20).optional(),
+    expiresAtUtc: expiresAtUtc.nullable().optional(),
+    images: imagesIfAny,
+    force: z.boolean().default(false),
+    minFaceConfidence,
+    minFaceSize,
+    facePolicy: facePolicy('single'),
+    minQuality: minQuality(40),
+    requireLiveness,
+    livenessThreshold,
+  })
+  .meta({ id: 'UpdateSubjectParams' })
+
+type Call = ActionCall<z.output<typeof updateParams>>
+
+/** Changes what is kept of a subject; with an image, adds a template under the guards of enrolment. */
+export const updateSubject = defineAction({
+  name: 'svc.updateSubject',
+  summary: 'Change a subject: ids, attributes, groups, templates, expiry.',
+  price: (imageCount) => (imageCount > 0 ? 2 : 0),
+  params: updateParams,
+  value: subject.extend({}).meta({ id: 'UpdateSubjectValue' }),
+  errors: [
+    'SUBJECT_NOT_FOUND',
+    'EXTERNAL_ID_CONFLICT',
+    'IMAGE_DECODE_FAILED',
+    'UNSUPPORTED_IMAGE_TYPE',
+    'IMAGE_TOO_SMALL',
+    'IMAGE_TOO_LARGE',
+    'NO_FACE_FOUND',
+    'MULTIPLE_FACES',
+    'FACE_TOO_SMALL',
+    'LOW_QUALITY',
+    'LIVENESS_FAILED',
+    'SUBJECT_FACE_MISMATCH',
+    'TEMPLATE_LIMIT_REACHED',
+    'GALLERY_FULL',
+  ],
+  example: {
+    params: { subjectId: subjectExample.subjectId, addGroups: ['night-shift'] },
+    value: subjectExample,
+  },
+  scrub: (value) => ({
+    ...value,
+    externalId: null,
+    displayName: null,
+    groups: [],
+    attributes: {},
+  }),
+  run: async (call) => {
+    const { params, caller, services } = call
+    const { gallery } = services
+    const name = { subjectId: params.subjectId }
+    await gallery.read((reading) => gallery.find(reading, caller.galleryId, name) ?? notFound())
+    const face = await faceToAdd(call)
+    return {
+      effect: (tx) => {
+        const found = gallery.find(tx, caller.galleryId, name) ?? notFound()
+        // First the new template: then the last old one may go.
+        if (face) addGuarded(gallery, tx, found, { face, force: params.force })
+        const changed = gallery.update(tx, found, params)
+        const [value] = gallery.describe(tx, [changed])
+        if (!value) throw new Error('the subject is gone')
+        const correlationId = params.images?.[0]?.correlationId
+        return [{ correlationId, subjectIds: [changed.subjectId], value }]
+      },
+      // Templates may have been removed.
+      afterwards: params.removeFaceIds ? () => gallery.forget(caller.galleryId) : undefined,
+    }
+  },
+})
+
+async function faceToAdd(call: Call) {
+  const [image] = call.params.images ?? []
+  if (!image) return undefined
+  refuseLiveness(call.params)
+  const { faces } = await sight(call, image, 0)
+  const { template, qualityScore } = faces[0]
+  return { template, qualityScore }
+}

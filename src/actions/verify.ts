@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import { ActionError } from '../lib/errors.ts'
+import { defineAction, type ActionCall } from './action.ts'
+import { debugOf } from './candidates.ts'
+import { verifyExample } from './examples.ts'
+import { faceOf, imageOf } from './face.ts'
+import {
+  debug,
+  externalId,
+  face,
+  facePolicy,
+  imageBatch,
+  imageFacts,
+  livenessThreshold,
+  matchLevel,
+  minFaceConfidence,
+  minFaceSize,
+  minQuality,
+  requireLiveness,
+  similarity,
+  subjectId,
+} from './fields.ts'
+import { notFound } from './not-found.ts'
+import { refuseLiveness, sight } from './sight.ts'
+
+const mode = z.enum(['imageToImage', 'imageToSubject'])
+
+const verifyParams = z
+  .strictObject({
+    images: imageBatch.meta({
+      description: 'The probe; and, where no subject is named, the picture to compare it with.',
+    }),
+    mode: mode
+      .optional()
+      .meta({ description: 'Said by the other parameters; refused when it contradicts them.' }),
+    subjectId: subjectId.optional(),
+    externalId: externalId.optional(),
+    threshold: similarity.default(0.8),
+    minFaceConfidence,
+    minFaceSize,
+    facePolicy: facePolicy('largest'),
+    minQuality: minQuality(0),
+    requireLiveness,
+    livenessThreshold,
+  })
+  .meta({ id: 'VerifyParams' })
+
+type Call = ActionCall<z.output<typeof verifyParams>>
+
+/** What similarities promise, whatever the model. */
+const thresholds = { fmr1e3: 0.7, fmr1e4: 0.8, fmr1e5: 0.9, fmr1e6: 0.95 }
+
+/** Are these two the same person? */
+export const verify = defineAction({
+  name: 'svc.verify',
+  summary: 'Compare a face with another image, or with a subject of the gallery.',
+  price: () => 2,
+  params: verifyParams,
+  value: z
+    .object({
+      mode,
+      matched: z.boolean(),
+      similarity,
+      matchLevel,
+      threshold: similarity,
+      thresholds: z
+        .object({ fmr1e3: similarity, fmr1e4: similarity, fmr1e5: similarity, fmr1e6: similarity })
+        .meta({ description: 'The similarity that strangers reach so often.' }),
+      probe: face,
+      reference: face.nullable(),
+      subjectId: z.uuid().optional(),
+      externalId: z.string().nullable().optional(),
+      faceId: z.uuid().optional().meta({ description: 'The template that is most like the face.' }),
+      image: imageFacts,
+      debug,
+    })
+    .meta({ id: 'VerifyValue' }),
+  errors: [
+    'SUBJECT_NOT_FOUND',
+    'IMAGE_DECODE_FAILED',
+    'UNSUPPORTED_IMAGE_TYPE',
+    'IMAGE_TOO_SMALL',
+    'IMAGE_TOO_LARGE',
+    'NO_FACE_FOUND',
+    'MULTIPLE_FACES',
+    'FACE_TOO_SMALL',
+    'LOW_QUALITY',
+    'LIVENESS_FAILED',
+    'MODEL_MISMATCH',
+  ],
+  example: verifyExample,
+  scrub: (value) => ({ ...value, externalId: null, faceId: undefined }),
+  run: (call) => {
+    refuseLiveness(call.params)
+    return isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)
+  },
+})
+
+/** @throws ActionError INVALID_REQUEST when mode, ids and number of images do not go together. */
+function isOfSubject({ params }: Call): boolean {
+  const namesSubject = params.subjectId !== undefined || params.externalId !== undefined
+  const inferred = namesSubject ? 'imageToSubject' : 'imageToImage'
+  const wanted = params.mode ?? inferred
+  if (wanted !== inferred)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      wanted === 'imageToSubject'
+        ? 'params.mode: imageToSubject needs subjectId or externalId'
+        : 'params.mode: imageToImage takes neither subjectId nor externalId',
+    )
+  const count = namesSubject ? 1 : 2
+  if (params.images.length !== count)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `params.images: ${wanted} takes exactly ${count === 1 ? 'one image' : 'two images'}`,
+    )
+  return namesSubject
+}
+
+async function compareWithImage(call: Call) {
+  const { images } = call.params
+  const [probe, reference] = await Promise.all([look(call, 0), look(call, 1)])
+  const [a, b] = [probe.faces[0], reference.faces[0]]
+  const likeness = call.services.gallery.compare(a.template, b.template)
+  const value = {
+    ...valueOf(call, likeness.similarity),
+    mode: 'imageToImage' as const,
+    probe: faceOf(probe.view, a, 0),
+    reference: faceOf(reference.view, b, 0),
+    image: imageOf(probe.view),
+    ...debugOf(call.debug, probe.view, a, { scores: { recognizer: likeness.score } }),
+  }
+  return [{ correlationId: images[0]?.correlationId, value }]
+}
+
+async function compareWithSubject(call: Call) {
+  const { params, services } = call
+  const { gallery } = services
+  await gallery.read((reading) => subjectOf(call, reading))
+  const { view, faces } = await look(call, 0)
+  return {
+    effect: (tx: Parameters<typeof gallery.remove>[0]) => {
+      const subject = subjectOf(call, tx)
+      const best = gallery.best(tx, subject, faces[0].template)
+      if (!best)
+        throw new ActionError('MODEL_MISMATCH', 'the subject has no template of the active model')
+      const value = valueOf(call, best.similarity)
+      if (value.matched) gallery.touch(tx, [subject.subjectId])
+      const outcome = {
+        ...value,
+        mode: 'imageToSubject' as const,
+        probe: faceOf(view, faces[0], 0),
+        reference: null,
+        subjectId: subject.subjectId,
+        externalId: subject.externalId,
+        faceId: best.faceId,
+        image: imageOf(view),
+        ...debugOf(call.debug, view, faces[0], { scores: { recognizer: best.score } }),
+      }
+      const { correlationId } = params.images[0] ?? {}
+      return [{ correlationId, subjectIds: [subject.subjectId], value: outcome }]
+    },
+  }
+}
+
+function look(call: Call, index: number) {
+  const image = call.params.images[index]
+  if (!image) throw new RangeError('there is no such image')
+  return sight(call, image, index)
+}
+
+/** Both ids together must name one subject. @throws ActionError SUBJECT_NOT_FOUND. */
+function subjectOf({ params, caller, services }: Call, reading: ReadingOf) {
+  const { gallery } = services
+  const { subjectId: id, externalId: ownId } = params
+  const found =
+    id === undefined
+      ? gallery.find(reading, caller.galleryId, { externalId: ownId ?? '' })
+      : gallery.find(reading, caller.galleryId, { subjectId: id })
+  if (!found || (ownId !== undefined && found.externalId !== ownId)) return notFound()
+  return found
+}
+
+type ReadingOf = Parameters<Call['services']['gallery']['find']>[0]
+
+function valueOf({ params, services }: Call, similarity: number) {
+  const { threshold } = params
+  const matched = similarity >= threshold
+  const matchLevel = services.gallery.levelOf(similarity)
+  return { matched, similarity, matchLevel, threshold, thresholds }
+}

@@ -1,0 +1,63 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { z } from 'zod'
+
+/** One picture to enroll. */
+export type Entry = {
+  readonly file: string
+  readonly externalId: string
+  readonly displayName?: string | undefined
+  readonly groups: readonly string[]
+}
+
+/** @throws Error when the source is not there or holds no picture. */
+export async function listEntries(source: string): Promise<Entry[]> {
+  const isFolder = (await stat(source)).isDirectory()
+  const entries = isFolder ? await ofFolder(source) : await ofList(source)
+  if (entries.length === 0) throw new Error(`${source} holds no pictures`)
+  return entries
+}
+
+const isPicture = (name: string): boolean => /\.(jpe?g|png)$/iu.test(name)
+
+/** A picture in a folder of its own shows who the folder is named after; others name themselves. */
+async function ofFolder(folder: string): Promise<Entry[]> {
+  const names = await readdir(folder, { recursive: true })
+  return names
+    .filter(isPicture)
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((name) => {
+      const [person = '', ...inside] = name.split(path.sep)
+      const externalId = inside.length > 0 ? person : path.parse(person).name
+      return { file: path.join(folder, name), externalId, groups: [] }
+    })
+}
+
+const rows = z.array(
+  z.object({
+    file: z.string().min(1),
+    externalId: z.string().min(1),
+    displayName: z.string().optional(),
+    groups: z.string().default(''),
+  }),
+)
+
+async function ofList(list: string): Promise<Entry[]> {
+  const lines: unknown = parse(await readFile(list, 'utf8'), {
+    columns: true,
+    bom: true,
+    trim: true,
+  })
+  const result = rows.safeParse(lines)
+  if (!result.success) {
+    const [issue] = result.error.issues
+    throw new Error(`${list}: row ${Number(issue?.path[0] ?? 0) + 1}: ${issue?.message ?? ''}`)
+  }
+  return result.data.map(({ file, externalId, displayName, groups }) => ({
+    file: path.resolve(path.dirname(list), file),
+    externalId,
+    displayName: displayName === '' ? undefined : displayName,
+    groups: groups.split(/\s+/u).filter(Boolean),
+  }))
+}

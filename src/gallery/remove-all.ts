@@ -1,0 +1,36 @@
+import type { Store } from '../store/database.ts'
+import type { DeletionRecord } from '../store/deletions.ts'
+import type { SubjectRow } from '../store/schema.ts'
+import type { Reading, Tx } from '../store/tx.ts'
+
+export type Removing = {
+  readonly store: Store
+  readonly remove: (tx: Tx, subject: SubjectRow) => DeletionRecord
+  readonly forget: (galleryId: string) => Promise<void>
+}
+
+/** Subjects deleted in one transaction, so that no call waits long behind it. */
+const removedAtATime = 50
+
+/** Deletes all subjects that `wanted` finds, asking it again in each transaction. */
+export async function removeAll(
+  { store, remove, forget }: Removing,
+  wanted: (reading: Reading) => readonly SubjectRow[],
+): Promise<DeletionRecord[]> {
+  const records: DeletionRecord[] = []
+  const galleryIds = new Set<string>()
+  // Most of the time there is nothing to do, and the writer is not bothered.
+  while ((await store.read(wanted)).length > 0) {
+    const some = await store.write((tx) =>
+      wanted(tx)
+        .slice(0, removedAtATime)
+        .map((subject) => ({ galleryId: subject.galleryId, record: remove(tx, subject) })),
+    )
+    for (const { galleryId, record } of some) {
+      galleryIds.add(galleryId)
+      records.push(record)
+    }
+  }
+  for (const galleryId of galleryIds) await forget(galleryId)
+  return records
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { decrypt, encrypt, keyBytes } from '../lib/aes-gcm.ts'
+import { newId } from '../lib/ids.ts'
+import { addGalleryKey, findGalleryKey, newestGalleryKey } from '../store/galleries.ts'
+import type { GalleryKeyRow, SubjectRow } from '../store/schema.ts'
+import type { Reading, Tx } from '../store/tx.ts'
+import type { Keyring } from './keyring.ts'
+
+/**
+ * The keys of subjects. Every template is encrypted under its subject's key; that is wrapped by a
+ * key of the gallery, and that by the master key. Who deletes the subject's row has destroyed the
+ * only way to its templates.
+ */
+export type SubjectKeys = {
+  /** A key for a new subject, wrapped by the gallery's newest key. */
+  readonly create: (tx: Tx, subject: NewSubject) => WrappedKey & { readonly key: Buffer }
+  /** @throws Error when a key is missing or was changed. */
+  readonly open: (reading: Reading, subject: KeyedSubject) => Buffer
+  /** The same key under the gallery's newest. */
+  readonly rewrap: (tx: Tx, subject: KeyedSubject) => WrappedKey
+}
+
+export type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
+type NewSubject = Pick<SubjectRow, 'subjectId' | 'galleryId'>
+export type KeyedSubject = Pick<SubjectRow, 'subjectId' | 'keyId' | 'wrappedKey'>
+
+export function createSubjectKeys(keyring: Keyring, nowMs: () => number): SubjectKeys {
+  /** Keys of galleries that were unwrapped before: one step of two is spared. */
+  const opened = new Map<string, Buffer>()
+  const keys: SubjectKeys = {
+    create: (tx, { subjectId, galleryId }) => {
+      const key = randomBytes(keyBytes)
+      return { ...wrap(tx, galleryId, subjectId, key), key }
+    },
+    open: (reading, { subjectId, keyId, wrappedKey }) => {
+      const known = opened.get(keyId)
+      if (known) return decrypt(known, wrappedKey, boundTo(subjectId))
+      const row = findGalleryKey(reading, keyId)
+      if (!row) throw new Error(`there is no key ${keyId}`)
+      return decrypt(remember(row), wrappedKey, boundTo(subjectId))
+    },
+    rewrap: (tx, subject) => {
+      const galleryId = findGalleryKey(tx, subject.keyId)?.galleryId ?? ''
+      return wrap(tx, galleryId, subject.subjectId, keys.open(tx, subject))
+    },
+  }
+  return keys
+
+  function wrap(tx: Tx, galleryId: string, subjectId: string, key: Buffer): WrappedKey {
+    const row = newestGalleryKey(tx, galleryId) ?? makeGalleryKey(tx, keyring, galleryId, nowMs())
+    const wrappedKey = encrypt(remember(row), key, boundTo(subjectId))
+    return { keyId: row.keyId, wrappedKey }
+  }
+
+  function remember(row: GalleryKeyRow): Buffer {
+    const known = opened.get(row.keyId)
+    if (known) return known
+    const key = openGalleryKey(keyring, row)
+    opened.set(row.keyId, key)
+    return key
+  }
+}
+
+/** Makes a key for a gallery under the newest master key; from now on it is the gallery's newest. */
+export function makeGalleryKey(
+  tx: Tx,
+  keyring: Keyring,
+  galleryId: string,
+  nowMs: number,
+): GalleryKeyRow {
+  const keyId = newId()
+  const wrapped = keyring.wrap(randomBytes(keyBytes), galleryKeyBoundTo({ keyId, galleryId }))
+  const row = { keyId, galleryId, ...wrapped, createdAtMs: nowMs }
+  addGalleryKey(tx, row)
+  return row
+}
+
+/** @throws Error when the master key that wrapped it is not at hand. */
+export function openGalleryKey(keyring: Keyring, row: GalleryKeyRow): Buffer {
+  return keyring.unwrap(row, galleryKeyBoundTo(row))
+}
+
+function galleryKeyBoundTo({ keyId, galleryId }: Pick<GalleryKeyRow, 'keyId' | 'galleryId'>) {
+  return `gallery-key|${galleryId}|${keyId}`
+}
+
+function boundTo(subjectId: string): string {
+  return `subject-key|${subjectId}`
+}

@@ -1,0 +1,112 @@
+import { ActionError } from '../lib/errors.ts'
+import { countChange } from '../store/galleries.ts'
+import { addGroups, groupsOf, removeGroups } from '../store/groups.ts'
+import type { SubjectRow } from '../store/schema.ts'
+import { changeSubject, findSubject } from '../store/subjects.ts'
+import { removeTemplates, renumberTemplates, templatesOf } from '../store/templates.ts'
+import type { Tx } from '../store/tx.ts'
+import { normalUtc } from './add.ts'
+
+/** What to change of a subject; what is left out stays. */
+export type SubjectUpdate = {
+  readonly externalId?: string | null | undefined
+  readonly displayName?: string | null | undefined
+  /** A JSON merge patch (RFC 7396). */
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined
+  readonly expiresAtUtc?: string | null | undefined
+  readonly addGroups?: readonly string[] | undefined
+  readonly removeGroups?: readonly string[] | undefined
+  readonly removeFaceIds?: readonly string[] | undefined
+}
+
+const groupsMax = 20
+const attributesBytesMax = 4096
+
+/**
+ * Changes a subject.
+ *
+ * @throws ActionError EXTERNAL_ID_CONFLICT when another subject has the id; INVALID_REQUEST for too
+ *   many groups, too long attributes, a face that is not the subject's, or when none would be left.
+ */
+export function updateSubject(
+  tx: Tx,
+  subject: SubjectRow,
+  update: SubjectUpdate,
+  nowUtc: string,
+): SubjectRow {
+  const { subjectId } = subject
+  if (update.removeFaceIds) removeFaces(tx, subject, update.removeFaceIds)
+  changeGroups(tx, subject, update)
+  const change = {
+    externalId: externalIdOf(tx, subject, update.externalId),
+    displayName: update.displayName === undefined ? subject.displayName : update.displayName,
+    attributes: attributesOf(subject, update.attributes),
+    expiresAtUtc:
+      update.expiresAtUtc === undefined ? subject.expiresAtUtc : normalUtc(update.expiresAtUtc),
+    updatedAtUtc: nowUtc,
+  }
+  changeSubject(tx, subjectId, change)
+  return { ...subject, ...change }
+}
+
+function externalIdOf(tx: Tx, subject: SubjectRow, wanted: string | null | undefined) {
+  if (wanted === undefined) return subject.externalId
+  if (wanted === null) return null
+  const holder = findSubject(tx, subject.galleryId, { externalId: wanted })
+  if (!holder || holder.subjectId === subject.subjectId) return wanted
+  throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId')
+}
+
+function attributesOf(subject: SubjectRow, patch: SubjectUpdate['attributes']): string {
+  if (patch === undefined) return subject.attributes
+  const merged = JSON.stringify(mergePatch(JSON.parse(subject.attributes), patch))
+  if (Buffer.byteLength(merged) > attributesBytesMax)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `params.attributes: must be at most ${attributesBytesMax} bytes of JSON`,
+    )
+  return merged
+}
+
+/** RFC 7396: null takes a field away, objects are merged, anything else replaces. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const entries = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [name, value] of Object.entries(patch))
+    if (value === null) entries.delete(name)
+    else entries.set(name, mergePatch(entries.get(name), value))
+  return Object.fromEntries(entries)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Copies of the gallery in memory filter by groups: they look at the templates again. */
+function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): void {
+  const { subjectId, galleryId } = subject
+  const before = groupsOf(tx, [subjectId]).get(subjectId) ?? []
+  removeGroups(tx, subject, update.removeGroups ?? [])
+  addGroups(tx, subject, update.addGroups ?? [])
+  const after = groupsOf(tx, [subjectId]).get(subjectId) ?? []
+  if (after.length > groupsMax)
+    throw new ActionError('INVALID_REQUEST', `params.addGroups: a subject has at most ${groupsMax}`)
+  if (before.join(' ') !== after.join(' '))
+    renumberTemplates(tx, subjectId, countChange(tx, { galleryId }))
+}
+
+function removeFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): void {
+  const own = new Set(templatesOf(tx, subject.subjectId).map(({ faceId }) => faceId))
+  const wanted = new Set(faceIds.map((faceId) => faceId.toLowerCase()))
+  if (wanted.size === 0) return
+  if (!wanted.isSubsetOf(own))
+    throw new ActionError('INVALID_REQUEST', 'params.removeFaceIds: not all are of this subject')
+  if (wanted.size === own.size)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'params.removeFaceIds: the last template stays; svc.deleteSubject deletes the subject',
+    )
+  const { galleryId } = subject
+  const sequence = countChange(tx, { galleryId, templates: -wanted.size })
+  removeTemplates(tx, { galleryId, sequence }, [...wanted])
+}

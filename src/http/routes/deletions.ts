@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { externalId } from '../../actions/fields.ts'
+import { deletionRecord } from '../../actions/subject.ts'
+import { cursor, cut, limit, moment, packCursor, storedMoment, unpackCursor } from './page.ts'
+import { defineRoute } from './rest.ts'
+
+export const listDeletions = defineRoute({
+  method: 'GET',
+  path: '/v1/deletions',
+  name: 'listDeletions',
+  summary: 'List the deletion records of the gallery, the newest first. They are kept for ever.',
+  permission: 'deletions:read',
+  query: z.strictObject({
+    subjectId: z.guid().optional(),
+    externalId: externalId.optional(),
+    fromUtc: moment.optional(),
+    toUtc: moment.optional(),
+    limit,
+    cursor,
+  }),
+  value: z.object({ items: z.array(deletionRecord), nextCursor: z.string().nullable() }),
+  run: async ({ query, caller, services: { gallery } }) => {
+    const filter = {
+      galleryId: caller.galleryId,
+      subjectId: query.subjectId,
+      externalId: query.externalId,
+      fromUtc: storedMoment(query.fromUtc),
+      toUtc: storedMoment(query.toUtc),
+      before: unpackCursor(query.cursor, z.int()),
+      limit: query.limit + 1,
+    }
+    const found = await gallery.read((reading) => gallery.listDeletions(reading, filter))
+    const { page, last } = cut(found, query.limit)
+    return {
+      items: page.map(({ record }) => record),
+      nextCursor: last ? packCursor(last.seq) : null,
+    }
+  },
+})

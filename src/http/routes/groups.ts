@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { deletionRecord } from '../../actions/subject.ts'
+import { ActionError } from '../../lib/errors.ts'
+import { defineRoute } from './rest.ts'
+
+export const listGroups = defineRoute({
+  method: 'GET',
+  path: '/v1/groups',
+  name: 'listGroups',
+  summary: 'List the groups of the gallery. A group is there as long as a subject belongs to it.',
+  permission: 'subjects:read',
+  query: z.strictObject({}),
+  value: z.object({
+    items: z.array(z.object({ name: z.string(), subjectCount: z.int().min(1) })),
+  }),
+  run: async ({ caller, services: { gallery } }) => {
+    const items = await gallery.read((reading) => gallery.listGroups(reading, caller.galleryId))
+    return { items }
+  },
+})
+
+export const deleteGroup = defineRoute({
+  method: 'DELETE',
+  path: '/v1/groups/:name',
+  name: 'deleteGroup',
+  summary: 'Delete every subject of a group for ever.',
+  permission: 'groups:delete',
+  query: z.strictObject({
+    dryRun: z
+      .enum(['true', 'false'])
+      .default('false')
+      .meta({ description: '`true` only counts who would be deleted.' }),
+  }),
+  value: z.object({
+    group: z.string(),
+    deletedCount: z.int().min(0),
+    records: z.array(deletionRecord),
+  }),
+  run: async ({ query, parts, caller, services: { gallery } }) => {
+    const { galleryId } = caller
+    const { name: group = '' } = parts
+    const groups = await gallery.read((reading) => gallery.listGroups(reading, galleryId))
+    const found = groups.find(({ name }) => name === group)
+    if (!found) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
+    if (query.dryRun === 'true') return { group, deletedCount: found.subjectCount, records: [] }
+    const records = await gallery.removeGroup(galleryId, group)
+    return { group, deletedCount: records.length, records }
+  },
+})

@@ -1,0 +1,115 @@
+import type { z } from 'zod'
+import type { Caller, Services } from '../../actions/action.ts'
+import type { Gate } from '../../gate/gate.ts'
+import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Answer, Request, Route } from '../exchange.ts'
+import { refusal } from '../refusal.ts'
+
+/** A route behind the key. Its answers are plain JSON under real statuses, without an envelope. */
+export type RestRoute<Query extends z.ZodType = z.ZodType> = {
+  readonly method: 'GET' | 'DELETE'
+  /** `:name` stands for a part of the path. */
+  readonly path: string
+  readonly name: string
+  readonly summary: string
+  readonly permission: string
+  readonly query: Query
+  readonly value: z.ZodType
+  readonly run: (call: RestCall<z.output<Query>>) => Promise<unknown>
+}
+
+type RestCall<Query> = {
+  readonly query: Query
+  /** The parts of the path that stand for something. */
+  readonly parts: Readonly<Record<string, string>>
+  readonly caller: Caller
+  readonly services: Services
+}
+
+/** Keeps the type of the query for `run`. */
+export function defineRoute<Query extends z.ZodType>(route: RestRoute<Query>): RestRoute {
+  return route
+}
+
+export type RestOptions = { readonly gate: Gate; readonly services: Services; readonly log: Log }
+
+/** A route of the server: the gate's questions, the work, the log row. */
+export function serveRest(route: RestRoute, options: RestOptions): Route {
+  const { method, path } = route
+  return { method, path, handle: (request) => answer(route, request, options) }
+}
+
+async function answer(route: RestRoute, request: Request, options: RestOptions): Promise<Answer> {
+  const { gate, log } = options
+  const requestId = newId()
+  const startMs = performance.now()
+  const caller = await gate.identify(request)
+  let headers: Answer['headers'] = {}
+  try {
+    const entry = await gate.enter(caller, { requestId, startMs, ...arrivalOf(route, request) })
+    headers = entry.headers
+    if (entry.kind !== 'pass') throw entry.kind === 'refused' ? entry.error : new Error('no replay')
+    const body = await work(route, request, { ...options, caller, pass: entry.pass })
+    return { status: 200, headers: { ...headers, 'x-request-id': requestId }, body }
+  } catch (error) {
+    const refused = refusal(statusOf(error), requestId, log)
+    return { ...refused, headers: { ...headers, ...refused.headers } }
+  }
+}
+
+/** Free of charge, and never asked for again under the same id. */
+function arrivalOf({ method, path, permission }: RestRoute, { headers }: Request) {
+  const action = `${method} ${path}`
+  const isKnown = (headers['x-api-version'] ?? '1') === '1'
+  if (!isKnown) return { action, asked: { error: new HttpError(400, 'X-Api-Version must be 1.') } }
+  const call = { action: { price: () => 0 }, params: {}, debug: false, permissions: [permission] }
+  return { action, asked: call }
+}
+
+type Passed = RestOptions & {
+  readonly caller: Caller
+  readonly pass: Parameters<Gate['finish']>[0]
+}
+
+/** The work, then its row in the log, whatever the work's end. */
+async function work(route: RestRoute, request: Request, passed: Passed): Promise<unknown> {
+  const { gate, services, caller, pass } = passed
+  try {
+    const query = parseQuery(route.query, request.query)
+    const value = await route.run({ query, parts: request.parts, caller, services })
+    const body = route.value.parse(value)
+    await gate.finish(pass)
+    return body
+  } catch (error) {
+    throw await gate.release(pass, error)
+  }
+}
+
+/** @throws ActionError INVALID_REQUEST that names every parameter that is wrong. */
+function parseQuery<Query extends z.ZodType>(schema: Query, query: URLSearchParams) {
+  const result = schema.safeParse(Object.fromEntries(query))
+  if (result.success) return result.data
+  const problems = result.error.issues.map((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `unknown parameter ${issue.keys.map((key) => key.slice(0, 64)).join(', ')}`
+      : `${issue.path.join('.')}: ${issue.message}`,
+  )
+  throw new ActionError('INVALID_REQUEST', problems)
+}
+
+/** What the codes of actions are called by HTTP; a route can fail in no other way. */
+const statuses: Partial<Record<ActionErrorCode, number>> = {
+  INVALID_REQUEST: 400,
+  PAYMENT_REQUIRED: 402,
+  FORBIDDEN: 403,
+  SUBJECT_NOT_FOUND: 404,
+  GROUP_NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+}
+
+function statusOf(error: unknown): unknown {
+  const status = error instanceof ActionError ? statuses[error.code] : undefined
+  return error instanceof ActionError && status ? new HttpError(status, error.message) : error
+}

@@ -1,0 +1,50 @@
+import path from 'node:path'
+import type { Config } from './config.ts'
+import { openGallery, type Gallery } from './gallery/gallery.ts'
+import { openExactSearch } from './gallery/search/exact.ts'
+import type { Calibration } from './gallery/similarity.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import type { Store } from './store/database.ts'
+
+/** The galleries, their search in threads of its own, and the sweep of what is overdue. */
+export type Memory = AsyncDisposable & { readonly gallery: Gallery }
+
+export type MemoryOptions = {
+  readonly store: Store
+  readonly calibration: Calibration
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const sweepMs = 60_000
+
+/** Resolves when every gallery is in memory and can be searched. */
+export async function openMemory(config: Config, options: MemoryOptions): Promise<Memory> {
+  const { log } = options
+  await using opened = new AsyncDisposableStack()
+  const search = opened.use(openExactSearch({ log }))
+  const gallery = await openGallery({
+    ...options,
+    search,
+    masterKeyFile: masterKeyFile(config),
+    retentionDays: config.RETENTION_DAYS,
+    templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
+    templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
+  })
+  const sweep = (): void => {
+    gallery.sweep().then(
+      (count) => count > 0 && log.info({ count }, 'subjects whose time was over were deleted'),
+      (error: unknown) => log.error({ err: error }, 'the sweep of the galleries failed'),
+    )
+  }
+  const sweeping = setInterval(sweep, sweepMs)
+  opened.defer(() => clearInterval(sweeping))
+  const held = opened.move()
+  return { gallery, [Symbol.asyncDispose]: () => held.disposeAsync() }
+}
+
+/** Best kept on another disk than the database: a backup of one alone then opens nothing. */
+export function masterKeyFile(config: Pick<Config, 'MASTER_KEY_FILE' | 'DATA_DIR'>): string {
+  return config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
+}

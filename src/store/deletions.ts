@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { Database } from './database.ts'
+import type { DeletionRow } from './schema.ts'
+import type { Reading, Tx } from './tx.ts'
+
+/** What stays of a subject, in the words of the contract. */
+export type DeletionRecord = Pick<
+  DeletionRow,
+  'deletionId' | 'subjectId' | 'tenantId' | 'externalId' | 'embeddingCount' | 'deletedAtUtc'
+> & { readonly groups: string[] }
+
+/** Writes a deletion record, for ever: the table refuses changes, and a hash chain would show them. */
+export function addDeletion(tx: Tx, galleryId: string, record: DeletionRecord): void {
+  const row = { ...record, galleryId, groups: JSON.stringify(record.groups) }
+  const rowHash = deletionHash(lastHash(tx, record.tenantId), row)
+  tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
+}
+
+function lastHash(reading: Reading, tenantId: string): Uint8Array {
+  const query = reading.build
+    .selectFrom('deletions')
+    .select('rowHash')
+    .where('tenantId', '=', tenantId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+  return reading.run(query)[0]?.rowHash ?? Buffer.alloc(32)
+}
+
+/** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
+function deletionHash(before: Uint8Array, row: Omit<DeletionRow, 'seq' | 'rowHash'>): Buffer {
+  const fields = [
+    row.deletionId,
+    row.galleryId,
+    row.tenantId,
+    row.subjectId,
+    row.groups,
+    row.externalId,
+    row.embeddingCount,
+    row.deletedAtUtc,
+  ]
+  return createHash('sha256').update(before).update(JSON.stringify(fields)).digest()
+}
+
+export type DeletionFilter = {
+  readonly galleryId: string
+  readonly subjectId?: string | undefined
+  readonly externalId?: string | undefined
+  /** From this moment on, and before that one. */
+  readonly fromUtc?: string | undefined
+  readonly toUtc?: string | undefined
+  /** Number of the record that the page before ended with. */
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+/** Deletion records of a gallery, the newest first. */
+export function findDeletions(
+  reading: Reading,
+  filter: DeletionFilter,
+): readonly { readonly seq: number; readonly record: DeletionRecord }[] {
+  const { galleryId, subjectId, externalId, fromUtc, toUtc, before } = filter
+  let query = reading.build.selectFrom('deletions').selectAll().where('galleryId', '=', galleryId)
+  if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
+  if (externalId !== undefined) query = query.where('externalId', '=', externalId)
+  if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
+  if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
+  if (before !== undefined) query = query.where('seq', '<', before)
+  const rows = reading.run(query.orderBy('seq', 'desc').limit(filter.limit))
+  return rows.map((row) => ({ seq: row.seq, record: recordOf(row) }))
+}
+
+function recordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
+  const { deletionId, subjectId, tenantId, externalId, embeddingCount, deletedAtUtc } = row
+  // Written by addDeletion, which takes a list of texts.
+  const groups = JSON.parse(row.groups) as string[]
+  return { deletionId, subjectId, tenantId, groups, externalId, embeddingCount, deletedAtUtc }
+}
+
+/** Walks every account's chain of records. @returns one line for each that does not fit. */
+export async function brokenDeletions(db: Database): Promise<string[]> {
+  const broken: string[] = []
+  const hashes = new Map<string, Uint8Array>()
+  for (const row of await db.selectFrom('deletions').selectAll().orderBy('seq').execute()) {
+    const hash = deletionHash(hashes.get(row.tenantId) ?? Buffer.alloc(32), row)
+    if (!hash.equals(row.rowHash)) broken.push(`deletion ${row.deletionId} does not fit its hash`)
+    hashes.set(row.tenantId, row.rowHash)
+  }
+  return broken
+}

@@ -1,0 +1,53 @@
+import type { Reading, Tx } from './tx.ts'
+
+/** Names of the groups of each subject, in their order. */
+export function groupsOf(
+  reading: Reading,
+  subjectIds: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>(subjectIds.map((subjectId) => [subjectId, []]))
+  if (subjectIds.length === 0) return groups
+  const query = reading.build
+    .selectFrom('subjectGroups')
+    .select(['subjectId', 'name'])
+    .where('subjectId', 'in', subjectIds)
+    .orderBy('name')
+  for (const { subjectId, name } of reading.run(query)) groups.get(subjectId)?.push(name)
+  return groups
+}
+
+export type GroupCount = { readonly name: string; readonly subjectCount: number }
+
+/** A group is there as long as a subject belongs to it. */
+export function listGroups(reading: Reading, galleryId: string): readonly GroupCount[] {
+  const query = reading.build
+    .selectFrom('subjectGroups')
+    .select((row) => ['name', row.fn.countAll<number>().as('subjectCount')])
+    .where('galleryId', '=', galleryId)
+    .groupBy('name')
+    .orderBy('name')
+  return reading.run(query)
+}
+
+type Membership = { readonly galleryId: string; readonly subjectId: string }
+
+export function addGroups(tx: Tx, of: Membership, names: readonly string[]): void {
+  if (names.length === 0) return
+  const { galleryId, subjectId } = of
+  tx.run(
+    tx.build
+      .insertInto('subjectGroups')
+      .values(names.map((name) => ({ galleryId, subjectId, name })))
+      .onConflict((row) => row.doNothing()),
+  )
+}
+
+export function removeGroups(tx: Tx, { subjectId }: Membership, names: readonly string[]): void {
+  if (names.length === 0) return
+  tx.run(
+    tx.build
+      .deleteFrom('subjectGroups')
+      .where('subjectId', '=', subjectId)
+      .where('name', 'in', names),
+  )
+}

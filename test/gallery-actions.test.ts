@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { findCalls } from '../src/store/calls.ts'
+import { images, startGallery, type TestGallery } from './gallery.ts'
+
+let gallery: TestGallery
+before(async () => {
+  gallery = await startGallery()
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const enroll = (name: string, more: object = {}) =>
+  gallery.value('svc.enroll', { ...images(name), ...more })
+
+test('who was enrolled is identified, verified, changed and deleted', async () => {
+  const made = await enroll('Ada', { externalId: 'ada', displayName: 'Ada L.', groups: ['staff'] })
+  assert.equal(made.created, true)
+  assert.equal(made.embeddingCount, 1)
+  assert.deepEqual(made.groups, ['staff'])
+  const { subjectId } = made
+
+  const found = await gallery.value('svc.identify', images({ name: 'Ada', wobble: 0.5 }))
+  assert.equal(found.matched, true)
+  assert.equal(found.bestMatch.subjectId, subjectId)
+  assert.equal(found.bestMatch.displayName, 'Ada L.')
+  assert.equal(found.bestMatch.faceId, made.faceId)
+  assert.equal(found.thresholdSource, 'auto')
+  assert.equal(found.gallerySize, 1)
+
+  const same = await gallery.value('svc.verify', { ...images('Ada'), externalId: 'ada' })
+  assert.deepEqual([same.mode, same.matched, same.similarity], ['imageToSubject', true, 1])
+  assert.equal(same.faceId, made.faceId)
+
+  const changed = await gallery.value('svc.updateSubject', {
+    subjectId,
+    displayName: null,
+    attributes: { level: 3 },
+    addGroups: ['night'],
+    removeGroups: ['staff'],
+  })
+  assert.deepEqual(changed.groups, ['night'])
+  assert.deepEqual(changed.attributes, { level: 3 })
+  assert.equal(changed.displayName, null)
+
+  const record = await gallery.value('svc.deleteSubject', { subjectId })
+  assert.deepEqual(Object.keys(record).sort(), [
+    'deletedAtUtc',
+    'deletionId',
+    'embeddingCount',
+    'externalId',
+    'groups',
+    'subjectId',
+    'tenantId',
+  ])
+  assert.equal(record.externalId, 'ada')
+  assert.deepEqual(record.groups, ['night'])
+  assert.equal(await gallery.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
+  const gone = await gallery.value('svc.identify', images('Ada'))
+  assert.deepEqual([gone.matched, gone.bestMatch, gone.faces[0].candidates], [false, null, []])
+})
+
+test('a picture of the known person is added, one of a stranger only by force', async () => {
+  const { subjectId } = await enroll('Bob', { externalId: 'bob' })
+  const more = await gallery.value('svc.enroll', {
+    ...images({ name: 'Bob', wobble: 1 }),
+    externalId: 'bob',
+  })
+  assert.deepEqual([more.subjectId, more.created, more.embeddingCount], [subjectId, false, 2])
+  const other = { ...images('Not Bob'), subjectId }
+  assert.equal(await gallery.code('svc.enroll', other), 'SUBJECT_FACE_MISMATCH')
+  const forced = await gallery.value('svc.enroll', { ...other, force: true })
+  assert.equal(forced.embeddingCount, 3)
+})
+
+test('a known externalId can be refused, and one of another subject always is', async () => {
+  const { subjectId } = await enroll('Cleo', { externalId: 'cleo' })
+  const again = { ...images('Cleo'), externalId: 'cleo', onExisting: 'reject' }
+  assert.equal(await gallery.code('svc.enroll', again), 'EXTERNAL_ID_CONFLICT')
+  await enroll('Dora', { externalId: 'dora' })
+  const taken = { subjectId, externalId: 'dora' }
+  assert.equal(await gallery.code('svc.updateSubject', taken), 'EXTERNAL_ID_CONFLICT')
+  assert.equal(
+    await gallery.code('svc.enroll', { ...images('Cleo'), ...taken }),
+    'EXTERNAL_ID_CONFLICT',
+  )
+})
+
+test('a face that is enrolled as somebody else is reported or refused', async () => {
+  const { subjectId } = await enroll('Eve', { externalId: 'eve' })
+  const look = images({ name: 'Eve', wobble: 0.3 })
+  assert.equal(
+    await gallery.code('svc.enroll', { ...look, duplicateCheck: 'reject' }),
+    'DUPLICATE_SUBJECT',
+  )
+  const reported = await gallery.value('svc.enroll', look)
+  assert.equal(reported.duplicates[0].subjectId, subjectId)
+  assert.equal(reported.duplicates[0].externalId, 'eve')
+  const silent = await gallery.value('svc.enroll', { ...look, duplicateCheck: 'off' })
+  assert.deepEqual(silent.duplicates, [])
+})
+
+test('enrolment refuses no face, several faces, small ones, bad ones and unchecked liveness', async () => {
+  assert.equal(await gallery.code('svc.enroll', images()), 'NO_FACE_FOUND')
+  assert.equal(await gallery.code('svc.enroll', images('Two', 'People')), 'MULTIPLE_FACES')
+  assert.equal(await gallery.code('svc.enroll', images({ name: 'S', side: 20 })), 'FACE_TOO_SMALL')
+  const { body } = await gallery.call('svc.enroll', images({ name: 'Q', quality: 20, side: 60 }))
+  assert.equal(body.errors[0].code, 'LOW_QUALITY')
+  assert.match(body.errors[0].message, /FACE_TOO_SMALL/u)
+  const live = { ...images('L'), requireLiveness: true }
+  for (const action of ['svc.enroll', 'svc.identify'])
+    assert.equal(await gallery.code(action, live), 'INVALID_REQUEST')
+})
+
+test('a subject has twenty templates at most', async () => {
+  const { subjectId } = await enroll('Fay')
+  for (let take = 1; take < 20; take++)
+    await gallery.value('svc.enroll', { ...images({ name: 'Fay', wobble: 0.5, take }), subjectId })
+  const last = { ...images({ name: 'Fay', wobble: 0.5, take: 20 }), subjectId }
+  assert.equal(await gallery.code('svc.enroll', last), 'TEMPLATE_LIMIT_REACHED')
+  const { body } = await gallery.rest('GET', `/v1/subjects/${subjectId}?include=faces`)
+  const faceIds = body.faces.map(({ faceId }: { faceId: string }) => faceId)
+  const remove = (removeFaceIds: string[]) => ({ subjectId, removeFaceIds })
+  assert.equal(await gallery.code('svc.updateSubject', remove(faceIds)), 'INVALID_REQUEST')
+  assert.equal(await gallery.code('svc.updateSubject', remove([randomUUID()])), 'INVALID_REQUEST')
+  const left = await gallery.value('svc.updateSubject', remove(faceIds.slice(1)))
+  assert.equal(left.embeddingCount, 1)
+})
+
+test('identify names several faces, each subject once, and only within the groups asked for', async () => {
+  const { subjectId } = await enroll('Gil', { groups: ['red'] })
+  await gallery.value('svc.enroll', { ...images({ name: 'Gil', wobble: 1 }), subjectId })
+  await enroll('Hal', { groups: ['blue'] })
+  const both = images({ name: 'Gil', side: 300 }, 'Hal', 'Nobody')
+  const seen = await gallery.value('svc.identify', { ...both, maxFaces: 3 })
+  assert.deepEqual(
+    seen.faces.map((face: { candidates: unknown[] }) => face.candidates.length),
+    [1, 1, 0],
+  )
+  const red = await gallery.value('svc.identify', { ...both, maxFaces: 3, groups: ['red'] })
+  assert.deepEqual(
+    red.faces.map((face: { matched: boolean }) => face.matched),
+    [true, false, false],
+  )
+  await gallery.value('svc.updateSubject', { subjectId, removeGroups: ['red'] })
+  const none = await gallery.value('svc.identify', { ...both, groups: ['red'] })
+  assert.equal(none.matched, false)
+})
+
+test('nobody below the threshold leaves, but a few for debugging, and never a template', async () => {
+  await enroll('Ida')
+  const far = { ...images({ name: 'Ida', wobble: 3 }), threshold: 0.99 }
+  const { body } = await gallery.call('svc.identify', far)
+  assert.ok(!JSON.stringify(body).includes('subjectId'))
+  const debugged = await gallery.value('svc.identify', far, { debug: true })
+  assert.deepEqual(debugged.faces[0].candidates, [])
+  const { candidatesBelowThreshold } = debugged.debug
+  assert.ok(candidatesBelowThreshold.length > 0 && candidatesBelowThreshold.length <= 5)
+  assert.deepEqual(longestNumberList(debugged), 0)
+})
+
+test('a batch is ok when one image is, and only those that are cost something', async () => {
+  await enroll('Jon')
+  const list = (...all: object[]) => all.flatMap((one) => (one as { images: object[] }).images)
+  const mixed = { images: list(images('Jon'), images(), images('Jon')) }
+  const { body } = await gallery.call('svc.identify', mixed)
+  assert.deepEqual(
+    body.data.results.map((result: { ok: boolean }) => result.ok),
+    [true, false, true],
+  )
+  assert.equal(body.data.results[1].value.error.code, 'NO_FACE_FOUND')
+  const [row] = await findCalls(gallery.books.store.db, { action: 'svc.identify', limit: 1 })
+  assert.deepEqual([row?.requestId, row?.costMicros], [body.requestId, 4000n])
+  const failed = await gallery.call('svc.identify', { images: list(images(), images()) })
+  assert.equal(failed.body.ok, false)
+  assert.equal(failed.body.errors.length, 2)
+})
+
+test('verify infers its mode, and refuses any other mix', async () => {
+  const { subjectId } = await enroll('Kim', { externalId: 'kim' })
+  const two = {
+    images: [images('Kim'), images('Lee')].flatMap((one) => (one as { images: object[] }).images),
+  }
+  const strangers = await gallery.value('svc.verify', two)
+  assert.deepEqual(
+    [strangers.mode, strangers.matched, strangers.matchLevel],
+    ['imageToImage', false, 'none'],
+  )
+  for (const wrong of [
+    images('Kim'),
+    { ...two, subjectId },
+    { ...two, mode: 'imageToSubject' },
+    { ...images('Kim'), subjectId, mode: 'imageToImage' },
+    { images: [] },
+  ])
+    assert.equal(await gallery.code('svc.verify', wrong), 'INVALID_REQUEST')
+  const mixed = { ...images('Kim'), subjectId, externalId: 'another' }
+  assert.equal(await gallery.code('svc.verify', mixed), 'SUBJECT_NOT_FOUND')
+})
+
+test('twenty enrolments of one externalId at once make one subject', async () => {
+  const takes = Array.from({ length: 20 }, (_, take) => ({ name: 'Mia', wobble: 0.3, take }))
+  const answers = await Promise.all(
+    takes.map((take) => gallery.value('svc.enroll', { ...images(take), externalId: 'mia' })),
+  )
+  assert.equal(new Set(answers.map(({ subjectId }) => subjectId)).size, 1)
+  assert.equal(answers.filter(({ created }) => created).length, 1)
+})
+
+/** The length of the longest list of numbers anywhere in an answer. */
+function longestNumberList(value: unknown): number {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Math.max(0, ...Object.values(value).map(longestNumberList))
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { verifyBooks } from '../src/billing/verify.ts'
+import { openStore } from '../src/store/database.ts'
+import { clientOf } from './facegate.ts'
+import { galleryClient, images, type GalleryClient } from './gallery.ts'
+
+const rounds = Number(process.env['FACEGATE_CRASH_ROUNDS'] ?? 3)
+const inFlight = 200
+
+type Server = {
+  readonly process: ChildProcess
+  readonly client: GalleryClient
+  readonly key: string
+}
+
+async function start(dataDir: string, key = ''): Promise<Server> {
+  const script = path.join(import.meta.dirname, 'fixtures/gallery-server.ts')
+  const child = spawn(process.execPath, [script, dataDir, key], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const said = JSON.parse(line.toString()) as { url: string; key: string }
+  return { process: child, key: said.key, client: galleryClient(clientOf(said.url, said.key)) }
+}
+
+async function kill({ process: child }: Server): Promise<void> {
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+}
+
+const enrolment = (round: number, at: number) => ({
+  action: 'svc.enroll',
+  requestId: randomUUID(),
+  params: {
+    ...images(`Round ${round}, person ${at}`),
+    externalId: `${round}-${at}`,
+    onExisting: 'reject',
+    duplicateCheck: 'off',
+  },
+})
+
+test(`what was acknowledged is there after kill -9 amid ${inFlight} enrolments (${rounds} rounds)`, async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
+  let server = await start(dataDir)
+  const { key } = server
+  for (let round = 0; round < rounds; round++) {
+    const calls = Array.from({ length: inFlight }, (_, at) => enrolment(round, at))
+    const acknowledged = new Map<string, string>()
+    const sending = calls.map(async (call) => {
+      const { body } = await server.client.post(call)
+      assert.deepEqual(body.errors, [])
+      acknowledged.set(call.requestId, body.data.results[0].value.subjectId)
+    })
+    const settled = Promise.allSettled(sending)
+    await sleep(40 + Math.random() * 400)
+    await kill(server)
+    await settled
+    server = await start(dataDir, key)
+    const { client } = server
+    // A retry finds the first answer or runs once; nothing is there twice or by half.
+    for (const [at, call] of calls.entries()) {
+      const { body } = await client.post(call)
+      assert.deepEqual(body.errors, [])
+      const { subjectId, embeddingCount } = body.data.results[0].value
+      assert.equal(acknowledged.get(call.requestId) ?? subjectId, subjectId)
+      assert.equal(embeddingCount, 1)
+      if (at % 10 !== 0) continue
+      const seen = await client.value('svc.identify', images(`Round ${round}, person ${at}`))
+      assert.equal(seen.bestMatch?.subjectId, subjectId)
+    }
+    const { body } = await client.rest('GET', '/v1/subjects?limit=1')
+    assert.equal(body.items[0].embeddingCount, 1)
+    const seen = await client.value('svc.identify', images('Nobody at all'))
+    assert.equal(seen.gallerySize, (round + 1) * inFlight)
+  }
+  await kill(server)
+  const store = await openStore(dataDir)
+  const broken = (await verifyBooks(store.db, Date.now())).filter(({ ok }) => !ok)
+  await store.close()
+  assert.deepEqual(broken, [])
+  await rm(dataDir, { recursive: true, force: true })
+})

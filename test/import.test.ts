@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { startGallery, type TestGallery } from './gallery.ts'
+import { picture } from './people.ts'
+
+type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
+
+function importing(gallery: TestGallery, folder: string, ...args: string[]): Promise<Ran> {
+  const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+  const child = spawn(
+    process.execPath,
+    [main, 'import', ...args, '--url', gallery.url, '--journal', path.join(folder, 'journal')],
+    { env: { ...process.env, FACEGATE_KEY: gallery.key } },
+  )
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+test('import enrolls folders and lists, says what was refused, and goes on where it ended', async () => {
+  await using gallery = await startGallery()
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-import-'))
+  for (const [person, takes] of [
+    ['ann', 2],
+    ['ben', 1],
+  ] as const) {
+    await mkdir(path.join(folder, 'people', person), { recursive: true })
+    for (let take = 0; take < takes; take++)
+      await writeFile(
+        path.join(folder, 'people', person, `${take}.jpg`),
+        picture({ name: person, wobble: 0.3, take }).bytes,
+      )
+  }
+  await writeFile(path.join(folder, 'people', 'empty.jpg'), picture().bytes)
+  const people = path.join(folder, 'people')
+  const first = await importing(gallery, folder, people, '--json', '--group', 'guests')
+  assert.equal(first.code, 0, first.err)
+  const report = JSON.parse(first.out)
+  assert.deepEqual([report.enrolled, report.skipped], [3, 0])
+  assert.equal(report.refused[0].code, 'NO_FACE_FOUND')
+  assert.match(first.err, /4 of 4 pictures/u)
+  const again = JSON.parse((await importing(gallery, folder, people, '--json')).out)
+  assert.deepEqual([again.enrolled, again.skipped, again.refused.length], [0, 3, 1])
+  const { body } = await gallery.rest('GET', '/v1/subjects?group=guests&externalId=ann')
+  assert.equal(body.items[0].embeddingCount, 2)
+
+  await writeFile(path.join(folder, 'cleo.jpg'), picture('Cleo').bytes)
+  const list = path.join(folder, 'list.csv')
+  await writeFile(list, 'file,externalId,displayName,groups\ncleo.jpg,c-1,Cleo B,x y\n')
+  const listed = await importing(gallery, folder, list)
+  assert.match(listed.out, /1 enrolled, 0 refused/u)
+  const cleo = await gallery.rest('GET', '/v1/subjects?externalId=c-1')
+  assert.equal(cleo.body.items[0].displayName, 'Cleo B')
+  assert.deepEqual(cleo.body.items[0].groups, ['x', 'y'])
+  await rm(folder, { recursive: true })
+})
+
+test('import says in one line what is wrong with its arguments or the key', async () => {
+  await using gallery = await startGallery()
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-import-'))
+  assert.equal((await importing(gallery, folder)).code, 2)
+  const empty = await importing(gallery, folder, folder)
+  assert.equal(empty.code, 1)
+  assert.match(empty.err, /holds no pictures/u)
+  await writeFile(path.join(folder, 'a.jpg'), picture('A').bytes)
+  const stranger = await importing(gallery, folder, folder, '--key', 'fsk_live_wrong')
+  assert.match(stranger.err, /refuses the key/u)
+  await rm(folder, { recursive: true })
+})

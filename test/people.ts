@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { Services } from '../src/actions/action.ts'
+import type { Calibration } from '../src/gallery/similarity.ts'
+import { ActionError } from '../src/lib/errors.ts'
+import type { Look, Picture, SeenFace, View } from '../src/vision/view.ts'
+import type { TestImage } from './facegate.ts'
+
+/** Who stands in a picture of these tests, from left to right. */
+export type Person = {
+  readonly name: string
+  /** How far the picture is from the person's plain look: 0.5 is the same, 3 is barely so. */
+  readonly wobble?: number
+  /** Which of many pictures that are so far off. */
+  readonly take?: number
+  readonly quality?: number
+  readonly side?: number
+}
+
+const modelId = 'people@1'
+const dimensions = 256
+
+/** Strangers are at a score of about -2. */
+export const peopleCalibration: Calibration = {
+  modelId,
+  set: 'random directions',
+  measuredOn: '2026-01-01',
+  people: 1000,
+  pictures: 1000,
+  impostorPairs: 499_500,
+  genuinePairs: 0,
+  method: 'chosen',
+  points: [-1.8, -1.6, -1.4, -1.2, -1, -0.8].map((score, at) => ({
+    fmr: 10 ** -(at + 1),
+    score,
+    source: 'counted' as const,
+  })),
+  lowestScore: -4,
+  identicalScore: 0,
+}
+
+/** A picture that the eyes of these tests can read: it says who is in it. */
+export function picture(...people: readonly (Person | string)[]): TestImage {
+  const list = people.map((one) => (typeof one === 'string' ? { name: one } : one))
+  return { bytes: Buffer.from(JSON.stringify(list)), contentType: 'image/jpeg' }
+}
+
+/** Eyes that read such pictures: every person has a direction of their own in 256 dimensions. */
+export const peopleEyes: Services['vision'] = {
+  look: async (shown, look) => viewOf(shown, look),
+}
+
+function viewOf({ bytes }: Picture, look: Look): View {
+  const people = readPeople(bytes)
+  const faces = people
+    .map((person, at) => seenFace(person, at, look))
+    .filter((face) => face.boundingBox.width >= look.minFaceSizePx)
+    .toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
+  return {
+    width: 1000,
+    height: 1000,
+    orientationApplied: false,
+    faceCount: faces.length,
+    faces: faces.slice(0, look.maxFaces),
+    timingsMs: { decode: 1, detect: 1, landmarks: 1, align: 1, embed: 1 },
+    providers: { detector: 'people@1', recognizer: modelId },
+  }
+}
+
+function readPeople(bytes: string): Person[] {
+  try {
+    return JSON.parse(Buffer.from(bytes, 'base64').toString()) as Person[]
+  } catch {
+    throw new ActionError('IMAGE_DECODE_FAILED', 'params.images[0]: cannot be decoded')
+  }
+}
+
+function seenFace(person: Person, at: number, look: Look): SeenFace {
+  const { quality = 90, side = 200 } = person
+  const point = { x: 50, y: 50 }
+  return {
+    boundingBox: { left: 10 + at, top: 10, width: side, height: side },
+    confidence: 0.99,
+    landmarks: {
+      leftEye: point,
+      rightEye: point,
+      noseTip: point,
+      leftMouth: point,
+      rightMouth: point,
+    },
+    pose: { yaw: 0, pitch: 0, roll: 0 },
+    qualityScore: quality,
+    ...(look.templates && { template: { modelId, vector: vectorOf(person), density: 0 } }),
+  }
+}
+
+/** The template of a person's picture, unit length. */
+export function vectorOf({ name, wobble = 0, take = 0 }: Person): Float32Array {
+  const own = direction(`person ${name}`)
+  const off = direction(`take ${take} of ${name}`)
+  return unit(own.map((value, at) => value + wobble * (off[at] ?? 0)))
+}
+
+function direction(seed: string): number[] {
+  const values: number[] = []
+  for (let block = 0; values.length < dimensions; block++) {
+    const bytes = createHash('sha512').update(`${seed} ${block}`).digest()
+    for (let at = 0; at < bytes.length; at += 4) values.push(bytes.readInt32LE(at))
+  }
+  return [...unit(values)]
+}
+
+function unit(values: readonly number[]): Float32Array {
+  const length = Math.hypot(...values)
+  return Float32Array.from(values, (value) => value / length)
+}
