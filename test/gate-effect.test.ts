@@ -17,12 +17,12 @@ function writing(gate: () => TestGate): ReadonlyMap<string, Action> {
     errors: ['DUPLICATE_SUBJECT'],
     example: { params: {}, value: { name: '' } },
     run: async ({ params: { name, ending } }) => ({
-      outcomes: [{ correlationId: undefined, value: { name } }],
       effect: (tx) => {
         const row = { accountId: randomUUID(), name, createdAtUtc: '' }
         tx.run(gate().books.store.db.insertInto('accounts').values(row))
         if (ending === 'refuse') throw new ActionError('DUPLICATE_SUBJECT', name)
         if (ending === 'break') throw new Error(name)
+        return [{ correlationId: undefined, value: { name } }]
       },
     }),
   })
