@@ -25,8 +25,8 @@ import { reduced } from './fit/learners.ts'
 const id = 'dlib-faceres-256'
 const version = '1'
 /**
- * Of the seeds 1 to 4, this one parts the pairs of LFW's fold 1 best (1 to 7 of 600 are wrong); on
- * people held out they do not differ.
+ * Of the seeds 1 to 4, this one parts the pairs of LFW's fold 1 best (1 to 7 of 600 are wrong). On
+ * people held out they were not compared.
  */
 const options = { dimensions: 256, seed: 2 }
 /** Each model of the table learns from six of them. */

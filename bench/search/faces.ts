@@ -1,4 +1,4 @@
-import type { Face } from '../../src/gallery/search/score.ts'
+import type { Face } from '../../src/gallery/score.ts'
 
 export type { Face }
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { correctedScore } from '../../src/gallery/search/score.ts'
+import { correctedScore } from '../../src/gallery/score.ts'
 import { dimensions, type Face, type Faces } from './faces.ts'
 
 /** Finds the row that is most like a face; synchronous, as all of these are. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Template } from '../vision/view.ts'
+import { correctedScore, squaredDistance } from './score.ts'
 
 /**
  * What the scores of one recognition model mean: which score strangers reach how often. Data, one
@@ -53,7 +54,7 @@ export function similarityOf(a: Template, b: Template, calibration: Calibration)
  */
 export function scoreOf(a: Template, b: Template): number {
   assert.equal(a.modelId, b.modelId, 'templates of different models do not compare')
-  return -squaredDistance(a.vector, b.vector) - (a.density + b.density) / 2
+  return correctedScore(a, b)
 }
 
 /** The similarity that `score` means: piecewise linear, never falling, within 0..1. */
@@ -145,11 +146,4 @@ function interpolate(knots: readonly Knot[], x: number): number {
   const [toX, toY] = knots.at(above) ?? [x, x]
   const [fromX, fromY] = knots[above - 1] ?? [toX, toY]
   return above <= 0 || toX === fromX ? toY : fromY + ((toY - fromY) * (x - fromX)) / (toX - fromX)
-}
-
-function squaredDistance(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  let sum = 0
-  for (let i = 0; i < a.length; i++) sum += ((a[i] ?? 0) - (b[i] ?? 0)) ** 2
-  return sum
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Arena } from './arena.ts'
 import { emptyLabel } from './labels.ts'
 import { quantiseRow } from './quantise.ts'
-import type { Face } from './score.ts'
+import type { Face } from '../score.ts'
 
 /** A run of rows: what the scan reads in the arena, the rest beside it. */
 export type Block = {

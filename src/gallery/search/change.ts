@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Face } from './score.ts'
+import type { Face } from '../score.ts'
 
 /** One step of a gallery's history: a template as it is from now on, or none any more. */
 export type Change = {

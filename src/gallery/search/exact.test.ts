@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { openExactSearch } from './exact.ts'
 import type { Candidate, Change, ExactSearch, Face, ModelSearch } from './exact.ts'
-import { correctedScore } from './score.ts'
+import { correctedScore } from '../score.ts'
 
 const log = { info: () => {}, error: () => {} }
 const modelId = 'model'

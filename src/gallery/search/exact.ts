@@ -5,7 +5,7 @@ import { assertFace, pack } from './change.ts'
 import type { Change } from './change.ts'
 import type { GalleryState } from './galleries.ts'
 import type { Candidate, SearchOptions } from './rank.ts'
-import type { Face } from './score.ts'
+import type { Face } from '../score.ts'
 import { openThreads } from './threads.ts'
 import type { Threads } from './threads.ts'
 

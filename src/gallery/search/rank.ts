@@ -1,5 +1,5 @@
-import { correctedScore } from './score.ts'
-import type { Face } from './score.ts'
+import { correctedScore } from '../score.ts'
+import type { Face } from '../score.ts'
 import type { Table } from './table.ts'
 import type { Team } from './team.ts'
 

@@ -5,7 +5,7 @@ import type { Owner } from './block.ts'
 import { openLabels } from './labels.ts'
 import { openRows } from './rows.ts'
 import type { Rows } from './rows.ts'
-import type { Face } from './score.ts'
+import type { Face } from '../score.ts'
 
 /** The templates of one model in one gallery. Rows are given again after a removal. */
 export type Table = Pick<Rows, 'blocks' | 'rowsUsed' | 'clear'> & {

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+
 /** A template as scores see it: its vector, and how crowded the space about it is. */
 export type Face = {
   readonly vector: Float32Array
@@ -10,10 +12,12 @@ export type Face = {
  * similarity local scaling (Conneau et al., 2018): faces that look like everybody match nobody.
  */
 export function correctedScore(a: Face, b: Face): number {
-  let squaredDistance = 0
-  for (let at = 0; at < a.vector.length; at++) {
-    const difference = (a.vector[at] ?? Number.NaN) - (b.vector[at] ?? Number.NaN)
-    squaredDistance += difference * difference
-  }
-  return -squaredDistance - (a.density + b.density) / 2
+  return -squaredDistance(a.vector, b.vector) - (a.density + b.density) / 2
+}
+
+export function squaredDistance(a: Float32Array, b: Float32Array): number {
+  assert.equal(a.length, b.length)
+  let sum = 0
+  for (let at = 0; at < a.length; at++) sum += ((a[at] ?? 0) - (b[at] ?? 0)) ** 2
+  return sum
 }
