@@ -7,15 +7,13 @@ import { galleryClient } from './gallery.ts'
 import { imageItem, samplePhotograph, startFacegate } from './facegate.ts'
 
 const people = path.join(import.meta.dirname, '../../shared/eval-data/verification/images')
-/** Everybody takes a minute or two; some dozens are enough for every day. */
-const peopleMax = Number(process.env['FACEGATE_TEST_PEOPLE'] ?? 60)
 
 async function shown(...file: string[]): Promise<object> {
   const bytes = await readFile(path.join(people, ...file))
   return { images: [imageItem({ bytes, contentType: 'image/jpeg' })] }
 }
 
-/** People with two pictures; some show others beside them, so that the largest face counts. */
+/** People with two pictures. */
 function twice(): { readonly name: string; readonly pictures: readonly string[] }[] {
   return readdirSync(people)
     .map((name) => ({ name, pictures: readdirSync(path.join(people, name)).sort() }))
@@ -34,32 +32,51 @@ test('a photograph is enrolled, found again and compared', async () => {
   assert.ok(same.similarity > 0.99)
 })
 
+type Seen = {
+  readonly boundingBox: { left: number; top: number; width: number; height: number }
+  readonly candidates: readonly { readonly externalId: string; readonly similarity: number }[]
+}
+
+/**
+ * The set names the person nearest the middle of a picture, and some bystanders are larger: three of
+ * its 163 probes. What the service by itself looks at, the largest face, is told beside it.
+ */
+function middleOf(faces: readonly Seen[], image: { width: number; height: number }) {
+  const off = ({ boundingBox: { left, top, width, height } }: Seen): number =>
+    Math.hypot(left + width / 2 - image.width / 2, top + height / 2 - image.height / 2)
+  return faces.toSorted((a, b) => off(a) - off(b))[0]
+}
+
 test(
   'of people enrolled with one picture, the other finds nearly all, within their group or without',
   { skip: !existsSync(people) && 'the evaluation data is not here' },
-  async () => {
+  async (t) => {
     await using facegate = await startFacegate({
       QUEUE_WAIT_MS_MAX: '60000',
       STARTER_CREDIT_MICROS: '1000000000',
     })
     const client = galleryClient(facegate)
     const all = twice()
-    const step = Math.max(1, all.length / peopleMax)
-    const chosen = all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))
-    for (const { name, pictures } of chosen) {
+    for (const { name, pictures } of all) {
       const params = { ...(await shown(name, pictures[0] ?? '')), facePolicy: 'largest' }
       const enrolment = { ...params, externalId: name, groups: ['seen'], minQuality: 0 }
       await client.value('svc.enroll', enrolment)
     }
     for (const filter of [{}, { groups: ['seen'] }]) {
-      let found = 0
-      for (const { name, pictures } of chosen) {
-        const params = { ...(await shown(name, pictures[1] ?? '')), threshold: 0.5, ...filter }
-        const { faces, threshold } = await client.value('svc.identify', params)
-        if (faces[0].candidates[0]?.externalId === name) found++
-        for (const { similarity } of faces[0].candidates) assert.ok(similarity >= threshold)
+      let [middle, largest] = [0, 0]
+      for (const { name, pictures } of all) {
+        const params = { ...(await shown(name, pictures[1] ?? '')), threshold: 0.5, maxFaces: 20 }
+        const value = await client.value('svc.identify', { ...params, ...filter })
+        const faces: readonly Seen[] = value.faces
+        if (faces[0]?.candidates[0]?.externalId === name) largest++
+        if (middleOf(faces, value.image)?.candidates[0]?.externalId === name) middle++
+        for (const { similarity } of faces.flatMap(({ candidates }) => candidates))
+          assert.ok(similarity >= value.threshold)
       }
-      assert.ok(found / chosen.length >= 0.97, `${found} of ${chosen.length}`)
+      t.diagnostic(
+        `rank-1: ${middle} of ${all.length} by the set's rule, ${largest} by largest face`,
+      )
+      assert.ok(middle / all.length >= 0.97, `${middle} of ${all.length}`)
     }
   },
 )
