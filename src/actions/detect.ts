@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
 import type { Look } from '../vision/view.ts'
 import { defineAction } from './action.ts'
+import { detectExample } from './examples.ts'
+import { imageErrors } from './image-errors.ts'
 import { faceOf, imageOf } from './face.ts'
 import {
   face,
@@ -53,37 +55,8 @@ export const detect = defineAction({
       image: imageFacts,
     })
     .meta({ id: 'DetectValue' }),
-  errors: [
-    'IMAGE_DECODE_FAILED',
-    'UNSUPPORTED_IMAGE_TYPE',
-    'IMAGE_TOO_SMALL',
-    'IMAGE_TOO_LARGE',
-    'MULTIPLE_FACES',
-  ],
-  example: {
-    params: { maxFaces: 10 },
-    value: {
-      faceCount: 1,
-      faces: [
-        {
-          faceIndex: 0,
-          boundingBox: { left: 68, top: 77, width: 308, height: 402 },
-          relativeBoundingBox: { left: 0.1063, top: 0.0902, width: 0.4813, height: 0.4707 },
-          confidence: 0.998,
-          landmarks: {
-            leftEye: { x: 156, y: 245 },
-            rightEye: { x: 288, y: 241 },
-            noseTip: { x: 219, y: 318 },
-            leftMouth: { x: 168, y: 384 },
-            rightMouth: { x: 282, y: 381 },
-          },
-          pose: { yaw: -3.1, pitch: 5.4, roll: 1 },
-          quality: { score: 81, level: 'high' },
-        },
-      ],
-      image: { width: 640, height: 854, orientationApplied: false },
-    },
-  },
+  errors: [...imageErrors, 'MULTIPLE_FACES'],
+  example: detectExample,
   run: async ({ params, caller, services, signal }) => {
     const { images, facePolicy, maxFaces, returnLandmarks } = params
     const view = await services.vision.look(images[0], lookFor(params), {

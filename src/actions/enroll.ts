@@ -4,6 +4,7 @@ import { ActionError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import type { Reading, Tx } from '../store/tx.ts'
 import { defineAction, type Caller } from './action.ts'
+import { faceErrors, imageErrors } from './image-errors.ts'
 import { debugOf } from './candidates.ts'
 import { faceOf, imageOf } from './face.ts'
 import {
@@ -86,15 +87,8 @@ export const enroll = defineAction({
   errors: [
     'SUBJECT_NOT_FOUND',
     'EXTERNAL_ID_CONFLICT',
-    'IMAGE_DECODE_FAILED',
-    'UNSUPPORTED_IMAGE_TYPE',
-    'IMAGE_TOO_SMALL',
-    'IMAGE_TOO_LARGE',
-    'NO_FACE_FOUND',
-    'MULTIPLE_FACES',
-    'FACE_TOO_SMALL',
-    'LOW_QUALITY',
-    'LIVENESS_FAILED',
+    ...imageErrors,
+    ...faceErrors,
     'DUPLICATE_SUBJECT',
     'SUBJECT_FACE_MISMATCH',
     'TEMPLATE_LIMIT_REACHED',

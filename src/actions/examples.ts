@@ -18,6 +18,11 @@ const faceExample = {
 
 const imageExample = { width: 640, height: 854, orientationApplied: false }
 
+export const detectExample = {
+  params: { maxFaces: 10 },
+  value: { faceCount: 1, faces: [faceExample], image: imageExample },
+}
+
 export const subjectExample = {
   subjectId: '0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f',
   externalId: 'badge-1042',

@@ -3,6 +3,7 @@ import type { Gallery, Hit } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type Outcome } from './action.ts'
+import { faceErrors, imageErrors } from './image-errors.ts'
 import { candidatesOf, debugOf, type Candidate } from './candidates.ts'
 import { identifyExample } from './examples.ts'
 import { faceOf, imageOf } from './face.ts'
@@ -74,18 +75,7 @@ export const identify = defineAction({
   price: (imageCount) => 2 * imageCount,
   params: identifyParams,
   value: identifyValue,
-  errors: [
-    'IMAGE_DECODE_FAILED',
-    'UNSUPPORTED_IMAGE_TYPE',
-    'IMAGE_TOO_SMALL',
-    'IMAGE_TOO_LARGE',
-    'NO_FACE_FOUND',
-    'MULTIPLE_FACES',
-    'FACE_TOO_SMALL',
-    'LOW_QUALITY',
-    'LIVENESS_FAILED',
-    'MODEL_MISMATCH',
-  ],
+  errors: [...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example: identifyExample,
   scrub: (value) => ({
     ...value,

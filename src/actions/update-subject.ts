@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineAction, type ActionCall } from './action.ts'
+import { faceErrors, imageErrors } from './image-errors.ts'
 import {
   displayName,
   expiresAtUtc,
@@ -56,15 +57,8 @@ export const updateSubject = defineAction({
   errors: [
     'SUBJECT_NOT_FOUND',
     'EXTERNAL_ID_CONFLICT',
-    'IMAGE_DECODE_FAILED',
-    'UNSUPPORTED_IMAGE_TYPE',
-    'IMAGE_TOO_SMALL',
-    'IMAGE_TOO_LARGE',
-    'NO_FACE_FOUND',
-    'MULTIPLE_FACES',
-    'FACE_TOO_SMALL',
-    'LOW_QUALITY',
-    'LIVENESS_FAILED',
+    ...imageErrors,
+    ...faceErrors,
     'SUBJECT_FACE_MISMATCH',
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',

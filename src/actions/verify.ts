@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
 import { defineAction, type ActionCall } from './action.ts'
+import { faceErrors, imageErrors } from './image-errors.ts'
 import { debugOf } from './candidates.ts'
 import { verifyExample } from './examples.ts'
 import { faceOf, imageOf } from './face.ts'
@@ -75,19 +76,7 @@ export const verify = defineAction({
       debug,
     })
     .meta({ id: 'VerifyValue' }),
-  errors: [
-    'SUBJECT_NOT_FOUND',
-    'IMAGE_DECODE_FAILED',
-    'UNSUPPORTED_IMAGE_TYPE',
-    'IMAGE_TOO_SMALL',
-    'IMAGE_TOO_LARGE',
-    'NO_FACE_FOUND',
-    'MULTIPLE_FACES',
-    'FACE_TOO_SMALL',
-    'LOW_QUALITY',
-    'LIVENESS_FAILED',
-    'MODEL_MISMATCH',
-  ],
+  errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example: verifyExample,
   scrub: (value) => ({ ...value, externalId: null, faceId: undefined }),
   run: (call) => {
