@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { findCalls } from '../src/store/calls.ts'
+import { updateProject } from '../src/store/projects.ts'
 import { images, startGallery, type TestGallery } from './gallery.ts'
 
 let gallery: TestGallery
@@ -58,6 +59,20 @@ test('who was enrolled is identified, verified, changed and deleted', async () =
   assert.equal(await gallery.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
   const gone = await gallery.value('svc.identify', images('Ada'))
   assert.deepEqual([gone.matched, gone.bestMatch, gone.faces[0].candidates], [false, null, []])
+})
+
+test('a project may set the threshold of its searches, and a request its own', async () => {
+  const strict = await gallery.join({ galleryMode: 'isolated' })
+  await strict.value('svc.enroll', { ...images('Eve'), externalId: 'eve' })
+  const { db } = gallery.books.store
+  await updateProject(db, strict.project.projectId, { identifyThreshold: 0.97 })
+  const probe = images('Eve')
+  const byProject = await strict.value('svc.identify', probe)
+  assert.deepEqual([byProject.threshold, byProject.thresholdSource], [0.97, 'project'])
+  const byRequest = await strict.value('svc.identify', { ...probe, threshold: 0.9 })
+  assert.deepEqual([byRequest.threshold, byRequest.thresholdSource], [0.9, 'request'])
+  await updateProject(db, strict.project.projectId, { identifyThreshold: null })
+  assert.equal((await strict.value('svc.identify', probe)).thresholdSource, 'auto')
 })
 
 test('a picture of the known person is added, one of a stranger only by force', async () => {

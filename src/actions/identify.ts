@@ -147,9 +147,7 @@ function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
   const { caller, services, params } = call
   const { gallery } = services
   const gallerySize = gallery.size(tx, caller.galleryId).subjectCount
-  const isAuto = params.threshold === 'auto'
-  const threshold =
-    params.threshold === 'auto' ? gallery.autoThreshold(gallerySize) : params.threshold
+  const { threshold, thresholdSource } = thresholdFor(call, tx, gallerySize)
   const told = searched.faces.map((one) => ({
     one,
     ...splitAt(threshold, candidatesOf(gallery, tx, caller.galleryId, one.hits)),
@@ -166,7 +164,7 @@ function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
     bestMatch,
     faces,
     threshold,
-    thresholdSource: isAuto ? 'auto' : 'request',
+    thresholdSource,
     gallerySize,
     ...(searched.others > 0 && { notComparable: searched.others }),
     image: imageOf(searched.view),
@@ -176,6 +174,19 @@ function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
     [...above, ...(call.debug ? below : [])].map(({ subjectId }) => subjectId),
   )
   return { correlationId, subjectIds, value }
+}
+
+/** What the request says holds, then what the project says, then the size of the gallery. */
+function thresholdFor(
+  { params, caller, services: { gallery } }: Call,
+  tx: Tx,
+  gallerySize: number,
+): Pick<Value, 'threshold' | 'thresholdSource'> {
+  if (params.threshold !== 'auto')
+    return { threshold: params.threshold, thresholdSource: 'request' }
+  const own = gallery.projectThreshold(tx, caller.projectId)
+  if (own !== null) return { threshold: own, thresholdSource: 'project' }
+  return { threshold: gallery.autoThreshold(gallerySize), thresholdSource: 'auto' }
 }
 
 type Split = { readonly above: Candidate[]; readonly below: Candidate[] }

@@ -18,11 +18,13 @@ export const project: Command = {
   usage: `facegate project create <name> [--gallery isolated|shared] [--json]
 facegate project list [--json]
 facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
-                     [--retention-days n] [--json]
+                     [--retention-days n] [--threshold 0..1] [--json]
 
   A project has its own budget, rate limit, keys and, unless its gallery is shared
   with the account's other shared projects, its own gallery. --sustained is calls
-  per second in the long run, --burst calls at once; "default" takes the server's.`,
+  per second in the long run, --burst calls at once; "default" takes the server's.
+  --threshold is the similarity from which svc.identify names people; by default it
+  grows with the gallery.`,
   run: verbs({ create, list, set }),
 }
 
@@ -54,14 +56,23 @@ async function set(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { gallery: text, sustained: text, burst: text, 'retention-days': text, json },
+    options: {
+      gallery: text,
+      sustained: text,
+      burst: text,
+      'retention-days': text,
+      threshold: text,
+      json,
+    },
   })
   const wanted = only(positionals)
   const sustainedPerS = limitOf('--sustained', values.sustained, 10_000)
   const burst = limitOf('--burst', values.burst, 100_000)
   const galleryMode = galleryOf(values.gallery)
   const retentionDays = limitOf('--retention-days', values['retention-days'], 36_500)
+  const identifyThreshold = shareOf('--threshold', values.threshold)
   const change = {
+    ...(identifyThreshold !== undefined && { identifyThreshold }),
     ...(retentionDays !== undefined && { retentionDays }),
     ...(sustainedPerS !== undefined && { sustainedPerS }),
     ...(burst !== undefined && { burst }),
@@ -95,6 +106,15 @@ function limitOf(name: string, value: string | undefined, max: number): number |
   const limit = /^\d{1,9}$/u.test(value) ? Number(value) : 0
   if (limit < 1 || limit > max) throw new UsageError(`${name} is a whole number from 1 to ${max}`)
   return limit
+}
+
+/** null goes back to the server's rule. */
+function shareOf(name: string, value: string | undefined): number | null | undefined {
+  if (value === undefined) return undefined
+  if (value === 'default') return null
+  const share = /^[01](?:\.\d{1,6})?$/u.test(value) ? Number(value) : Number.NaN
+  if (!(share <= 1)) throw new UsageError(`${name} is a number from 0 to 1`)
+  return share
 }
 
 function table(projects: readonly Project[]): string {

@@ -5,6 +5,7 @@ import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
 import { gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
+import { identifyThresholdOf } from '../store/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { findSubject, findSubjects, subjectsOfGroup, touchSubjects } from '../store/subjects.ts'
 import type { SubjectName } from '../store/subjects.ts'
@@ -48,6 +49,8 @@ export type Gallery = {
   readonly levelOf: (similarity: number) => MatchLevel
   /** The threshold for a gallery of so many subjects. */
   readonly autoThreshold: (subjectCount: number) => number
+  /** The threshold that a project has set for all its searches; null where it has none. */
+  readonly projectThreshold: (reading: Reading, projectId: string) => number | null
   readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => SubjectRow
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => string
@@ -107,6 +110,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...deletes(writing.remove, follow, options),
     levelOf: matchLevelOf,
     autoThreshold,
+    projectThreshold: identifyThresholdOf,
     comparable: (galleryId, modelId) => {
       const count = search.size(galleryId, modelId)
       return { count, others: search.size(galleryId) - count }

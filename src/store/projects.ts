@@ -42,11 +42,26 @@ export async function createProject(
     .insertInto('ledgers')
     .values({ ledger: budgetOf(projectId), accountId })
     .execute()
-  return { ...made, sustainedPerS: null, burst: null, retentionDays: null }
+  return { ...made, ...byDefault }
 }
 
 export function listProjects(db: Database): Promise<Project[]> {
   return db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name').execute()
+}
+
+/** null takes what the server is configured to. */
+const byDefault = {
+  sustainedPerS: null,
+  burst: null,
+  retentionDays: null,
+  identifyThreshold: null,
+}
+
+/** The similarity from which svc.identify names people for this project; null: the server's rule. */
+export function identifyThresholdOf(reading: Reading, projectId: string): number | null {
+  const query = reading.build.selectFrom('projects').select('identifyThreshold')
+  const [row] = reading.run(query.where('projectId', '=', projectId))
+  return row?.identifyThreshold ?? null
 }
 
 /** For how long each project keeps subjects that nobody meets; null: as configured for all. */
@@ -67,7 +82,7 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
 export async function updateProject(
   db: Database,
   projectId: string,
-  change: Pick<Updateable<ProjectRow>, 'galleryMode' | 'sustainedPerS' | 'burst' | 'retentionDays'>,
+  change: Pick<Updateable<ProjectRow>, 'galleryMode' | keyof typeof byDefault>,
 ): Promise<void> {
   await db.updateTable('projects').set(change).where('projectId', '=', projectId).execute()
 }

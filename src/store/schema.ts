@@ -43,6 +43,8 @@ export type ProjectRow = {
   readonly burst: Generated<number | null>
   /** Subjects that were not seen for so long are deleted; null: as configured for all. */
   readonly retentionDays: Generated<number | null>
+  /** The similarity from which svc.identify names people; null: by the size of the gallery. */
+  readonly identifyThreshold: Generated<number | null>
 }
 
 export type KeyRow = {
