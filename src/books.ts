@@ -11,8 +11,13 @@ import { lockFolder } from './store/lock.ts'
 export type Books = AsyncDisposable & {
   readonly store: Store
   readonly gate: Gate
-  /** The first key; only at the first start. */
-  readonly firstKey: string | undefined
+  /**
+   * Makes the first account, project and key where there are none yet. To be called once somebody
+   * can be told: a key that is made and not shown is lost.
+   *
+   * @returns the key; undefined at every later start.
+   */
+  readonly begin: () => Promise<string | undefined>
 }
 
 export type BooksOptions = StoreOptions & { readonly clock: Clock; readonly log: Log }
@@ -34,14 +39,14 @@ export async function openBooks(config: Config, options: BooksOptions): Promise<
   const gate = createGate(store, gateOptions(config, clock))
   const left = await gate.takeOver()
   if (left > 0) log.warn({ left }, 'calls of an earlier process were given up')
-  const firstKey = await fund(store, config.STARTER_CREDIT_MICROS, clock)
   const sweep = (): void => {
     gate.sweep().catch((error: unknown) => log.error({ err: error }, 'a sweep failed'))
   }
   const sweeping = setInterval(sweep, sweepMs)
   opened.defer(() => clearInterval(sweeping))
   const held = opened.move()
-  return { store, gate, firstKey, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  const begin = () => fund(store, config.STARTER_CREDIT_MICROS, clock)
+  return { store, gate, begin, [Symbol.asyncDispose]: () => held.disposeAsync() }
 }
 
 /** The first start gives its project something to spend. @returns the first key. */

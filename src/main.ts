@@ -20,7 +20,8 @@ async function start(): Promise<void> {
   const { version } = packageJson
   const facegate = await assemble(config, { version, log, clock: systemClock, onProgress: tell })
   const address = await facegate.server.listen(config.HOST, config.PORT)
-  console.log(facegate.firstKey ? welcome(address, facegate.firstKey) : `Facegate is at ${address}`)
+  const firstKey = await facegate.begin()
+  console.log(firstKey ? welcome(address, firstKey) : `Facegate is at ${address}`)
 
   const stop = (): void => {
     facegate.close().then(

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
-import { openBooks } from './books.ts'
+import { openBooks, type Books } from './books.ts'
 import { calibrationOf } from './gallery/calibrations.ts'
 import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
@@ -30,8 +30,8 @@ export type Surroundings = {
 /** The whole service, put together and warm, but not listening yet. */
 export type Facegate = {
   readonly server: Server
-  /** The first key; only at the first start. */
-  readonly firstKey: string | undefined
+  /** To be called when it listens. @returns the first key; undefined at every later start. */
+  readonly begin: Books['begin']
   readonly vision: VisionPool
   /** Lets running calls finish, then ends the workers and closes the database. */
   readonly close: () => Promise<void>
@@ -43,7 +43,7 @@ const freeBytesMin = 1024 ** 3
 export async function assemble(config: Config, surroundings: Surroundings): Promise<Facegate> {
   const { version, clock, log, onProgress } = surroundings
   const books = await openBooks(config, { clock, log })
-  const { gate, firstKey } = books
+  const { gate, begin } = books
   const modelsFolder = path.join(config.DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder, onProgress, log })
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
@@ -79,7 +79,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   })
   return {
     server,
-    firstKey,
+    begin,
     vision,
     close: async () => {
       await server.close()

@@ -57,7 +57,7 @@ export async function startFacegate(
     onProgress: () => {},
   })
   const url = await facegate.server.listen(config.HOST, config.PORT)
-  const key = facegate.firstKey
+  const key = await facegate.begin()
   assert.ok(key)
   return {
     ...clientOf(url, key),

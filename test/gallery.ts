@@ -92,7 +92,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   })
   opened.defer(() => server.close())
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
-  const key = options.key ?? books.firstKey ?? ''
+  const key = options.key ?? (await books.begin()) ?? ''
   const as = (other: string): GalleryClient => galleryClient(clientOf(url, other))
   const held = opened.move()
   return {

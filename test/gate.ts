@@ -84,7 +84,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     log,
   })
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
-  const key = options.key ?? books.firstKey ?? ''
+  const key = options.key ?? (await books.begin()) ?? ''
   const project = await findProject(books.store.db, 'default')
   assert.ok(project)
   return {

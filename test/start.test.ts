@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -30,6 +32,18 @@ test('the first start prints address, key and a command that works as printed', 
   const answer = JSON.parse(stdout)
   assert.equal(answer.ok, true)
   assert.equal(answer.data.results[0].value.faceCount, 3)
+})
+
+test('a start that fails makes no key that nobody sees', async () => {
+  const dataDir = await makeDataDir()
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  assert.match(await refusedStart({ PORT: String(port), DATA_DIR: dataDir }), /EADDRINUSE/u)
+  other.close()
+  await using facegate = await spawnFacegate({}, { dataDir })
+  assert.match(facegate.printed(), /fsk_live_/u)
+  assert.equal((await facegate.run('svc.detect', await samplePhotograph(3))).body.ok, true)
 })
 
 test('a later start prints the address alone, and the key still works', async () => {
