@@ -18,7 +18,7 @@ import { preparePack, type PackProgress } from './models/prepare.ts'
 import { readTemplateModel } from './models/template.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
-import { openPool, type VisionPool } from './vision/pool.ts'
+import { openPool, type VisionPool } from './vision/workers/pool.ts'
 
 export type Surroundings = {
   readonly version: string

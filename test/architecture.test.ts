@@ -79,7 +79,10 @@ test('a planted import is found', () => {
     violations('src/actions/x.ts', `import { open } from '../store/database.ts'`).length,
     1,
   )
-  assert.equal(violations('src/actions/x.ts', `import { see } from '../vision/pool.ts'`).length, 1)
+  assert.equal(
+    violations('src/actions/x.ts', `import { see } from '../vision/workers/pool.ts'`).length,
+    1,
+  )
   assert.equal(
     violations('src/actions/x.ts', `import type { View } from '../vision/view.ts'`).length,
     0,
@@ -90,7 +93,8 @@ test('a planted import is found', () => {
   )
   assert.equal(violations('src/gate/x.ts', `import sharp from 'sharp'`).length, 1)
   assert.equal(
-    violations('src/http/x.ts', `const worker = await import('../vision/worker.ts')`).length,
+    violations('src/http/x.ts', `const worker = await import('../vision/workers/worker.ts')`)
+      .length,
     1,
   )
   assert.equal(violations('src/gate/x.ts', `const port = process.env['PORT']`).length, 1)

@@ -4,7 +4,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { preparePack } from '../models/prepare.ts'
 import { visionOptions } from '../services.ts'
-import { openPool } from '../vision/pool.ts'
+import { openPool } from '../vision/workers/pool.ts'
 import type { Look, Picture, View } from '../vision/view.ts'
 
 /** What an evaluation looks for: everything, by the defaults of the service. */

@@ -4,14 +4,14 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-import { systemClock } from '../lib/clock.ts'
-import { HttpError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { preparePack } from '../models/prepare.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { HttpError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { preparePack } from '../../models/prepare.ts'
 import { openPool } from './pool.ts'
 import type { VisionPool } from './pool.ts'
 
-const place = (from: string) => fileURLToPath(new URL(`../../${from}`, import.meta.url))
+const place = (from: string) => fileURLToPath(new URL(`../../../${from}`, import.meta.url))
 const modelsFolder = place('test/output/models')
 const samples = place('node_modules/@vladmandic/face-api/demo')
 

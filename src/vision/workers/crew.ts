@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Child } from './child.ts'
 
 /** A fixed number of seats with a worker in each, for ever. */

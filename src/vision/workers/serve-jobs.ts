@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { readFrames, writeFrame } from './frames.ts'
 import { answerOf, answersFd, packAnswer, unpackJob } from './job.ts'
 import type { Answer, Job } from './job.ts'
-import type { View } from './view.ts'
+import type { View } from '../view.ts'
 
 /** The worker's side: answers one job after another until the parent is gone. */
 export async function serveJobs(look: (job: Job) => Promise<View>): Promise<void> {

@@ -1,6 +1,6 @@
 /** The main module of one vision worker: a process that owns sessions and decodes pictures. */
 import type { WorkerStart } from './job.ts'
-import { createPipeline } from './pipeline.ts'
+import { createPipeline } from '../pipeline.ts'
 import { serveJobs } from './serve-jobs.ts'
 
 // Ctrl-C in a terminal reaches the whole process group. When a worker ends is for the parent to

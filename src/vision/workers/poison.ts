@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
-import type { Clock } from '../lib/clock.ts'
-import { ActionError } from '../lib/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ActionError } from '../../lib/errors.ts'
 
 /** Remembers which pictures were in a worker when it died. */
 export type PoisonMemory = {

@@ -5,7 +5,7 @@ import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import { readFrames, writeFrame } from './frames.ts'
 import { answerBytesMax, answersFd, unpackAnswer } from './job.ts'
 import type { Answer, WorkerStart } from './job.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
-import type { Clock } from '../lib/clock.ts'
-import { unavailable } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { unavailable } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { startChild } from './child.ts'
 import type { Child } from './child.ts'
 import { keepCrew } from './crew.ts'
@@ -15,7 +15,7 @@ import { poolLimits } from './pool-limits.ts'
 import type { PoolLimits } from './pool-limits.ts'
 import { createTurns } from './turns.ts'
 import type { Turns } from './turns.ts'
-import type { Look, Picture, PictureLimits, View } from './view.ts'
+import type { Look, Picture, PictureLimits, View } from '../view.ts'
 
 /** Looks at pictures in child processes, so that no picture can harm the process that serves. */
 export type VisionPool = AsyncDisposable & {

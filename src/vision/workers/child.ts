@@ -1,10 +1,10 @@
-import { ActionError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
+import { ActionError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { packJob } from './job.ts'
 import type { Job } from './job.ts'
 import { openLine } from './line.ts'
 import type { Line, LineOptions, WorkerLost } from './line.ts'
-import type { View } from './view.ts'
+import type { View } from '../view.ts'
 import { createWear } from './wear.ts'
 import type { WearLimits } from './wear.ts'
 

@@ -2,9 +2,9 @@ import { deserialize, serialize } from 'node:v8'
 
 import { z } from 'zod'
 
-import { ActionError, errorTable } from '../lib/errors.ts'
-import type { ActionErrorCode } from '../lib/errors.ts'
-import type { Look, Picture, PictureLimits, View } from './view.ts'
+import { ActionError, errorTable } from '../../lib/errors.ts'
+import type { ActionErrorCode } from '../../lib/errors.ts'
+import type { Look, Picture, PictureLimits, View } from '../view.ts'
 
 /** What a worker is told when it starts: the one argument of its command line, as JSON. */
 export type WorkerStart = { readonly modelsFolder: string; readonly limits: PictureLimits }

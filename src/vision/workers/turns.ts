@@ -1,4 +1,4 @@
-import { unavailable } from '../lib/errors.ts'
+import { unavailable } from '../../lib/errors.ts'
 import { createFairQueue } from './fair-queue.ts'
 import type { QueueBounds, Waiting } from './fair-queue.ts'
 
