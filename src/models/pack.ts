@@ -1,0 +1,168 @@
+import { z } from 'zod'
+
+/**
+ * The manifest of an installed pack, `pack.json`: networks that a user brings, as plain data. No
+ * network needs a line of code of its own as long as one of the kinds of `decoding` fits it.
+ */
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/u, 'must be 1..64 of a-z 0-9 . _ -')
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/u, 'must be 64 hexadecimal digits')
+
+/** One float32 tensor `[N, 3, height, width]` of `(pixel − mean[channel]) × scale`. */
+const input = z.strictObject({
+  /** Name of the graph's input; null: its only one. */
+  name: z.string().nullable().default(null),
+  /** px; of a detector that takes any size the size that it is used at, a multiple of 32. */
+  width: z.int().min(16).max(2048),
+  height: z.int().min(16).max(2048),
+  colourOrder: z.enum(['RGB', 'BGR']),
+  /** One per channel, in the colour order above; pixels are 0..255. */
+  mean: z.tuple([z.number(), z.number(), z.number()]).default([0, 0, 0]),
+  scale: z.number().positive().default(1),
+})
+
+const share = z.number().min(0).max(1)
+
+/** A detector's answers become boxes, scores and five points; the frame is letterboxed top left. */
+const detectorCommon = {
+  /** What of the score becomes the confidence 0.6: below it nothing is a face by default. */
+  scoreThreshold: share,
+  /** IoU from which the weaker of two boxes is dropped. */
+  overlapMax: share,
+}
+
+/**
+ * libfacedetection's YuNet: for each stride s the outputs `cls_s`, `obj_s` (sigmoid inside),
+ * `bbox_s` and `kps_s`, cells row by row; score √(cls·obj).
+ */
+const yunet = z.strictObject({ kind: z.literal('yunet'), ...detectorCommon })
+
+/**
+ * InsightFace's SCRFD with five points: outputs in the order scores, distances, points, each at
+ * stride 8, 16, 32; `anchorsPerCell` anchors on the corner of each cell.
+ */
+const scrfd = z.strictObject({
+  kind: z.literal('scrfd'),
+  anchorsPerCell: z.int().min(1).max(4).default(2),
+  ...detectorCommon,
+})
+
+/**
+ * RetinaFace with prior boxes: three outputs over all priors, boxes, probabilities (the second of
+ * two is "face"), five points; decoded with the variances.
+ */
+const retinaface = z.strictObject({
+  kind: z.literal('retinaface'),
+  /** Names of the outputs. */
+  outputs: z.strictObject({ boxes: z.string(), scores: z.string(), points: z.string() }),
+  strides: z.array(z.int().positive()).min(1).default([8, 16, 32]),
+  /** Sides of the priors of each stride, px of the input. */
+  priorSides: z.array(z.array(z.number().positive()).min(1)).min(1),
+  variances: z.tuple([z.number().positive(), z.number().positive()]).default([0.1, 0.2]),
+  ...detectorCommon,
+})
+
+/** A face as a vector, from the 112 px chip of ArcFace's five points. */
+const arcface = z.strictObject({
+  kind: z.literal('arcface'),
+  dimensions: z.int().min(16).max(4096),
+  /** Whether the mean over the face and its mirror image is taken. */
+  flip: z.boolean().default(true),
+})
+
+/** The share of "live" among the classes (softmax) of one crop. */
+const antispoof = z.strictObject({
+  kind: z.literal('antispoof'),
+  /**
+   * `stretched`: the box times the factor, shrunk and shifted until it lies in the picture, its
+   * sides stretched to the input's (minivision). `square`: a square of the longer side times the
+   * factor about the box's centre, black beyond the picture.
+   */
+  crop: z.enum(['stretched', 'square']),
+  cropFactor: z.number().min(0.5).max(8),
+  classes: z.int().min(2).max(16),
+  /** Which class is "live", counted from 0. */
+  liveClass: z.int().min(0).max(15),
+  /** Whether the graph ends with logits; else it has its own softmax. */
+  logits: z.boolean().default(true),
+})
+
+const decoding = z.discriminatedUnion('kind', [yunet, scrfd, retinaface, arcface, antispoof])
+
+const licence = z.strictObject({
+  /** As its source says: "Apache-2.0", or the words themselves. */
+  name: z.string().min(1),
+  commercialUse: z.enum(['allowed', 'forbidden', 'unclear']),
+  /** What a buyer should know: where it is stated, what is doubtful. */
+  note: z.string().optional(),
+})
+
+/** Where the file comes from; without it, it lies in the pack's folder. */
+const source = z.strictObject({
+  url: z.url({ protocol: /^https?$/u }),
+  sha256,
+  /** `pytorch`: a file of weights, read as data and made into the architecture's ONNX graph. */
+  format: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('onnx') }),
+    z.strictObject({
+      kind: z.literal('pytorch'),
+      architecture: z.enum(['MiniFASNetV2', 'MiniFASNetV1SE']),
+    }),
+  ]),
+})
+
+const packModel = z.strictObject({
+  id: name,
+  /** Raised whenever the bytes of the file change: templates remember `id@version`. */
+  version: name,
+  role: z.enum(['detector', 'recognizer', 'liveness']),
+  /** The ONNX file, in the folder of the pack. */
+  file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u, 'must be a plain file name'),
+  /** Of that file; null where it is not known before the first installation. */
+  sha256: sha256.nullable().default(null),
+  source: source.optional(),
+  licence,
+  provenance: z.strictObject({ origin: z.string(), trainingData: z.string() }),
+  input,
+  decoding,
+  /** What was measured, for the model cards. */
+  measured: z
+    .array(z.strictObject({ what: z.string(), on: z.string(), value: z.string() }))
+    .default([]),
+  /** What it must not be used for, for the model cards. */
+  notFor: z.string().optional(),
+})
+
+export const packManifest = z.strictObject({
+  schema: z.literal(1),
+  name,
+  description: z.string(),
+  models: z.array(packModel).min(1).max(16),
+})
+
+export type PackManifest = z.output<typeof packManifest>
+export type PackModel = z.output<typeof packModel>
+export type Decoding = PackModel['decoding']
+
+/** A model of an installed pack and the folder that its file lies in. Plain data. */
+export type InstalledModel = { readonly folder: string; readonly model: PackModel }
+
+/**
+ * What the service looks with: for each role the built-in models, or installed ones in their place.
+ * Several liveness networks are asked together and their answers averaged.
+ */
+export type ModelSet = {
+  readonly detector: 'builtin' | InstalledModel
+  readonly recognizer: 'builtin' | InstalledModel
+  readonly liveness: 'builtin' | readonly [InstalledModel, ...InstalledModel[]]
+  /** Recognizers of old templates, kept beside the active one until nobody needs them. */
+  readonly formerRecognizers: readonly ('builtin' | InstalledModel)[]
+}
+
+export const builtinSet: ModelSet = {
+  detector: 'builtin',
+  recognizer: 'builtin',
+  liveness: 'builtin',
+  formerRecognizers: [],
+}
