@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { poolLimits } from './vision/workers/pool-limits.ts'
 
 const mebibyte = 1024 * 1024
 const hourMs = 3_600_000
@@ -66,22 +67,30 @@ export const settings = {
     whole(100, 1_000_000),
   ),
   QUEUE_PER_WORKER_MAX: setting(
-    '4',
+    String(poolLimits.queuePerWorkerMax),
     'pictures that may wait per vision worker; beyond it calls are answered 503',
     whole(1, 1000),
   ),
   QUEUE_BYTES_MAX: setting(
-    String(256 * mebibyte),
+    String(poolLimits.queueBytesMax),
     'bytes of pictures that may wait',
     whole(mebibyte, 16_384 * mebibyte),
   ),
-  QUEUE_WAIT_MS_MAX: setting('2000', 'longest wait for a vision worker, ms', whole(10, 600_000)),
+  QUEUE_WAIT_MS_MAX: setting(
+    String(poolLimits.queueWaitMsMax),
+    'longest wait for a vision worker, ms',
+    whole(10, 600_000),
+  ),
   JOB_MS_MAX: setting(
-    '5000',
+    String(poolLimits.jobMsMax),
     'longest work on one picture, ms; then the worker is killed and replaced',
     whole(100, 600_000),
   ),
-  WORKER_JOBS_MAX: setting('5000', 'pictures after which a worker is replaced', whole(1, 1e9)),
+  WORKER_JOBS_MAX: setting(
+    String(poolLimits.workerJobsMax),
+    'pictures after which a worker is replaced',
+    whole(1, 1e9),
+  ),
   CONNECTIONS_MAX: setting('10000', 'most open client connections', whole(1, 1_000_000)),
   HEADERS_MS_MAX: setting('10000', 'longest time to send the headers, ms', whole(100, 600_000)),
   REQUEST_MS_MAX: setting('30000', 'longest time to send a whole request, ms', whole(100, 600_000)),
