@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { checkModelFile, modelOf, packFolder, readPack, refOf } from './installed.ts'
+import { checkModelFiles, modelOf, packFolder, readPack, refOf } from './installed.ts'
 import { builtinSet, type InstalledModel, type ModelSet, type PackModel } from './pack.ts'
 import { writeProduct } from './product.ts'
 
@@ -14,7 +14,7 @@ import { writeProduct } from './product.ts'
  */
 export async function readModelSet(modelsFolder: string): Promise<ModelSet> {
   const set = await readChosenSet(modelsFolder)
-  for (const { folder, model } of installedOf(set)) await checkModelFile(folder, model)
+  for (const model of installedOf(set)) await checkModelFiles(model)
   return set
 }
 

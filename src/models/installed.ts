@@ -74,24 +74,31 @@ export function refOf({ folder, model }: InstalledModel): string {
 }
 
 /**
- * @throws Error that says what is wrong with the model's file and what to do, when it is missing or
+ * @throws Error that says what is wrong with a file of the model and what to do, when it is missing or
  * not the one that was installed.
  */
-export async function checkModelFile(folder: string, model: PackModel): Promise<void> {
-  const place = path.join(folder, model.file)
-  const advice =
-    'install the pack again, or go back to the built-in models with: facegate models use builtin'
-  if (model.sha256 === null)
-    throw new Error(
-      `${path.join(folder, manifestFile)} gives no sha256 of ${model.file}; ${advice}`,
-    )
-  const sha256 = await sha256OfFile(place).catch((cause: unknown) => {
-    throw new Error(`cannot read the model ${place}; ${advice}`, { cause })
-  })
-  if (sha256 !== model.sha256)
-    throw new Error(
-      `the model ${place} was altered (sha256 ${sha256}, expected ${model.sha256}); ${advice}`,
-    )
+export async function checkModelFiles({ folder, model }: InstalledModel): Promise<void> {
+  for (const { file, sha256 } of pinnedFiles(model)) {
+    const place = path.join(folder, file)
+    if (sha256 === null)
+      throw new Error(`${path.join(folder, manifestFile)} gives no sha256 of ${file}; ${advice}`)
+    const found = await sha256OfFile(place).catch((cause: unknown) => {
+      throw new Error(`cannot read the model ${place}; ${advice}`, { cause })
+    })
+    if (found !== sha256)
+      throw new Error(
+        `the model ${place} was altered (sha256 ${found}, expected ${sha256}); ${advice}`,
+      )
+  }
+}
+
+const advice =
+  'install the pack again, or go back to the built-in models with: facegate models use builtin'
+
+/** The files of a model whose bytes decide what it answers. */
+function pinnedFiles({ file, sha256, decoding }: PackModel) {
+  const cohort = decoding.kind === 'arcface' ? decoding.cohort : undefined
+  return [{ file, sha256 }, ...(cohort ? [cohort] : [])]
 }
 
 /** In pieces: a file of weights may be larger than one would like to hold. */

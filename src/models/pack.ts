@@ -133,8 +133,12 @@ const licence = z.strictObject({
 
 /** Where the file comes from; without it, it lies in the pack's folder. */
 const source = z.strictObject({
-  url: z.url({ protocol: /^https?$/u }),
-  sha256,
+  /** An address, best of one commit; or the name of a file that lies beside the manifest. */
+  url: z.union([z.url({ protocol: /^https?$/u }), fileName]),
+  /** Of the file at that address; null where it is not known: then the first installation pins it. */
+  sha256: sha256.nullable(),
+  /** Of the file at that address; null where it is not known. */
+  bytes: z.int().positive().nullable().default(null),
   /** `pytorch`: a file of weights, read as data and made into the architecture's ONNX graph. */
   format: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('onnx') }),
