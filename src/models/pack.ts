@@ -173,12 +173,15 @@ const packModel = z.strictObject({
 
 export const packManifest = z.strictObject({
   schema: z.literal(1),
-  name,
+  /** `builtin` is taken. */
+  name: name.refine((given) => given !== 'builtin', 'must not be builtin'),
   description: z.string(),
   models: z.array(packModel).min(1).max(16),
 })
 
 export type PackManifest = z.output<typeof packManifest>
+/** A manifest as it is written: what has a default may be missing. */
+export type PackInput = z.input<typeof packManifest>
 export type PackModel = z.output<typeof packModel>
 export type Decoding = PackModel['decoding']
 
