@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { checkModelFiles, modelOf, packFolder, readPack, refOf } from './installed.ts'
@@ -51,6 +51,7 @@ export async function writeModelSet(modelsFolder: string, set: ModelSet): Promis
     formerRecognizers: set.formerRecognizers.map(ref),
   }
   const text = `${JSON.stringify(choice.parse(written), null, 2)}\n`
+  await mkdir(modelsFolder, { recursive: true })
   await writeProduct(choicePlace(modelsFolder), Buffer.from(text))
 }
 

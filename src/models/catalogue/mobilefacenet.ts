@@ -16,7 +16,7 @@ export const mobilefacenet: PackInput = {
       licence: {
         name: 'unclear',
         commercialUse: 'unclear',
-        note: "foamliu's repository is Apache-2.0; who converted the file, and under what, is not known.",
+        note: 'Who converted the file, and under what licence, is not known.',
       },
       provenance: {
         origin: 'MobileFaceNet, a conversion of foamliu/MobileFaceNet',
