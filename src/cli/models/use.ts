@@ -44,9 +44,9 @@ export async function usePack(
   const after = wanted === 'builtin' ? await withoutBroken(choice) : choice
   await writeModelSet(folder, after)
   const chosen = namesOf(after)
-  const lines = Object.entries(chosen).map(
-    ([what, names]) => `${what}: ${[names].flat().join(', ')}`,
-  )
+  const lines = Object.entries(chosen)
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${what}: ${[names].flat().join(', ')}`)
   const isOther = namesOf(before).recognizer !== chosen.recognizer
   const count = isOther ? await countNotComparable(after) : undefined
   return {
