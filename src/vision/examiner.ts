@@ -1,7 +1,7 @@
 import { builtinPack } from '../models/builtin.ts'
 import type { Rect } from './geometry.ts'
 import { landmarks68 } from './landmarks.ts'
-import { faceMesh, cropAtPoints, cropAround } from './mesh.ts'
+import { faceMesh, cropOver, cropAround } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
 import type { Examine, Scene } from './scene.ts'
 import { providersOf } from './sessions.ts'
@@ -29,7 +29,7 @@ export async function openExaminer(sessions: Sessions): Promise<Examiner> {
         if (before) return before
         const found = await watch.time('landmarks', async () => {
           const toFrame = points
-            ? cropAtPoints(points)
+            ? cropOver(box, points)
             : cropAround(await landmarks68(landmarks, pyramid, box))
           return faceMesh(mesh, pyramid, toFrame)
         })

@@ -1,10 +1,11 @@
 import { builtinPack } from '../models/builtin.ts'
 import { boundsOf, centre, squareAround } from './geometry.ts'
+import type { Rect } from './geometry.ts'
 import { eyeCentres } from './landmarks.ts'
 import type { Pyramid } from './pyramid.ts'
 import { output } from './session.ts'
 import type { Session } from './session.ts'
-import { apply, chipOver, fitSimilarity } from './similarity.ts'
+import { apply, chipOver } from './similarity.ts'
 import type { Affine } from './similarity.ts'
 import { toTensor } from './tensor.ts'
 import type { Landmarks, Point } from './view.ts'
@@ -67,25 +68,41 @@ export function cropAround(rough: readonly Point[]): Affine {
   const middle = centre(bounds)
   const raised = { x: middle.x, y: middle.y + recipe.centreShift * longer }
   const { leftEye, rightEye } = eyeCentres(rough)
-  const radians = Math.atan2(rightEye.y - leftEye.y, rightEye.x - leftEye.x)
-  return chipOver(squareAround(raised, recipe.cropFactor * longer), input, radians)
-}
-
-/** The crop for a detector's five points, in the order of `fivePoints`. */
-export function cropAtPoints(points: readonly Point[]): Affine {
-  return fitSimilarity(fiveInCrop, points)
+  return chipOver(
+    squareAround(raised, recipe.cropFactor * longer),
+    input,
+    radiansBetween(leftEye, rightEye),
+  )
 }
 
 /**
- * Where the five points lie in the crop, px: medians of YuNet's and of SCRFD's points (2 px apart
- * at most) over 415 faces of LFW's fold 1 in crops about the mesh's own landmarks, made symmetric.
+ * The crop for a face whose detector tells its box and its eyes: no look at rough landmarks then.
+ *
+ * The box gives centre and size, as it hardly moves when the head turns; a fit to five points is
+ * drawn to the nose (by 26 px of 192 at a yaw of 35°). Measured with MobileFaceNet on all pairs of
+ * LFW's fold 1, TAR at FMR 1e-3 and 1e-4: rough landmarks 97.2 and 95.0 %, five points 97.3 and
+ * 94.7 %, the box 98.6 and 96.2 %. Factors of 1.2 to 1.6 do as well; with this one the quality of a
+ * face comes out as with rough landmarks (its median is 1 higher).
  */
-const fiveInCrop: readonly Point[] = [
-  { x: 66.7, y: 67.5 },
-  { x: 125.3, y: 67.5 },
-  { x: 96, y: 102.7 },
-  { x: 70, y: 129.4 },
-  { x: 122, y: 129.4 },
-]
+export function cropOver(box: Rect, [leftEye, rightEye]: readonly Point[]): Affine {
+  const turn = leftEye && rightEye ? radiansBetween(leftEye, rightEye) : 0
+  const middle = centre(box)
+  const lower = meshBelowBox * box.height
+  const moved = {
+    x: middle.x - lower * Math.sin(turn),
+    y: middle.y + lower * Math.cos(turn),
+  }
+  const side = meshPerBox * Math.max(box.width, box.height)
+  return chipOver(squareAround(moved, side), input, turn)
+}
+
+function radiansBetween(left: Point, right: Point): number {
+  return Math.atan2(right.y - left.y, right.x - left.x)
+}
+
+/** The crop's side, in longer sides of the box. */
+const meshPerBox = 1.3
+/** Its centre lies below that of the box by this share of the box's height. */
+const meshBelowBox = 0.035
 
 const { recipe, input } = builtinPack.models.facemesh
