@@ -36,7 +36,8 @@ export const liveness = {
     },
     { what: 'APCER at BPCER 5 %, six crops', on: 'the same', value: '56 %', how: 'quoted' },
   ],
-  notFor: 'A gate of any kind: it misses most prints. Install the pack recommended for liveness.',
+  notFor:
+    'A gate of any kind: where it rejects one live face in twenty it misses half of the prints.',
   input: {
     name: 'conv2d_1_input',
     width: 32,

@@ -29,7 +29,7 @@ export const recommended: PackInput = {
   schema: 1,
   name: 'recommended',
   description:
-    'A faster detector and a liveness check that deserves the name, 4 MB, for business use. ' +
+    'A quicker detector and two networks against prints and screens, 4 MB, for business use. ' +
     'Put an embedder of your choice beside it.',
   models: [
     {
