@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -43,6 +44,37 @@ test('a choice by pack, by model and by role', async () => {
   await assert.rejects(cli.run('use', 'all', '--role', 'detector'), /all has no detector/u)
   await assert.rejects(cli.run('use', 'all/three'), /the pack all has no model three/u)
   await assert.rejects(cli.run('use', 'all', '--role', 'eyes'), /--role is detector/u)
+})
+
+test('two embedders of one name and version are never kept side by side', async () => {
+  const files = { 'net.onnx': smallNetwork(16), ...embedderFiles }
+  const model = smallRecognizer('net', calibrated)
+  await cli.run('install', await cli.pack('mine', [model], files), '--use')
+  await cli.run('install', await cli.pack('yours', [model], files))
+  await assert.rejects(cli.run('use', 'yours'), /old templates are called net@1 too: raise/u)
+  const raised = { ...model, version: '2' }
+  await cli.run('install', await cli.pack('ours', [raised], files), '--use')
+})
+
+test('a broken pack that nothing needs can be removed', async () => {
+  await cli.run('install', await cli.pack('mine'))
+  await writeFile(cli.installed('mine', 'pack.json'), '{')
+  await assert.rejects(cli.run('list'), /pack\.json is not JSON/u)
+  await assert.rejects(cli.run('remove', '../packs'), /the pack \.\.\/packs is not installed/u)
+  await cli.run('remove', 'mine')
+  assert.equal(existsSync(cli.installed('mine')), false)
+  assert.match((await cli.run('verify')).out, /nothing is installed/u)
+})
+
+test('a failure is one line and an exit code', async () => {
+  const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+  const said = await new Promise<readonly [number, string]>((resolve) =>
+    execFile(process.execPath, [main, 'models', 'install', 'nowhere'], (error, _out, err) =>
+      resolve([Number(error?.code), err]),
+    ),
+  )
+  assert.deepEqual([said[0], said[1].split('\n').length], [1, 2])
+  assert.match(said[1], /^facegate: there is no pack nowhere: .*recommended/u)
 })
 
 test('a recognizer without a table of similarities is not chosen', async () => {
