@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { readModelSet } from '../src/models/active.ts'
 import { sha256Of } from '../src/models/source.ts'
@@ -146,6 +149,26 @@ test('an installation that fails installs nothing, and the next one goes on with
   await cli.run('install', place)
   assert.deepEqual(source.asked, ['first', 'second', 'second'])
   assert.deepEqual(await readdir(path.join(cli.modelsFolder, 'packs')), ['two'])
+})
+
+test('an installation that was killed is gone on with where it stopped', async () => {
+  const net = { bytes: network, etag: '"net"' }
+  source.files.set('net', { ...net, falterAtEnd: true })
+  const model = smallLiveness('net', {
+    source: { url: source.url('net'), sha256: sha256Of(network), format: { kind: 'onnx' } },
+  })
+  const place = await cli.pack('cut', [model])
+  const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+  const child = spawn(process.execPath, [main, 'models', 'install', place], { stdio: 'ignore' })
+  const part = path.join(cli.modelsFolder, 'packs', '.unfinished-cut', 'net.part')
+  const size = (): number => (existsSync(part) ? statSync(part).size : 0)
+  while (size() < network.length - 1 && child.exitCode === null) await sleep(20)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  assert.equal(existsSync(cli.installed('cut')), false)
+  source.files.set('net', net)
+  await cli.run('install', place)
+  assert.deepEqual(source.asked, ['net', `net bytes=${network.length - 1}-`])
 })
 
 test('what does not fit its manifest is refused by name', async () => {
