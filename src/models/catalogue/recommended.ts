@@ -52,7 +52,8 @@ export const recommended: PackInput = {
       input: { name: 'input', width: 320, height: 320, colourOrder: 'BGR' },
       decoding: {
         kind: 'yunet',
-        scoreThreshold: 0.7,
+        scoreThreshold: 0.5,
+        certainScore: 0.8,
         overlapMax: 0.35,
         // Medians over 416 faces that the built-in detector found too (docs/accuracy.md).
         boxToFace: { left: -0.048, top: 0.063, width: 1.075, height: 0.902 },
