@@ -9,10 +9,11 @@ import type { Detector } from './detector.ts'
 import type { Frame } from './frame.ts'
 import { suppress } from './geometry.ts'
 import type { Rect } from './geometry.ts'
+import { beyondDoubt, judge } from './judge.ts'
 import type { Session } from './session.ts'
 import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
-import { blackInput, letterbox } from './tensor.ts'
+import { blackInput, fittedInput, letterbox, scaleInto } from './tensor.ts'
 
 type DetectorRecipe = Extract<Decoding, { readonly boxToFace: unknown }>
 
@@ -30,16 +31,16 @@ export async function openInstalledDetector(
   const session = await sessions.installed(installed)
   const decode = decoderOf(session, decoding)
   // Before anybody relies on it: a wrong output is found now, not in somebody's picture.
-  decode(await session.run(blackInput(session.input)))
+  decode(await session.run(blackInput(session.input)), session.input)
   return {
     providers: providersOf([installed.model]),
-    async find({ upright }, isWanted) {
+    async find({ upright, examine }, isWanted) {
       const faces = await findIn(upright.frame, session, decode)
       const kept = suppress(faces, ({ score }) => score, decoding.overlapMax)
-      return kept
-        .slice(0, detectionsMax)
-        .map((face) => detectionOf(face, decoding))
-        .filter(isWanted)
+      const judged: Detection[] = []
+      for (const face of kept.slice(0, detectionsMax).map((raw) => detectionOf(raw, decoding)))
+        if (isWanted(face)) judged.push(await judge(face, examine))
+      return judged.filter(isWanted)
     },
   }
 }
@@ -55,8 +56,9 @@ function decoderOf(session: Session, decoding: DetectorRecipe): Decode {
 
 /** What the network sees, in continuous coordinates of the frame. */
 async function findIn(frame: Frame, session: Session, decode: Decode): Promise<RawFace[]> {
-  const { tensor, scaleX, scaleY } = await letterbox(frame, session.input)
-  const faces = decode(await session.run(tensor))
+  const input = session.isAnySize ? fittedInput(frame, session.input) : session.input
+  const { tensor, scaleX, scaleY } = await letterbox(frame, input, scaleInto(frame, session.input))
+  const faces = decode(await session.run(tensor, input), input)
   return faces.map(({ score, box, points }) => ({
     score,
     box: {
@@ -69,9 +71,26 @@ async function findIn(frame: Frame, session: Session, decode: Decode): Promise<R
   }))
 }
 
+/**
+ * Whoever is doubtful goes without points: then the landmark network looks for the face in the box
+ * before the mesh does, and the two know nothing of what the detector believes. On a dog's face the
+ * mesh answers 0.33 so, and 0.79 where the detector's eyes tell it where to look.
+ */
 function detectionOf({ box, score, points }: RawFace, recipe: DetectorRecipe): Detection {
-  const confidence = confidenceAt(score, recipe.scoreThreshold)
-  return { box: faceBox(box, recipe.boxToFace), confidence, points }
+  const confidence = confidenceOf(score, recipe)
+  const face = { box: faceBox(box, recipe.boxToFace), confidence }
+  return confidence < beyondDoubt ? face : { ...face, points }
+}
+
+function confidenceOf(
+  score: number,
+  { scoreThreshold, certainScore }: Pick<DetectorRecipe, 'scoreThreshold' | 'certainScore'>,
+): number {
+  if (certainScore === undefined || score <= scoreThreshold)
+    return confidenceAt(score, scoreThreshold)
+  return score < certainScore
+    ? 0.6 + ((beyondDoubt - 0.6) * (score - scoreThreshold)) / (certainScore - scoreThreshold)
+    : beyondDoubt + ((1 - beyondDoubt) * (score - certainScore)) / (1 - certainScore)
 }
 
 function faceBox(box: Rect, { left, top, width, height }: DetectorRecipe['boxToFace']): Rect {
