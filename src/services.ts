@@ -1,10 +1,7 @@
 import { statfsSync } from 'node:fs'
-import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks, type Books } from './books.ts'
-import { calibrationOf } from './gallery/calibrations.ts'
-import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { restRoutes } from './http/routes/all.ts'
@@ -14,11 +11,11 @@ import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
-import { preparePack, type PackProgress } from './models/prepare.ts'
-import { readTemplateModel } from './models/template.ts'
+import { readModelsInUse } from './models-in-use.ts'
+import type { PackProgress } from './models/prepare.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
-import { openPool, type VisionPool } from './vision/workers/pool.ts'
+import { openPool, type PoolOptions, type VisionPool } from './vision/workers/pool.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -44,12 +41,10 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const { version, clock, log, onProgress } = surroundings
   const books = await openBooks(config, { clock, log })
   const { gate, begin } = books
-  const modelsFolder = path.join(config.DATA_DIR, 'models')
-  await preparePack({ folder: modelsFolder, onProgress, log })
-  const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
-  await Promise.all([vision.ready(), checkModels(modelsFolder)])
+  const { modelsFolder, set, calibration } = await readModelsInUse(config, { log, onProgress })
+  const vision = openPool(visionOptions(config, { modelsFolder, set, clock, log }))
+  await Promise.all([vision.ready(), checkModels(modelsFolder, set)])
 
-  const calibration = await builtinCalibration()
   const memory = await openMemory(config, { store: books.store, calibration, clock, log })
   const services = { vision, gallery: memory.gallery }
 
@@ -90,14 +85,6 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   }
 }
 
-/** What the scores of the pack's templates mean. */
-async function builtinCalibration(): Promise<Calibration> {
-  const { modelId } = await readTemplateModel()
-  const calibration = calibrationOf(modelId)
-  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
-  return calibration
-}
-
 function serverLimits(config: Config) {
   return {
     headersMsMax: config.HEADERS_MS_MAX,
@@ -110,7 +97,7 @@ function serverLimits(config: Config) {
 /** The part of the configuration that the vision workers live by. */
 export function visionOptions(
   config: Config,
-  given: { readonly modelsFolder: string; readonly clock: Clock; readonly log: Log },
+  given: Pick<PoolOptions, 'modelsFolder' | 'set' | 'clock' | 'log'>,
 ) {
   return {
     ...given,

@@ -4,41 +4,85 @@ import path from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 
 import type { ModelEntry } from '../models/manifest.ts'
+import type { InstalledModel } from '../models/pack.ts'
+import { channelsOf, matchInput } from './network-input.ts'
+import type { DeclaredInput, NetworkInput, Size } from './network-input.ts'
 
 /** Output name → its values, flat. */
 export type Outputs = Readonly<Record<string, Float32Array>>
 
 /** One loaded network. A run blocks the thread until it is done. */
 export type Session = {
-  readonly entry: ModelEntry
-  /** `input` holds one or more tensors [channels, height, width] of the entry, one after another. */
-  readonly run: (input: Float32Array) => Promise<Outputs>
+  /** The file that it was loaded from. */
+  readonly place: string
+  readonly input: NetworkInput
+  /** Whether it takes pictures of other sizes than that too. */
+  readonly isAnySize: boolean
+  /** In the order of the graph. */
+  readonly outputNames: readonly string[]
+  /**
+   * `input` holds one or more tensors [channels, height, width], one after another, of the size of
+   * the input where no other is said.
+   */
+  readonly run: (input: Float32Array, size?: Size) => Promise<Outputs>
   readonly close: () => Promise<void>
 }
 
+/** Loads one model of the built-in pack. */
+export function openSession(folder: string, { product, input }: ModelEntry): Promise<Session> {
+  return load(path.join(folder, product.file), input)
+}
+
 /**
- * Loads one model of a pack.
+ * Loads one model of an installed pack.
  *
+ * @throws Error naming the file when it is no network that takes what its manifest says.
+ */
+export function openInstalled({ folder, model }: InstalledModel): Promise<Session> {
+  return load(path.join(folder, model.file), model.input)
+}
+
+/**
  * One thread: there is one worker process per core, and a second thread per worker was measured
  * slower in the mixed pipeline. Nothing then waits for work, so nothing needs to spin.
  */
-export async function openSession(folder: string, entry: ModelEntry): Promise<Session> {
-  const onnx = await InferenceSession.create(path.join(folder, entry.product.file), {
+async function load(place: string, input: DeclaredInput): Promise<Session> {
+  const onnx = await InferenceSession.create(place, {
     executionProviders: ['cpu'],
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
+    // Its warnings are about how networks were exported, which nobody here can change.
+    logSeverityLevel: 3,
+  }).catch((cause: unknown) => {
+    throw new Error(`cannot load the network ${place}: ${String(cause)}`, { cause })
   })
-  const { name, channels, width, height } = inputOf(entry)
-  const length = channels * width * height
-  const run = async (input: Float32Array): Promise<Outputs> => {
-    assert.ok(input.length > 0 && input.length % length === 0, `${entry.id}: whole tensors`)
-    const tensor = new Tensor('float32', input, [input.length / length, channels, height, width])
+  const { name, isOneByOne, isAnySize } = matchInput(place, onnx.inputMetadata, input)
+  const channels = channelsOf(input)
+
+  async function runAtOnce(values: Float32Array, { width, height }: Size): Promise<Outputs> {
+    const count = values.length / (channels * height * width)
+    const tensor = new Tensor('float32', values, [count, channels, height, width])
     const outputs = await onnx.run({ [name]: tensor })
-    return Object.fromEntries(Object.entries(outputs).map(([key, value]) => [key, floats(value)]))
+    return Object.fromEntries(
+      Object.entries(outputs).map(([key, value]) => [key, floats(place, key, value)]),
+    )
   }
-  return { entry, run, close: () => onnx.release() }
+
+  async function run(values: Float32Array, size: Size = input): Promise<Outputs> {
+    const length = channels * size.height * size.width
+    const count = values.length / length
+    assert.ok(count > 0 && Number.isInteger(count), `${place}: whole tensors`)
+    if (count === 1 || !isOneByOne) return runAtOnce(values, size)
+    const each: Outputs[] = []
+    for (let at = 0; at < values.length; at += length)
+      each.push(await runAtOnce(values.subarray(at, at + length), size))
+    return joined(each)
+  }
+
+  const { outputNames } = onnx
+  return { place, input, isAnySize, outputNames, run, close: () => onnx.release() }
 }
 
 /** The named output of a run. */
@@ -48,11 +92,24 @@ export function output(outputs: Outputs, name: string): Float32Array {
   return values
 }
 
-function inputOf({ input }: ModelEntry) {
-  return { ...input, channels: input.colourOrder === 'grey' ? 1 : 3 }
+function floats(place: string, name: string, { data }: Tensor): Float32Array {
+  assert.ok(data instanceof Float32Array, `${place}: the output "${name}" is float32`)
+  return data
 }
 
-function floats({ data }: Tensor): Float32Array {
-  assert.ok(data instanceof Float32Array, 'every output is float32')
-  return data
+/** The outputs of several runs, one after another. */
+function joined(each: readonly Outputs[]): Outputs {
+  const names = Object.keys(each[0] ?? {})
+  return Object.fromEntries(
+    names.map((name) => {
+      const parts = each.map((outputs) => output(outputs, name))
+      const values = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+      let at = 0
+      for (const part of parts) {
+        values.set(part, at)
+        at += part.length
+      }
+      return [name, values]
+    }),
+  )
 }

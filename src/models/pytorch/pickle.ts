@@ -1,0 +1,42 @@
+import { operations, pop, take, type Machine } from './operations.ts'
+import { isKind, type Pickled, type PickledReference } from './pickled.ts'
+
+export type Pickle = {
+  readonly value: Pickled
+  /** Every reference in it. */
+  readonly references: readonly PickledReference[]
+  /** Where the bytes after it begin. */
+  readonly end: number
+}
+
+/**
+ * Reads the pickle (Python's, protocol 2) that begins at `start`, as data. A pickle is a program that
+ * may call anything; here nothing is called: of its operations only those that make up plain values
+ * are known, of its names only those that weights have use for, and a call stays a note of what was to
+ * be called with what.
+ *
+ * @throws Error that names the operation or name that a state dict has no use for, or says where the
+ * bytes end too early; nothing of the file has been run.
+ */
+export function readPickle(bytes: Uint8Array, start = 0): Pickle {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const machine: Machine = { bytes, view, at: start, stack: [], marks: [], memo: new Map() }
+  const references: PickledReference[] = []
+  for (let count = 0; count < operationsMax; count++) {
+    const at = machine.at
+    const code = take(machine, 1)[0] ?? 0
+    if (code === stop) return { value: pop(machine), references, end: machine.at }
+    const operation = operations[code]
+    if (!operation)
+      throw new Error(`operation 0x${code.toString(16)} at byte ${at} is none of a state dict's`)
+    const made = operation(machine)
+    if (made === undefined) continue
+    machine.stack.push(made)
+    if (isKind(made, 'reference')) references.push(made)
+  }
+  throw new Error(`a pickle of more than ${operationsMax} operations`)
+}
+
+/** A network of a thousand tensors takes some fifty thousand. */
+const operationsMax = 2_000_000
+const stop = 0x2e
