@@ -19,6 +19,8 @@ export type Look = {
   readonly crops: boolean
   /** Whether each face brings its template; without it, none does. */
   readonly templates?: boolean
+  /** Whether each face is judged live or not; without it, none is. */
+  readonly liveness?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -54,6 +56,21 @@ export type Template = {
   readonly density: number
 }
 
+/** What the liveness networks say of one face, and on what evidence. */
+export type Liveness = {
+  /** 0..1; the higher, the more it looks like a person and not like a picture of one. */
+  readonly score: number
+  /** Live from `liveMin` on, not live below `spoofMax` (≤ `liveMin`); nothing is known between. */
+  readonly liveMin: number
+  readonly spoofMax: number
+  /** "id@version" → what this network says by itself, 0..1. */
+  readonly networks: Readonly<Record<string, number>>
+  /** Whether the picture reaches as far around the face as the networks want to look. */
+  readonly hasContext: boolean
+  /** Whether the face has colour: without it screens and prints do not show. */
+  readonly hasColour: boolean
+}
+
 export type SeenFace = {
   readonly boundingBox: Box
   /** 0..1; 0.6 is the detectors' rule for "this is a face". */
@@ -66,6 +83,8 @@ export type SeenFace = {
   readonly crop?: string
   /** Only when asked for. */
   readonly template?: Template
+  /** Only when asked for. */
+  readonly liveness?: Liveness
 }
 
 /** Everything that was seen in one picture. */
