@@ -14,11 +14,12 @@ import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
+import { builtinSet } from './models/pack.ts'
 import { preparePack, type PackProgress } from './models/prepare.ts'
 import { readTemplateModel } from './models/template.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
-import { openPool, type VisionPool } from './vision/workers/pool.ts'
+import { openPool, type PoolOptions, type VisionPool } from './vision/workers/pool.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -46,8 +47,9 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const { gate, begin } = books
   const modelsFolder = path.join(config.DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder, onProgress, log })
-  const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
-  await Promise.all([vision.ready(), checkModels(modelsFolder)])
+  const set = builtinSet
+  const vision = openPool(visionOptions(config, { modelsFolder, set, clock, log }))
+  await Promise.all([vision.ready(), checkModels(modelsFolder, set)])
 
   const calibration = await builtinCalibration()
   const memory = await openMemory(config, { store: books.store, calibration, clock, log })
@@ -110,7 +112,7 @@ function serverLimits(config: Config) {
 /** The part of the configuration that the vision workers live by. */
 export function visionOptions(
   config: Config,
-  given: { readonly modelsFolder: string; readonly clock: Clock; readonly log: Log },
+  given: Pick<PoolOptions, 'modelsFolder' | 'set' | 'clock' | 'log'>,
 ) {
   return {
     ...given,

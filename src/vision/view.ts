@@ -17,8 +17,13 @@ export type Look = {
   readonly maxFaces: number
   /** Whether each face brings an aligned JPEG. */
   readonly crops: boolean
-  /** Whether each face brings its template; without it, none does. */
+  /** Whether each face brings the template of the active model; without it, none does. */
   readonly templates?: boolean
+  /**
+   * Models (`modelId`) of older templates that each face brings a template of as well, as far as
+   * their recognizers are kept beside the active one.
+   */
+  readonly formerTemplates?: readonly string[]
   /** Whether each face is judged live or not; without it, none is. */
   readonly liveness?: boolean
 }
@@ -81,8 +86,10 @@ export type SeenFace = {
   readonly qualityScore: number
   /** Aligned 112×112 JPEG, base64; only when asked for. */
   readonly crop?: string
-  /** Only when asked for. */
+  /** Of the active model; only when asked for. */
   readonly template?: Template
+  /** Of the former models that were asked for, those that are kept; only when asked for. */
+  readonly formerTemplates?: readonly Template[]
   /** Only when asked for. */
   readonly liveness?: Liveness
 }
@@ -98,7 +105,7 @@ export type View = {
   readonly faceCount: number
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly SeenFace[]
-  /** Milliseconds per stage. */
+  /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
     Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed', number>
   >
