@@ -61,7 +61,7 @@ function viewOf({ bytes }: Picture, look: Look): View {
     orientationApplied: false,
     faceCount: faces.length,
     faces: faces.slice(0, look.maxFaces),
-    timingsMs: { decode: 1, detect: 1, landmarks: 1, align: 1, embed: 1 },
+    timingsMs: { decode: 1, detect: 1, landmarks: 1, align: 1, embed: 1, liveness: 0 },
     providers: { detector: 'people@1', recognizer: modelId },
   }
 }

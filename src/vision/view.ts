@@ -107,7 +107,7 @@ export type View = {
   readonly faces: readonly SeenFace[]
   /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
-    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed', number>
+    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'liveness', number>
   >
   /** Role to "model@version". */
   readonly providers: Readonly<Record<string, string>>
