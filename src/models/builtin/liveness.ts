@@ -43,17 +43,17 @@ export const liveness = {
      * "live" in each count for in those of the face: fitted by eval/fit-liveness.ts.
      */
     crops: [
-      { cropFactor: 0.8, weight: 0.299 },
+      { cropFactor: 0.8, weight: 0.328 },
       { cropFactor: 1, weight: 0.127 },
-      { cropFactor: 1.2, weight: 0.093 },
-      { cropFactor: 1.4, weight: 0.092 },
-      { cropFactor: 1.7, weight: 0.126 },
-      { cropFactor: 2, weight: 0.023 },
+      { cropFactor: 1.2, weight: 0.088 },
+      { cropFactor: 1.4, weight: 0.081 },
+      { cropFactor: 1.7, weight: 0.131 },
+      { cropFactor: 2, weight: 0.039 },
     ],
-    bias: -2.616,
+    bias: -2.735,
     /** Live from here on, not live below the other; see docs/liveness.md. */
     liveMin: 0.9,
-    spoofMax: 0.1,
+    spoofMax: 0.08,
     /** The picture must be so many times as wide and high as the face's box. */
     contextMin: 1.5,
     labels: ['live', 'spoof'],

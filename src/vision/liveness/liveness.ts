@@ -51,7 +51,7 @@ export async function openLiveness(
       const verdicts: Verdict[] = []
       for (const { judge } of judges) verdicts.push(await judge(face, scene))
       return {
-        score: mean((_, index) => verdicts[index]?.score ?? 0),
+        score: rounded(mean((_, index) => verdicts[index]?.score ?? 0)),
         ...thresholds,
         networks: Object.assign({}, ...verdicts.map(({ parts }) => parts)),
         hasContext: reachOf(face.detection.box, scene.upright.frame) >= contextMin,
@@ -76,3 +76,8 @@ function colourOf({ chip: { planes, width, height } }: Mesh): number {
 
 /** Of 0..255: a grey JPEG has 0 to 2. */
 const colourMin = 8
+
+/** To what the wire shows, so that nobody meets a 0.5 that is below 0.5. */
+function rounded(score: number): number {
+  return Math.round(score * 10_000) / 10_000
+}
