@@ -2,10 +2,16 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
+import type { Services } from '../src/actions/action.ts'
 import { allActions } from '../src/actions/all.ts'
 import { builtinSet, type ModelSet } from '../src/models/pack.ts'
 import { createPipeline } from '../src/vision/pipeline.ts'
-import { minifasnets, vendorSamples, withEvalData } from './antispoof.ts'
+import {
+  recommendedModels,
+  vendorSamples,
+  withEvalData,
+  withRecommendedLiveness,
+} from './antispoof.ts'
 import { samplePhotograph, startFacegate, type TestFacegate } from './facegate.ts'
 import { startGallery } from './gallery.ts'
 import { modelsFolder } from './look.ts'
@@ -126,35 +132,40 @@ test('the built-in network is never sure of the wrong of two samples', withEvalD
 })
 
 test(
-  'two installed networks tell the samples apart, by their manifests alone',
+  'the recommended networks tell the samples apart, by their manifests alone',
   withEvalData,
   async () => {
-    await using eye = await openSet(minifasnets())
-    const look: Parameters<typeof startGallery>[0] = {
-      vision: { look: (picture, wanted, { path: at }) => eye.look(picture, wanted, at) },
+    const withBuiltinDetector = withRecommendedLiveness()
+    const withItsOwn = { ...withBuiltinDetector, detector: recommendedModels().detector }
+    for (const set of [withBuiltinDetector, withItsOwn]) {
+      await using eye = await openSet(set)
+      const look: Look = (picture, wanted, { path }) => eye.look(picture, wanted, path)
+      await using gallery = await startGallery({ vision: { look } })
+      const judged = async (file: string) => {
+        const { bytes, contentType } = pictureOf(await readFile(file))
+        const params = { images: [{ kind: 'image', bytes, contentType }] }
+        return gallery.value('svc.liveness', params, { debug: true })
+      }
+      const live = await judged(vendorSamples.live)
+      assert.deepEqual([live.decision, live.live, live.reasons], ['live', true, []])
+      assert.equal(live.threshold, 0.5)
+      assert.equal(live.debug.providers.liveness, 'minifasnet-v2@1+minifasnet-v1se@1')
+      const { scores } = live.debug
+      const mean = (scores['minifasnet-v2@1'] + scores['minifasnet-v1se@1']) / 2
+      assert.ok(Math.abs(live.score - mean) < 1e-4, 'both count the same')
+      const spoof = await judged(vendorSamples.spoof)
+      assert.deepEqual([spoof.decision, spoof.live, spoof.reasons], ['spoof', false, []])
     }
-    await using gallery = await startGallery(look)
-    const judged = async (file: string) => {
-      const { bytes, contentType } = pictureOf(await readFile(file))
-      const params = { images: [{ kind: 'image', bytes, contentType }] }
-      return gallery.value('svc.liveness', params, { debug: true })
-    }
-    const live = await judged(vendorSamples.live)
-    assert.deepEqual([live.decision, live.live, live.reasons], ['live', true, []])
-    assert.equal(live.threshold, 0.5)
-    assert.equal(live.debug.providers.liveness, 'minifasnet-v2@1+minifasnet-v1se@1')
-    const scores = [live.debug.scores['minifasnet-v2@1'], live.debug.scores['minifasnet-v1se@1']]
-    assert.ok(Math.abs(live.score - (scores[0] + scores[1]) / 2) < 1e-4, 'the mean of both')
-    const spoof = await judged(vendorSamples.spoof)
-    assert.deepEqual([spoof.decision, spoof.live, spoof.reasons], ['spoof', false, []])
   },
 )
+
+type Look = Services['vision']['look']
 
 test(
   'a network whose manifest is wrong is refused by the name of its file',
   withEvalData,
   async () => {
-    const set = minifasnets()
+    const set = withRecommendedLiveness()
     if (set.liveness === 'builtin') throw new Error('installed networks are expected')
     const [{ folder, model }] = set.liveness
     if (model.decoding.kind !== 'antispoof') throw new Error('an antispoof network is expected')
