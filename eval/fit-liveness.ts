@@ -60,7 +60,7 @@ for (const genuine of ['photograph', 'live'])
 
 /** What the six crops say of every picture with a face, and where it comes from. */
 async function look(place: string) {
-  await using vision = await openVision()
+  await using vision = await openVision(['builtin'])
   const bar = progressBar('pictures')
   const judged = await lookAtAll(await readPresentations(place), vision.look, bar.update)
   bar.end()
