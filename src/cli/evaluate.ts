@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { UsageError, type Command } from './command.ts'
 import { runDetection } from './evaluate-detection.ts'
+import { runLiveness } from './evaluate-liveness.ts'
 import { runVerification } from './evaluate-verification.ts'
 
 export const evaluate: Command = {
@@ -25,6 +26,14 @@ facegate evaluate verification <folder|pairs.csv> [--models <pack>] [--json]
   folder of a pack, whose recognizer --models must name, it goes there, with a
   cohort if the recognizer has none: then the recognizer may serve.
 
+facegate evaluate liveness <folder> [--models <pack>] [--json]
+                           [--out <curve.png|curve.svg>]
+
+  <folder> has a folder "live" and one for each kind of attack in it, or labels.csv
+  with the columns file and label ("live", or what the attack is). Prints APCER for
+  each kind, BPCER and ACER (ISO/IEC 30107-3), as svc.liveness answers and by score
+  alone, at the thresholds of the networks. --out draws the DET curves.
+
 --models names what to look with in place of the models that the service uses:
 builtin, the folder of a pack or the name of an installed one; pack/model for one
 of its models. Again for another role.`,
@@ -40,13 +49,14 @@ of its models. Again for another role.`,
       },
     })
     const [what, place, ...rest] = positionals
-    if (what !== 'detection' && what !== 'verification')
+    if (what !== 'detection' && what !== 'verification' && what !== 'liveness')
       throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
     if (place === undefined || rest.length > 0) throw new UsageError('name one folder')
     const { json, out, calibrate, models } = values
     if (what === 'verification') return runVerification(place, { json, out, calibrate, models })
-    if (out !== undefined || calibrate !== undefined)
-      throw new UsageError('--out and --calibrate belong to verification')
+    if (calibrate !== undefined) throw new UsageError('--calibrate belongs to verification')
+    if (what === 'liveness') return runLiveness(place, { json, out, models })
+    if (out !== undefined) throw new UsageError('--out belongs to verification and liveness')
     return runDetection(place, { json, models })
   },
 }

@@ -9,6 +9,8 @@ import { openExaminer } from './examiner.ts'
 import type { Examiner } from './examiner.ts'
 import type { Upright } from './frame.ts'
 import { area } from './geometry.ts'
+import { openLiveness } from './liveness/liveness.ts'
+import type { LivenessCheck } from './liveness/liveness.ts'
 import { namedLandmarks } from './mesh.ts'
 import { createPyramid } from './pyramid.ts'
 import { openRecognizers } from './recognizer.ts'
@@ -52,8 +54,8 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     examiner: await openExaminer(sessions),
     detector: await openDetector(set, sessions),
     recognizers: await openRecognizers(set, sessions, toTemplate),
+    liveness: await openLiveness(set, sessions),
   }
-  const providers = providersOfAll(stages)
   return {
     async look(picture, look, path) {
       const watch = createStopwatch()
@@ -61,7 +63,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
         decode(admit(picture, limits, path), limits.pixelsMax, path),
       )
       const seen = await see(stages, sceneOf(stages, upright, watch), look)
-      return { ...seen, timingsMs: watch.spentMs(), providers }
+      return { ...seen, timingsMs: watch.spentMs(), providers: providersFor(stages, look) }
     },
     close: sessions.close,
   }
@@ -72,14 +74,19 @@ type Stages = {
   readonly examiner: Examiner
   readonly detector: Detector
   readonly recognizers: Recognizers
+  readonly liveness: LivenessCheck
 }
 
 /** Role → "id@version+…". */
-function providersOfAll({ detector, examiner, recognizers }: Stages): View['providers'] {
+function providersFor(
+  { detector, examiner, recognizers, liveness }: Stages,
+  look: Look,
+): View['providers'] {
   return {
     detector: detector.providers,
     landmarks: examiner.providers,
     recognizer: recognizers.active.providers,
+    ...(look.liveness && { liveness: liveness.providers }),
   }
 }
 
@@ -110,7 +117,7 @@ function isWanted({ box, confidence }: Detection, look: Look, upright: Upright):
 
 /** One face by every stage that the look asks for, one after another. */
 async function seeFace(
-  { recognizers }: Stages,
+  { recognizers, liveness }: Stages,
   face: Found,
   scene: Scene,
   look: Look,
@@ -122,6 +129,9 @@ async function seeFace(
       crop: await watch.time('align', () => alignedCrop(pyramid, namedLandmarks(face.mesh))),
     }),
     ...(look.templates && { template: await recognizers.active.template(face, scene) }),
+    ...(look.liveness && {
+      liveness: await watch.time('liveness', () => liveness.check(face, scene)),
+    }),
     ...(look.formerTemplates && {
       formerTemplates: await formerTemplates(recognizers, face, scene, look.formerTemplates),
     }),

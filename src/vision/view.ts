@@ -24,6 +24,8 @@ export type Look = {
    * their recognizers are kept beside the active one.
    */
   readonly formerTemplates?: readonly string[]
+  /** Whether each face is judged live or not; without it, none is. */
+  readonly liveness?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -59,6 +61,21 @@ export type Template = {
   readonly density: number
 }
 
+/** What the liveness networks say of one face, and on what evidence. */
+export type Liveness = {
+  /** 0..1; the higher, the more it looks like a person and not like a picture of one. */
+  readonly score: number
+  /** Live from `liveMin` on, not live below `spoofMax` (≤ `liveMin`); nothing is known between. */
+  readonly liveMin: number
+  readonly spoofMax: number
+  /** "id@version" → what this network says by itself, 0..1. */
+  readonly networks: Readonly<Record<string, number>>
+  /** Whether the picture reaches as far around the face as the networks want to look. */
+  readonly hasContext: boolean
+  /** Whether the face has colour: without it screens and prints do not show. */
+  readonly hasColour: boolean
+}
+
 export type SeenFace = {
   readonly boundingBox: Box
   /** 0..1; 0.6 is the detectors' rule for "this is a face". */
@@ -73,6 +90,8 @@ export type SeenFace = {
   readonly template?: Template
   /** Of the former models that were asked for, those that are kept; only when asked for. */
   readonly formerTemplates?: readonly Template[]
+  /** Only when asked for. */
+  readonly liveness?: Liveness
 }
 
 /** Everything that was seen in one picture. */
@@ -88,7 +107,7 @@ export type View = {
   readonly faces: readonly SeenFace[]
   /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
-    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed', number>
+    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'liveness', number>
   >
   /** Role to "model@version". */
   readonly providers: Readonly<Record<string, string>>
