@@ -3,7 +3,8 @@ import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks, type Books } from './books.ts'
-import { calibrationOf } from './gallery/calibrations.ts'
+import { calibrationOf, createCalibrations } from './gallery/calibrations.ts'
+import type { Eyes } from './gallery/remake.ts'
 import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -49,8 +50,9 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder)])
 
-  const calibration = await builtinCalibration()
-  const memory = await openMemory(config, { store: books.store, calibration, clock, log })
+  const calibrations = createCalibrations(await builtinCalibration())
+  const remembering = { store: books.store, calibrations, eyes: eyesOf(vision), clock, log }
+  const memory = await openMemory(config, remembering)
   const services = { vision, gallery: memory.gallery }
 
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -87,6 +89,14 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
       await memory[Symbol.asyncDispose]()
       await books[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Calls go first: crops are looked at while nothing waits. */
+function eyesOf(vision: VisionPool): Eyes {
+  return {
+    look: (...asked) => vision.look(...asked),
+    isIdle: () => vision.stats().queued === 0,
   }
 }
 

@@ -3,7 +3,19 @@ import type { Picture, SeenFace, Template, View } from '../vision/view.ts'
 import type { ActionCall } from './action.ts'
 
 /** A face that can be compared. */
-export type Sighted = SeenFace & { readonly template: Template }
+export type Sighted = SeenFace & {
+  readonly template: Template
+  /** The face as each model describes it that it was asked of, the active one first. */
+  readonly probes: readonly Template[]
+}
+
+/** What a look is to bring beside templates of the active model. */
+export type Wanted = {
+  /** Former models that faces are to be described by as well. */
+  readonly formerTemplates?: readonly string[]
+  /** Whether faces bring a crop that can be looked at again. */
+  readonly contextCrops?: boolean
+}
 
 /** What was seen in a picture: at least one face, the largest first. */
 export type Sight = { readonly view: View; readonly faces: readonly [Sighted, ...Sighted[]] }
@@ -17,7 +29,9 @@ export type SightOptions = {
   readonly maxFaces?: number
 }
 
-type SightCall = Pick<ActionCall<SightOptions>, 'caller' | 'services' | 'signal' | 'params'>
+type SightCall = Pick<ActionCall<SightOptions>, 'caller' | 'services' | 'signal' | 'params'> & {
+  readonly wanted?: Wanted
+}
 
 /**
  * Looks for faces to compare.
@@ -31,7 +45,8 @@ export async function sight(call: SightCall, picture: Picture, index: number): P
   const { minFaceConfidence, minFaceSize, maxFaces = 1, facePolicy } = params
   const look = { minFaceConfidence, minFaceSizePx: minFaceSize, maxFaces, crops: false }
   const where = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
-  const view = await services.vision.look(picture, { ...look, templates: true }, where)
+  const compared = { ...look, templates: true, ...wantedOf(call.wanted) }
+  const view = await services.vision.look(picture, compared, where)
   if (facePolicy === 'single' && view.faceCount > 1)
     throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
   if (view.faces.length === 0) {
@@ -55,9 +70,18 @@ export function refuseLiveness({ requireLiveness }: Pick<SightOptions, 'requireL
     )
 }
 
+/** What is not wanted is not said: the look stays as it was. */
+function wantedOf({ formerTemplates = [], contextCrops = false }: Wanted = {}): Wanted {
+  return {
+    ...(formerTemplates.length > 0 && { formerTemplates }),
+    ...(contextCrops && { contextCrops }),
+  }
+}
+
 function sighted(face: SeenFace): Sighted {
-  if (!face.template) throw new Error('a template was asked for and did not come')
-  return { ...face, template: face.template }
+  const { template, formerTemplates = [] } = face
+  if (!template) throw new Error('a template was asked for and did not come')
+  return { ...face, template, probes: [template, ...formerTemplates] }
 }
 
 const isGood =

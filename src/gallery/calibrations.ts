@@ -1,5 +1,34 @@
+import assert from 'node:assert/strict'
 import type { Calibration } from './similarity.ts'
 import builtin from './calibration/dlib-faceres-256.json' with { type: 'json' }
+
+/** What the scores of each loaded model mean. Templates of other models compare with nothing. */
+export type Calibrations = {
+  /** The model that new templates are made by. */
+  readonly activeModelId: string
+  /** Models of older templates that are still loaded. */
+  readonly formerModelIds: readonly string[]
+  /** The table for templates of a model; undefined when the model is not loaded. */
+  readonly of: (modelId: string) => Calibration | undefined
+}
+
+/**
+ * The tables of the models that are loaded, each one's own.
+ *
+ * @throws AssertionError when two are for the same model.
+ */
+export function createCalibrations(
+  active: Calibration,
+  former: readonly Calibration[] = [],
+): Calibrations {
+  const byModel = new Map([active, ...former].map((one) => [one.modelId, one]))
+  assert.equal(byModel.size, 1 + former.length, 'each model has one table')
+  return {
+    activeModelId: active.modelId,
+    formerModelIds: former.map(({ modelId }) => modelId),
+    of: (modelId) => byModel.get(modelId),
+  }
+}
 
 /** The tables that ship, by the model of the templates. */
 const shipped: readonly Calibration[] = [builtin as Calibration]

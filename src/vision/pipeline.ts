@@ -3,6 +3,7 @@ import { readTemplateModel } from '../models/template.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
 import { blazeface } from './blazeface.ts'
+import { contextCrop } from './context-crop.ts'
 import { cutFaces } from './cut-faces.ts'
 import { decode, prepareDecoder } from './decode.ts'
 import { detect } from './detect.ts'
@@ -118,7 +119,10 @@ async function see({ sessions, toTemplate }: Tools, upright: Upright, look: Look
     const seen = seenFace(face, mesh, upright)
     const crop = look.crops && { crop: await alignedCrop(pyramid, namedLandmarks(mesh)) }
     const template = look.templates && { template: await templater.make(mesh) }
-    faces.push({ ...seen, ...crop, ...template })
+    const context = look.contextCrops && {
+      contextCrop: await contextCrop(pyramid, face.box, upright),
+    }
+    faces.push({ ...seen, ...crop, ...template, ...context })
   }
   const { align, embed } = templater.spentMs()
   const landmarks = performance.now() - startMs - detectMs - align - embed

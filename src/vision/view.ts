@@ -17,8 +17,15 @@ export type Look = {
   readonly maxFaces: number
   /** Whether each face brings an aligned JPEG. */
   readonly crops: boolean
-  /** Whether each face brings its template; without it, none does. */
+  /** Whether each face brings the template of the active model; without it, none does. */
   readonly templates?: boolean
+  /**
+   * Models (`modelId`) of older templates that each face brings a template of as well, as far as
+   * their recognizers are kept beside the active one.
+   */
+  readonly formerTemplates?: readonly string[]
+  /** Whether each face brings a crop that can be looked at again. */
+  readonly contextCrops?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -64,8 +71,12 @@ export type SeenFace = {
   readonly qualityScore: number
   /** Aligned 112×112 JPEG, base64; only when asked for. */
   readonly crop?: string
-  /** Only when asked for. */
+  /** Of the active model; only when asked for. */
   readonly template?: Template
+  /** Of the former models that were asked for, those that are kept; only when asked for. */
+  readonly formerTemplates?: readonly Template[]
+  /** The face in its surroundings, at most 320 px a side, JPEG in base64; only when asked for. */
+  readonly contextCrop?: string
 }
 
 /** Everything that was seen in one picture. */
