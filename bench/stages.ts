@@ -5,6 +5,7 @@ import { readPicture } from '../eval/detection.ts'
 import { builtinPack } from '../src/models/builtin.ts'
 import { goldenInput } from '../src/models/golden.ts'
 import type { ModelEntry } from '../src/models/manifest.ts'
+import { builtinSet } from '../src/models/pack.ts'
 import { preparePack } from '../src/models/prepare.ts'
 import { createPipeline } from '../src/vision/pipeline.ts'
 import { openSession } from '../src/vision/session.ts'
@@ -30,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const recognizers = templates ? [dlib, dlib, faceres, faceres] : []
   const entries = [blazeface, landmarks, facemesh, ...recognizers]
   const models = await Promise.all(entries.map((entry) => timerOf(folder, entry)))
-  const pipeline = await createPipeline({ modelsFolder: folder, limits })
+  const pipeline = await createPipeline({ modelsFolder: folder, set: builtinSet, limits })
   const pictures = await Promise.all((await makeOneFacePictures()).map(readPicture))
 
   const stages: Record<string, number[]> = {}

@@ -15,11 +15,12 @@ import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
+import { builtinSet } from './models/pack.ts'
 import { preparePack, type PackProgress } from './models/prepare.ts'
 import { readTemplateModel } from './models/template.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
-import { openPool, type VisionPool } from './vision/workers/pool.ts'
+import { openPool, type PoolOptions, type VisionPool } from './vision/workers/pool.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -47,8 +48,9 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const { gate, begin } = books
   const modelsFolder = path.join(config.DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder, onProgress, log })
-  const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
-  await Promise.all([vision.ready(), checkModels(modelsFolder)])
+  const set = builtinSet
+  const vision = openPool(visionOptions(config, { modelsFolder, set, clock, log }))
+  await Promise.all([vision.ready(), checkModels(modelsFolder, set)])
 
   const calibrations = createCalibrations(await builtinCalibration())
   const remembering = { store: books.store, calibrations, eyes: eyesOf(vision), clock, log }
@@ -120,7 +122,7 @@ function serverLimits(config: Config) {
 /** The part of the configuration that the vision workers live by. */
 export function visionOptions(
   config: Config,
-  given: { readonly modelsFolder: string; readonly clock: Clock; readonly log: Log },
+  given: Pick<PoolOptions, 'modelsFolder' | 'set' | 'clock' | 'log'>,
 ) {
   return {
     ...given,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
+import { builtinSet } from '../src/models/pack.ts'
 import { preparePack } from '../src/models/prepare.ts'
 import { createPipeline, type Pipeline } from '../src/vision/pipeline.ts'
 import type { Box, Look, Point, SeenFace, View } from '../src/vision/view.ts'
@@ -23,7 +24,7 @@ export type TestEye = {
 export async function openEye(): Promise<TestEye> {
   await preparePack({ folder: modelsFolder })
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
-  const pipeline = await createPipeline({ modelsFolder, limits })
+  const pipeline = await createPipeline({ modelsFolder, set: builtinSet, limits })
   return {
     close: pipeline.close,
     look(bytes, look) {

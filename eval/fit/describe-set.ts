@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { progressBar } from '../../src/cli/progress.ts'
 import { readConfig } from '../../src/config.ts'
+import { builtinSet } from '../../src/models/pack.ts'
 import { preparePack } from '../../src/models/prepare.ts'
 import type { Descriptor } from '../../src/vision/describe.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
@@ -20,7 +21,12 @@ export async function describeSet(place: string): Promise<Sample[]> {
   const { pictures } = await readFaceSet(place)
   const modelsFolder = path.join(readConfig(process.env).DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder })
-  const pipeline = await createPipeline({ modelsFolder, limits, toTemplate: packed })
+  const pipeline = await createPipeline({
+    modelsFolder,
+    set: builtinSet,
+    limits,
+    toTemplate: packed,
+  })
   const bar = progressBar('pictures')
   const templates = await gatherTemplates(
     pictures,

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
+import { builtinSet } from '../models/pack.ts'
 import { preparePack } from '../models/prepare.ts'
 import { visionOptions } from '../services.ts'
 import { openPool } from '../vision/workers/pool.ts'
@@ -22,7 +23,9 @@ export async function openVision(): Promise<CliVision> {
   const log = createLog('warn')
   const modelsFolder = path.join(config.DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder, onProgress: () => {}, log })
-  const pool = openPool(visionOptions(config, { modelsFolder, clock: systemClock, log }))
+  const pool = openPool(
+    visionOptions(config, { modelsFolder, set: builtinSet, clock: systemClock, log }),
+  )
   await pool.ready()
   return {
     look: (picture, look = lookForAll) =>

@@ -7,6 +7,10 @@ import { z } from 'zod'
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/u, 'must be 1..64 of a-z 0-9 . _ -')
 
+const fileName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u, 'must be a plain file name')
+
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/u, 'must be 64 hexadecimal digits')
 
 /** One float32 tensor `[N, 3, height, width]` of `(pixel − mean[channel]) × scale`. */
@@ -30,6 +34,19 @@ const detectorCommon = {
   scoreThreshold: share,
   /** IoU from which the weaker of two boxes is dropped. */
   overlapMax: share,
+  /**
+   * Where the face lies, from the hairline to the chin and from cheek to cheek, in shares of the
+   * network's own box: crops, the least size and what is reported go by the box of the face, and
+   * every network draws another. As it comes, if nothing is said.
+   */
+  boxToFace: z
+    .strictObject({
+      left: z.number().min(-1).max(1),
+      top: z.number().min(-1).max(1),
+      width: z.number().min(0.25).max(4),
+      height: z.number().min(0.25).max(4),
+    })
+    .default({ left: 0, top: 0, width: 1, height: 1 }),
 }
 
 /**
@@ -63,12 +80,28 @@ const retinaface = z.strictObject({
   ...detectorCommon,
 })
 
-/** A face as a vector, from the 112 px chip of ArcFace's five points. */
+/** Strangers to measure the density of faces against: see vision/template.ts. */
+const cohort = z.strictObject({
+  /** `rows × dimensions` numbers of half precision, little-endian. */
+  file: fileName,
+  sha256,
+  /** How many of the nearest rows make the density. */
+  neighbours: z.int().min(1).max(1000),
+})
+
+/**
+ * A face as a vector, from the 112 px chip of ArcFace's five points. Without `cohort` and
+ * `calibration` its scores mean nothing yet: `facegate evaluate verification --calibrate` makes
+ * both. Another cohort makes other templates: it needs another `version`.
+ */
 const arcface = z.strictObject({
   kind: z.literal('arcface'),
   dimensions: z.int().min(16).max(4096),
   /** Whether the mean over the face and its mirror image is taken. */
   flip: z.boolean().default(true),
+  cohort: cohort.optional(),
+  /** The table of similarities, JSON. */
+  calibration: fileName.optional(),
 })
 
 /** The share of "live" among the classes (softmax) of one crop. */
@@ -100,8 +133,12 @@ const licence = z.strictObject({
 
 /** Where the file comes from; without it, it lies in the pack's folder. */
 const source = z.strictObject({
-  url: z.url({ protocol: /^https?$/u }),
-  sha256,
+  /** An address, best of one commit; or the name of a file that lies beside the manifest. */
+  url: z.union([z.url({ protocol: /^https?$/u }), fileName]),
+  /** Of the file at that address; null where it is not known: then the first installation pins it. */
+  sha256: sha256.nullable(),
+  /** Of the file at that address; null where it is not known. */
+  bytes: z.int().positive().nullable().default(null),
   /** `pytorch`: a file of weights, read as data and made into the architecture's ONNX graph. */
   format: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('onnx') }),
@@ -118,7 +155,7 @@ const packModel = z.strictObject({
   version: name,
   role: z.enum(['detector', 'recognizer', 'liveness']),
   /** The ONNX file, in the folder of the pack. */
-  file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u, 'must be a plain file name'),
+  file: fileName,
   /** Of that file; null where it is not known before the first installation. */
   sha256: sha256.nullable().default(null),
   source: source.optional(),
@@ -136,14 +173,23 @@ const packModel = z.strictObject({
 
 export const packManifest = z.strictObject({
   schema: z.literal(1),
-  name,
+  /** `builtin` is taken. */
+  name: name.refine((given) => given !== 'builtin', 'must not be builtin'),
   description: z.string(),
   models: z.array(packModel).min(1).max(16),
 })
 
 export type PackManifest = z.output<typeof packManifest>
+/** A manifest as it is written: what has a default may be missing. */
+export type PackInput = z.input<typeof packManifest>
 export type PackModel = z.output<typeof packModel>
 export type Decoding = PackModel['decoding']
+
+/** Every file of a model, in the folder of its pack: the network first. */
+export function filesOf({ file, decoding: how }: PackModel): string[] {
+  const made = how.kind === 'arcface' ? [how.cohort?.file, how.calibration] : []
+  return [file, ...made.filter((name) => name !== undefined)]
+}
 
 /** A model of an installed pack and the folder that its file lies in. Plain data. */
 export type InstalledModel = { readonly folder: string; readonly model: PackModel }

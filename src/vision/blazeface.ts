@@ -22,7 +22,7 @@ export type Candidate = {
  * box's centre and size, then six key points.
  */
 export async function blazeface(session: Session, frame: Frame): Promise<Candidate[]> {
-  const { tensor, scaleX, scaleY } = await letterbox(frame, session.entry.input)
+  const { tensor, scaleX, scaleY } = await letterbox(frame, session.input)
   const outputs = await session.run(tensor)
   const candidates: Candidate[] = []
   for (const { logits, boxes, anchors } of layers) {

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
+import type { ModelSet } from '../models/pack.ts'
+
 const entry = fileURLToPath(new URL('verifier.ts', import.meta.url))
 
 /**
@@ -10,8 +12,12 @@ const entry = fileURLToPath(new URL('verifier.ts', import.meta.url))
  *
  * @throws Error that names each model with a wrong answer; the start must then refuse.
  */
-export async function checkModels(modelsFolder: string): Promise<void> {
-  const { stdout } = await promisify(execFile)(process.execPath, [entry, modelsFolder])
+export async function checkModels(modelsFolder: string, set: ModelSet): Promise<void> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    entry,
+    modelsFolder,
+    JSON.stringify(set),
+  ])
   const mismatches = JSON.parse(stdout) as string[]
   if (mismatches.length > 0)
     throw new Error(`models do not compute what they should: ${mismatches.join('; ')}`)

@@ -14,7 +14,7 @@ import type { Point } from './view.ts'
  * the eyes' outer corners), but good enough to turn the face upright for the mesh.
  */
 export async function landmarks68(session: Session, pyramid: Pyramid, box: Rect): Promise<Point[]> {
-  const { input } = session.entry
+  const { input } = session
   const side = cropFactor * Math.max(box.width, box.height)
   const toFrame = chipOver(squareAround(centre(box), side), input)
   const outputs = await session.run(toTensor(await pyramid.sample(toFrame, input), input))

@@ -32,7 +32,7 @@ export async function faceMesh(
   pyramid: Pyramid,
   rough: readonly Point[],
 ): Promise<Mesh> {
-  const { input } = session.entry
+  const { input } = session
   const { square, radians } = uprightSquare(rough)
   const toFrame = chipOver(square, input, radians)
   const chip = await pyramid.sample(toFrame, input)

@@ -1,25 +1,25 @@
-import { builtinPack } from '../models/builtin.ts'
-import { readTemplateModel } from '../models/template.ts'
+import type { ModelSet } from '../models/pack.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
-import { blazeface } from './blazeface.ts'
+import type { Detection } from './agreement.ts'
 import { contextCrop } from './context-crop.ts'
-import { cutFaces } from './cut-faces.ts'
 import { decode, prepareDecoder } from './decode.ts'
-import { detect } from './detect.ts'
-import { createExaminer } from './examine.ts'
+import { openDetector } from './detector.ts'
+import type { Detector } from './detector.ts'
+import { openExaminer } from './examiner.ts'
+import type { Examiner } from './examiner.ts'
 import type { Upright } from './frame.ts'
 import { area } from './geometry.ts'
 import { namedLandmarks } from './mesh.ts'
 import { createPyramid } from './pyramid.ts'
+import { openRecognizers } from './recognizer.ts'
+import type { Recognizers, ToTemplate } from './recognizer.ts'
+import type { Found, Scene } from './scene.ts'
 import { reportedBox, seenFace } from './seen-face.ts'
-import { openSession } from './session.ts'
-import type { Session } from './session.ts'
-import { ssd } from './ssd.ts'
-import { templateOf } from './template.ts'
-import { createTemplater } from './templater.ts'
-import type { ToTemplate } from './templater.ts'
-import type { Look, Picture, PictureLimits, SeenFace, View } from './view.ts'
+import { createSessions } from './sessions.ts'
+import { createStopwatch } from './stopwatch.ts'
+import type { Stopwatch } from './stopwatch.ts'
+import type { Look, Picture, PictureLimits, SeenFace, Template, View } from './view.ts'
 
 /** Looks at pictures, one after another; owns the model sessions. */
 export type Pipeline = {
@@ -35,97 +35,115 @@ export type Pipeline = {
   readonly close: () => Promise<void>
 }
 
-/** `modelsFolder` is the folder that `preparePack` filled. */
 export type PipelineOptions = {
+  /** The folder that `preparePack` filled. */
   readonly modelsFolder: string
+  /** Which models it looks with. */
+  readonly set: ModelSet
   readonly limits: PictureLimits
-  /** The built-in model's; another is for those who fit one. */
+  /** Of the built-in recognizer, for a script that fits another template model. */
   readonly toTemplate?: ToTemplate
 }
 
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
   prepareDecoder()
-  const { modelsFolder, limits, toTemplate = await builtinTemplate() } = options
-  const sessions = await openSessions(modelsFolder)
+  const { modelsFolder, set, limits, toTemplate } = options
+  const sessions = createSessions(modelsFolder)
+  const stages: Stages = {
+    examiner: await openExaminer(sessions),
+    detector: await openDetector(set, sessions),
+    recognizers: await openRecognizers(set, sessions, toTemplate),
+  }
+  const providers = providersOfAll(stages)
   return {
     async look(picture, look, path) {
-      const startMs = performance.now()
-      const upright = await decode(admit(picture, limits, path), limits.pixelsMax, path)
-      const decodeMs = performance.now() - startMs
-      const { timingsMs, ...seen } = await see({ sessions, toTemplate }, upright, look)
-      return { ...seen, timingsMs: { decode: decodeMs, ...timingsMs }, providers }
+      const watch = createStopwatch()
+      const upright = await watch.time('decode', () =>
+        decode(admit(picture, limits, path), limits.pixelsMax, path),
+      )
+      const seen = await see(stages, sceneOf(stages, upright, watch), look)
+      return { ...seen, timingsMs: watch.spentMs(), providers }
     },
-    async close() {
-      for (const session of Object.values(sessions)) await session.close()
-    },
+    close: sessions.close,
   }
 }
 
-type Sessions = Readonly<
-  Record<'blazeface' | 'ssd' | 'landmarks' | 'mesh' | 'dlib' | 'faceres', Session>
->
+/** One for each role; a stage runs on those faces and looks that ask for it. */
+type Stages = {
+  readonly examiner: Examiner
+  readonly detector: Detector
+  readonly recognizers: Recognizers
+}
 
-const { models } = builtinPack
-
-async function openSessions(folder: string): Promise<Sessions> {
+/** Role → "id@version+…". */
+function providersOfAll({ detector, examiner, recognizers }: Stages): View['providers'] {
   return {
-    blazeface: await openSession(folder, models.blazeface),
-    ssd: await openSession(folder, models.ssd_mobilenetv1),
-    landmarks: await openSession(folder, models.face_landmark_68),
-    mesh: await openSession(folder, models.facemesh),
-    dlib: await openSession(folder, models.face_recognition),
-    faceres: await openSession(folder, models.faceres),
+    detector: detector.providers,
+    landmarks: examiner.providers,
+    recognizer: recognizers.active.providers,
   }
 }
 
-async function builtinTemplate(): Promise<ToTemplate> {
-  const model = await readTemplateModel()
-  return (descriptor) => templateOf(descriptor, model)
-}
-
-const providers = {
-  detector: [models.blazeface, models.ssd_mobilenetv1].map(nameOf).join('+'),
-  landmarks: [models.face_landmark_68, models.facemesh].map(nameOf).join('+'),
-  recognizer: [models.face_recognition, models.faceres].map(nameOf).join('+'),
-}
-
-function nameOf({ id, version }: { readonly id: string; readonly version: string }): string {
-  return `${id}@${version}`
-}
-
-type Tools = { readonly sessions: Sessions; readonly toTemplate: ToTemplate }
-
-async function see({ sessions, toTemplate }: Tools, upright: Upright, look: Look) {
-  const { frame, width, height, orientationApplied } = upright
-  const startMs = performance.now()
+function sceneOf({ examiner }: Stages, upright: Upright, watch: Stopwatch): Scene {
   const pyramid = createPyramid(upright)
-  const { examine, spentMs } = createExaminer(sessions, pyramid)
-  const detectors = {
-    blazeface: () => blazeface(sessions.blazeface, frame),
-    ssd: () => ssd(sessions.ssd, frame),
-    cut: () => cutFaces(sessions.blazeface, frame),
-    examine,
-  }
-  const found = await detect(detectors, frame, ({ box, confidence }) => {
-    const reported = reportedBox(box, upright)
-    const shorterSide = Math.min(reported.width, reported.height)
-    return confidence >= look.minFaceConfidence && shorterSide >= look.minFaceSizePx
-  })
-  const detectMs = performance.now() - startMs - spentMs()
-  const templater = createTemplater(sessions, pyramid, toTemplate)
+  return { upright, pyramid, watch, examine: examiner.over({ pyramid, watch }) }
+}
+
+async function see(stages: Stages, scene: Scene, look: Look) {
+  const { upright, watch, examine } = scene
+  const found = await watch.time('detect', () =>
+    stages.detector.find(scene, (face) => isWanted(face, look, upright)),
+  )
   const faces: SeenFace[] = []
-  for (const face of found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)) {
-    const mesh = await examine(face.box)
-    const seen = seenFace(face, mesh, upright)
-    const crop = look.crops && { crop: await alignedCrop(pyramid, namedLandmarks(mesh)) }
-    const template = look.templates && { template: await templater.make(mesh) }
-    const context = look.contextCrops && {
-      contextCrop: await contextCrop(pyramid, face.box, upright),
-    }
-    faces.push({ ...seen, ...crop, ...template, ...context })
+  const largest = found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)
+  for (const detection of largest) {
+    const face: Found = { detection, mesh: await examine(detection.box) }
+    faces.push(await seeFace(stages, face, scene, look))
   }
-  const { align, embed } = templater.spentMs()
-  const landmarks = performance.now() - startMs - detectMs - align - embed
-  const timingsMs = { detect: detectMs, landmarks, align, embed }
-  return { width, height, orientationApplied, faceCount: found.length, faces, timingsMs }
+  const { width, height, orientationApplied } = upright
+  return { width, height, orientationApplied, faceCount: found.length, faces }
+}
+
+function isWanted({ box, confidence }: Detection, look: Look, upright: Upright): boolean {
+  const { width, height } = reportedBox(box, upright)
+  return confidence >= look.minFaceConfidence && Math.min(width, height) >= look.minFaceSizePx
+}
+
+/** One face by every stage that the look asks for, one after another. */
+async function seeFace(
+  { recognizers }: Stages,
+  face: Found,
+  scene: Scene,
+  look: Look,
+): Promise<SeenFace> {
+  const { pyramid, upright, watch } = scene
+  return {
+    ...(await watch.time('landmarks', async () => seenFace(face.detection, face.mesh, upright))),
+    ...(look.crops && {
+      crop: await watch.time('align', () => alignedCrop(pyramid, namedLandmarks(face.mesh))),
+    }),
+    ...(look.contextCrops && {
+      contextCrop: await watch.time('align', () =>
+        contextCrop(pyramid, face.detection.box, upright),
+      ),
+    }),
+    ...(look.templates && { template: await recognizers.active.template(face, scene) }),
+    ...(look.formerTemplates && {
+      formerTemplates: await formerTemplates(recognizers, face, scene, look.formerTemplates),
+    }),
+  }
+}
+
+async function formerTemplates(
+  { former }: Recognizers,
+  face: Found,
+  scene: Scene,
+  modelIds: readonly string[],
+): Promise<Template[]> {
+  const templates: Template[] = []
+  for (const modelId of modelIds) {
+    const recognizer = former.get(modelId)
+    if (recognizer) templates.push(await recognizer.template(face, scene))
+  }
+  return templates
 }

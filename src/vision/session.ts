@@ -4,41 +4,78 @@ import path from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 
 import type { ModelEntry } from '../models/manifest.ts'
+import type { InstalledModel } from '../models/pack.ts'
+import { channelsOf, matchInput } from './network-input.ts'
+import type { DeclaredInput, NetworkInput } from './network-input.ts'
 
 /** Output name → its values, flat. */
 export type Outputs = Readonly<Record<string, Float32Array>>
 
 /** One loaded network. A run blocks the thread until it is done. */
 export type Session = {
-  readonly entry: ModelEntry
-  /** `input` holds one or more tensors [channels, height, width] of the entry, one after another. */
+  /** The file that it was loaded from. */
+  readonly place: string
+  readonly input: NetworkInput
+  /** In the order of the graph. */
+  readonly outputNames: readonly string[]
+  /** `input` holds one or more tensors [channels, height, width], one after another. */
   readonly run: (input: Float32Array) => Promise<Outputs>
   readonly close: () => Promise<void>
 }
 
+/** Loads one model of the built-in pack. */
+export function openSession(folder: string, { product, input }: ModelEntry): Promise<Session> {
+  return load(path.join(folder, product.file), input)
+}
+
 /**
- * Loads one model of a pack.
+ * Loads one model of an installed pack.
  *
+ * @throws Error naming the file when it is no network that takes what its manifest says.
+ */
+export function openInstalled({ folder, model }: InstalledModel): Promise<Session> {
+  return load(path.join(folder, model.file), model.input)
+}
+
+/**
  * One thread: there is one worker process per core, and a second thread per worker was measured
  * slower in the mixed pipeline. Nothing then waits for work, so nothing needs to spin.
  */
-export async function openSession(folder: string, entry: ModelEntry): Promise<Session> {
-  const onnx = await InferenceSession.create(path.join(folder, entry.product.file), {
+async function load(place: string, input: DeclaredInput): Promise<Session> {
+  const onnx = await InferenceSession.create(place, {
     executionProviders: ['cpu'],
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
+    // Its warnings are about how networks were exported, which nobody here can change.
+    logSeverityLevel: 3,
+  }).catch((cause: unknown) => {
+    throw new Error(`cannot load the network ${place}: ${String(cause)}`, { cause })
   })
-  const { name, channels, width, height } = inputOf(entry)
-  const length = channels * width * height
-  const run = async (input: Float32Array): Promise<Outputs> => {
-    assert.ok(input.length > 0 && input.length % length === 0, `${entry.id}: whole tensors`)
-    const tensor = new Tensor('float32', input, [input.length / length, channels, height, width])
+  const { name, isOneByOne } = matchInput(place, onnx.inputMetadata, input)
+  const shape = [channelsOf(input), input.height, input.width]
+  const length = shape.reduce((product, side) => product * side, 1)
+
+  async function runAtOnce(values: Float32Array): Promise<Outputs> {
+    const tensor = new Tensor('float32', values, [values.length / length, ...shape])
     const outputs = await onnx.run({ [name]: tensor })
-    return Object.fromEntries(Object.entries(outputs).map(([key, value]) => [key, floats(value)]))
+    return Object.fromEntries(
+      Object.entries(outputs).map(([key, value]) => [key, floats(place, key, value)]),
+    )
   }
-  return { entry, run, close: () => onnx.release() }
+
+  async function run(values: Float32Array): Promise<Outputs> {
+    const count = values.length / length
+    assert.ok(count > 0 && Number.isInteger(count), `${place}: whole tensors`)
+    if (count === 1 || !isOneByOne) return runAtOnce(values)
+    const each: Outputs[] = []
+    for (let at = 0; at < values.length; at += length)
+      each.push(await runAtOnce(values.subarray(at, at + length)))
+    return joined(each)
+  }
+
+  return { place, input, outputNames: onnx.outputNames, run, close: () => onnx.release() }
 }
 
 /** The named output of a run. */
@@ -48,11 +85,24 @@ export function output(outputs: Outputs, name: string): Float32Array {
   return values
 }
 
-function inputOf({ input }: ModelEntry) {
-  return { ...input, channels: input.colourOrder === 'grey' ? 1 : 3 }
+function floats(place: string, name: string, { data }: Tensor): Float32Array {
+  assert.ok(data instanceof Float32Array, `${place}: the output "${name}" is float32`)
+  return data
 }
 
-function floats({ data }: Tensor): Float32Array {
-  assert.ok(data instanceof Float32Array, 'every output is float32')
-  return data
+/** The outputs of several runs, one after another. */
+function joined(each: readonly Outputs[]): Outputs {
+  const names = Object.keys(each[0] ?? {})
+  return Object.fromEntries(
+    names.map((name) => {
+      const parts = each.map((outputs) => output(outputs, name))
+      const values = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+      let at = 0
+      for (const part of parts) {
+        values.set(part, at)
+        at += part.length
+      }
+      return [name, values]
+    }),
+  )
 }

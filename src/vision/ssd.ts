@@ -11,7 +11,7 @@ import { letterbox } from './tensor.ts'
  * on small faces. Boxes come decoded as top, left, bottom, right, relative to the 512 px square.
  */
 export async function ssd(session: Session, frame: Frame): Promise<Candidate[]> {
-  const { input } = session.entry
+  const { input } = session
   const { tensor, scaleX, scaleY } = await letterbox(frame, input)
   const outputs = await session.run(tensor)
   const boxes = output(outputs, 'boxes')

@@ -1,10 +1,10 @@
-import type { ModelInput } from '../models/manifest.ts'
 import { resize } from './decode.ts'
 import type { Frame } from './frame.ts'
+import type { NetworkInput } from './network-input.ts'
 import type { Chip } from './warp.ts'
 
 /** A chip as the model wants it: (pixel − mean) × scale, its channels in the model's order. */
-export function toTensor({ planes }: Chip, input: ModelInput): Float32Array {
+export function toTensor({ planes }: Chip, input: NetworkInput): Float32Array {
   const size = input.width * input.height
   const tensor = new Float32Array(planes.length)
   for (let channel = 0; channel < 3; channel++) {
@@ -35,7 +35,7 @@ export type Letterbox = {
  * The whole `frame`, its proportions kept, in the top left corner of the model's square; the rest
  * is black. Stretching the frame to the square instead, as `human` does, costs recall.
  */
-export async function letterbox(frame: Frame, input: ModelInput): Promise<Letterbox> {
+export async function letterbox(frame: Frame, input: NetworkInput): Promise<Letterbox> {
   const scale = input.width / Math.max(frame.width, frame.height)
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
@@ -52,7 +52,7 @@ export async function letterbox(frame: Frame, input: ModelInput): Promise<Letter
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
 }
 
-function blackSquare(input: ModelInput): Float32Array {
+function blackSquare(input: NetworkInput): Float32Array {
   const planeSize = input.width * input.height
   const tensor = new Float32Array(3 * planeSize)
   for (const [channel, level] of blackLevels(input).entries())
@@ -61,6 +61,6 @@ function blackSquare(input: ModelInput): Float32Array {
 }
 
 /** What a black pixel is to the model, for each channel. */
-function blackLevels({ mean, scale }: ModelInput): number[] {
+function blackLevels({ mean, scale }: NetworkInput): number[] {
   return [0, 1, 2].map((channel) => -(mean[channel] ?? 0) * scale)
 }

@@ -90,7 +90,7 @@ export type View = {
   readonly faceCount: number
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly SeenFace[]
-  /** Milliseconds per stage. */
+  /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
     Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed', number>
   >

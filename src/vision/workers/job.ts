@@ -4,10 +4,15 @@ import { z } from 'zod'
 
 import { ActionError, errorTable } from '../../lib/errors.ts'
 import type { ActionErrorCode } from '../../lib/errors.ts'
+import type { ModelSet } from '../../models/pack.ts'
 import type { Look, Picture, PictureLimits, View } from '../view.ts'
 
 /** What a worker is told when it starts: the one argument of its command line, as JSON. */
-export type WorkerStart = { readonly modelsFolder: string; readonly limits: PictureLimits }
+export type WorkerStart = {
+  readonly modelsFolder: string
+  readonly set: ModelSet
+  readonly limits: PictureLimits
+}
 
 /** Jobs go to standard input; answers leave by this file descriptor, where nothing else prints. */
 export const answersFd = 3

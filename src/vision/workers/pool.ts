@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import type { ModelSet } from '../../models/pack.ts'
 import { startChild } from './child.ts'
 import type { Child } from './child.ts'
 import { keepCrew } from './crew.ts'
@@ -69,6 +70,8 @@ export type PoolOptions = Partial<PoolLimits> & {
   readonly workers: number
   /** The folder that `preparePack` filled. */
   readonly modelsFolder: string
+  /** Which models the workers look with. */
+  readonly set: ModelSet
   readonly limits: PictureLimits
   readonly clock: Clock
   readonly log: Pick<Log, 'debug' | 'warn' | 'error'>
@@ -108,7 +111,7 @@ class Pool implements VisionPool {
       start: () =>
         startChild({
           entry: options.entry ?? new URL('worker.ts', import.meta.url),
-          start: { modelsFolder: options.modelsFolder, limits: options.limits },
+          start: { modelsFolder: options.modelsFolder, set: options.set, limits: options.limits },
           limits,
           signal: this.#closing.signal,
           log,

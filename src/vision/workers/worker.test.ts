@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { builtinSet } from '../../models/pack.ts'
 import { preparePack } from '../../models/prepare.ts'
 import { openPool } from './pool.ts'
 import type { VisionPool } from './pool.ts'
@@ -32,6 +33,7 @@ before(async () => {
   pool = openPool({
     workers: 2,
     modelsFolder,
+    set: builtinSet,
     limits: { bytesMax: 8 * 1024 * 1024, pixelsMax: 40_000_000, sideMinPx: 32 },
     queuePerWorkerMax: 25,
     queueWaitMsMax: 60_000,

@@ -1,0 +1,55 @@
+import type { InferenceSession } from 'onnxruntime-node'
+
+import type { ModelInput } from '../models/manifest.ts'
+
+/** What a network takes: float32 tensors of `(pixel − mean[channel]) × scale`. */
+export type NetworkInput = Omit<ModelInput, 'name' | 'layout'>
+
+/** The same as a manifest has it; without a name, the graph has no other input. */
+export type DeclaredInput = NetworkInput & { readonly name: string | null }
+
+type FoundInput = InferenceSession.ValueMetadata
+
+/**
+ * Which input of the graph takes the pictures, and whether it takes only one at a time.
+ *
+ * @throws Error naming the file when there is none, or one of another shape than declared.
+ */
+export function matchInput(
+  place: string,
+  found: readonly FoundInput[],
+  declared: DeclaredInput,
+): { readonly name: string; readonly isOneByOne: boolean } {
+  const names = found.map(({ name }) => `"${name}"`).join(', ')
+  const input = found.find(({ name }) => declared.name === null || name === declared.name)
+  if (!input) throw new Error(`${place}: no input "${declared.name}" among ${names}`)
+  if (declared.name === null && found.length > 1)
+    throw new Error(`${place}: the manifest must name one of the inputs ${names}`)
+  if (!input.isTensor || input.type !== 'float32')
+    throw new Error(`${place}: the input "${input.name}" must be a tensor of float32`)
+  const wanted = ['N', channelsOf(declared), declared.height, declared.width]
+  const [batch] = input.shape
+  const isFit =
+    input.shape.length === wanted.length &&
+    (!isFixed(batch) || batch === 1) &&
+    input.shape.every((side, at) => at === 0 || !isFixed(side) || side === wanted[at])
+  if (!isFit)
+    throw new Error(
+      `${place}: the input "${input.name}" takes ${input.shape.map(shown).join('×')}, ` +
+        `the manifest says ${wanted.join('×')}`,
+    )
+  return { name: input.name, isOneByOne: isFixed(batch) }
+}
+
+/** A side that the graph leaves open has a name, or none, in place of a size. */
+function isFixed(side: number | string | undefined): side is number {
+  return typeof side === 'number' && side > 0
+}
+
+function shown(side: number | string): string {
+  return isFixed(side) ? String(side) : 'any'
+}
+
+export function channelsOf({ colourOrder }: NetworkInput): number {
+  return colourOrder === 'grey' ? 1 : 3
+}

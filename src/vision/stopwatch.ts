@@ -1,0 +1,38 @@
+import type { View } from './view.ts'
+
+export type Stage = keyof View['timingsMs']
+
+/** Says what the stages of one look took. */
+export type Stopwatch = {
+  /** Runs `work` on the account of `stage`, less what inner stages take on theirs. */
+  readonly time: <T>(stage: Stage, work: () => Promise<T>) => Promise<T>
+  /** ms up to now; 0 for a stage that did not run. */
+  readonly spentMs: () => View['timingsMs']
+}
+
+/** One stage waits for the next: at any moment the innermost that runs is the one that pays. */
+export function createStopwatch(): Stopwatch {
+  const spentMs: Record<Stage, number> = { decode: 0, detect: 0, landmarks: 0, align: 0, embed: 0 }
+  const running: Stage[] = []
+  let sinceMs = performance.now()
+
+  function turn(): void {
+    const nowMs = performance.now()
+    const stage = running.at(-1)
+    if (stage) spentMs[stage] += nowMs - sinceMs
+    sinceMs = nowMs
+  }
+
+  async function time<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+    turn()
+    running.push(stage)
+    try {
+      return await work()
+    } finally {
+      turn()
+      running.pop()
+    }
+  }
+
+  return { time, spentMs: () => ({ ...spentMs }) }
+}
