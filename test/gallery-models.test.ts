@@ -163,12 +163,8 @@ test('of two enrolments of one face at the same time, one meets the other', asyn
     }))
     const answers = await Promise.all(takes.map((take) => gallery.call('svc.enroll', take)))
     const codes = answers.map(({ body }) => body.errors[0]?.code ?? 'OK')
-    assert.deepEqual(codes.toSorted(), [
-      'DUPLICATE_SUBJECT',
-      'DUPLICATE_SUBJECT',
-      'DUPLICATE_SUBJECT',
-      'OK',
-    ])
+    assert.equal(codes.filter((code) => code === 'OK').length, 1)
+    assert.equal(codes.filter((code) => code === 'DUPLICATE_SUBJECT').length, 3)
   }
 })
 

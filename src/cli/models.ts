@@ -17,7 +17,7 @@ facegate models verify [<pack>...] [--json]
 facegate models use <pack|pack/model|builtin> [--role detector|recognizer|liveness] [--json]
 facegate models remove <pack> [--json]
 facegate models status [--json]
-facegate models retire <model> --confirm <model> [--json]
+facegate models retire <model> --confirm <model> [--with-faces] [--json]
 
   Begin with: facegate models install recommended --use
   A pack is a folder of networks with a pack.json; <name> is one of the public packs
@@ -25,6 +25,7 @@ facegate models retire <model> --confirm <model> [--json]
   are fetched. Licences that forbid business use, or do not say, need --accept-licence.
   What is chosen with use counts from the next start of the service.
   status says how far the galleries have come to a new recognizer's templates; retire
-  deletes those of a former one when no face needs them any more (docs/models-change.md).`,
+  deletes those of a former one when no subject needs them any more; faces that have no
+  other go with --with-faces.`,
   run: verbs({ list, install, verify, use, remove, status, retire }),
 }

@@ -145,7 +145,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
       await follow(galleryId)
       return searchModels({ search, calibrations }, galleryId, probes, wanted)
     },
-    remake: createRemake({ store, keys, openStored, calibrations, log }),
+    remake: createRemake({ store, keys, openStored, calibrations, follow, log }),
   }
 }
 

@@ -1,32 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ActionError, HttpError } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { cropOf, facesToRemake, remakingOf } from '../store/crops.ts'
+import { facesToRemake } from '../store/crops.ts'
 import type { Store } from '../store/database.ts'
-import { renumberFace } from '../store/faces.ts'
-import { countChange, findGallery } from '../store/galleries.ts'
+import { listGalleryIds } from '../store/galleries.ts'
 import { progressOf } from '../store/model-counts.ts'
-import { addTemplate, templatesOfFaces, type StoredTemplate } from '../store/templates.ts'
-import type { Reading, Tx } from '../store/tx.ts'
-import type { Look, Picture, SeenFace, Template, View } from '../vision/view.ts'
-import type { Calibrations } from './calibrations.ts'
-import { likenessOf } from './compare.ts'
-import { openCrop } from './crop-seal.ts'
-import type { OpenStored } from './opener.ts'
-import type { SubjectKeys } from './subject-keys.ts'
-import { sealTemplate } from './template-seal.ts'
+import type { Follow } from './follow.ts'
+import { remakeFace } from './remake-face.ts'
+import type { CropEyes, RemakeFaceOptions, RemakeOutcome } from './remake-face.ts'
 
-/** Who looks at the crops: the vision workers, which also serve calls. */
-export type Eyes = {
-  /**
-   * @throws ActionError when the picture cannot be used.
-   * @throws HttpError 503 when no worker is free in time or the worker died.
-   */
-  readonly look: (
-    picture: Picture,
-    look: Look,
-    call: { readonly projectId: string; readonly path: string },
-  ) => Promise<View>
+/** The vision workers, which also serve calls. */
+export type Eyes = CropEyes & {
   /** Whether no call waits for a worker. */
   readonly isIdle: () => boolean
 }
@@ -41,12 +25,9 @@ export type Remade = {
 /** Makes templates of the active model of all stored crops; stops early when the signal fires. */
 export type Remake = (eyes: Eyes, signal: AbortSignal) => Promise<Remade>
 
-export type RemakeOptions = {
-  readonly store: Store
-  readonly keys: SubjectKeys
-  readonly openStored: OpenStored
-  readonly calibrations: Calibrations
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+export type RemakeOptions = RemakeFaceOptions & {
+  readonly follow: Follow
+  readonly log: Pick<Log, 'info'>
 }
 
 /** Faces listed at a time; each is read, looked at and written by itself. */
@@ -58,8 +39,6 @@ const politeMsMax = 10_000
 const politeStepMs = 50
 /** Pause after the workers had no time for a crop, ms. */
 const busyPauseMs = 1_000
-/** Crops take turns with calls as if they were calls of a project of this id. */
-const projectId = 'remake'
 
 /**
  * A job without state of its own: what is left to do is what the rows lack, so that it can be ended
@@ -67,7 +46,7 @@ const projectId = 'remake'
  * face that was deleted or whose crop was since it looked.
  */
 export function createRemake(options: RemakeOptions): Remake {
-  const { store, calibrations, log } = options
+  const { store, calibrations, follow, log } = options
   const modelId = calibrations.activeModelId
   return async (eyes, signal) => {
     let [made, failed] = [0, 0]
@@ -81,6 +60,8 @@ export function createRemake(options: RemakeOptions): Remake {
       if ((made + failed) % facesPerLine === 0 && outcome !== 'gone')
         log.info({ modelId, made, failed, total }, 'templates are being made anew')
     }
+    // Searches that follow need not be described by former models for these faces' sake.
+    if (made > 0) for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
     if (total > 0) log.info({ modelId, made, failed, total }, 'templates were made anew')
     return { made, failed }
   }
@@ -97,15 +78,13 @@ async function* faceIdsOf(store: Store, modelId: string): AsyncGenerator<string>
   }
 }
 
-type Outcome = 'made' | 'failed' | 'gone'
-
 /** Live calls go first; a crop that found no worker is tried again. */
 async function remakeWhenFree(
   options: RemakeOptions,
   faceId: string,
   eyes: Eyes,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<RemakeOutcome> {
   for (;;) {
     for (let ms = 0; ms < politeMsMax && !eyes.isIdle(); ms += politeStepMs)
       if (!(await pause(politeStepMs, signal))) return 'gone'
@@ -128,109 +107,4 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false
     throw error
   }
-}
-
-async function remakeFace(options: RemakeOptions, faceId: string, eyes: Eyes): Promise<Outcome> {
-  const { store, calibrations, log } = options
-  const stored = await store.read((reading) => openForRemake(reading, faceId, options))
-  if (stored === 'gone' || stored === 'failed') return stored
-  const seen = await lookAgain(stored, eyes, calibrations)
-  if (!seen?.template || !isSame(seen, stored.templates, calibrations)) {
-    log.warn({ faceId }, 'a stored crop does not show the face that it is of')
-    return 'failed'
-  }
-  const { template } = seen
-  return store.write((tx) => writeTemplate(tx, faceId, template, options))
-}
-
-type Opened = { readonly jpeg: Buffer; readonly templates: readonly Template[] }
-
-/** The crop and the templates of loaded models that it is to be held against. */
-function openForRemake(
-  reading: Reading,
-  faceId: string,
-  { keys, openStored, calibrations, log }: RemakeOptions,
-): Opened | 'gone' | 'failed' {
-  const found = remakingOf(reading, faceId)
-  const [first] = found?.templates ?? []
-  if (!found || !first) return 'gone'
-  const { galleryId, subjectId } = first
-  const tenantId = findGallery(reading, galleryId)?.accountId ?? ''
-  const templates = found.templates
-    .filter(({ modelId }) => calibrations.of(modelId) !== undefined)
-    .flatMap((row) => openStored(reading, row) ?? [])
-  try {
-    const place = { tenantId, galleryId, subjectId, faceId }
-    return { jpeg: openCrop(keys.open(reading, first), place, found.crop.sealed), templates }
-  } catch (error) {
-    const where = { alert: 'crop-tampered', galleryId, subjectId, faceId }
-    log.error({ ...where, err: error }, 'a stored crop does not open; nothing is made of it')
-    return 'failed'
-  }
-}
-
-/** A crop was found to show its face once: what is asked is only which face it is. */
-const anyFace = { minFaceConfidence: 0.3, minFaceSizePx: 1, maxFaces: 10, crops: false }
-
-/** The face in the middle of the crop, by the active model and the models that know it. */
-async function lookAgain(
-  { jpeg, templates }: Opened,
-  eyes: Eyes,
-  { formerModelIds }: Calibrations,
-): Promise<SeenFace | undefined> {
-  const known = new Set(templates.map(({ modelId }) => modelId))
-  const formerTemplates = formerModelIds.filter((modelId) => known.has(modelId))
-  const picture = { bytes: jpeg.toString('base64'), contentType: 'image/jpeg' } as const
-  const look = { ...anyFace, templates: true, formerTemplates }
-  try {
-    const view = await eyes.look(picture, look, { projectId, path: 'stored crop' })
-    return view.faces.toSorted((a, b) => offMiddle(a, view) - offMiddle(b, view))[0]
-  } catch (error) {
-    if (error instanceof ActionError) return undefined
-    throw error
-  }
-}
-
-/** Squared distance of the face's middle from the picture's, px². */
-function offMiddle({ boundingBox }: SeenFace, { width, height }: View): number {
-  const { left, top, width: faceWidth, height: faceHeight } = boundingBox
-  return (left + faceWidth / 2 - width / 2) ** 2 + (top + faceHeight / 2 - height / 2) ** 2
-}
-
-/** A crop of a face is nearly the picture that its templates were made of. */
-const sameFaceMin = 0.8
-
-/** Held against the templates that there are, like with like; where none compares, the crop counts. */
-function isSame(
-  { formerTemplates = [] }: SeenFace,
-  templates: readonly Template[],
-  calibrations: Calibrations,
-): boolean {
-  const likenesses = formerTemplates.flatMap((fresh) => {
-    const stored = templates.find(({ modelId }) => modelId === fresh.modelId)
-    return stored ? [likenessOf(fresh, stored, calibrations).similarity] : []
-  })
-  return likenesses.every((similarity) => similarity >= sameFaceMin)
-}
-
-/** Nothing is written to a face that is gone, or whose crop is, or that has such a template now. */
-function writeTemplate(
-  tx: Tx,
-  faceId: string,
-  template: Template,
-  { keys }: RemakeOptions,
-): Outcome {
-  const rows = templatesOfFaces(tx, [faceId])
-  const [first] = rows
-  const { modelId } = template
-  if (!first || !cropOf(tx, faceId) || rows.some((row) => row.modelId === modelId)) return 'gone'
-  const sealed = sealTemplate(keys.open(tx, first), placeOf(tx, first, modelId), template)
-  addTemplate(tx, { faceId, modelId, sealed })
-  renumberFace(tx, faceId, countChange(tx, { galleryId: first.galleryId }))
-  return 'made'
-}
-
-function placeOf(tx: Tx, { galleryId, subjectId, faceId }: StoredTemplate, modelId: string) {
-  const tenantId = findGallery(tx, galleryId)?.accountId ?? ''
-  return { tenantId, galleryId, subjectId, faceId, modelId }
 }

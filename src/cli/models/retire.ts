@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util'
 import { readChosenSet, writeModelSet } from '../../models/active.ts'
 import type { ModelSet } from '../../models/pack.ts'
 import { recognizerId } from '../../models/recognizer-id.ts'
-import { countDependent, countTemplates, retireTemplates } from '../../store/retire.ts'
+import { retirementFacts, retireTemplates } from '../../store/retire.ts'
+import type { Retired, Retirement } from '../../store/retire.ts'
 import { print, withStore } from '../admin.ts'
 import { UsageError } from '../command.ts'
 import { progressBar } from '../progress.ts'
@@ -13,7 +14,11 @@ export async function retire(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { confirm: { type: 'string' }, json: { type: 'boolean', default: false } },
+    options: {
+      confirm: { type: 'string' },
+      'with-faces': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
   })
   const [modelId, ...rest] = positionals
   if (modelId === undefined || rest.length > 0)
@@ -24,32 +29,35 @@ export async function retire(args: readonly string[]): Promise<void> {
   const set = await readChosenSet(folder)
   const activeModelId = await recognizerId(set.recognizer)
   if (modelId === activeModelId) throw new Error(`${modelId} is the active model`)
-  const templatesDeleted = await deleteTemplates(modelId, activeModelId)
+  const which = { modelId, activeModelId }
+  const { templates, faces } = await deleteTemplates(which, values['with-faces'])
   await forget(folder, set, modelId)
-  print({ modelId, templatesDeleted }, values.json, () =>
+  const said = { modelId, templatesDeleted: templates, facesDeleted: faces }
+  print(said, values.json, () =>
     [
-      `${templatesDeleted} templates of ${modelId} were deleted`,
+      `${templates} templates of ${modelId} were deleted, and ${faces} faces with them`,
       'The model is not loaded any more from the next start of the service.',
     ].join('\n'),
   )
 }
 
-async function deleteTemplates(modelId: string, activeModelId: string): Promise<number> {
+async function deleteTemplates(which: Retirement, withFaces: boolean): Promise<Retired> {
+  const { activeModelId } = which
   const bar = progressBar('templates')
   return withStore(async (store) => {
-    const which = { modelId, activeModelId }
-    const [all, dependent] = await store.read((reading) => [
-      countTemplates(reading, modelId),
-      countDependent(reading, which),
-    ])
-    if (all === 0) return 0
-    if (dependent > 0)
+    const facts = await store.read((reading) => retirementFacts(reading, which))
+    if (facts.templates === 0) return { templates: 0, faces: 0 }
+    if (facts.dependentSubjects > 0)
       throw new Error(
-        `${dependent} faces have no template of ${activeModelId} yet and would be lost; see facegate models status`,
+        `${facts.dependentSubjects} subjects have no template of ${activeModelId} yet and would be lost; see facegate models status`,
       )
-    const count = await retireTemplates(store, { ...which, onProgress: bar.update })
+    if (facts.facesOfItAlone > 0 && !withFaces)
+      throw new Error(
+        `${facts.facesOfItAlone} faces of subjects that ${activeModelId} knows by other faces would go; say so with --with-faces`,
+      )
+    const retired = await retireTemplates(store, which, bar.update)
     bar.end()
-    return count
+    return retired
   })
 }
 
