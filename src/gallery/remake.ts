@@ -5,6 +5,7 @@ import { facesToRemake } from '../store/crops.ts'
 import type { Store } from '../store/database.ts'
 import { listGalleryIds } from '../store/galleries.ts'
 import { progressOf } from '../store/model-counts.ts'
+import type { Reading } from '../store/tx.ts'
 import type { Follow } from './follow.ts'
 import { remakeFace } from './remake-face.ts'
 import type { CropEyes, RemakeFaceOptions, RemakeOutcome } from './remake-face.ts'
@@ -50,7 +51,7 @@ export function createRemake(options: RemakeOptions): Remake {
   const modelId = calibrations.activeModelId
   return async (eyes, signal) => {
     let [made, failed] = [0, 0]
-    const total = (await store.read((reading) => progressOf(reading, modelId))).remakeableFaces
+    const total = await store.read((reading) => countToRemake(reading, modelId))
     if (total > 0) log.info({ modelId, total }, 'templates are made anew of stored crops')
     for await (const faceId of faceIdsOf(store, modelId)) {
       if (signal.aborted) break
@@ -65,6 +66,12 @@ export function createRemake(options: RemakeOptions): Remake {
     if (total > 0) log.info({ modelId, made, failed, total }, 'templates were made anew')
     return { made, failed }
   }
+}
+
+/** Counting takes a look at every face: only where there is something to count. */
+function countToRemake(reading: Reading, modelId: string): number {
+  const some = facesToRemake(reading, { modelId, afterFaceId: '', limit: 1 })
+  return some.length === 0 ? 0 : progressOf(reading, modelId).remakeableFaces
 }
 
 async function* faceIdsOf(store: Store, modelId: string): AsyncGenerator<string> {

@@ -42,22 +42,15 @@ export function progressOf(reading: Reading, modelId: string): ModelProgress {
 
 /** Subjects of all galleries that have no template of `modelId` yet: nobody finds them by it. */
 export function countNotComparable(reading: Reading, modelId: string): number {
-  const query = reading.build
+  const all = reading.build
     .selectFrom('subjects')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom('faces')
-            .innerJoin('templates', 'templates.faceId', 'faces.faceId')
-            .select('faces.faceId')
-            .whereRef('faces.subjectId', '=', 'subjects.subjectId')
-            .where('modelId', '=', modelId),
-        ),
-      ),
-    )
-  return reading.run(query)[0]?.count ?? 0
+  const known = reading.build
+    .selectFrom('templates')
+    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .select((row) => row.fn.count<number>('subjectId').distinct().as('count'))
+    .where('modelId', '=', modelId)
+  return (reading.run(all)[0]?.count ?? 0) - (reading.run(known)[0]?.count ?? 0)
 }
 
 /** Templates of each model, by the model's id. */

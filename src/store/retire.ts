@@ -107,13 +107,17 @@ function retireSome(tx: Tx, { modelId, activeModelId }: Retirement): Retired {
   return { templates: rows.length, faces }
 }
 
-/** Templates of the model that the subject of a row of `faces` has. */
+/**
+ * Templates of the model that the subject of a row of `faces` has. A cross join, because SQLite takes
+ * it in this order: from the subject's few faces, not from all templates of the model.
+ */
 function ofSubject({ build }: Reading, modelId: string) {
   return build
     .selectFrom('faces as own')
-    .innerJoin('templates as known', 'known.faceId', 'own.faceId')
+    .crossJoin('templates as known')
     .select('own.faceId')
     .where('own.subjectId', '=', sql.ref<string>('faces.subjectId'))
+    .whereRef('known.faceId', '=', 'own.faceId')
     .where('known.modelId', '=', modelId)
 }
 
