@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import type { Calibration } from './similarity.ts'
 import builtin from './calibration/dlib-faceres-256.json' with { type: 'json' }
 
@@ -12,20 +11,17 @@ export type Calibrations = {
   readonly of: (modelId: string) => Calibration | undefined
 }
 
-/**
- * The tables of the models that are loaded, each one's own.
- *
- * @throws AssertionError when two are for the same model.
- */
+/** The tables of the models that are loaded, each one's own; of two for one model the first. */
 export function createCalibrations(
   active: Calibration,
   former: readonly Calibration[] = [],
 ): Calibrations {
-  const byModel = new Map([active, ...former].map((one) => [one.modelId, one]))
-  assert.equal(byModel.size, 1 + former.length, 'each model has one table')
+  const byModel = new Map([...former.toReversed(), active].map((one) => [one.modelId, one]))
+  const formerModelIds = new Set(former.map(({ modelId }) => modelId))
+  formerModelIds.delete(active.modelId)
   return {
     activeModelId: active.modelId,
-    formerModelIds: former.map(({ modelId }) => modelId),
+    formerModelIds: [...formerModelIds],
     of: (modelId) => byModel.get(modelId),
   }
 }

@@ -32,6 +32,12 @@ const share = z.number().min(0).max(1)
 const detectorCommon = {
   /** What of the score becomes the confidence 0.6: below it nothing is a face by default. */
   scoreThreshold: share,
+  /**
+   * What of the score becomes the confidence 0.85: from there on a place is a face without a
+   * further look, below it the mesh has to confirm it. Between these points and (0, 0) and (1, 1)
+   * the confidence is linear; without it, from the threshold to (1, 1).
+   */
+  certainScore: share.optional(),
   /** IoU from which the weaker of two boxes is dropped. */
   overlapMax: share,
   /**

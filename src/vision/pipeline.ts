@@ -97,7 +97,7 @@ async function see(stages: Stages, scene: Scene, look: Look) {
   const faces: SeenFace[] = []
   const largest = found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)
   for (const detection of largest) {
-    const face: Found = { detection, mesh: await examine(detection.box) }
+    const face: Found = { detection, mesh: await examine(detection) }
     faces.push(await seeFace(stages, face, scene, look))
   }
   const { width, height, orientationApplied } = upright
