@@ -1,18 +1,27 @@
 import path from 'node:path'
 import type { Config } from './config.ts'
+import type { Calibrations } from './gallery/calibrations.ts'
 import { openGallery, type Gallery } from './gallery/gallery.ts'
+import type { Eyes, Remade } from './gallery/remake.ts'
 import { openExactSearch } from './gallery/search/exact.ts'
-import type { Calibration } from './gallery/similarity.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { Store } from './store/database.ts'
 
-/** The galleries, their search in threads of its own, and the sweep of what is overdue. */
-export type Memory = AsyncDisposable & { readonly gallery: Gallery }
+/**
+ * The galleries, their search in threads of its own, the sweep of what is overdue, and the making
+ * anew of templates after a change of the model.
+ */
+export type Memory = AsyncDisposable & {
+  readonly gallery: Gallery
+  /** Resolves when every stored crop has been seen by the active model, or cannot be. */
+  readonly remade: Promise<Remade>
+}
 
 export type MemoryOptions = {
   readonly store: Store
-  readonly calibration: Calibration
+  readonly calibrations: Calibrations
+  readonly eyes: Eyes
   readonly clock: Clock
   readonly log: Log
 }
@@ -21,7 +30,7 @@ const sweepMs = 60_000
 
 /** Resolves when every gallery is in memory and can be searched. */
 export async function openMemory(config: Config, options: MemoryOptions): Promise<Memory> {
-  const { log } = options
+  const { log, eyes } = options
   await using opened = new AsyncDisposableStack()
   const search = opened.use(openExactSearch({ log }))
   const gallery = await openGallery({
@@ -40,8 +49,17 @@ export async function openMemory(config: Config, options: MemoryOptions): Promis
   }
   const sweeping = setInterval(sweep, sweepMs)
   opened.defer(() => clearInterval(sweeping))
+  const ending = new AbortController()
+  const remade = gallery.remake(eyes, ending.signal).catch((error: unknown) => {
+    log.error({ err: error }, 'templates could not be made anew; the next start goes on with it')
+    return { made: 0, failed: 0 }
+  })
+  opened.defer(async () => {
+    ending.abort()
+    await remade
+  })
   const held = opened.move()
-  return { gallery, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  return { gallery, remade, [Symbol.asyncDispose]: () => held.disposeAsync() }
 }
 
 /** Best kept on another disk than the database: a backup of one alone then opens nothing. */

@@ -2,6 +2,8 @@ import { statfsSync } from 'node:fs'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks, type Books } from './books.ts'
+import { createCalibrations } from './gallery/calibrations.ts'
+import type { Eyes } from './gallery/remake.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { restRoutes } from './http/routes/all.ts'
@@ -41,11 +43,14 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const { version, clock, log, onProgress } = surroundings
   const books = await openBooks(config, { clock, log })
   const { gate, begin } = books
-  const { modelsFolder, set, calibration } = await readModelsInUse(config, { log, onProgress })
+  const inUse = await readModelsInUse(config, { log, onProgress })
+  const { modelsFolder, set, calibration, formerCalibrations } = inUse
   const vision = openPool(visionOptions(config, { modelsFolder, set, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder, set)])
 
-  const memory = await openMemory(config, { store: books.store, calibration, clock, log })
+  const calibrations = createCalibrations(calibration, formerCalibrations)
+  const remembering = { store: books.store, calibrations, eyes: eyesOf(vision), clock, log }
+  const memory = await openMemory(config, remembering)
   const services = { vision, gallery: memory.gallery }
 
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -82,6 +87,14 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
       await memory[Symbol.asyncDispose]()
       await books[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Calls go first: crops are looked at while nothing waits. */
+function eyesOf(vision: VisionPool): Eyes {
+  return {
+    look: (...asked) => vision.look(...asked),
+    isIdle: () => vision.stats().queued === 0,
   }
 }
 

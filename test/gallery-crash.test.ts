@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,33 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { verifyBooks } from '../src/billing/verify.ts'
 import { openStore } from '../src/store/database.ts'
-import { clientOf } from './facegate.ts'
-import { galleryClient, images, type GalleryClient } from './gallery.ts'
+import { images } from './gallery.ts'
+import { kill, startProcess } from './gallery-process.ts'
 
 const rounds = Number(process.env['FACEGATE_CRASH_ROUNDS'] ?? 3)
 const inFlight = 200
-
-type Server = {
-  readonly process: ChildProcess
-  readonly client: GalleryClient
-  readonly key: string
-}
-
-async function start(dataDir: string, key = ''): Promise<Server> {
-  const script = path.join(import.meta.dirname, 'fixtures/gallery-server.ts')
-  const child = spawn(process.execPath, [script, dataDir, key], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  const said = JSON.parse(line.toString()) as { url: string; key: string }
-  return { process: child, key: said.key, client: galleryClient(clientOf(said.url, said.key)) }
-}
-
-async function kill({ process: child }: Server): Promise<void> {
-  const gone = once(child, 'exit')
-  child.kill('SIGKILL')
-  await gone
-}
 
 const enrolment = (round: number, at: number) => ({
   action: 'svc.enroll',
@@ -50,7 +26,7 @@ const enrolment = (round: number, at: number) => ({
 
 test(`what was acknowledged is there after kill -9 amid ${inFlight} enrolments (${rounds} rounds)`, async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
-  let server = await start(dataDir)
+  let server = await startProcess(dataDir)
   const { key } = server
   for (let round = 0; round < rounds; round++) {
     const calls = Array.from({ length: inFlight }, (_, at) => enrolment(round, at))
@@ -64,7 +40,7 @@ test(`what was acknowledged is there after kill -9 amid ${inFlight} enrolments (
     await sleep(40 + Math.random() * 400)
     await kill(server)
     await settled
-    server = await start(dataDir, key)
+    server = await startProcess(dataDir, key)
     const { client } = server
     // A retry finds the first answer or runs once; nothing is there twice or by half.
     for (const [at, call] of calls.entries()) {

@@ -7,6 +7,7 @@ import { allActions } from '../src/actions/all.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { openBooks, type Books, type BooksOptions } from '../src/books.ts'
 import { readConfig } from '../src/config.ts'
+import type { Eyes } from '../src/gallery/remake.ts'
 import { execute, type ExecuteOptions } from '../src/http/execute.ts'
 import { restRoutes } from '../src/http/routes/all.ts'
 import { serveRest } from '../src/http/routes/rest.ts'
@@ -17,13 +18,15 @@ import { openMemory, type Memory } from '../src/memory.ts'
 import { createKey } from '../src/store/keys.ts'
 import { createAccount, createProject, type Project } from '../src/store/projects.ts'
 import { clientOf, unlimited, type TestAnswer, type TestClient } from './facegate.ts'
-import { peopleCalibration, peopleEyes, picture, type Person } from './people.ts'
+import { openPeopleEyes, peopleCalibrations, picture } from './people.ts'
+import type { PeopleEyes, PeopleModels, Person } from './people.ts'
 
 /** The whole service but for its eyes, which read pictures that say who is in them. */
 export type TestGallery = AsyncDisposable &
   GalleryClient & {
     readonly books: Books
     readonly memory: Memory
+    readonly eyes: PeopleEyes
     readonly dataDir: string
     readonly as: (key: string) => GalleryClient
     /** A client of a new project, with a budget, in the account given or in a new one. */
@@ -53,6 +56,10 @@ export type TestGalleryOptions = Partial<BooksOptions> &
     readonly log?: Log
     /** Eyes that see; by default those that read. */
     readonly vision?: Services['vision']
+    /** The models to look with; one by default. */
+    readonly models?: PeopleModels
+    /** How long a look takes. */
+    readonly lookMs?: number
   }
 
 export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
@@ -68,9 +75,14 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   await using opened = new AsyncDisposableStack()
   const books = opened.use(await openBooks(config, { ...options, clock, log }))
   const { store, gate } = books
-  const calibration = peopleCalibration
-  const memory = opened.use(await openMemory(config, { store, calibration, clock, log }))
-  const services = { vision: options.vision ?? peopleEyes, gallery: memory.gallery }
+  const models = options.models ?? { active: 'people@1' }
+  const calibrations = peopleCalibrations(models)
+  const people = openPeopleEyes(models, options.lookMs)
+  const vision = options.vision ?? people
+  const eyes: Eyes = { look: (...asked) => vision.look(...asked), isIdle: () => true }
+  const remembering = { store, calibrations, eyes, clock, log }
+  const memory = opened.use(await openMemory(config, remembering))
+  const services = { vision, gallery: memory.gallery }
   const executing = {
     gate,
     services,
@@ -102,6 +114,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...as(key),
     books,
     memory,
+    eyes: people,
     dataDir,
     as,
     join: async (wanted) => {

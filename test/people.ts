@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../src/actions/action.ts'
+import { createCalibrations, type Calibrations } from '../src/gallery/calibrations.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import { ActionError } from '../src/lib/errors.ts'
-import type { Liveness, Look, Picture, SeenFace, View } from '../src/vision/view.ts'
+import type { Liveness, Look, Picture, SeenFace, Template, View } from '../src/vision/view.ts'
 import type { TestImage } from './facegate.ts'
 
 /** Who stands in a picture of these tests, from left to right. */
@@ -20,12 +22,18 @@ export type Person = {
   readonly liveness?: Partial<Liveness>
 }
 
-const modelId = 'people@1'
-const dimensions = 256
+/** The model that the eyes of most tests describe faces by. */
+const peopleModel = 'people@1'
+
+/** The models that eyes describe faces by. */
+export type PeopleModels = { readonly active: string; readonly former?: readonly string[] }
+
+/** Models differ in the length of their vectors, so that none can be taken for another's. */
+const dimensionsOf = (modelId: string): number => (modelId === peopleModel ? 256 : 128)
 
 /** Strangers are at a score of about -2. */
-export const peopleCalibration: Calibration = {
-  modelId,
+const peopleCalibration: Calibration = {
+  modelId: peopleModel,
   set: 'random directions',
   measuredOn: '2026-01-01',
   people: 1000,
@@ -42,21 +50,50 @@ export const peopleCalibration: Calibration = {
   identicalScore: 0,
 }
 
+/** The tables of these models: strangers are as far apart in each. */
+export function peopleCalibrations({ active, former = [] }: PeopleModels): Calibrations {
+  const [first, ...others] = [active, ...former].map((modelId) => ({
+    ...peopleCalibration,
+    modelId,
+  }))
+  return createCalibrations(first ?? peopleCalibration, others)
+}
+
 /** A picture that the eyes of these tests can read: it says who is in it. */
 export function picture(...people: readonly (Person | string)[]): TestImage {
   const list = people.map((one) => (typeof one === 'string' ? { name: one } : one))
   return { bytes: Buffer.from(JSON.stringify(list)), contentType: 'image/jpeg' }
 }
 
-/** Eyes that read such pictures: every person has a direction of their own in 256 dimensions. */
-export const peopleEyes: Services['vision'] = {
-  look: async (shown, look) => viewOf(shown, look),
+export type PeopleEyes = Services['vision'] & {
+  /** Every look so far: what was asked for, and on whose behalf. */
+  readonly looks: readonly (Look & { readonly projectId: string })[]
 }
 
-function viewOf({ bytes }: Picture, look: Look): View {
+/**
+ * Eyes that read such pictures: to each model every person has a direction of their own.
+ *
+ * @param lookMs how long a look takes.
+ */
+export function openPeopleEyes(
+  models: PeopleModels = { active: peopleModel },
+  lookMs = 0,
+): PeopleEyes {
+  const looks: (Look & { readonly projectId: string })[] = []
+  return {
+    looks,
+    look: async (shown, look, { projectId }) => {
+      looks.push({ ...look, projectId })
+      if (lookMs > 0) await sleep(lookMs)
+      return viewOf(shown, look, models)
+    },
+  }
+}
+
+function viewOf({ bytes }: Picture, look: Look, models: PeopleModels): View {
   const people = readPeople(bytes)
   const faces = people
-    .map((person, at) => seenFace(person, at, look))
+    .map((person, at) => seenFace(person, at, look, models))
     .filter((face) => face.boundingBox.width >= look.minFaceSizePx)
     .toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
   return {
@@ -68,7 +105,7 @@ function viewOf({ bytes }: Picture, look: Look): View {
     timingsMs: { decode: 1, detect: 1, landmarks: 1, align: 1, embed: 1, liveness: 0 },
     providers: {
       detector: 'people@1',
-      recognizer: modelId,
+      recognizer: models.active,
       ...(look.liveness && { liveness: 'people@1' }),
     },
   }
@@ -82,9 +119,16 @@ function readPeople(bytes: string): Person[] {
   }
 }
 
-function seenFace(person: Person, at: number, look: Look): SeenFace {
+function seenFace(person: Person, at: number, look: Look, models: PeopleModels): SeenFace {
   const { quality = 90, side = 200, left = 10 + at, yaw = 0 } = person
+  const { active, former = [] } = models
   const point = { x: 50, y: 50 }
+  const template = (modelId: string): Template => ({
+    modelId,
+    vector: vectorOf(person, modelId),
+    density: 0,
+  })
+  const asked = look.formerTemplates?.filter((modelId) => former.includes(modelId))
   return {
     boundingBox: { left, top: 10, width: side, height: side },
     confidence: 0.99,
@@ -98,7 +142,9 @@ function seenFace(person: Person, at: number, look: Look): SeenFace {
     pose: { yaw, pitch: 0, roll: 0 },
     qualityScore: quality,
     ...(look.liveness && { liveness: livenessOf(person) }),
-    ...(look.templates && { template: { modelId, vector: vectorOf(person), density: 0 } }),
+    ...(look.templates && { template: template(active) }),
+    ...(asked && { formerTemplates: asked.map(template) }),
+    ...(look.contextCrops && { contextCrop: picture(person).bytes.toString('base64') }),
   }
 }
 
@@ -110,13 +156,17 @@ function livenessOf({ liveness = {} }: Person): Liveness {
 }
 
 /** The template of a person's picture, unit length. */
-export function vectorOf({ name, wobble = 0, take = 0 }: Person): Float32Array {
-  const own = direction(`person ${name}`)
-  const off = direction(`take ${take} of ${name}`)
+export function vectorOf(
+  { name, wobble = 0, take = 0 }: Person,
+  modelId: string = peopleModel,
+): Float32Array {
+  const by = modelId === peopleModel ? '' : `${modelId} `
+  const own = direction(`${by}person ${name}`, dimensionsOf(modelId))
+  const off = direction(`${by}take ${take} of ${name}`, dimensionsOf(modelId))
   return unit(own.map((value, at) => value + wobble * (off[at] ?? 0)))
 }
 
-function direction(seed: string): number[] {
+function direction(seed: string, dimensions: number): number[] {
   const values: number[] = []
   for (let block = 0; values.length < dimensions; block++) {
     const bytes = createHash('sha512').update(`${seed} ${block}`).digest()

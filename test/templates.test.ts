@@ -10,7 +10,7 @@ import { verify } from '../eval/verification.ts'
 import { calibrationOf } from '../src/gallery/calibrations.ts'
 import { similarityOf } from '../src/gallery/similarity.ts'
 import { readTemplateModel } from '../src/models/template.ts'
-import type { Template } from '../src/vision/view.ts'
+import type { SeenFace, Template } from '../src/vision/view.ts'
 import { samplePhotograph } from './facegate.ts'
 import { largest, openEye, type TestEye } from './look.ts'
 
@@ -53,6 +53,27 @@ test('a face has a template only when asked for, and the view says of what and h
   assert.ok(face.template.density < 0)
   assert.ok(timingsMs.align > 0 && timingsMs.embed > 0)
   assert.equal(providers['recognizer'], 'face_recognition@1+faceres@1')
+})
+
+test('a crop to be kept shows its face in the middle, and gives nearly the same template again', async () => {
+  for (const sample of [1, 3, 5] as const) {
+    const { bytes } = await samplePhotograph(sample)
+    const { faces } = await eye.look(bytes, { templates: true, contextCrops: true })
+    assert.ok(faces.length > 0)
+    for (const { contextCrop, template } of faces) {
+      const again = await eye.look(Buffer.from(contextCrop ?? '', 'base64'), {
+        templates: true,
+        minFaceConfidence: 0.3,
+        minFaceSizePx: 1,
+      })
+      assert.ok(again.width <= 320 && again.width === again.height)
+      const off = ({ boundingBox: { left, top, width, height } }: SeenFace): number =>
+        Math.hypot(left + (width - again.width) / 2, top + (height - again.height) / 2)
+      const [middle] = again.faces.toSorted((a, b) => off(a) - off(b))
+      assert.ok(middle?.template && template && off(middle) < again.width / 10)
+      assert.ok(similarity(template, middle.template) >= 0.95)
+    }
+  }
 })
 
 test('the same picture gives the same template, to the bit', async () => {

@@ -28,6 +28,8 @@ export type DebugFacts = {
   readonly scores?: Readonly<Record<string, number>>
   readonly searchMs?: number
   readonly below?: Candidate[]
+  /** Models that took part in the comparison. */
+  readonly modelIds?: readonly string[]
 }
 
 /** How an answer came about, for callers that ask; never a template. */
@@ -35,12 +37,14 @@ export function debugOf(
   isAsked: boolean,
   view: View,
   face: SeenFace,
-  { scores, searchMs, below }: DebugFacts = {},
+  { scores, searchMs, below, modelIds = [] }: DebugFacts = {},
 ): { readonly debug?: z.input<typeof debug> } {
   if (!isAsked) return {}
+  const former = modelIds.filter((modelId) => modelId !== face.template?.modelId)
+  const formerRecognizer = former.length > 0 && { formerRecognizer: former.join('+') }
   return {
     debug: {
-      providers: { ...view.providers },
+      providers: { ...view.providers, ...formerRecognizer },
       scores: { detector: face.confidence, ...livenessScores(face), ...scores },
       timingsMs: { ...view.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
       ...(below && { candidatesBelowThreshold: below }),

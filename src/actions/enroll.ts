@@ -27,6 +27,7 @@ import {
   subjectId,
 } from './fields.ts'
 import { notFound } from './not-found.ts'
+import { wantedToRemember } from './remember.ts'
 import { addGuarded } from './same-person.ts'
 import { enrollExample } from './examples.ts'
 import { sight } from './sight.ts'
@@ -105,17 +106,17 @@ export const enroll = defineAction({
     const { params, caller, services } = call
     const { gallery } = services
     const target = await gallery.read((reading) => targetOf(gallery, reading, caller, params))
-    const { view, faces } = await sight(call, params.images[0], 0)
+    const wanted = await wantedToRemember(call)
+    const { view, faces } = await sight({ ...call, wanted }, params.images[0], 0)
     const [seen] = faces
-    const twins = await findTwins(gallery, caller, params, { probe: seen.template, target })
+    const search = await searchTwins(gallery, caller, params, { probes: seen.probes, target })
     return {
       effect: (tx) => {
-        const duplicates = knownTwins(gallery, tx, caller, twins)
+        const duplicates = knownTwins(gallery, tx, caller, search.twins(tx))
         if (duplicates.length > 0 && params.duplicateCheck === 'reject') throw duplicate(duplicates)
         const found = targetOf(gallery, tx, caller, params)
         const subject = found ?? gallery.create(tx, caller, params)
-        const face = { template: seen.template, qualityScore: seen.qualityScore }
-        const faceId = addGuarded(gallery, tx, subject, { face, force: params.force || !found })
+        const faceId = addGuarded(call, tx, subject, { seen, force: params.force || !found })
         const joined = gallery.update(tx, subject, changeOf(params, found))
         const [told] = gallery.describe(tx, [joined])
         if (!told) throw new Error('the subject is gone')
@@ -164,23 +165,42 @@ function targetOf(
   return target
 }
 
-type Probe = { readonly probe: Sought; readonly target: SubjectRow | undefined }
-type Sought = Parameters<Gallery['search']>[1]
+type Probe = {
+  readonly probes: Parameters<Gallery['search']>[1]
+  readonly target: SubjectRow | undefined
+}
 
 /** The most duplicates that are told. */
 const duplicatesMax = 10
 
-/** Other subjects that look the same. */
-async function findTwins(
+type TwinSearch = { readonly twins: (tx: Tx) => readonly Hit[] }
+
+/**
+ * Looks for other subjects that look the same. Whoever is enrolled between the search and the end of
+ * the call is compared there: of two enrolments of one face at once, one meets the other.
+ */
+async function searchTwins(
   gallery: Gallery,
   { galleryId }: Caller,
   { duplicateCheck, duplicateThreshold }: EnrollParams,
-  { probe, target }: Probe,
-): Promise<Hit[]> {
-  if (duplicateCheck === 'off') return []
+  { probes, target }: Probe,
+): Promise<TwinSearch> {
+  if (duplicateCheck === 'off') return { twins: () => [] }
   const excludeSubjectId = target?.subjectId
-  const hits = await gallery.search(galleryId, probe, { limit: duplicatesMax, excludeSubjectId })
-  return hits.filter((hit) => hit.similarity >= duplicateThreshold)
+  const sequence = await gallery.read((reading) => gallery.sequence(reading, galleryId))
+  const options = { limit: duplicatesMax, excludeSubjectId }
+  const hits = await gallery.search(galleryId, probes, options)
+  return {
+    twins: (tx) => {
+      const since = gallery.newcomers(tx, { galleryId, sequence, probes })
+      const newcomers = since.filter(({ subjectId }) => subjectId !== excludeSubjectId)
+      const known = new Set(newcomers.map(({ subjectId }) => subjectId))
+      return [...newcomers, ...hits.filter(({ subjectId }) => !known.has(subjectId))]
+        .filter((hit) => hit.similarity >= duplicateThreshold)
+        .toSorted((a, b) => b.similarity - a.similarity)
+        .slice(0, duplicatesMax)
+    },
+  }
 }
 
 function knownTwins(gallery: Gallery, tx: Tx, { galleryId }: Caller, twins: readonly Hit[]) {

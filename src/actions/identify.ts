@@ -58,7 +58,7 @@ const identifyValue = z
     gallerySize: z.int().min(0).meta({ description: 'Subjects of the gallery.' }),
     notComparable: z.int().min(1).optional().meta({
       description:
-        'Templates of other models, which were not compared; absent when there are none.',
+        'Faces with templates of other models alone, which were not compared; absent when there are none.',
     }),
     image: imageFacts,
     debug,
@@ -99,7 +99,7 @@ type Searched = { readonly correlationId: string | undefined } & (
       readonly view: Sight['view']
       readonly faces: readonly (Sighted & { readonly hits: readonly Hit[] })[]
       readonly searchMs: number
-      /** Templates of other models. */
+      /** Faces that did not compare. */
       readonly others: number
     }
 )
@@ -113,22 +113,26 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
   if (!image) throw new RangeError('there is no such image')
   const { correlationId } = image
   try {
-    const { view, faces } = await sight(call, image, index)
+    const wanted = { formerTemplates: services.gallery.formerModels(caller.galleryId) }
+    const { view, faces } = await sight({ ...call, wanted }, image, index)
     const startMs = performance.now()
     const limit = params.maxCandidates + (isDebug ? belowMax : 0)
     const found = faces.map(async (one) => {
       const options = { limit, groups: params.groups }
       return {
         ...one,
-        hits: await services.gallery.search(caller.galleryId, one.template, options),
+        hits: await services.gallery.search(caller.galleryId, one.probes, options),
       }
     })
     const searched = await Promise.all(found)
     const searchMs = performance.now() - startMs
-    const { modelId } = faces[0].template
-    const { count, others } = services.gallery.comparable(caller.galleryId, modelId)
+    const modelIds = faces[0].probes.map(({ modelId }) => modelId)
+    const { count, others } = services.gallery.comparable(caller.galleryId, modelIds)
     if (count === 0 && others > 0)
-      throw new ActionError('MODEL_MISMATCH', `no template of the gallery is of ${modelId}`)
+      throw new ActionError(
+        'MODEL_MISMATCH',
+        `no template of the gallery is of ${modelIds.join(' or ')}`,
+      )
     return { correlationId, view, faces: searched, searchMs, others }
   } catch (error) {
     if (error instanceof ActionError) return { correlationId, error }
@@ -222,5 +226,6 @@ function debugFacts(
     scores: best ? { recognizer: best.score } : {},
     searchMs: searched.searchMs,
     below,
+    modelIds: one.probes.map(({ modelId }) => modelId),
   })
 }

@@ -1,9 +1,9 @@
-import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-
-type NewFace = Parameters<Gallery['addFace']>[2]
+import type { ActionCall } from './action.ts'
+import { newFaceOf } from './remember.ts'
+import type { Sighted } from './sight.ts'
 
 /** A tenth of all strangers are as alike: whoever is less so is somebody else. */
 const similarityMin = 0.5
@@ -15,17 +15,18 @@ const similarityMin = 0.5
  * @throws ActionError SUBJECT_FACE_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED, GALLERY_FULL.
  */
 export function addGuarded(
-  gallery: Gallery,
+  call: Pick<ActionCall<unknown>, 'caller' | 'services'>,
   tx: Tx,
   subject: SubjectRow,
-  { face, force }: { readonly face: NewFace; readonly force: boolean },
+  { seen, force }: { readonly seen: Sighted; readonly force: boolean },
 ): string {
-  // A subject without templates of the active model cannot be compared with.
-  const best = force ? undefined : gallery.best(tx, subject, face.template)
+  const { gallery } = call.services
+  // A subject without templates of a loaded model cannot be compared with.
+  const best = force ? undefined : gallery.best(tx, subject, seen.probes)
   if (best && best.similarity < similarityMin)
     throw new ActionError(
       'SUBJECT_FACE_MISMATCH',
       `the face is ${best.similarity.toFixed(2)} like the subject, below ${similarityMin}`,
     )
-  return gallery.addFace(tx, subject, face)
+  return gallery.addFace(tx, subject, newFaceOf(call, tx, seen))
 }

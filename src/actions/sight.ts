@@ -4,7 +4,19 @@ import type { ActionCall } from './action.ts'
 import { judgeLiveness, type LivenessFace } from './judge-liveness.ts'
 
 /** A face that can be compared. */
-export type Sighted = SeenFace & { readonly template: Template }
+export type Sighted = SeenFace & {
+  readonly template: Template
+  /** The face as each model describes it that it was asked of, the active one first. */
+  readonly probes: readonly Template[]
+}
+
+/** What a look is to bring beside templates of the active model. */
+export type Wanted = {
+  /** Former models that faces are to be described by as well. */
+  readonly formerTemplates?: readonly string[]
+  /** Whether faces bring a crop that can be looked at again. */
+  readonly contextCrops?: boolean
+}
 
 /** What was seen in a picture: at least one face, the largest first. */
 export type Sight = { readonly view: View; readonly faces: readonly [Sighted, ...Sighted[]] }
@@ -36,12 +48,12 @@ type SightCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'sig
  *   and what is wrong with the picture itself.
  */
 export async function sight(
-  call: SightCall<SightOptions>,
+  call: SightCall<SightOptions> & { readonly wanted?: Wanted },
   picture: Picture,
   index: number,
 ): Promise<Sight> {
   const { params } = call
-  const look = { templates: true, liveness: params.requireLiveness }
+  const look = { templates: true, liveness: params.requireLiveness, ...wantedOf(call.wanted) }
   const { view, faces } = await seeFaces(call, picture, index, look)
   const [largest, ...others] = faces.map(sighted)
   if (!largest) throw new Error('the largest face is gone')
@@ -61,7 +73,7 @@ export async function seeFaces(
   call: SightCall<SeeOptions>,
   picture: Picture,
   index: number,
-  also: Pick<Look, 'templates' | 'liveness'>,
+  also: Partial<Look>,
 ): Promise<{ readonly view: View; readonly faces: readonly [SeenFace, ...SeenFace[]] }> {
   const { params, caller, services, signal } = call
   const { minFaceConfidence, minFaceSize, maxFaces = 1, facePolicy } = params
@@ -108,9 +120,18 @@ function requireLive(face: SeenFace, view: View, options: SightOptions): void {
   )
 }
 
+/** What is not wanted is not said: the look stays as it was. */
+function wantedOf({ formerTemplates = [], contextCrops = false }: Wanted = {}): Wanted {
+  return {
+    ...(formerTemplates.length > 0 && { formerTemplates }),
+    ...(contextCrops && { contextCrops }),
+  }
+}
+
 function sighted(face: SeenFace): Sighted {
-  if (!face.template) throw new Error('a template was asked for and did not come')
-  return { ...face, template: face.template }
+  const { template, formerTemplates = [] } = face
+  if (!template) throw new Error('a template was asked for and did not come')
+  return { ...face, template, probes: [template, ...formerTemplates] }
 }
 
 const isGood =

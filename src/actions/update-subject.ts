@@ -17,8 +17,9 @@ import {
 } from './fields.ts'
 import { subjectExample } from './examples.ts'
 import { notFound } from './not-found.ts'
+import { wantedToRemember } from './remember.ts'
 import { addGuarded } from './same-person.ts'
-import { sight } from './sight.ts'
+import { sight, type Sighted } from './sight.ts'
 import { subject } from './subject.ts'
 
 const updateParams = z
@@ -79,12 +80,12 @@ export const updateSubject = defineAction({
     const { gallery } = services
     const name = { subjectId: params.subjectId }
     await gallery.read((reading) => gallery.find(reading, caller.galleryId, name) ?? notFound())
-    const face = await faceToAdd(call)
+    const seen = await faceToAdd(call)
     return {
       effect: (tx) => {
         const found = gallery.find(tx, caller.galleryId, name) ?? notFound()
         // First the new template: then the last old one may go.
-        if (face) addGuarded(gallery, tx, found, { face, force: params.force })
+        if (seen) addGuarded(call, tx, found, { seen, force: params.force })
         const changed = gallery.update(tx, found, params)
         const [value] = gallery.describe(tx, [changed])
         if (!value) throw new Error('the subject is gone')
@@ -97,10 +98,10 @@ export const updateSubject = defineAction({
   },
 })
 
-async function faceToAdd(call: Call) {
+async function faceToAdd(call: Call): Promise<Sighted | undefined> {
   const [image] = call.params.images ?? []
   if (!image) return undefined
-  const { faces } = await sight(call, image, 0)
-  const { template, qualityScore } = faces[0]
-  return { template, qualityScore }
+  const wanted = await wantedToRemember(call)
+  const { faces } = await sight({ ...call, wanted }, image, 0)
+  return faces[0]
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
+import { adopt } from './adopt.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors } from './image-errors.ts'
 import { debugOf } from './candidates.ts'
@@ -22,7 +23,7 @@ import {
   subjectId,
 } from './fields.ts'
 import { notFound } from './not-found.ts'
-import { sight } from './sight.ts'
+import { sight, type Wanted } from './sight.ts'
 
 const mode = z.enum(['imageToImage', 'imageToSubject'])
 
@@ -72,13 +73,22 @@ export const verify = defineAction({
       subjectId: z.uuid().optional(),
       externalId: z.string().nullable().optional(),
       faceId: z.uuid().optional().meta({ description: 'The template that is most like the face.' }),
+      adoptedFaceId: z.uuid().optional().meta({
+        description:
+          'The face was added to the subject, which no template of the active model knew: only in projects that have switched it on.',
+      }),
       image: imageFacts,
       debug,
     })
     .meta({ id: 'VerifyValue' }),
   errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example: verifyExample,
-  scrub: (value) => ({ ...value, externalId: null, faceId: undefined }),
+  scrub: (value) => ({
+    ...value,
+    externalId: null,
+    faceId: undefined,
+    adoptedFaceId: undefined,
+  }),
   run: (call) => (isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)),
 })
 
@@ -122,26 +132,32 @@ async function compareWithImage(call: Call) {
 async function compareWithSubject(call: Call) {
   const { params, services } = call
   const { gallery } = services
-  await gallery.read((reading) => subjectOf(call, reading))
-  const { view, faces } = await look(call, 0)
+  const wanted = await gallery.read((reading) => wantedFor(call, reading))
+  const { view, faces } = await look(call, 0, wanted)
   return {
     effect: (tx: Parameters<typeof gallery.remove>[0]) => {
       const subject = subjectOf(call, tx)
-      const best = gallery.best(tx, subject, faces[0].template)
+      const [seen] = faces
+      const best = gallery.best(tx, subject, seen.probes)
       if (!best)
         throw new ActionError('MODEL_MISMATCH', 'the subject has no template of the active model')
       const value = valueOf(call, best.similarity)
       if (value.matched) gallery.touch(tx, [subject.subjectId])
+      const adoptedFaceId = value.matched ? adopt(call, tx, subject, { seen, best }) : undefined
       const outcome = {
         ...value,
         mode: 'imageToSubject' as const,
-        probe: faceOf(view, faces[0], 0),
+        probe: faceOf(view, seen, 0),
         reference: null,
         subjectId: subject.subjectId,
         externalId: subject.externalId,
         faceId: best.faceId,
+        ...(adoptedFaceId !== undefined && { adoptedFaceId }),
         image: imageOf(view),
-        ...debugOf(call.debug, view, faces[0], { scores: { recognizer: best.score } }),
+        ...debugOf(call.debug, view, seen, {
+          scores: { recognizer: best.score },
+          modelIds: [best.modelId],
+        }),
       }
       const { correlationId } = params.images[0] ?? {}
       return [{ correlationId, subjectIds: [subject.subjectId], value: outcome }]
@@ -150,11 +166,22 @@ async function compareWithSubject(call: Call) {
 }
 
 /** The probe is whom the camera sees now; what it is compared with may be of a passport. */
-function look(call: Call, index: number) {
+function look(call: Call, index: number, wanted: Wanted = {}) {
   const image = call.params.images[index]
   if (!image) throw new RangeError('there is no such image')
   const requireLiveness = call.params.requireLiveness && index === 0
-  return sight({ ...call, params: { ...call.params, requireLiveness } }, image, index)
+  return sight({ ...call, wanted, params: { ...call.params, requireLiveness } }, image, index)
+}
+
+/** The models that know the subject; and, where the probe may be stored, what is stored of it. */
+function wantedFor(call: Call, reading: ReadingOf): Wanted {
+  const { gallery } = call.services
+  const { former, isActive } = gallery.modelsOf(reading, subjectOf(call, reading))
+  const switches = gallery.switches(reading, call.caller.projectId)
+  return {
+    formerTemplates: former,
+    contextCrops: !isActive && switches.adopt && switches.storeCrops,
+  }
 }
 
 /** Both ids together must name one subject. @throws ActionError SUBJECT_NOT_FOUND. */

@@ -3,6 +3,8 @@ import type { Command } from './command.ts'
 import { install } from './models/install.ts'
 import { list } from './models/list.ts'
 import { remove } from './models/remove.ts'
+import { retire } from './models/retire.ts'
+import { status } from './models/status.ts'
 import { use } from './models/use.ts'
 import { verify } from './models/verify.ts'
 
@@ -14,11 +16,16 @@ facegate models install <name|folder|address> [--use] [--from <folder>] [--accep
 facegate models verify [<pack>...] [--json]
 facegate models use <pack|pack/model|builtin> [--role detector|recognizer|liveness] [--json]
 facegate models remove <pack> [--json]
+facegate models status [--json]
+facegate models retire <model> --confirm <model> [--with-faces] [--json]
 
   Begin with: facegate models install recommended --use
   A pack is a folder of networks with a pack.json; <name> is one of the public packs
   that list shows. --from names a folder that is looked into for the files before they
   are fetched. Licences that forbid business use, or do not say, need --accept-licence.
-  What is chosen with use counts from the next start of the service.`,
-  run: verbs({ list, install, verify, use, remove }),
+  What is chosen with use counts from the next start of the service.
+  status says how far the galleries have come to a new recognizer's templates; retire
+  deletes those of a former one when no subject needs them any more; faces that have no
+  other go with --with-faces.`,
+  run: verbs({ list, install, verify, use, remove, status, retire }),
 }

@@ -1,11 +1,7 @@
 import { parseArgs } from 'node:util'
-import {
-  createProject,
-  findProject,
-  listProjects,
-  updateProject,
-  type Project,
-} from '../store/projects.ts'
+import { removeCrops } from '../store/crops.ts'
+import { createProject, findProject, listProjects, updateProject } from '../store/projects.ts'
+import type { Project, ProjectSwitches } from '../store/projects.ts'
 import { columns, print, theAccountId, theProject, verbs, withStore } from './admin.ts'
 import { UsageError, type Command } from './command.ts'
 
@@ -18,13 +14,17 @@ export const project: Command = {
   usage: `facegate project create <name> [--gallery isolated|shared] [--json]
 facegate project list [--json]
 facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
-                     [--retention-days n] [--threshold 0..1] [--json]
+                     [--retention-days n] [--threshold 0..1]
+                     [--store-crops on|off] [--adopt on|off] [--json]
 
   A project has its own budget, rate limit, keys and, unless its gallery is shared
   with the account's other shared projects, its own gallery. --sustained is calls
   per second in the long run, --burst calls at once; "default" takes the server's.
   --threshold is the similarity from which svc.identify names people; by default it
-  grows with the gallery.`,
+  grows with the gallery. --store-crops keeps a crop of each face that is enrolled from
+  now on, encrypted, so that a later model can describe it; off deletes those that the
+  project had stored. --adopt lets svc.verify add a face to a subject that only a former
+  model knows.`,
   run: verbs({ create, list, set }),
 }
 
@@ -43,13 +43,13 @@ async function create(args: readonly string[]): Promise<void> {
       .transaction()
       .execute((db) => createProject(db, { accountId, name, galleryMode }, new Date()))
   })
-  print(made, values.json, () => table([made]))
+  print(shown(made), values.json, () => table([made]))
 }
 
 async function list(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { json } })
   const projects = await withStore(({ db }) => listProjects(db))
-  print(projects, values.json, () => table(projects))
+  print(projects.map(shown), values.json, () => table(projects))
 }
 
 async function set(args: readonly string[]): Promise<void> {
@@ -62,6 +62,8 @@ async function set(args: readonly string[]): Promise<void> {
       burst: text,
       'retention-days': text,
       threshold: text,
+      'store-crops': text,
+      adopt: text,
       json,
     },
   })
@@ -71,7 +73,11 @@ async function set(args: readonly string[]): Promise<void> {
   const galleryMode = galleryOf(values.gallery)
   const retentionDays = limitOf('--retention-days', values['retention-days'], 36_500)
   const identifyThreshold = shareOf('--threshold', values.threshold)
+  const storeCrops = switchOf('--store-crops', values['store-crops'])
+  const adopt = switchOf('--adopt', values.adopt)
   const change = {
+    ...(storeCrops !== undefined && { storeCrops }),
+    ...(adopt !== undefined && { adopt }),
     ...(identifyThreshold !== undefined && { identifyThreshold }),
     ...(retentionDays !== undefined && { retentionDays }),
     ...(sustainedPerS !== undefined && { sustainedPerS }),
@@ -82,9 +88,16 @@ async function set(args: readonly string[]): Promise<void> {
   const changed = await withStore(async (store) => {
     const { projectId } = await theProject(store, wanted)
     await updateProject(store.db, projectId, change)
-    return theProject(store, projectId)
+    // First the switch: no call that ends later stores another one.
+    const cropsDeleted = storeCrops === 0 && { cropsDeleted: await removeCrops(store, projectId) }
+    return { ...shown(await theProject(store, projectId)), ...cropsDeleted }
   })
-  print(changed, values.json, () => table([changed]))
+  const { cropsDeleted } = changed
+  print(changed, values.json, () =>
+    cropsDeleted === undefined
+      ? table([changed])
+      : `${table([changed])}\n${cropsDeleted} stored crops were deleted`,
+  )
 }
 
 function only(positionals: readonly string[]): string {
@@ -108,6 +121,18 @@ function limitOf(name: string, value: string | undefined, max: number): number |
   return limit
 }
 
+function switchOf(name: string, value: string | undefined): 0 | 1 | undefined {
+  if (value === undefined) return undefined
+  if (value === 'on') return 1
+  if (value === 'off') return 0
+  throw new UsageError(`${name} is on or off`)
+}
+
+/** A project with its switches as JSON has them. */
+function shown({ storeCrops, adopt, ...project }: Project) {
+  return { ...project, storeCrops: storeCrops === 1, adopt: adopt === 1 }
+}
+
 /** null goes back to the server's rule. */
 function shareOf(name: string, value: string | undefined): number | null | undefined {
   if (value === undefined) return undefined
@@ -117,7 +142,7 @@ function shareOf(name: string, value: string | undefined): number | null | undef
   return share
 }
 
-function table(projects: readonly Project[]): string {
+function table(projects: readonly Omit<Project, keyof ProjectSwitches>[]): string {
   const limit = (value: number | null): string => (value === null ? 'default' : String(value))
   return columns(
     ['project', 'name', 'gallery', 'sustained/s', 'burst', 'created'],

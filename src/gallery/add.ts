@@ -1,11 +1,14 @@
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { addCrop } from '../store/crops.ts'
+import { faceCounts, recordFace } from '../store/faces.ts'
 import { countChange, createGallery, findGallery } from '../store/galleries.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { addSubject, changeSubject } from '../store/subjects.ts'
-import { addTemplate, templateCounts } from '../store/templates.ts'
+import { addTemplate } from '../store/templates.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Template } from '../vision/view.ts'
+import { sealCrop } from './crop-seal.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { sealTemplate } from './template-seal.ts'
 
@@ -23,8 +26,16 @@ export type NewSubject = {
 }
 
 /** A face to be remembered. */
-export type NewFace = { readonly template: Template; readonly qualityScore: number }
+export type NewFace = {
+  readonly template: Template
+  readonly qualityScore: number
+  /** A JPEG of it and what is around it, for projects that have it stored. */
+  readonly crop?: StoredCrop | undefined
+}
 
+type StoredCrop = { readonly jpeg: Buffer; readonly projectId: string }
+
+/** Faces are counted, however many models describe each. */
 export type AddLimits = {
   readonly templatesPerSubject: number
   readonly templatesPerGallery: number
@@ -80,38 +91,45 @@ export type Adding = AddLimits & {
 export function addFace(
   tx: Tx,
   subject: SubjectRow,
-  { template, qualityScore }: NewFace,
+  { template, qualityScore, crop }: NewFace,
   adding: Adding,
 ): string {
   const { subjectId, galleryId } = subject
   const { keys, nowUtc } = adding
-  const gallery = findGallery(tx, galleryId)
-  if (!gallery) throw new Error(`there is no gallery ${galleryId}`)
-  if ((templateCounts(tx, [subjectId]).get(subjectId) ?? 0) >= adding.templatesPerSubject)
-    throw new ActionError(
-      'TEMPLATE_LIMIT_REACHED',
-      `the subject has ${adding.templatesPerSubject} templates, the most there may be`,
-    )
-  if (gallery.templateCount >= adding.templatesPerGallery)
-    throw new ActionError(
-      'GALLERY_FULL',
-      `the gallery has ${adding.templatesPerGallery} templates, the most there may be`,
-    )
+  const tenantId = requireRoom(tx, subject, adding)
   const faceId = newId()
   const { modelId } = template
-  const place = { tenantId: gallery.accountId, galleryId, subjectId, faceId, modelId }
-  const sealed = sealTemplate(keys.open(tx, subject), place, template)
-  const sequence = countChange(tx, { galleryId, templates: 1 })
-  addTemplate(tx, {
-    faceId,
-    subjectId,
-    galleryId,
-    sequence,
-    modelId,
-    sealed,
-    qualityScore,
-    createdAtUtc: nowUtc,
-  })
+  const key = keys.open(tx, subject)
+  const place = { tenantId, galleryId, subjectId, faceId }
+  const sequence = countChange(tx, { galleryId, faces: 1 })
+  recordFace(tx, { faceId, subjectId, galleryId, sequence, qualityScore, createdAtUtc: nowUtc })
+  const sealed = sealTemplate(key, { ...place, modelId }, template)
+  addTemplate(tx, { faceId, modelId, sealed })
+  if (crop) {
+    const { projectId, jpeg } = crop
+    addCrop(tx, { faceId, projectId, sealed: sealCrop(key, place, jpeg) })
+  }
   changeSubject(tx, subjectId, { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc })
   return faceId
+}
+
+/** @returns the account of the gallery. @throws ActionError TEMPLATE_LIMIT_REACHED, GALLERY_FULL. */
+function requireRoom(
+  tx: Tx,
+  { subjectId, galleryId }: SubjectRow,
+  { templatesPerSubject, templatesPerGallery }: AddLimits,
+): string {
+  const gallery = findGallery(tx, galleryId)
+  if (!gallery) throw new Error(`there is no gallery ${galleryId}`)
+  if ((faceCounts(tx, [subjectId]).get(subjectId) ?? 0) >= templatesPerSubject)
+    throw new ActionError(
+      'TEMPLATE_LIMIT_REACHED',
+      `the subject has ${templatesPerSubject} templates, the most there may be`,
+    )
+  if (gallery.templateCount >= templatesPerGallery)
+    throw new ActionError(
+      'GALLERY_FULL',
+      `the gallery has ${templatesPerGallery} templates, the most there may be`,
+    )
+  return gallery.accountId
 }

@@ -1,7 +1,10 @@
+import { faceCounts, facesOf as rowsOf } from '../store/faces.ts'
 import { groupsOf } from '../store/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import { templateCounts, templatesOf } from '../store/templates.ts'
+import { templatesOf } from '../store/templates.ts'
 import type { Reading } from '../store/tx.ts'
+import type { Calibrations } from './calibrations.ts'
+import { preferredTemplate } from './preferred.ts'
 
 /** A subject as it is shown; never its templates. */
 export type Subject = Pick<
@@ -17,41 +20,43 @@ export type Subject = Pick<
 type FaceFacts = {
   readonly faceId: string
   readonly qualityScore: number
+  /** The model that the face is compared by. */
   readonly modelId: string
   readonly createdAtUtc: string
 }
 
-/** Shows subjects, in the order given; `faces` adds what is known of each template. */
-export function describeSubjects(
+/** Shows subjects, in the order given; `faces` adds what is known of each face. */
+export type DescribeSubjects = (
   reading: Reading,
   rows: readonly SubjectRow[],
-  show: { readonly faces: boolean } = { faces: false },
-): Subject[] {
-  const subjectIds = rows.map(({ subjectId }) => subjectId)
-  const groups = groupsOf(reading, subjectIds)
-  const counts = templateCounts(reading, subjectIds)
-  return rows.map((row) => ({
-    subjectId: row.subjectId,
-    externalId: row.externalId,
-    displayName: row.displayName,
-    groups: [...(groups.get(row.subjectId) ?? [])],
-    // Written by this folder, which takes an object.
-    attributes: JSON.parse(row.attributes) as Record<string, unknown>,
-    embeddingCount: counts.get(row.subjectId) ?? 0,
-    ...(show.faces && { faces: facesOf(reading, row.subjectId) }),
-    createdAtUtc: row.createdAtUtc,
-    updatedAtUtc: row.updatedAtUtc,
-    expiresAtUtc: row.expiresAtUtc,
-  }))
+  show?: { readonly faces: boolean },
+) => Subject[]
+
+export function createDescribe(calibrations: Calibrations): DescribeSubjects {
+  return (reading, rows, show = { faces: false }) => {
+    const subjectIds = rows.map(({ subjectId }) => subjectId)
+    const groups = groupsOf(reading, subjectIds)
+    const counts = faceCounts(reading, subjectIds)
+    return rows.map((row) => ({
+      subjectId: row.subjectId,
+      externalId: row.externalId,
+      displayName: row.displayName,
+      groups: [...(groups.get(row.subjectId) ?? [])],
+      // Written by this folder, which takes an object.
+      attributes: JSON.parse(row.attributes) as Record<string, unknown>,
+      embeddingCount: counts.get(row.subjectId) ?? 0,
+      ...(show.faces && { faces: facesOf(reading, row.subjectId, calibrations) }),
+      createdAtUtc: row.createdAtUtc,
+      updatedAtUtc: row.updatedAtUtc,
+      expiresAtUtc: row.expiresAtUtc,
+    }))
+  }
 }
 
-function facesOf(reading: Reading, subjectId: string): FaceFacts[] {
-  return templatesOf(reading, subjectId).map(
-    ({ faceId, qualityScore, modelId, createdAtUtc }): FaceFacts => ({
-      faceId,
-      qualityScore,
-      modelId,
-      createdAtUtc,
-    }),
-  )
+function facesOf(reading: Reading, subjectId: string, calibrations: Calibrations): FaceFacts[] {
+  const byFace = Map.groupBy(templatesOf(reading, subjectId), ({ faceId }) => faceId)
+  return rowsOf(reading, subjectId).map(({ faceId, qualityScore, createdAtUtc }) => {
+    const { modelId = '' } = preferredTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}
+    return { faceId, qualityScore, modelId, createdAtUtc }
+  })
 }

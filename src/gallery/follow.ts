@@ -1,18 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Store } from '../store/database.ts'
 import { findGallery } from '../store/galleries.ts'
-import { changesAfter, type ChangePlace, type TemplateChange } from '../store/templates.ts'
-import type { Reading } from '../store/tx.ts'
-import type { OpenStored } from './opener.ts'
-import type { Change, ExactSearch } from './search/exact.ts'
+import { changesAfter, pastAllFaces, type ChangePlace } from '../store/faces.ts'
 import { groupsOf } from '../store/groups.ts'
-
-export type StoredTemplate = NonNullable<TemplateChange['template']>
+import type { Reading } from '../store/tx.ts'
+import type { Calibrations } from './calibrations.ts'
+import type { OpenStored } from './opener.ts'
+import { preferredTemplate } from './preferred.ts'
+import type { Change, ExactSearch } from './search/exact.ts'
 
 export type FollowOptions = {
   readonly store: Pick<Store, 'read'>
   readonly search: ExactSearch
   readonly openStored: OpenStored
+  readonly calibrations: Calibrations
 }
 
 /** Brings the memory of a gallery up to all that is committed at the moment of the call. */
@@ -23,9 +24,11 @@ const rowsAtATime = 128
 
 /**
  * Keeps the search's memory current: before each search it asks the store what is new. Whatever was
- * committed before a search began, that search sees.
+ * committed before a search began, that search sees. Of a face with templates of several models the
+ * memory holds the one that it is to be compared by: changing the model makes nothing larger.
  */
-export function createFollow({ store, search, openStored }: FollowOptions): Follow {
+export function createFollow(options: FollowOptions): Follow {
+  const { store, search, openStored, calibrations } = options
   const reached = new Map<string, number>()
   const running = new Map<string, Promise<void>>()
   return async (galleryId) => {
@@ -57,12 +60,12 @@ export function createFollow({ store, search, openStored }: FollowOptions): Foll
   function page(reading: Reading, galleryId: string, place: ChangePlace) {
     const sequence = findGallery(reading, galleryId)?.sequence ?? 0
     const rows = changesAfter(reading, galleryId, place, rowsAtATime)
-    const subjectIds = rows.flatMap(({ template }) => (template ? [template.subjectId] : []))
+    const subjectIds = rows.flatMap(({ face }) => (face ? [face.subjectId] : []))
     const groups = groupsOf(reading, [...new Set(subjectIds)])
-    const changes = rows.map((row): Change => {
-      const { sequence, faceId, template: stored } = row
+    const changes = rows.map(({ sequence, faceId, face }): Change => {
+      const stored = face && preferredTemplate(face.templates, calibrations)
       const template = stored && openStored(reading, stored)
-      if (!stored || !template) return { sequence, templateId: faceId }
+      if (!template) return { sequence, templateId: faceId }
       const { subjectId } = stored
       const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [] }
       return { sequence, templateId: faceId, template: indexed }
@@ -70,6 +73,3 @@ export function createFollow({ store, search, openStored }: FollowOptions): Foll
     return { sequence, changes }
   }
 }
-
-/** After every id of the change that was reached. */
-const pastAllFaces = '\u{10FFFF}'

@@ -2,48 +2,72 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
-import { gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
+import { forgetRemovals } from '../store/faces.ts'
+import { findGallery, gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
-import { identifyThresholdOf } from '../store/projects.ts'
+import { identifyThresholdOf, switchesOf, type ProjectSwitches } from '../store/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { findSubject, findSubjects, subjectsOfGroup, touchSubjects } from '../store/subjects.ts'
 import type { SubjectName } from '../store/subjects.ts'
-import { forgetRemovals } from '../store/templates.ts'
 import type { Reading, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/view.ts'
 import { addFace, createSubject } from './add.ts'
 import type { AddLimits, NewFace, NewSubject, Owner } from './add.ts'
-import { bestOfSubject, likenessOf, type FaceLikeness, type Likeness } from './compare.ts'
-import { describeSubjects } from './describe.ts'
+import type { Calibrations } from './calibrations.ts'
+import { bestOfSubject, likenessOf, modelsOfSubject } from './compare.ts'
+import type { FaceLikeness, Likeness } from './compare.ts'
+import { createDescribe, type DescribeSubjects } from './describe.ts'
 import { createFollow, type Follow } from './follow.ts'
 import { createKeyFile, openKeyring, type Keyring } from './keyring.ts'
+import { newcomersSince, type Since } from './newcomers.ts'
 import { createOpener } from './opener.ts'
+import { createRemake, type Remake } from './remake.ts'
 import { removeAll } from './remove-all.ts'
 import { deleteSubject } from './remove.ts'
 import { overdueSubjects } from './retention.ts'
 import type { ExactSearch } from './search/exact.ts'
-import { autoThreshold, matchLevelOf, similarityAt } from './similarity.ts'
-import type { Calibration, MatchLevel } from './similarity.ts'
+import { searchModels, type Hit, type HitOptions } from './search-models.ts'
+import { autoThreshold, matchLevelOf } from './similarity.ts'
+import type { MatchLevel } from './similarity.ts'
 import { createSubjectKeys, openGalleryKey, type SubjectKeys } from './subject-keys.ts'
 import { updateSubject, type SubjectUpdate } from './update.ts'
 
 /** The memory of faces. What takes a `Tx` belongs into the transaction that ends a call. */
 export type Gallery = {
   /** Searches all that is committed: the subjects most like the probe, best first. */
-  readonly search: (galleryId: string, probe: Template, options: HitOptions) => Promise<Hit[]>
-  /** Templates in memory that compare with those of the model, and those of other models. */
-  readonly comparable: (galleryId: string, modelId: string) => Comparable
+  readonly search: (
+    galleryId: string,
+    probes: readonly Template[],
+    options: HitOptions,
+  ) => Promise<Hit[]>
+  /** Number of the gallery's last change: searches from now on have seen it. */
+  readonly sequence: (reading: Reading, galleryId: string) => number
+  /** How alike the subjects are whose faces have changed since a search may have looked. */
+  readonly newcomers: (reading: Reading, since: Since) => Hit[]
+  /**
+   * Models beside the active one that a probe is to be described by as well, for nobody to be
+   * missed: those by which faces of the gallery in memory are compared.
+   */
+  readonly formerModels: (galleryId: string) => readonly string[]
+  /** The same for one subject's faces; and whether it has templates of the active model. */
+  readonly modelsOf: (reading: Reading, subject: SubjectRow) => SubjectModels
+  /** Faces in memory that compare with templates of these models, and those that do not. */
+  readonly comparable: (galleryId: string, modelIds: readonly string[]) => Comparable
   /** Asks of one moment's state. */
   readonly read: Store['read']
   readonly size: (reading: Reading, galleryId: string) => GallerySize
   readonly find: (reading: Reading, galleryId: string, name: SubjectName) => SubjectRow | undefined
-  readonly describe: typeof describeSubjects
-  /** The template of a subject that is most like the probe; undefined when none compares. */
+  readonly describe: DescribeSubjects
+  /**
+   * The face of a subject that is most like the probe; undefined when none compares.
+   *
+   * @param probes the probe as each model describes it.
+   */
   readonly best: (
     reading: Reading,
     subject: SubjectRow,
-    probe: Template,
+    probes: readonly Template[],
   ) => FaceLikeness | undefined
   readonly compare: (a: Template, b: Template) => Likeness
   readonly levelOf: (similarity: number) => MatchLevel
@@ -51,6 +75,8 @@ export type Gallery = {
   readonly autoThreshold: (subjectCount: number) => number
   /** The threshold that a project has set for all its searches; null where it has none. */
   readonly projectThreshold: (reading: Reading, projectId: string) => number | null
+  /** What a project has switched on. */
+  readonly switches: (reading: Reading, projectId: string) => ProjectSwitches
   readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => SubjectRow
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => string
@@ -67,23 +93,20 @@ export type Gallery = {
   readonly removeGroup: (galleryId: string, name: string) => Promise<DeletionRecord[]>
   /** Deletes subjects whose time is over. @returns how many. */
   readonly sweep: () => Promise<number>
+  /** Makes templates of the active model of all stored crops. */
+  readonly remake: Remake
 }
-
-export type Hit = FaceLikeness & { readonly subjectId: string }
 
 export type Comparable = { readonly count: number; readonly others: number }
 
-export type HitOptions = {
-  readonly limit: number
-  /** Only subjects in one of these. */
-  readonly groups?: readonly string[] | undefined
-  readonly excludeSubjectId?: string | undefined
-}
+export type SubjectModels = { readonly former: readonly string[]; readonly isActive: boolean }
+
+export type { Hit }
 
 export type GalleryOptions = AddLimits & {
   readonly store: Store
   readonly search: ExactSearch
-  readonly calibration: Calibration
+  readonly calibrations: Calibrations
   readonly masterKeyFile: string
   /** For projects without a retention of their own. */
   readonly retentionDays: number
@@ -98,38 +121,51 @@ export type GalleryOptions = AddLimits & {
  *   database was written with.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
-  const { store, search, calibration, clock, log } = options
+  const { store, search, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const openStored = createOpener(keys, log)
-  const follow = createFollow({ store, search, openStored })
+  const follow = createFollow({ store, search, openStored, calibrations })
   await load(store, follow)
   const writing = writes(keys, options)
+  const comparing = { openStored, calibrations }
   return {
     ...reads(store),
     ...writing,
     ...deletes(writing.remove, follow, options),
+    ...models(options),
     levelOf: matchLevelOf,
     autoThreshold,
     projectThreshold: identifyThresholdOf,
-    comparable: (galleryId, modelId) => {
-      const count = search.size(galleryId, modelId)
-      return { count, others: search.size(galleryId) - count }
-    },
-    compare: (a, b) => likenessOf(a, b, calibration),
-    best: (reading, subject, probe) =>
-      bestOfSubject(reading, subject, probe, { openStored, calibration }),
-    search: async (galleryId, probe, { limit, ...rest }) => {
+    switches: switchesOf,
+    describe: createDescribe(calibrations),
+    compare: (a, b) => likenessOf(a, b, calibrations),
+    best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),
+    newcomers: (reading, since) => newcomersSince(reading, since, comparing),
+    search: async (galleryId, probes, wanted) => {
       await follow(galleryId)
-      const { modelId } = probe
-      const found = await search.search(galleryId, probe, { ...rest, limit, modelId })
-      return found.map(({ templateId, subjectId, score }) => {
-        return {
-          faceId: templateId,
-          subjectId,
-          score,
-          similarity: similarityAt(score, calibration),
-        }
-      })
+      return searchModels({ search, calibrations }, galleryId, probes, wanted)
+    },
+    remake: createRemake({ store, keys, openStored, calibrations, follow, log }),
+  }
+}
+
+function models({
+  search,
+  calibrations,
+}: GalleryOptions): Pick<Gallery, 'formerModels' | 'modelsOf' | 'comparable'> {
+  const { activeModelId, formerModelIds } = calibrations
+  return {
+    formerModels: (galleryId) =>
+      formerModelIds.filter((modelId) => search.size(galleryId, modelId) > 0),
+    modelsOf: (reading, { subjectId }) => {
+      const modelIds = new Set(modelsOfSubject(reading, subjectId, calibrations))
+      const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
+      return { former, isActive: modelIds.has(activeModelId) }
+    },
+    comparable: (galleryId, modelIds) => {
+      const counts = modelIds.map((modelId) => search.size(galleryId, modelId))
+      const count = counts.reduce((sum, one) => sum + one, 0)
+      return { count, others: search.size(galleryId) - count }
     },
   }
 }
@@ -152,8 +188,9 @@ function reads(store: Store) {
   return {
     read: store.read,
     size: gallerySize,
+    sequence: (reading: Reading, galleryId: string) =>
+      findGallery(reading, galleryId)?.sequence ?? 0,
     find: findSubject,
-    describe: describeSubjects,
     list: findSubjects,
     listGroups,
     listDeletions: findDeletions,

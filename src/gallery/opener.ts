@@ -1,8 +1,8 @@
 import type { Log } from '../lib/log.ts'
 import { findGallery } from '../store/galleries.ts'
+import type { StoredTemplate } from '../store/templates.ts'
 import type { Reading } from '../store/tx.ts'
 import type { Template } from '../vision/view.ts'
-import type { StoredTemplate } from './follow.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { openTemplate } from './template-seal.ts'
 

@@ -1,20 +1,20 @@
 import { newId } from '../lib/ids.ts'
 import { scrubAnswers } from '../store/answers.ts'
 import { addDeletion, type DeletionRecord } from '../store/deletions.ts'
+import { facesOf, removeFaces } from '../store/faces.ts'
 import { countChange, findGallery } from '../store/galleries.ts'
 import { groupsOf } from '../store/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { removeSubject } from '../store/subjects.ts'
-import { removeTemplates, templatesOf } from '../store/templates.ts'
 import type { Tx } from '../store/tx.ts'
 
 /**
- * Deletes a subject: its key, its templates, its attributes and its links, and what stored answers
+ * Deletes a subject: its key, its templates and crops, its attributes and its links, and what stored answers
  * say of it. The record is what stays.
  */
 export function deleteSubject(tx: Tx, subject: SubjectRow, nowUtc: string): DeletionRecord {
   const { subjectId, galleryId, externalId } = subject
-  const faceIds = templatesOf(tx, subjectId).map(({ faceId }) => faceId)
+  const faceIds = facesOf(tx, subjectId).map(({ faceId }) => faceId)
   const record: DeletionRecord = {
     deletionId: newId(),
     subjectId,
@@ -24,8 +24,8 @@ export function deleteSubject(tx: Tx, subject: SubjectRow, nowUtc: string): Dele
     embeddingCount: faceIds.length,
     deletedAtUtc: nowUtc,
   }
-  const sequence = countChange(tx, { galleryId, subjects: -1, templates: -faceIds.length })
-  removeTemplates(tx, { galleryId, sequence }, faceIds)
+  const sequence = countChange(tx, { galleryId, subjects: -1, faces: -faceIds.length })
+  removeFaces(tx, { galleryId, sequence }, faceIds)
   removeSubject(tx, subjectId)
   scrubAnswers(tx, subjectId)
   addDeletion(tx, galleryId, record)

@@ -1,9 +1,10 @@
 import { decrypt, encrypt } from '../lib/aes-gcm.ts'
-import type { TemplateRow } from '../store/schema.ts'
+import type { FaceRow } from '../store/schema.ts'
 import type { Template } from '../vision/view.ts'
 
 /** Whose a template is. A ciphertext that is moved anywhere else does not open there. */
-export type TemplatePlace = Pick<TemplateRow, 'galleryId' | 'subjectId' | 'faceId' | 'modelId'> & {
+export type TemplatePlace = Pick<FaceRow, 'galleryId' | 'subjectId' | 'faceId'> & {
+  readonly modelId: string
   readonly tenantId: string
 }
 

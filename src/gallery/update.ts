@@ -1,9 +1,9 @@
 import { ActionError } from '../lib/errors.ts'
+import { facesOf, removeFaces, renumberFaces } from '../store/faces.ts'
 import { countChange } from '../store/galleries.ts'
 import { addGroups, groupsOf, removeGroups } from '../store/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { changeSubject, findSubject } from '../store/subjects.ts'
-import { removeTemplates, renumberTemplates, templatesOf } from '../store/templates.ts'
 import type { Tx } from '../store/tx.ts'
 import { normalUtc } from './add.ts'
 
@@ -35,7 +35,7 @@ export function updateSubject(
   nowUtc: string,
 ): SubjectRow {
   const { subjectId } = subject
-  if (update.removeFaceIds) removeFaces(tx, subject, update.removeFaceIds)
+  if (update.removeFaceIds) dropFaces(tx, subject, update.removeFaceIds)
   changeGroups(tx, subject, update)
   const change = {
     externalId: externalIdOf(tx, subject, update.externalId),
@@ -82,7 +82,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Copies of the gallery in memory filter by groups: they look at the templates again. */
+/** Copies of the gallery in memory filter by groups: they look at the faces again. */
 function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): void {
   const { subjectId, galleryId } = subject
   const before = groupsOf(tx, [subjectId]).get(subjectId) ?? []
@@ -92,11 +92,11 @@ function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): void 
   if (after.length > groupsMax)
     throw new ActionError('INVALID_REQUEST', `params.addGroups: a subject has at most ${groupsMax}`)
   if (before.join(' ') !== after.join(' '))
-    renumberTemplates(tx, subjectId, countChange(tx, { galleryId }))
+    renumberFaces(tx, subjectId, countChange(tx, { galleryId }))
 }
 
-function removeFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): void {
-  const own = new Set(templatesOf(tx, subject.subjectId).map(({ faceId }) => faceId))
+function dropFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): void {
+  const own = new Set(facesOf(tx, subject.subjectId).map(({ faceId }) => faceId))
   const wanted = new Set(faceIds.map((faceId) => faceId.toLowerCase()))
   if (wanted.size === 0) return
   if (!wanted.isSubsetOf(own))
@@ -107,6 +107,6 @@ function removeFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): v
       'params.removeFaceIds: the last template stays; svc.deleteSubject deletes the subject',
     )
   const { galleryId } = subject
-  const sequence = countChange(tx, { galleryId, templates: -wanted.size })
-  removeTemplates(tx, { galleryId, sequence }, [...wanted])
+  const sequence = countChange(tx, { galleryId, faces: -wanted.size })
+  removeFaces(tx, { galleryId, sequence }, [...wanted])
 }

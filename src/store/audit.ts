@@ -105,7 +105,10 @@ const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
     where type <> 'integer' limit ${linesMax}`,
   halved: () => sql`
     select 'subject ' || subjectId || ' has no template' as line from subjects
-    where not exists (select 1 from templates where templates.subjectId = subjects.subjectId)
+    where not exists (select 1 from faces where faces.subjectId = subjects.subjectId)
+    union all
+    select 'face ' || faceId || ' has no template' from faces
+    where not exists (select 1 from templates where templates.faceId = faces.faceId)
     union all
     select 'subject ' || subjectId || ' was deleted and is still there'
     from subjects join deletions using (subjectId)
@@ -114,7 +117,7 @@ const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
       || ' templates, which is not what it holds'
     from galleries g
     where subjectCount <> (select count(*) from subjects s where s.galleryId = g.galleryId)
-      or templateCount <> (select count(*) from templates t where t.galleryId = g.galleryId)
+      or templateCount <> (select count(*) from faces f where f.galleryId = g.galleryId)
     limit ${linesMax}`,
   unlogged: () => sql`
     select 'transfer ' || t.transferId || ' for request ' || t.requestId || ' has no log row' as line

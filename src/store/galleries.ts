@@ -34,18 +34,18 @@ export function createGallery(
 export type GalleryChange = {
   readonly galleryId: string
   readonly subjects?: number
-  readonly templates?: number
+  readonly faces?: number
 }
 
 /** Counts a change of the gallery. @returns its number. */
 export function countChange(tx: Tx, change: GalleryChange): number {
-  const { galleryId, subjects = 0, templates = 0 } = change
+  const { galleryId, subjects = 0, faces = 0 } = change
   const query = tx.build
     .updateTable('galleries')
     .set({
       sequence: sql`sequence + 1`,
       subjectCount: sql`subjectCount + ${subjects}`,
-      templateCount: sql`templateCount + ${templates}`,
+      templateCount: sql`templateCount + ${faces}`,
     })
     .where('galleryId', '=', galleryId)
     .returning('sequence')

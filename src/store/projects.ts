@@ -42,7 +42,7 @@ export async function createProject(
     .insertInto('ledgers')
     .values({ ledger: budgetOf(projectId), accountId })
     .execute()
-  return { ...made, ...byDefault }
+  return { ...made, ...byDefault, ...switchedOff }
 }
 
 export function listProjects(db: Database): Promise<Project[]> {
@@ -55,6 +55,19 @@ const byDefault = {
   burst: null,
   retentionDays: null,
   identifyThreshold: null,
+}
+
+/** What a project does only if it says so. */
+const switchedOff = { storeCrops: 0, adopt: 0 } as const
+
+export type ProjectSwitches = { readonly [name in keyof typeof switchedOff]: boolean }
+
+/** What a project has switched on. */
+export function switchesOf(reading: Reading, projectId: string): ProjectSwitches {
+  const query = reading.build.selectFrom('projects').select(['storeCrops', 'adopt'])
+  const { storeCrops, adopt } =
+    reading.run(query.where('projectId', '=', projectId))[0] ?? switchedOff
+  return { storeCrops: storeCrops === 1, adopt: adopt === 1 }
 }
 
 /** The similarity from which svc.identify names people for this project; null: the server's rule. */
@@ -82,7 +95,10 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
 export async function updateProject(
   db: Database,
   projectId: string,
-  change: Pick<Updateable<ProjectRow>, 'galleryMode' | keyof typeof byDefault>,
+  change: Pick<
+    Updateable<ProjectRow>,
+    'galleryMode' | keyof typeof byDefault | keyof typeof switchedOff
+  >,
 ): Promise<void> {
   await db.updateTable('projects').set(change).where('projectId', '=', projectId).execute()
 }

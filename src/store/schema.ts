@@ -19,7 +19,9 @@ export type Schema = {
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
   subjects: SubjectRow
+  faces: FaceRow
   templates: TemplateRow
+  crops: CropRow
   subjectGroups: SubjectGroupRow
   removals: RemovalRow
   deletions: DeletionRow
@@ -45,6 +47,10 @@ export type ProjectRow = {
   readonly retentionDays: Generated<number | null>
   /** The similarity from which svc.identify names people; null: by the size of the gallery. */
   readonly identifyThreshold: Generated<number | null>
+  /** Whether faces are stored with a crop of their picture, to be described by later models. */
+  readonly storeCrops: Generated<0 | 1>
+  /** Whether svc.verify may add the probe to a subject that only former models know. */
+  readonly adopt: Generated<0 | 1>
 }
 
 export type KeyRow = {
@@ -161,6 +167,7 @@ export type GalleryRow = {
   /** Number of its last change; each transaction that changes templates takes the next. */
   readonly sequence: Generated<number>
   readonly subjectCount: Generated<number>
+  /** Faces: a second template of a face, by another model, is not counted again. */
   readonly templateCount: Generated<number>
 }
 
@@ -192,17 +199,32 @@ export type SubjectRow = {
   readonly lastSeenAtUtc: string
 }
 
-export type TemplateRow = {
+/** What is remembered of one picture of a subject. */
+export type FaceRow = {
   readonly faceId: string
   readonly subjectId: string
   readonly galleryId: string
-  /** The gallery's change that it, or its subject's groups, last had part in. */
+  /** The gallery's change that it, its templates or its subject's groups last had part in. */
   readonly sequence: number
+  readonly qualityScore: number
+  readonly createdAtUtc: string
+}
+
+/** A face as one model describes it; a face may have one of each model. */
+export type TemplateRow = {
+  readonly faceId: string
   readonly modelId: string
   /** Encrypted under the subject's key. */
   readonly sealed: Uint8Array
-  readonly qualityScore: number
-  readonly createdAtUtc: string
+}
+
+/** The picture of a face, for projects that have it stored. */
+export type CropRow = {
+  readonly faceId: string
+  /** The project that had it stored. */
+  readonly projectId: string
+  /** A JPEG, encrypted under the subject's key. */
+  readonly sealed: Uint8Array
 }
 
 export type SubjectGroupRow = {
@@ -211,7 +233,7 @@ export type SubjectGroupRow = {
   readonly subjectId: string
 }
 
-/** A template that is no more, for copies of the gallery in memory to follow. */
+/** A face that is no more, for copies of the gallery in memory to follow. */
 export type RemovalRow = {
   readonly galleryId: string
   readonly sequence: number

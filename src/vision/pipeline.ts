@@ -2,6 +2,7 @@ import type { ModelSet } from '../models/pack.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
 import type { Detection } from './agreement.ts'
+import { contextCrop } from './context-crop.ts'
 import { decode, prepareDecoder } from './decode.ts'
 import { openDetector } from './detector.ts'
 import type { Detector } from './detector.ts'
@@ -127,6 +128,11 @@ async function seeFace(
     ...(await watch.time('landmarks', async () => seenFace(face.detection, face.mesh, upright))),
     ...(look.crops && {
       crop: await watch.time('align', () => alignedCrop(pyramid, namedLandmarks(face.mesh))),
+    }),
+    ...(look.contextCrops && {
+      contextCrop: await watch.time('align', () =>
+        contextCrop(pyramid, face.detection.box, upright),
+      ),
     }),
     ...(look.templates && { template: await recognizers.active.template(face, scene) }),
     ...(look.liveness && {

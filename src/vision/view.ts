@@ -26,6 +26,8 @@ export type Look = {
   readonly formerTemplates?: readonly string[]
   /** Whether each face is judged live or not; without it, none is. */
   readonly liveness?: boolean
+  /** Whether each face brings a crop that can be looked at again. */
+  readonly contextCrops?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -92,6 +94,8 @@ export type SeenFace = {
   readonly formerTemplates?: readonly Template[]
   /** Only when asked for. */
   readonly liveness?: Liveness
+  /** The face in its surroundings, at most 320 px a side, JPEG in base64; only when asked for. */
+  readonly contextCrop?: string
 }
 
 /** Everything that was seen in one picture. */

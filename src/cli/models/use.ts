@@ -6,6 +6,7 @@ import { builtinSet, type ModelSet } from '../../models/pack.ts'
 import { print } from '../admin.ts'
 import { UsageError } from '../command.ts'
 import { modelsFolder } from './folder.ts'
+import { notComparableTo } from './not-comparable.ts'
 
 export async function use(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -25,7 +26,7 @@ export async function use(args: readonly string[]): Promise<void> {
 type UseOptions = {
   /** The only role to change. */
   readonly role?: Choosable['role'] | undefined
-  /** How many subjects have no template of the chosen recognizer; undefined where nobody counts. */
+  /** How many subjects have no template of the chosen recognizer; undefined where there are none. */
   readonly countNotComparable?: (set: ModelSet) => Promise<number | undefined>
 }
 
@@ -37,7 +38,7 @@ type UseOptions = {
 export async function usePack(
   folder: string,
   wanted: string,
-  { role, countNotComparable = async () => undefined }: UseOptions = {},
+  { role, countNotComparable = notComparableTo }: UseOptions = {},
 ) {
   const before = await readSet(folder, wanted)
   const choice = chooseModels(before, await choosables(folder, wanted), { wanted, role })

@@ -239,8 +239,12 @@ test('models and galleries are never compared', async () => {
   assert.deepEqual(await search.search('nowhere', large, { limit: 9, modelId: 'large' }), [])
   assert.deepEqual([search.size('g'), search.size('g', 'small')], [2, 1])
   assert.deepEqual([search.dimensions('large'), search.dimensions('other')], [512, undefined])
+  const { bytes } = search.stats()
   await search.apply('g', [put('s', { ...large, modelId: 'large' })])
   assert.deepEqual([search.size('g', 'small'), search.size('g', 'large')], [0, 2])
+  assert.ok(search.stats().bytes < bytes, 'what nothing is left of takes no memory')
+  await search.apply('g', [put('t', { ...small, modelId: 'small' })])
+  assert.deepEqual([search.size('g', 'small'), search.size('g', 'large')], [1, 2])
 })
 
 test('what cannot be compared is refused', async () => {

@@ -78,9 +78,16 @@ function applyChange(arena: Arena, { tables }: Gallery, change: Change): void {
   for (const [modelId, table] of tables) {
     if (modelId === template?.modelId) continue
     table.remove(templateId)
+    // After a change of the model the old one's rows would be kept for nothing.
+    if (template && table.size() === 0) dropTable(tables, modelId)
   }
   if (!template) return
   const table = tables.get(template.modelId) ?? openTable(arena, template.vector.length)
   tables.set(template.modelId, table)
   table.put({ templateId, ...template })
+}
+
+function dropTable(tables: Map<string, Table>, modelId: string): void {
+  for (const _ of tables.get(modelId)?.clear() ?? []);
+  tables.delete(modelId)
 }

@@ -1,0 +1,44 @@
+import type { Gallery } from '../gallery/gallery.ts'
+import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
+import type { SubjectRow } from '../store/schema.ts'
+import type { Tx } from '../store/tx.ts'
+import type { ActionCall } from './action.ts'
+import { newFaceOf } from './remember.ts'
+import type { Sighted } from './sight.ts'
+
+/** What enrolment asks of a face by default. */
+const qualityMin = 40
+/** Strangers are so alike once in 10⁵ comparisons: the level `high`. */
+const similarityMin = 0.9
+
+const noRoom: ReadonlySet<ActionErrorCode> = new Set(['TEMPLATE_LIMIT_REACHED', 'GALLERY_FULL'])
+
+export type Recognised = {
+  readonly seen: Sighted
+  readonly best: NonNullable<ReturnType<Gallery['best']>>
+}
+
+/**
+ * Remembers the probe of a verification as one more face of a subject that no template of the
+ * active model knows yet, so that it is known after a change of the model. Only where the project
+ * has switched it on, and only what enrolment would take and a former model is sure of.
+ *
+ * @returns the id of the new face; undefined where nothing was to be added, or is no room.
+ */
+export function adopt(
+  call: Pick<ActionCall<unknown>, 'caller' | 'services'>,
+  tx: Tx,
+  subject: SubjectRow,
+  { seen, best }: Recognised,
+): string | undefined {
+  const { gallery } = call.services
+  const isSure = best.similarity >= similarityMin && seen.qualityScore >= qualityMin
+  if (!isSure || gallery.modelsOf(tx, subject).isActive) return undefined
+  if (!gallery.switches(tx, call.caller.projectId).adopt) return undefined
+  try {
+    return gallery.addFace(tx, subject, newFaceOf(call, tx, seen))
+  } catch (error) {
+    if (error instanceof ActionError && noRoom.has(error.code)) return undefined
+    throw error
+  }
+}

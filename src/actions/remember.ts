@@ -1,0 +1,29 @@
+import type { Gallery } from '../gallery/gallery.ts'
+import type { Tx } from '../store/tx.ts'
+import type { ActionCall } from './action.ts'
+import type { Sighted, Wanted } from './sight.ts'
+
+type NewFace = Parameters<Gallery['addFace']>[2]
+type Remembering = Pick<ActionCall<unknown>, 'caller' | 'services'>
+
+/**
+ * What a look at a face that is to be remembered must bring: former models see who else it is like,
+ * and the project may want a crop for models to come.
+ */
+export async function wantedToRemember({ caller, services }: Remembering): Promise<Wanted> {
+  const { gallery } = services
+  const { storeCrops } = await gallery.read((reading) =>
+    gallery.switches(reading, caller.projectId),
+  )
+  return { formerTemplates: gallery.formerModels(caller.galleryId), contextCrops: storeCrops }
+}
+
+/** The face as it is stored, by the switches as they are when the call ends. */
+export function newFaceOf({ caller, services }: Remembering, tx: Tx, seen: Sighted): NewFace {
+  const { template, qualityScore, contextCrop } = seen
+  const { projectId } = caller
+  if (contextCrop === undefined || !services.gallery.switches(tx, projectId).storeCrops)
+    return { template, qualityScore }
+  const jpeg = Buffer.from(contextCrop, 'base64')
+  return { template, qualityScore, crop: { jpeg, projectId } }
+}

@@ -1,0 +1,74 @@
+import type { CropRow } from './schema.ts'
+import type { Store } from './database.ts'
+import { templatesOfFaces } from './templates.ts'
+import type { Reading, Tx } from './tx.ts'
+
+export function addCrop(tx: Tx, crop: CropRow): void {
+  tx.run(tx.build.insertInto('crops').values(crop))
+}
+
+/** The stored crop of a face. */
+export function cropOf(reading: Reading, faceId: string): CropRow | undefined {
+  const query = reading.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
+  return reading.run(query)[0]
+}
+
+export type Lacking = {
+  readonly modelId: string
+  /** The face that the page before ended with; '' for the first. */
+  readonly afterFaceId: string
+  readonly limit: number
+}
+
+/** Faces without a template of the model that have a stored crop, in the order of their ids. */
+export function facesToRemake(
+  reading: Reading,
+  { modelId, afterFaceId, limit }: Lacking,
+): readonly string[] {
+  const query = reading.build
+    .selectFrom('crops')
+    .select('faceId')
+    .where('faceId', '>', afterFaceId)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('templates')
+            .select('templates.faceId')
+            .whereRef('templates.faceId', '=', 'crops.faceId')
+            .where('modelId', '=', modelId),
+        ),
+      ),
+    )
+    .orderBy('faceId')
+    .limit(limit)
+  return reading.run(query).map(({ faceId }) => faceId)
+}
+
+/** A crop with the templates of its face: what the face can be described anew by. */
+export function remakingOf(reading: Reading, faceId: string) {
+  const crop = cropOf(reading, faceId)
+  const templates = templatesOfFaces(reading, [faceId])
+  return crop && { crop, templates }
+}
+
+/** Crops that one transaction deletes: calls wait no longer than for a busy neighbour. */
+const cropsAtATime = 500
+
+/** Deletes all crops that a project had stored. @returns how many. */
+export async function removeCrops(store: Store, projectId: string): Promise<number> {
+  let count = 0
+  for (let some = cropsAtATime; some === cropsAtATime; count += some)
+    some = await store.write((tx) => {
+      const query = tx.build
+        .selectFrom('crops')
+        .select('faceId')
+        .where('projectId', '=', projectId)
+        .limit(cropsAtATime)
+      const faceIds = tx.run(query).map(({ faceId }) => faceId)
+      if (faceIds.length > 0) tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
+      return faceIds.length
+    })
+  await store.checkpoint()
+  return count
+}

@@ -1,0 +1,117 @@
+import { sql } from 'kysely'
+import type { FaceRow, SubjectRow } from './schema.ts'
+import { templatesOfFaces, type StoredTemplate } from './templates.ts'
+import type { Reading, Tx } from './tx.ts'
+
+/** The faces of a subject, the oldest first. */
+export function facesOf(reading: Reading, subjectId: string): readonly FaceRow[] {
+  const query = reading.build
+    .selectFrom('faces')
+    .selectAll()
+    .where('subjectId', '=', subjectId)
+    .orderBy('createdAtUtc')
+    .orderBy('faceId')
+  return reading.run(query)
+}
+
+/** How many faces each subject has. */
+export function faceCounts(
+  reading: Reading,
+  subjectIds: readonly string[],
+): ReadonlyMap<string, number> {
+  if (subjectIds.length === 0) return new Map()
+  const query = reading.build
+    .selectFrom('faces')
+    .select((row) => ['subjectId', row.fn.countAll<number>().as('count')])
+    .where('subjectId', 'in', subjectIds)
+    .groupBy('subjectId')
+  return new Map(reading.run(query).map(({ subjectId, count }) => [subjectId, count]))
+}
+
+export function recordFace(tx: Tx, face: FaceRow): void {
+  tx.run(tx.build.insertInto('faces').values(face))
+}
+
+export type Removed = { readonly galleryId: string; readonly sequence: number }
+
+/** Removes faces with their templates and crops, and tells the gallery's copies so. */
+export function removeFaces(tx: Tx, { galleryId, sequence }: Removed, faceIds: readonly string[]) {
+  if (faceIds.length === 0) return
+  const rows = faceIds.map((faceId) => ({ galleryId, sequence, faceId }))
+  tx.run(tx.build.insertInto('removals').values(rows))
+  tx.run(tx.build.deleteFrom('faces').where('faceId', 'in', faceIds))
+}
+
+/** Makes copies of the gallery look at a subject's faces again: its groups have changed. */
+export function renumberFaces(tx: Tx, subjectId: string, sequence: number): void {
+  tx.run(tx.build.updateTable('faces').set({ sequence }).where('subjectId', '=', subjectId))
+}
+
+/** Makes copies of the gallery look at a face again: its templates have changed. */
+export function renumberFace(tx: Tx, faceId: string, sequence: number): void {
+  tx.run(tx.build.updateTable('faces').set({ sequence }).where('faceId', '=', faceId))
+}
+
+/** A face as it has become, or that it is no more. */
+export type FaceChange = {
+  readonly sequence: number
+  readonly faceId: string
+  readonly face: ChangedFace | undefined
+}
+
+type ChangedFace = Pick<SubjectRow, 'subjectId' | 'galleryId' | 'keyId' | 'wrappedKey'> & {
+  readonly templates: readonly StoredTemplate[]
+}
+
+export type ChangePlace = { readonly sequence: number; readonly faceId: string }
+
+/** After every id of the change that was reached. */
+export const pastAllFaces = '\u{10FFFF}'
+
+/** Changes of a gallery after a place, in their order. */
+export function changesAfter(
+  reading: Reading,
+  galleryId: string,
+  { sequence, faceId }: ChangePlace,
+  limit: number,
+): readonly FaceChange[] {
+  const after = sql<boolean>`(sequence, faceId) > (${sequence}, ${faceId})`
+  const page = reading.build
+    .selectFrom('faces')
+    .select(['sequence', 'faceId', sql<0 | 1>`1`.as('isThere')])
+    .where('galleryId', '=', galleryId)
+    .where(after)
+    .unionAll(
+      reading.build
+        .selectFrom('removals')
+        .select(['sequence', 'faceId', sql<0 | 1>`0`.as('isThere')])
+        .where('galleryId', '=', galleryId)
+        .where(after),
+    )
+    .orderBy('sequence')
+    .orderBy('faceId')
+    .limit(limit)
+  const places = reading.run(page)
+  const there = places.flatMap((place) => (place.isThere ? [place.faceId] : []))
+  const faces = changedFaces(reading, there)
+  return places.map((place) => ({
+    sequence: place.sequence,
+    faceId: place.faceId,
+    face: faces.get(place.faceId),
+  }))
+}
+
+function changedFaces(reading: Reading, faceIds: readonly string[]): Map<string, ChangedFace> {
+  const byFace = Map.groupBy(templatesOfFaces(reading, faceIds), ({ faceId }) => faceId)
+  const faces = new Map<string, ChangedFace>()
+  for (const [faceId, templates] of byFace) {
+    const [first] = templates
+    if (first) faces.set(faceId, { ...first, templates })
+  }
+  return faces
+}
+
+/** Removals are for copies that are behind; when there is no copy, they are no use. */
+export function forgetRemovals(tx: Tx): void {
+  tx.run(tx.build.deleteFrom('removals'))
+}

@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import type { Store } from './database.ts'
+import { removeFaces, renumberFace } from './faces.ts'
+import { countChange } from './galleries.ts'
+import type { Reading, Tx } from './tx.ts'
+
+export type Retirement = {
+  /** The model whose templates are not needed any more. */
+  readonly modelId: string
+  /** The model by which every subject is to be known. */
+  readonly activeModelId: string
+}
+
+/** What a retirement would take, and what keeps it from happening. */
+export type RetirementFacts = {
+  readonly templates: number
+  /** Subjects that have a template of the model and none of the active one: they would be lost. */
+  readonly dependentSubjects: number
+  /** Faces of other subjects that have a template of the model alone: they go with it. */
+  readonly facesOfItAlone: number
+}
+
+export type Retired = { readonly templates: number; readonly faces: number }
+
+/** Templates that one transaction deletes: calls wait no longer than for a busy neighbour. */
+const templatesAtATime = 500
+
+/**
+ * Deletes the templates of a model, and the faces that have no other, from all subjects that have a
+ * template of the active model. A subject that has none stays as it is, whatever happened meanwhile.
+ *
+ * Safe beside a running server, which compares by the active model, and to be run again after it was
+ * cut off.
+ */
+export async function retireTemplates(
+  store: Store,
+  which: Retirement,
+  onProgress: (done: number, total: number) => void,
+): Promise<Retired> {
+  const { templates: total } = await store.read((reading) => retirementFacts(reading, which))
+  let [templates, faces] = [0, 0]
+  for (let some = templatesAtATime; some === templatesAtATime; onProgress(templates, total)) {
+    const retired = await store.write((tx) => retireSome(tx, which))
+    some = retired.templates
+    templates += some
+    faces += retired.faces
+  }
+  await store.checkpoint()
+  return { templates, faces }
+}
+
+export function retirementFacts(reading: Reading, which: Retirement): RetirementFacts {
+  const { modelId, activeModelId } = which
+  const [counted] = reading.run(
+    reading.build
+      .selectFrom('templates')
+      .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+      .where('modelId', '=', modelId)
+      .select((row) => [
+        row.fn.countAll<number>().as('templates'),
+        row.fn
+          .count<number>('faces.subjectId')
+          .distinct()
+          .filterWhere((of) => of.not(of.exists(ofSubject(reading, activeModelId))))
+          .as('dependentSubjects'),
+        row.fn
+          .countAll<number>()
+          .filterWhere((of) =>
+            of.and([
+              of.exists(ofSubject(reading, activeModelId)),
+              of.not(of.exists(ofFaceBeside(reading, modelId))),
+            ]),
+          )
+          .as('facesOfItAlone'),
+      ]),
+  )
+  return counted ?? { templates: 0, dependentSubjects: 0, facesOfItAlone: 0 }
+}
+
+function retireSome(tx: Tx, { modelId, activeModelId }: Retirement): Retired {
+  const rows = tx.run(
+    tx.build
+      .selectFrom('templates')
+      .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+      .where('modelId', '=', modelId)
+      .where((row) => row.exists(ofSubject(tx, activeModelId)))
+      .select((row) => [
+        'faces.faceId',
+        'faces.galleryId',
+        row.exists(ofFaceBeside(tx, modelId)).as('hasOther'),
+      ])
+      .limit(templatesAtATime),
+  )
+  let faces = 0
+  for (const [galleryId, some] of Map.groupBy(rows, (row) => row.galleryId)) {
+    const idsOf = (hasOther: boolean): string[] =>
+      some.filter((row) => Boolean(row.hasOther) === hasOther).map(({ faceId }) => faceId)
+    const [kept, alone] = [idsOf(true), idsOf(false)]
+    const sequence = countChange(tx, { galleryId, faces: -alone.length })
+    removeFaces(tx, { galleryId, sequence }, alone)
+    faces += alone.length
+    if (kept.length === 0) continue
+    const old = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
+    tx.run(old.where('faceId', 'in', kept))
+    for (const faceId of kept) renumberFace(tx, faceId, sequence)
+  }
+  return { templates: rows.length, faces }
+}
+
+/**
+ * Templates of the model that the subject of a row of `faces` has. A cross join, because SQLite takes
+ * it in this order: from the subject's few faces, not from all templates of the model.
+ */
+function ofSubject({ build }: Reading, modelId: string) {
+  return build
+    .selectFrom('faces as own')
+    .crossJoin('templates as known')
+    .select('own.faceId')
+    .where('own.subjectId', '=', sql.ref<string>('faces.subjectId'))
+    .whereRef('known.faceId', '=', 'own.faceId')
+    .where('known.modelId', '=', modelId)
+}
+
+/** Templates of other models that the face of a row of `faces` has. */
+function ofFaceBeside({ build }: Reading, modelId: string) {
+  return build
+    .selectFrom('templates as other')
+    .select('other.faceId')
+    .where('other.faceId', '=', sql.ref<string>('faces.faceId'))
+    .where('other.modelId', '!=', modelId)
+}

@@ -1,0 +1,34 @@
+import { chipJpeg } from './chip-jpeg.ts'
+import type { Upright } from './frame.ts'
+import type { Rect } from './geometry.ts'
+import type { Pyramid } from './pyramid.ts'
+import { chipOver } from './similarity.ts'
+
+/** The crop's side in longer sides of the face's box: detectors want to see what is around a face. */
+const sidesAround = 2
+/** px; a face that fills half of it is as large as any network looks at. */
+const sideMax = 320
+
+/**
+ * A square with the face in its middle, as a JPEG in base64: enough of its surroundings that the
+ * whole pipeline, or a later one, can look at it again. No larger than the picture shows it; beyond
+ * the border of the picture its last pixels go on.
+ *
+ * @param box of the face, in continuous coordinates of the frame.
+ */
+export async function contextCrop(
+  pyramid: Pyramid,
+  box: Rect,
+  { width, frame }: Pick<Upright, 'width' | 'frame'>,
+): Promise<string> {
+  const side = sidesAround * Math.max(box.width, box.height)
+  const sidePx = Math.max(1, Math.min(sideMax, Math.round((side * width) / frame.width)))
+  const square = {
+    x: box.x + (box.width - side) / 2,
+    y: box.y + (box.height - side) / 2,
+    width: side,
+    height: side,
+  }
+  const size = { width: sidePx, height: sidePx }
+  return chipJpeg(await pyramid.sample(chipOver(square, size), size))
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { mock, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { verifyBooks } from '../src/billing/verify.ts'
+import { models } from '../src/cli/models.ts'
+import { project } from '../src/cli/project.ts'
+import { openStore, type Store } from '../src/store/database.ts'
+import { progressOf } from '../src/store/model-counts.ts'
+import { images, startGallery, type GalleryClient, type TestGallery } from './gallery.ts'
+import { kill, startProcess } from './gallery-process.ts'
+import { picture } from './people.ts'
+
+/** The new model bears the name of the built-in one: that is what the command line takes as active. */
+const active = 'dlib-faceres-256@1'
+const former = 'people@1'
+const old = { active: former }
+const changed = { active, former: [former] }
+
+async function json(dataDir: string, command: typeof project, line: string) {
+  process.env['DATA_DIR'] = dataDir
+  const printed = mock.method(console, 'log', () => {})
+  try {
+    await command.run([...line.split(' '), '--json'])
+    return JSON.parse(String(printed.mock.calls.at(-1)?.arguments[0]))
+  } finally {
+    printed.mock.restore()
+  }
+}
+
+const storeCrops = (dataDir: string, to: 'on' | 'off', name = 'default') =>
+  json(dataDir, project, `set ${name} --store-crops ${to}`)
+
+async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crops-'))
+  try {
+    await work(dataDir)
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function crops({
+  db,
+}: Store): Promise<{ readonly faceId: string; readonly sealed: Uint8Array }[]> {
+  return db.selectFrom('crops').select(['faceId', 'sealed']).execute()
+}
+
+async function enrollAll(client: GalleryClient, names: readonly string[]) {
+  const made = names.map((name) =>
+    client.value('svc.enroll', { ...images(name), externalId: name, duplicateCheck: 'off' }),
+  )
+  return Promise.all(made) as Promise<{ readonly subjectId: string; readonly faceId: string }[]>
+}
+
+/** How many of these bytes stand in the files of the database. */
+async function exposed(dataDir: string, wanted: readonly Buffer[]): Promise<number> {
+  const files = (await readdir(dataDir)).filter((name) => name.startsWith('facegate.db'))
+  const all = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
+  return wanted.filter((bytes) => all.some((one) => one.includes(bytes))).length
+}
+
+test('no crop is stored unless the project says so, and none lies in the clear or outlives its subject', () =>
+  withFolder(async (dataDir) => {
+    await using gallery = await startGallery({ dataDir })
+    const { store } = gallery.books
+    await enrollAll(gallery, ['Gia'])
+    assert.deepEqual(await crops(store), [])
+    assert.ok(gallery.eyes.looks.every((look) => !look.contextCrops))
+
+    assert.equal((await storeCrops(dataDir, 'on')).storeCrops, true)
+    const [hal, ivy] = await enrollAll(gallery, ['Hal', 'Ivy'])
+    const stored = await crops(store)
+    assert.equal(stored.length, 2)
+    await store.checkpoint()
+    const sealed = stored.map((crop) => Buffer.from(crop.sealed))
+    assert.equal(await exposed(dataDir, sealed), 2, 'the scan finds what is there')
+    const plain = ['Hal', 'Ivy'].flatMap((name) => {
+      const { bytes } = picture(name)
+      return [bytes, Buffer.from(bytes.toString('base64'))]
+    })
+    assert.equal(await exposed(dataDir, plain), 0)
+
+    await gallery.value('svc.deleteSubject', { subjectId: hal?.subjectId })
+    const more = { ...images({ name: 'Ivy', wobble: 0.3 }), subjectId: ivy?.subjectId }
+    await gallery.value('svc.updateSubject', more)
+    assert.equal((await crops(store)).length, 2)
+    await gallery.value('svc.updateSubject', {
+      subjectId: ivy?.subjectId,
+      removeFaceIds: [ivy?.faceId],
+    })
+    assert.equal((await crops(store)).length, 1)
+    await store.checkpoint()
+    assert.equal(await exposed(dataDir, sealed), 0, 'not even the ciphertext is left')
+  }))
+
+test('switched off, the crops of that project go, and are counted', () =>
+  withFolder(async (dataDir) => {
+    await using gallery = await startGallery({ dataDir })
+    const { store } = gallery.books
+    const other = await gallery.join({ galleryMode: 'isolated' })
+    for (const name of ['default', other.project.projectId]) await storeCrops(dataDir, 'on', name)
+    await enrollAll(gallery, ['Jon', 'Kim', 'Lea'])
+    const [kept] = await enrollAll(other, ['Jon'])
+    const off = await storeCrops(dataDir, 'off')
+    assert.deepEqual([off.storeCrops, off.cropsDeleted], [false, 3])
+    assert.deepEqual(
+      (await crops(store)).map(({ faceId }) => faceId),
+      [kept?.faceId],
+    )
+    await enrollAll(gallery, ['Max'])
+    assert.equal((await crops(store)).length, 1)
+  }))
+
+test('after a change of the model its templates are made of the crops, side by side, under the same ids', () =>
+  withFolder(async (dataDir) => {
+    const names = ['Ada', 'Ben', 'Cid', 'Dan', 'Eve', 'Fay']
+    let key: string
+    let made: { readonly subjectId: string; readonly faceId: string }[]
+    {
+      await using gallery = await startGallery({ dataDir, models: old })
+      key = gallery.key
+      await enrollAll(gallery, ['Uma', 'Vic'])
+      await storeCrops(dataDir, 'on')
+      made = await enrollAll(gallery, names)
+    }
+    const before = await json(dataDir, models, 'status')
+    assert.deepEqual(
+      [before.comparableFaces, before.remakeableFaces, before.waitingFaces],
+      [0, 6, 2],
+    )
+    assert.equal(before.notComparableSubjects, 8)
+
+    await using gallery = await startGallery({ dataDir, key, models: changed })
+    assert.deepEqual(await gallery.memory.remade, { made: 6, failed: 0 })
+    assert.ok(gallery.eyes.looks.every(({ projectId }) => projectId === 'remake'))
+    const status = await json(dataDir, models, 'status')
+    assert.deepEqual(
+      [status.comparableFaces, status.remakeableFaces, status.waitingFaces],
+      [6, 0, 2],
+    )
+    assert.deepEqual(status.models, [
+      { modelId: active, templates: 6, use: 'active' },
+      { modelId: former, templates: 8, use: 'not loaded' },
+    ])
+    for (const [at, name] of names.entries()) {
+      const seen = await gallery.value('svc.identify', images(name), { debug: true })
+      assert.equal(seen.bestMatch.faceId, made[at]?.faceId)
+      assert.equal(seen.bestMatch.similarity, 1)
+    }
+    const same = { ...images('Ada'), externalId: 'Ada' }
+    const verified = await gallery.value('svc.verify', same, { debug: true })
+    assert.equal(verified.debug.providers.formerRecognizer, undefined, 'the new model compares')
+    assert.equal((await subject(gallery, 'Ada')).embeddingCount, 1)
+    await assertBooks(gallery.books.store)
+
+    await retireOld(gallery, dataDir)
+  }))
+
+/** Uma and Vic are known by the former model alone: nothing is retired before they are known anew. */
+async function retireOld(gallery: TestGallery, dataDir: string): Promise<void> {
+  const line = `retire ${former} --confirm ${former}`
+  await assert.rejects(json(dataDir, models, `retire ${former}`), /--confirm/u)
+  await assert.rejects(json(dataDir, models, `retire ${active} --confirm ${active}`), /active/u)
+  await assert.rejects(json(dataDir, models, line), /2 subjects .* would be lost/u)
+  await json(dataDir, project, 'set default --adopt on')
+  const uma = await gallery.value('svc.verify', { ...images('Uma'), externalId: 'Uma' })
+  assert.ok(uma.adoptedFaceId)
+  await gallery.value('svc.enroll', { ...images('Vic'), externalId: 'Vic' })
+  await assert.rejects(json(dataDir, models, line), /2 faces .* --with-faces/u)
+  const retired = await json(dataDir, models, `${line} --with-faces`)
+  assert.deepEqual([retired.templatesDeleted, retired.facesDeleted], [8, 2])
+  const { remakeableFaces, waitingFaces, models: left } = await json(dataDir, models, 'status')
+  assert.deepEqual([remakeableFaces, waitingFaces, left.length], [0, 0, 1])
+  for (const name of ['Ada', 'Uma', 'Vic']) {
+    const seen = await gallery.value('svc.identify', images(name))
+    assert.equal(seen.bestMatch.externalId, name)
+  }
+  assert.equal(gallery.eyes.looks.at(-1)?.formerTemplates, undefined)
+  assert.equal((await subject(gallery, 'Uma')).embeddingCount, 1)
+  await assertBooks(gallery.books.store)
+}
+
+test('killed in the middle, the work goes on at the next start where it ended', () =>
+  withFolder(async (dataDir) => {
+    const names = Array.from({ length: 40 }, (_, at) => `Person ${at}`)
+    let key: string
+    {
+      await using gallery = await startGallery({ dataDir, models: old })
+      key = gallery.key
+      await storeCrops(dataDir, 'on')
+      await enrollAll(gallery, names)
+    }
+    const doneSoFar = async (): Promise<number> => {
+      const store = await openStore(dataDir)
+      const { comparableFaces } = await store.read((reading) => progressOf(reading, active))
+      await store.close()
+      return comparableFaces
+    }
+    const server = await startProcess(dataDir, key, { models: changed, lookMs: 50 })
+    while ((await doneSoFar()) < 5) await sleep(20)
+    await kill(server)
+    const done = await doneSoFar()
+    assert.ok(done >= 5 && done < names.length, `${done} were done`)
+
+    await using gallery = await startGallery({ dataDir, key, models: changed })
+    assert.deepEqual(await gallery.memory.remade, { made: names.length - done, failed: 0 })
+    const seen = await gallery.value('svc.identify', images('Person 39'), { debug: true })
+    assert.equal(seen.bestMatch.externalId, 'Person 39')
+    assert.equal(seen.debug.providers.formerRecognizer, undefined)
+    await assertBooks(gallery.books.store)
+  }))
+
+test('who is deleted, or whose crops are, while the templates are made gets none', () =>
+  withFolder(async (dataDir) => {
+    let key: string
+    let made: { readonly subjectId: string }[]
+    {
+      await using gallery = await startGallery({ dataDir, models: old })
+      key = gallery.key
+      await storeCrops(dataDir, 'on')
+      made = await enrollAll(gallery, ['Ada', 'Ben', 'Cid', 'Dan'])
+    }
+    await using gallery = await startGallery({ dataDir, key, models: changed, lookMs: 300 })
+    while (gallery.eyes.looks.length === 0) await sleep(5)
+    for (const { subjectId } of made.slice(0, 3))
+      await gallery.value('svc.deleteSubject', { subjectId })
+    await storeCrops(dataDir, 'off')
+    assert.deepEqual(await gallery.memory.remade, { made: 0, failed: 0 })
+    const templates = await gallery.books.store.db.selectFrom('templates').selectAll().execute()
+    assert.deepEqual(
+      templates.map(({ modelId }) => modelId),
+      [former],
+    )
+    assert.equal((await gallery.value('svc.identify', images('Ada'))).matched, false)
+    assert.equal((await gallery.value('svc.identify', images('Dan'))).matched, true)
+    await assertBooks(gallery.books.store)
+  }))
+
+test('a crop that was moved to another face opens nowhere, raises an alert and makes nothing', () =>
+  withFolder(async (dataDir) => {
+    const lines: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+    let key: string
+    {
+      await using gallery = await startGallery({ dataDir, models: old })
+      key = gallery.key
+      await storeCrops(dataDir, 'on')
+      await enrollAll(gallery, ['Ann', 'Bob'])
+      const { db } = gallery.books.store
+      const [ann, bob] = await crops(gallery.books.store)
+      const swap = (to = ann, from = bob) =>
+        db
+          .updateTable('crops')
+          .set({ sealed: from?.sealed ?? Buffer.alloc(0) })
+          .where('faceId', '=', to?.faceId ?? '')
+          .execute()
+      await swap(ann, bob)
+    }
+    await using gallery = await startGallery({ dataDir, key, models: changed, log })
+    assert.deepEqual(await gallery.memory.remade, { made: 1, failed: 1 })
+    assert.equal(lines.filter((line) => line.includes('crop-tampered')).length, 1)
+  }))
+
+async function subject(client: GalleryClient, externalId: string) {
+  const { body } = await client.rest('GET', `/v1/subjects?externalId=${externalId}`)
+  return body.items[0] as { readonly embeddingCount: number }
+}
+
+async function assertBooks({ db }: Store): Promise<void> {
+  const checks = await verifyBooks(db, Date.now())
+  assert.deepEqual(
+    checks.filter(({ ok }) => !ok),
+    [],
+  )
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { updateProject } from '../src/store/projects.ts'
+import { images, startGallery, type GalleryClient, type TestGallery } from './gallery.ts'
+
+/** A gallery of one model, and later the same with another one beside it. */
+const old = { active: 'people@1' }
+const changed = { active: 'people@2', former: ['people@1'] }
+const without = { active: 'people@2' }
+
+let dataDir: string
+let key: string
+const known = new Map<string, { readonly subjectId: string; readonly faceId: string }>()
+
+before(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-models-'))
+  await using gallery = await startGallery({ dataDir, models: old })
+  key = gallery.key
+  for (const name of ['Ada', 'Ben', 'Cid', 'Dan', 'Eve', 'Fay'])
+    known.set(name, await gallery.value('svc.enroll', { ...images(name), externalId: name }))
+})
+after(() => rm(dataDir, { recursive: true, force: true }))
+
+const restart = (models: typeof changed | typeof without, key_ = key) =>
+  startGallery({ dataDir, key: key_, models })
+
+/** Asks by each picture of the batch who is in it. */
+async function namesSeen(client: GalleryClient, ...names: string[]): Promise<unknown[]> {
+  const seen = await Promise.all(names.map((name) => client.value('svc.identify', images(name))))
+  return seen.map(({ bestMatch }) => bestMatch?.externalId)
+}
+
+const lastLook = ({ eyes }: TestGallery) => eyes.looks.at(-1)
+
+test('after a change of the model nobody is lost: each is compared by the model that knows them', async () => {
+  await using gallery = await restart(changed)
+  assert.deepEqual(await namesSeen(gallery, 'Ada', 'Ben', 'Nobody'), ['Ada', 'Ben', undefined])
+  assert.deepEqual(lastLook(gallery)?.formerTemplates, ['people@1'])
+  const zed = await gallery.value('svc.enroll', { ...images('Zed'), externalId: 'Zed' })
+  assert.deepEqual(await namesSeen(gallery, 'Ada', 'Zed'), ['Ada', 'Zed'])
+  const one = await gallery.value('svc.identify', images('Ada'), { debug: true })
+  assert.equal(one.notComparable, undefined)
+  assert.equal(one.debug.providers.recognizer, 'people@2')
+  assert.equal(one.debug.providers.formerRecognizer, 'people@1')
+
+  const { body } = await gallery.rest('GET', '/v1/subjects?include=faces')
+  const modelOf = (name: string) =>
+    body.items.find((item: { externalId: string }) => item.externalId === name).faces[0].modelId
+  assert.deepEqual([modelOf('Ada'), modelOf('Zed')], ['people@1', 'people@2'])
+  await gallery.value('svc.deleteSubject', { subjectId: zed.subjectId })
+})
+
+test('a subject with faces of both models is one candidate, by its best likeness', async () => {
+  await using gallery = await restart(changed)
+  const { subjectId, faceId } = known.get('Ben') ?? {}
+  const more = images({ name: 'Ben', wobble: 1 })
+  const added = await gallery.value('svc.enroll', { ...more, subjectId })
+  assert.equal(added.embeddingCount, 2)
+  const seen = await gallery.value('svc.identify', images('Ben'))
+  assert.equal(seen.faces[0].candidates.length, 1)
+  assert.deepEqual([seen.bestMatch.faceId, seen.bestMatch.similarity], [faceId, 1])
+  const near = await gallery.value('svc.identify', more)
+  assert.deepEqual([near.bestMatch.faceId, near.bestMatch.similarity], [added.faceId, 1])
+  const same = await gallery.value('svc.verify', { ...more, subjectId })
+  assert.deepEqual([same.faceId, same.similarity], [added.faceId, 1])
+  await gallery.value('svc.updateSubject', { subjectId, removeFaceIds: [added.faceId] })
+})
+
+test('a gallery without templates of former models is not looked at by them', async () => {
+  await using gallery = await restart(changed)
+  const fresh = await gallery.join({ galleryMode: 'isolated' })
+  await fresh.value('svc.enroll', { ...images('Ada'), externalId: 'Ada' })
+  assert.deepEqual(await namesSeen(fresh, 'Ada'), ['Ada'])
+  assert.ok(gallery.eyes.looks.every((look) => look.formerTemplates === undefined))
+})
+
+test('what no loaded model knows is counted, and refused when it is all there is', async () => {
+  await using gallery = await restart(without)
+  const { subjectId } = known.get('Ada') ?? {}
+  assert.equal(await gallery.code('svc.identify', images('Ada')), 'MODEL_MISMATCH')
+  assert.equal(await gallery.code('svc.verify', { ...images('Ada'), subjectId }), 'MODEL_MISMATCH')
+  const zed = await gallery.value('svc.enroll', { ...images('Zed'), externalId: 'Zed' })
+  const seen = await gallery.value('svc.identify', images('Zed'))
+  assert.deepEqual([seen.bestMatch.externalId, seen.notComparable], ['Zed', known.size])
+  await gallery.value('svc.deleteSubject', { subjectId: zed.subjectId })
+})
+
+test('a face that only a former model knows guards its subject and is met as a duplicate', async () => {
+  await using gallery = await restart(changed)
+  const { subjectId } = known.get('Cid') ?? {}
+  assert.equal(
+    await gallery.code('svc.enroll', { ...images('Not Cid'), subjectId }),
+    'SUBJECT_FACE_MISMATCH',
+  )
+  const again = { ...images('Cid'), duplicateCheck: 'reject' }
+  assert.equal(await gallery.code('svc.enroll', again), 'DUPLICATE_SUBJECT')
+})
+
+test('a verification goes by the former model, and adds the face only where that is switched on', async () => {
+  await using gallery = await restart(changed)
+  const { subjectId, faceId } = known.get('Dan') ?? {}
+  const dan = { ...images({ name: 'Dan', wobble: 0.3 }), subjectId }
+  const first = await gallery.value('svc.verify', dan, { debug: true })
+  assert.deepEqual([first.matched, first.faceId], [true, faceId])
+  assert.equal(first.debug.providers.formerRecognizer, 'people@1')
+  assert.equal(first.adoptedFaceId, undefined)
+  assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
+
+  await switchOn(gallery, { adopt: 1 })
+  const stranger = await gallery.value('svc.verify', { ...images('Eve'), subjectId })
+  const unsure = await gallery.value('svc.verify', {
+    ...images({ name: 'Dan', wobble: 2 }),
+    subjectId,
+    threshold: 0.5,
+  })
+  assert.ok(unsure.matched && unsure.similarity < 0.9, `${unsure.similarity}`)
+  const blurred = await gallery.value('svc.verify', {
+    ...images({ name: 'Dan', quality: 39 }),
+    subjectId,
+  })
+  const strict = await gallery.value('svc.verify', { ...dan, threshold: 0.999 })
+  for (const none of [stranger, unsure, blurred, strict])
+    assert.equal(none.adoptedFaceId, undefined)
+
+  const adopted = await gallery.value('svc.verify', dan)
+  assert.equal(adopted.faceId, faceId)
+  const { embeddingCount, faces } = await subjectOf(gallery, subjectId)
+  assert.equal(embeddingCount, 2)
+  assert.deepEqual(
+    faces.map((face) => [face.faceId, face.modelId]),
+    [
+      [faceId, 'people@1'],
+      [adopted.adoptedFaceId, 'people@2'],
+    ],
+  )
+  const next = await gallery.value('svc.verify', dan, { debug: true })
+  assert.deepEqual([next.faceId, next.adoptedFaceId], [adopted.adoptedFaceId, undefined])
+  assert.equal(next.debug.providers.formerRecognizer, undefined)
+  assert.deepEqual(await namesSeen(gallery, 'Dan'), ['Dan'])
+  await switchOn(gallery, { adopt: 0 })
+})
+
+test('a subject that is full is verified all the same, and nothing is added', async () => {
+  const environment = { SUBJECT_TEMPLATES_MAX: '1' }
+  await using gallery = await startGallery({ dataDir, key, models: changed, environment })
+  await switchOn(gallery, { adopt: 1 })
+  const { subjectId } = known.get('Eve') ?? {}
+  const seen = await gallery.value('svc.verify', { ...images('Eve'), subjectId })
+  assert.deepEqual([seen.matched, seen.adoptedFaceId], [true, undefined])
+  assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
+  await switchOn(gallery, { adopt: 0 })
+})
+
+test('of two enrolments of one face at the same time, one meets the other', async () => {
+  await using gallery = await startGallery({ lookMs: 20 })
+  for (let round = 0; round < 5; round++) {
+    const takes = Array.from({ length: 4 }, (_, take) => ({
+      ...images({ name: `Twin ${round}`, wobble: 0.2, take }),
+      duplicateCheck: 'reject',
+    }))
+    const answers = await Promise.all(takes.map((take) => gallery.call('svc.enroll', take)))
+    const codes = answers.map(({ body }) => body.errors[0]?.code ?? 'OK')
+    assert.equal(codes.filter((code) => code === 'OK').length, 1)
+    assert.equal(codes.filter((code) => code === 'DUPLICATE_SUBJECT').length, 3)
+  }
+})
+
+type SubjectFaces = {
+  readonly embeddingCount: number
+  readonly faces: readonly { readonly faceId: string; readonly modelId: string }[]
+}
+
+async function subjectOf(client: GalleryClient, subjectId = ''): Promise<SubjectFaces> {
+  const { body } = await client.rest('GET', `/v1/subjects/${subjectId}?include=faces`)
+  return body
+}
+
+async function switchOn(
+  { books }: TestGallery,
+  switches: Parameters<typeof updateProject>[2],
+): Promise<void> {
+  const { db } = books.store
+  const rows = await db.selectFrom('projects').select('projectId').execute()
+  for (const { projectId } of rows) await updateProject(db, projectId, switches)
+}
