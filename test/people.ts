@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Services } from '../src/actions/action.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import { ActionError } from '../src/lib/errors.ts'
-import type { Look, Picture, SeenFace, View } from '../src/vision/view.ts'
+import type { FaceQuality, Look, Picture, SeenFace, View } from '../src/vision/view.ts'
 import type { TestImage } from './facegate.ts'
 
 /** Who stands in a picture of these tests, from left to right. */
@@ -61,7 +61,15 @@ function viewOf({ bytes }: Picture, look: Look): View {
     orientationApplied: false,
     faceCount: faces.length,
     faces: faces.slice(0, look.maxFaces),
-    timingsMs: { decode: 1, detect: 1, landmarks: 1, align: 1, embed: 1 },
+    timingsMs: {
+      decode: 1,
+      detect: 1,
+      landmarks: 1,
+      align: 1,
+      embed: 1,
+      attributes: 0,
+      picture: 0,
+    },
     providers: { detector: 'people@1', recognizer: modelId },
   }
 }
@@ -89,8 +97,27 @@ function seenFace(person: Person, at: number, look: Look): SeenFace {
     },
     pose: { yaw: 0, pitch: 0, roll: 0 },
     qualityScore: quality,
+    quality: faultless,
     ...(look.templates && { template: { modelId, vector: vectorOf(person), density: 0 } }),
   }
+}
+
+const faultless: FaceQuality = {
+  components: {
+    sharpness: 100,
+    brightness: 100,
+    contrast: 100,
+    exposure: 100,
+    faceSize: 100,
+    headPose: 100,
+    eyesOpen: 100,
+    mouthClosed: 100,
+    occlusion: 100,
+  },
+  luma: 128,
+  openness: { leftEye: 1, rightEye: 1, mouth: 0 },
+  occlusion: { leftEye: 0, rightEye: 0, lowerFace: 0 },
+  cutShare: 0,
 }
 
 /** The template of a person's picture, unit length. */

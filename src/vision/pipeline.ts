@@ -2,6 +2,8 @@ import type { ModelSet } from '../models/pack.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
 import type { Detection } from './agreement.ts'
+import { createAttributeReader } from './attributes.ts'
+import type { AttributeReader } from './attributes.ts'
 import { decode, prepareDecoder } from './decode.ts'
 import { openDetector } from './detector.ts'
 import type { Detector } from './detector.ts'
@@ -9,7 +11,10 @@ import { openExaminer } from './examiner.ts'
 import type { Examiner } from './examiner.ts'
 import type { Upright } from './frame.ts'
 import { area } from './geometry.ts'
+import { headOf } from './head.ts'
 import { namedLandmarks } from './mesh.ts'
+import type { Mesh } from './mesh.ts'
+import { pictureFacts } from './picture-facts.ts'
 import { createPyramid } from './pyramid.ts'
 import { openRecognizers } from './recognizer.ts'
 import type { Recognizers, ToTemplate } from './recognizer.ts'
@@ -52,8 +57,8 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     examiner: await openExaminer(sessions),
     detector: await openDetector(set, sessions),
     recognizers: await openRecognizers(set, sessions, toTemplate),
+    attributes: createAttributeReader(sessions),
   }
-  const providers = providersOfAll(stages)
   return {
     async look(picture, look, path) {
       const watch = createStopwatch()
@@ -61,7 +66,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
         decode(admit(picture, limits, path), limits.pixelsMax, path),
       )
       const seen = await see(stages, sceneOf(stages, upright, watch), look)
-      return { ...seen, timingsMs: watch.spentMs(), providers }
+      return { ...seen, timingsMs: watch.spentMs(), providers: providersOfAll(stages, look) }
     },
     close: sessions.close,
   }
@@ -72,14 +77,19 @@ type Stages = {
   readonly examiner: Examiner
   readonly detector: Detector
   readonly recognizers: Recognizers
+  readonly attributes: AttributeReader
 }
 
 /** Role → "id@version+…". */
-function providersOfAll({ detector, examiner, recognizers }: Stages): View['providers'] {
+function providersOfAll(
+  { detector, examiner, recognizers, attributes }: Stages,
+  look: Look,
+): View['providers'] {
   return {
     detector: detector.providers,
     landmarks: examiner.providers,
     recognizer: recognizers.active.providers,
+    ...(look.attributes?.length && { attributes: attributes.providers(look.attributes) }),
   }
 }
 
@@ -95,12 +105,17 @@ async function see(stages: Stages, scene: Scene, look: Look) {
   )
   const faces: SeenFace[] = []
   const largest = found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)
+  let closest: Mesh | undefined
   for (const detection of largest) {
     const face: Found = { detection, mesh: await examine(detection.box) }
+    closest ??= face.mesh
     faces.push(await seeFace(stages, face, scene, look))
   }
   const { width, height, orientationApplied } = upright
-  return { width, height, orientationApplied, faceCount: found.length, faces }
+  const picture = look.picture && {
+    picture: await watch.time('picture', () => pictureFacts(upright.frame, closest)),
+  }
+  return { width, height, orientationApplied, faceCount: found.length, faces, ...picture }
 }
 
 function isWanted({ box, confidence }: Detection, look: Look, upright: Upright): boolean {
@@ -110,7 +125,7 @@ function isWanted({ box, confidence }: Detection, look: Look, upright: Upright):
 
 /** One face by every stage that the look asks for, one after another. */
 async function seeFace(
-  { recognizers }: Stages,
+  { recognizers, attributes }: Stages,
   face: Found,
   scene: Scene,
   look: Look,
@@ -122,6 +137,8 @@ async function seeFace(
       crop: await watch.time('align', () => alignedCrop(pyramid, namedLandmarks(face.mesh))),
     }),
     ...(look.templates && { template: await recognizers.active.template(face, scene) }),
+    ...(look.attributes && { attributes: await attributes.read(look.attributes, face, scene) }),
+    ...(look.picture && { head: headOf(face.mesh, upright) }),
     ...(look.formerTemplates && {
       formerTemplates: await formerTemplates(recognizers, face, scene, look.formerTemplates),
     }),

@@ -12,7 +12,15 @@ export type Stopwatch = {
 
 /** One stage waits for the next: at any moment the innermost that runs is the one that pays. */
 export function createStopwatch(): Stopwatch {
-  const spentMs: Record<Stage, number> = { decode: 0, detect: 0, landmarks: 0, align: 0, embed: 0 }
+  const spentMs: Record<Stage, number> = {
+    decode: 0,
+    detect: 0,
+    landmarks: 0,
+    align: 0,
+    embed: 0,
+    attributes: 0,
+    picture: 0,
+  }
   const running: Stage[] = []
   let sinceMs = performance.now()
 

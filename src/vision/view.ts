@@ -24,6 +24,10 @@ export type Look = {
    * their recognizers are kept beside the active one.
    */
   readonly formerTemplates?: readonly string[]
+  /** What networks shall read off each face. */
+  readonly attributes?: readonly AttributeName[]
+  /** Whether the picture as a whole is judged, and where the heads lie in it. */
+  readonly picture?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -67,12 +71,103 @@ export type SeenFace = {
   readonly pose: Pose
   /** 0..100, whole. */
   readonly qualityScore: number
+  readonly quality: FaceQuality
   /** Aligned 112×112 JPEG, base64; only when asked for. */
   readonly crop?: string
   /** Of the active model; only when asked for. */
   readonly template?: Template
   /** Of the former models that were asked for, those that are kept; only when asked for. */
   readonly formerTemplates?: readonly Template[]
+}
+
+/**
+ * The components of ISO/IEC 29794-5, each 0..100, whole: 100 where it does not stand in the way of
+ * recognition, 0 where it is as bad as can be told. `components.ts` has the formulas.
+ */
+export type QualityComponents = {
+  readonly sharpness: number
+  readonly brightness: number
+  readonly contrast: number
+  readonly exposure: number
+  readonly faceSize: number
+  readonly headPose: number
+  readonly eyesOpen: number
+  readonly mouthClosed: number
+  readonly occlusion: number
+}
+
+/** How sure it is that something covers a part of the face, 0..1; left and right as in the image. */
+export type Occlusion = {
+  readonly leftEye: number
+  readonly rightEye: number
+  readonly lowerFace: number
+}
+
+/** How far eyes and mouth are open, 0..1; 0.5 is the border. Left and right as in the image. */
+export type Openness = {
+  readonly leftEye: number
+  readonly rightEye: number
+  readonly mouth: number
+}
+
+/** What was measured of a face to judge how well it shows. */
+export type FaceQuality = {
+  readonly components: QualityComponents
+  /** Mean luma of the face, 0..255. */
+  readonly luma: number
+  readonly openness: Openness
+  readonly occlusion: Occlusion
+  /** The share of the face that lies beyond the borders of the picture, 0..1. */
+  readonly cutShare: number
+}
+
+export type Expression =
+  | 'neutral'
+  | 'happy'
+  | 'sad'
+  | 'angry'
+  | 'fearful'
+  | 'disgusted'
+  | 'surprised'
+
+/** What networks read off a face. */
+export type AttributeName = 'age' | 'gender' | 'expression'
+
+/** Only what was asked for. */
+export type Attributes = {
+  /** Years. */
+  readonly age?: number
+  /** How probably the face is a man's, 0..1. */
+  readonly male?: number
+  /** Probabilities, summing to 1. */
+  readonly expression?: Readonly<Record<Expression, number>>
+}
+
+/** A picture as a whole. */
+export type PictureFacts = {
+  /** Mean luma of the whole picture, 0..100. */
+  readonly brightness: number
+  /** As the component of a face, of the whole picture, 0..100. */
+  readonly sharpness: number
+  /** How plain the background of the largest face is; undefined where there is no face. */
+  readonly background: Background | undefined
+}
+
+export type Background = {
+  /** Standard deviation of the background's luma, 0..128. */
+  readonly deviation: number
+  /** The share of the picture that was looked at as background, 0..1. */
+  readonly share: number
+}
+
+/** Where the head lies in the picture, in parts of the picture's height and width, 0..1. */
+export type HeadPlace = {
+  /** Chin to crown; the crown is estimated, for no network sees it. */
+  readonly heightShare: number
+  /** The middle between the eyes. */
+  readonly middle: Point
+  /** Between the middles of the eyes, px of the picture. */
+  readonly eyeDistancePx: number
 }
 
 /** Everything that was seen in one picture. */
@@ -88,7 +183,7 @@ export type View = {
   readonly faces: readonly SeenFace[]
   /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
-    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed', number>
+    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'attributes' | 'picture', number>
   >
   /** Role to "model@version". */
   readonly providers: Readonly<Record<string, string>>
