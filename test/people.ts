@@ -67,6 +67,7 @@ function viewOf({ bytes }: Picture, look: Look): View {
       landmarks: 1,
       align: 1,
       embed: 1,
+      liveness: 0,
       attributes: 0,
       picture: 0,
     },

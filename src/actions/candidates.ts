@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { Gallery, Hit } from '../gallery/gallery.ts'
 import type { Tx } from '../store/tx.ts'
-import type { View } from '../vision/view.ts'
+import type { SeenFace, View } from '../vision/view.ts'
 import type { candidate, debug } from './fields.ts'
-import type { Sighted } from './sight.ts'
 
 export type Candidate = z.input<typeof candidate>
 
@@ -35,16 +34,21 @@ export type DebugFacts = {
 export function debugOf(
   isAsked: boolean,
   view: View,
-  face: Sighted,
+  face: SeenFace,
   { scores, searchMs, below }: DebugFacts = {},
 ): { readonly debug?: z.input<typeof debug> } {
   if (!isAsked) return {}
   return {
     debug: {
       providers: { ...view.providers },
-      scores: { detector: face.confidence, ...scores },
+      scores: { detector: face.confidence, ...livenessScores(face), ...scores },
       timingsMs: { ...view.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
       ...(below && { candidatesBelowThreshold: below }),
     },
   }
+}
+
+/** That of all networks together, and each one's. */
+function livenessScores({ liveness }: SeenFace): Record<string, number> {
+  return liveness ? { liveness: liveness.score, ...liveness.networks } : {}
 }

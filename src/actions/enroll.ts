@@ -29,7 +29,7 @@ import {
 import { notFound } from './not-found.ts'
 import { addGuarded } from './same-person.ts'
 import { enrollExample } from './examples.ts'
-import { refuseLiveness, sight } from './sight.ts'
+import { sight } from './sight.ts'
 
 const enrollParams = z
   .strictObject({
@@ -105,7 +105,6 @@ export const enroll = defineAction({
     const { params, caller, services } = call
     const { gallery } = services
     const target = await gallery.read((reading) => targetOf(gallery, reading, caller, params))
-    refuseLiveness(params)
     const { view, faces } = await sight(call, params.images[0], 0)
     const [seen] = faces
     const twins = await findTwins(gallery, caller, params, { probe: seen.template, target })

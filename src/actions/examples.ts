@@ -23,6 +23,20 @@ export const detectExample = {
   value: { faceCount: 1, faces: [faceExample], image: imageExample },
 }
 
+export const livenessExample = {
+  params: {},
+  value: {
+    decision: 'live' as const,
+    live: true,
+    score: 0.97,
+    threshold: 0.5,
+    reasons: [],
+    face: faceExample,
+    faceCount: 1,
+    image: imageExample,
+  },
+}
+
 export const subjectExample = {
   subjectId: '0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f',
   externalId: 'badge-1042',

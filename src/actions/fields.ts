@@ -69,10 +69,14 @@ export const minQuality = (fallback: number) =>
     .meta({ description: 'Lowest acceptable quality score of a face.' })
 
 export const requireLiveness = z.boolean().default(false).meta({
-  description: 'Refuses a face that is not judged live. This build has no liveness check yet.',
+  description:
+    'Refuses a face that svc.liveness would not call live: LIVENESS_FAILED. Of two images of svc.verify the first is looked at; in svc.identify, further faces that are not live are passed over.',
 })
 
-export const livenessThreshold = z.number().min(0).max(1).optional()
+export const livenessThreshold = z.number().min(0).max(1).optional().meta({
+  description:
+    'The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people.',
+})
 
 export const subjectId = z.guid().meta({ description: 'As svc.enroll returned it.' })
 

@@ -22,7 +22,7 @@ import {
   requireLiveness,
   similarity,
 } from './fields.ts'
-import { refuseLiveness, sight, type Sight, type Sighted } from './sight.ts'
+import { sight, type Sight, type Sighted } from './sight.ts'
 
 const identifyParams = z
   .strictObject({
@@ -85,7 +85,6 @@ export const identify = defineAction({
     debug: value.debug && { ...value.debug, candidatesBelowThreshold: undefined },
   }),
   run: async (call) => {
-    refuseLiveness(call.params)
     const looks = await Promise.all(
       call.params.images.map((_, index) => lookAndSearch(call, index)),
     )

@@ -1,4 +1,5 @@
 export { detect } from './detect.ts'
+export { liveness } from './liveness.ts'
 export { enroll } from './enroll.ts'
 export { identify } from './identify.ts'
 export { verify } from './verify.ts'

@@ -1,6 +1,8 @@
 import { ActionError } from '../lib/errors.ts'
-import type { Picture, SeenFace, Template, View } from '../vision/view.ts'
+import type { Look, Picture, SeenFace, Template, View } from '../vision/view.ts'
 import type { ActionCall } from './action.ts'
+import { judgeLiveness, type LivenessFace } from './judge-liveness.ts'
+import { reasonsForLowScore } from './quality-reasons.ts'
 
 /** A face that can be compared. */
 export type Sighted = SeenFace & { readonly template: Template }
@@ -8,51 +10,103 @@ export type Sighted = SeenFace & { readonly template: Template }
 /** What was seen in a picture: at least one face, the largest first. */
 export type Sight = { readonly view: View; readonly faces: readonly [Sighted, ...Sighted[]] }
 
-export type SightOptions = {
+type SeeOptions = {
   readonly minFaceConfidence: number
   readonly minFaceSize: number
   readonly facePolicy: 'largest' | 'single'
   readonly minQuality: number
-  readonly requireLiveness: boolean
   readonly maxFaces?: number
 }
 
-type SightCall = Pick<ActionCall<SightOptions>, 'caller' | 'services' | 'signal' | 'params'>
+export type SightOptions = SeeOptions & {
+  readonly requireLiveness: boolean
+  /** Without it, the networks' own. */
+  readonly livenessThreshold?: number | undefined
+}
+
+type SightCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'signal' | 'params'>
 
 /**
  * Looks for faces to compare.
  *
+ * Where liveness is required, the largest must be live and others that are not are passed over, as
+ * those of bad quality are.
+ *
  * @param index which image of the request it is, for messages.
- * @throws ActionError NO_FACE_FOUND, FACE_TOO_SMALL, MULTIPLE_FACES, LOW_QUALITY, and what is wrong
- *   with the picture itself.
+ * @throws ActionError NO_FACE_FOUND, FACE_TOO_SMALL, MULTIPLE_FACES, LOW_QUALITY, LIVENESS_FAILED,
+ *   and what is wrong with the picture itself.
  */
-export async function sight(call: SightCall, picture: Picture, index: number): Promise<Sight> {
+export async function sight(
+  call: SightCall<SightOptions>,
+  picture: Picture,
+  index: number,
+): Promise<Sight> {
+  const { params } = call
+  const look = { templates: true, liveness: params.requireLiveness }
+  const { view, faces } = await seeFaces(call, picture, index, look)
+  const [largest, ...others] = faces.map(sighted)
+  if (!largest) throw new Error('the largest face is gone')
+  if (params.requireLiveness) requireLive(largest, view, params)
+  const isLive = (face: Sighted): boolean =>
+    !params.requireLiveness || isJudgedLive(face, view, params)
+  return { view, faces: [largest, ...others.filter(isLive).filter(isGood(params.minQuality))] }
+}
+
+/**
+ * Looks for faces that are large and good enough, the largest first; others may be of any quality.
+ *
+ * @param also what else is wanted of them.
+ * @throws ActionError as `sight` does, but for LIVENESS_FAILED.
+ */
+export async function seeFaces(
+  call: SightCall<SeeOptions>,
+  picture: Picture,
+  index: number,
+  also: Pick<Look, 'templates' | 'liveness' | 'attributes'>,
+): Promise<{ readonly view: View; readonly faces: readonly [SeenFace, ...SeenFace[]] }> {
   const { params, caller, services, signal } = call
   const { minFaceConfidence, minFaceSize, maxFaces = 1, facePolicy } = params
   const look = { minFaceConfidence, minFaceSizePx: minFaceSize, maxFaces, crops: false }
   const where = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
-  const view = await services.vision.look(picture, { ...look, templates: true }, where)
+  const view = await services.vision.look(picture, { ...look, ...also }, where)
   if (facePolicy === 'single' && view.faceCount > 1)
     throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
-  if (view.faces.length === 0) {
+  const [largest, ...others] = view.faces
+  if (!largest) {
     const anySize = { ...look, minFaceSizePx: 1, maxFaces: 1 }
     const { faces } = await services.vision.look(picture, anySize, where)
     if (faces.length === 0) throw new ActionError('NO_FACE_FOUND', 'no face was found in the image')
     throw new ActionError('FACE_TOO_SMALL', `no face has ${minFaceSize} px; send a larger picture`)
   }
-  const [largest, ...others] = view.faces.map(sighted)
-  if (!largest) throw new Error('the largest face is gone')
-  requireQuality(largest, view, params.minQuality)
-  return { view, faces: [largest, ...others.filter(isGood(params.minQuality))] }
+  requireQuality(largest, params.minQuality)
+  return { view, faces: [largest, ...others] }
 }
 
-/** Nothing may seem live that was not looked at. @throws ActionError INVALID_REQUEST. */
-export function refuseLiveness({ requireLiveness }: Pick<SightOptions, 'requireLiveness'>): void {
-  if (requireLiveness)
-    throw new ActionError(
-      'INVALID_REQUEST',
-      'params.requireLiveness: this build has no liveness check yet',
-    )
+/** A face of a look for liveness, which must have come. */
+export function livenessOf(face: SeenFace): LivenessFace {
+  const { liveness } = face
+  if (!liveness) throw new Error('liveness was asked for and did not come')
+  return { ...face, liveness }
+}
+
+/** Others may be in the picture: how many there may be, `facePolicy` says. */
+function livenessIn(face: SeenFace, view: View, { livenessThreshold }: SightOptions) {
+  return judgeLiveness(livenessOf(face), view, { threshold: livenessThreshold, alone: false })
+}
+
+function isJudgedLive(face: SeenFace, view: View, options: SightOptions): boolean {
+  return livenessIn(face, view, options).live
+}
+
+/** @throws ActionError LIVENESS_FAILED with the decision, the score and the reasons. */
+function requireLive(face: SeenFace, view: View, options: SightOptions): void {
+  const { live, decision, score, threshold, reasons } = livenessIn(face, view, options)
+  if (live) return
+  const because = reasons.length > 0 ? `: ${reasons.join(', ')}` : ''
+  throw new ActionError(
+    'LIVENESS_FAILED',
+    `the face is not judged live but ${decision} (score ${score.toFixed(2)}, live from ${threshold.toFixed(2)})${because}`,
+  )
 }
 
 function sighted(face: SeenFace): Sighted {
@@ -65,31 +119,12 @@ const isGood =
   ({ qualityScore }: SeenFace): boolean =>
     qualityScore >= minQuality
 
-/** @throws ActionError LOW_QUALITY with the reasons that can be told. */
-function requireQuality(face: SeenFace, view: View, minQuality: number): void {
+/** @throws ActionError LOW_QUALITY with the reasons. */
+function requireQuality(face: SeenFace, minQuality: number): void {
   if (isGood(minQuality)(face)) return
-  const reasons = reasonsOf(face, view)
-  const because = reasons.length > 0 ? `: ${reasons.join(', ')}` : ''
+  const reasons = reasonsForLowScore(face).join(', ')
   throw new ActionError(
     'LOW_QUALITY',
-    `the quality of the face is ${face.qualityScore}, below ${minQuality}${because}`,
+    `the quality of the face is ${face.qualityScore}, below ${minQuality}: ${reasons}`,
   )
-}
-
-/** Where the components of the quality score begin to fall. */
-const offAxisMaxDegrees = 35
-const faceSideMinPx = 80
-const confidenceMin = 0.75
-
-/** What stands in the way, as far as box, pose and confidence tell; else the picture is unsharp. */
-function reasonsOf({ boundingBox, pose, confidence }: SeenFace, view: View): string[] {
-  const { left, top, width, height } = boundingBox
-  const isCut = left === 0 || top === 0 || left + width >= view.width || top + height >= view.height
-  const reasons = [
-    Math.max(Math.abs(pose.yaw), Math.abs(pose.pitch)) > offAxisMaxDegrees && 'EXTREME_POSE',
-    Math.min(width, height) < faceSideMinPx && 'FACE_TOO_SMALL',
-    isCut && 'FACE_CUT_OFF',
-    confidence < confidenceMin && 'LOW_CONFIDENCE',
-  ].filter((reason) => reason !== false)
-  return reasons.length > 0 ? reasons : ['LOW_SHARPNESS']
 }

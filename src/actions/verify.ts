@@ -22,7 +22,7 @@ import {
   subjectId,
 } from './fields.ts'
 import { notFound } from './not-found.ts'
-import { refuseLiveness, sight } from './sight.ts'
+import { sight } from './sight.ts'
 
 const mode = z.enum(['imageToImage', 'imageToSubject'])
 
@@ -79,10 +79,7 @@ export const verify = defineAction({
   errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example: verifyExample,
   scrub: (value) => ({ ...value, externalId: null, faceId: undefined }),
-  run: (call) => {
-    refuseLiveness(call.params)
-    return isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)
-  },
+  run: (call) => (isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)),
 })
 
 /** @throws ActionError INVALID_REQUEST when mode, ids and number of images do not go together. */
@@ -152,10 +149,12 @@ async function compareWithSubject(call: Call) {
   }
 }
 
+/** The probe is whom the camera sees now; what it is compared with may be of a passport. */
 function look(call: Call, index: number) {
   const image = call.params.images[index]
   if (!image) throw new RangeError('there is no such image')
-  return sight(call, image, index)
+  const requireLiveness = call.params.requireLiveness && index === 0
+  return sight({ ...call, params: { ...call.params, requireLiveness } }, image, index)
 }
 
 /** Both ids together must name one subject. @throws ActionError SUBJECT_NOT_FOUND. */

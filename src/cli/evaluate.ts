@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { UsageError, type Command } from './command.ts'
 import { runDetection } from './evaluate-detection.ts'
+import { runLiveness } from './evaluate-liveness.ts'
 import { runVerification } from './evaluate-verification.ts'
 
 export const evaluate: Command = {
@@ -20,7 +21,14 @@ facegate evaluate verification <folder|pairs.csv> [--json] [--out <curve.png|cur
   the face nearest the centre of each picture with every other. Prints accuracy,
   areas and acceptance rates, and how well people are found in galleries, by the
   score of the service ("corrected") and by distance alone ("raw"). --out draws the
-  curve; --calibrate writes the table of similarities that this set gives.`,
+  curve; --calibrate writes the table of similarities that this set gives.
+
+facegate evaluate liveness <folder> [--json] [--out <curve.png|curve.svg>]
+
+  <folder> has a folder "live" and one for each kind of attack in it, or labels.csv
+  with the columns file and label ("live", or what the attack is). Prints APCER for
+  each kind, BPCER and ACER (ISO/IEC 30107-3), as svc.liveness answers and by score
+  alone, at the thresholds of the networks in use. --out draws the DET curves.`,
   run: async (args) => {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -32,13 +40,14 @@ facegate evaluate verification <folder|pairs.csv> [--json] [--out <curve.png|cur
       },
     })
     const [what, place, ...rest] = positionals
-    if (what !== 'detection' && what !== 'verification')
+    if (what !== 'detection' && what !== 'verification' && what !== 'liveness')
       throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
     if (place === undefined || rest.length > 0) throw new UsageError('name one folder')
     const { json, out, calibrate } = values
     if (what === 'verification') return runVerification(place, { json, out, calibrate })
-    if (out !== undefined || calibrate !== undefined)
-      throw new UsageError('--out and --calibrate belong to verification')
+    if (calibrate !== undefined) throw new UsageError('--calibrate belongs to verification')
+    if (what === 'liveness') return runLiveness(place, { json, out })
+    if (out !== undefined) throw new UsageError('--out belongs to verification and liveness')
     return runDetection(place, json)
   },
 }

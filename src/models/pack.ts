@@ -119,6 +119,17 @@ const antispoof = z.strictObject({
   liveClass: z.int().min(0).max(15),
   /** Whether the graph ends with logits; else it has its own softmax. */
   logits: z.boolean().default(true),
+  /**
+   * From this share on a face is live, and below the other it is not; nothing is known between.
+   * The defaults are minivision's threshold and a margin below it: see docs/liveness.md.
+   */
+  liveMin: share.default(0.5),
+  spoofMax: share.default(0.4),
+  /**
+   * How many times the face's box the picture must be wide and high: below 1.5 even the networks
+   * that look no further than that were seen to fail, see docs/liveness.md.
+   */
+  contextMin: z.number().min(1).max(8).default(1.5),
 })
 
 const decoding = z.discriminatedUnion('kind', [yunet, scrfd, retinaface, arcface, antispoof])

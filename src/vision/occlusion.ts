@@ -95,7 +95,7 @@ function lowerEvidence({ nose, bridge, lips, mouth, chin, forehead }: Parts): nu
     ratio(nose.deviation, skin.deviation, 2),
     ratio(nose.gradient, skin.gradient, 2),
     // Whether darker or lighter is left out: lips are lighter than the skin of dark faces, and
-    // with the sign the false alarms were theirs (2.9 % of the darkest quarter, 0.5 % of others).
+    // with the sign the false alarms were theirs (2.9 % of the darkest quarter, 0.5 % of the others).
     Math.abs(ratio(lips.luma, mouth.luma, 10)),
   ]
 }
@@ -125,14 +125,14 @@ function probability(evidence: readonly number[], { intercept, of }: Weights): n
 
 const weights = {
   eye: {
-    intercept: -6.329,
-    of: [-1.203, -0.051, -0.194, -2.033, -0.226, 4.793, -1.661, -1.145, 0.533],
+    intercept: -5.992,
+    of: [-1.468, 0.09, 0.371, -1.875, -0.373, 4.769, -1.969, -1.359, 0.385],
   },
   lowerFace: {
-    intercept: 3.182,
+    intercept: 2.894,
     of: [
-      2.797, -0.171, -0.249, 1.423, 1.112, -2.273, 0.38, -2.051, -3.678, -1.987, 3.031, 0.758,
-      -0.803, -39.737, -0.456,
+      3.134, 0.026, -0.177, 1.983, 0.745, -2.346, 0.494, -1.761, -3.314, -1.798, 2.653, 0.644,
+      -0.663, -36.304, -0.405,
     ],
   },
 } as const satisfies Record<string, Weights>

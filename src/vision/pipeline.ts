@@ -12,6 +12,8 @@ import type { Examiner } from './examiner.ts'
 import type { Upright } from './frame.ts'
 import { area } from './geometry.ts'
 import { headOf } from './head.ts'
+import { openLiveness } from './liveness/liveness.ts'
+import type { LivenessCheck } from './liveness/liveness.ts'
 import { namedLandmarks } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
 import { pictureFacts } from './picture-facts.ts'
@@ -58,6 +60,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     detector: await openDetector(set, sessions),
     recognizers: await openRecognizers(set, sessions, toTemplate),
     attributes: createAttributeReader(sessions),
+    liveness: await openLiveness(set, sessions),
   }
   return {
     async look(picture, look, path) {
@@ -66,7 +69,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
         decode(admit(picture, limits, path), limits.pixelsMax, path),
       )
       const seen = await see(stages, sceneOf(stages, upright, watch), look)
-      return { ...seen, timingsMs: watch.spentMs(), providers: providersOfAll(stages, look) }
+      return { ...seen, timingsMs: watch.spentMs(), providers: providersFor(stages, look) }
     },
     close: sessions.close,
   }
@@ -78,11 +81,12 @@ type Stages = {
   readonly detector: Detector
   readonly recognizers: Recognizers
   readonly attributes: AttributeReader
+  readonly liveness: LivenessCheck
 }
 
 /** Role → "id@version+…". */
-function providersOfAll(
-  { detector, examiner, recognizers, attributes }: Stages,
+function providersFor(
+  { detector, examiner, recognizers, attributes, liveness }: Stages,
   look: Look,
 ): View['providers'] {
   return {
@@ -90,6 +94,7 @@ function providersOfAll(
     landmarks: examiner.providers,
     recognizer: recognizers.active.providers,
     ...(look.attributes?.length && { attributes: attributes.providers(look.attributes) }),
+    ...(look.liveness && { liveness: liveness.providers }),
   }
 }
 
@@ -125,7 +130,7 @@ function isWanted({ box, confidence }: Detection, look: Look, upright: Upright):
 
 /** One face by every stage that the look asks for, one after another. */
 async function seeFace(
-  { recognizers, attributes }: Stages,
+  { recognizers, attributes, liveness }: Stages,
   face: Found,
   scene: Scene,
   look: Look,
@@ -139,6 +144,9 @@ async function seeFace(
     ...(look.templates && { template: await recognizers.active.template(face, scene) }),
     ...(look.attributes && { attributes: await attributes.read(look.attributes, face, scene) }),
     ...(look.picture && { head: headOf(face.mesh, upright) }),
+    ...(look.liveness && {
+      liveness: await watch.time('liveness', () => liveness.check(face, scene)),
+    }),
     ...(look.formerTemplates && {
       formerTemplates: await formerTemplates(recognizers, face, scene, look.formerTemplates),
     }),

@@ -20,6 +20,7 @@ export function createStopwatch(): Stopwatch {
     embed: 0,
     attributes: 0,
     picture: 0,
+    liveness: 0,
   }
   const running: Stage[] = []
   let sinceMs = performance.now()

@@ -28,6 +28,8 @@ export type Look = {
   readonly attributes?: readonly AttributeName[]
   /** Whether the picture as a whole is judged, and where the heads lie in it. */
   readonly picture?: boolean
+  /** Whether each face is judged live or not; without it, none is. */
+  readonly liveness?: boolean
 }
 
 /** Pixels of the upright image (EXIF orientation applied), origin top-left, y downwards. */
@@ -63,6 +65,21 @@ export type Template = {
   readonly density: number
 }
 
+/** What the liveness networks say of one face, and on what evidence. */
+export type Liveness = {
+  /** 0..1; the higher, the more it looks like a person and not like a picture of one. */
+  readonly score: number
+  /** Live from `liveMin` on, not live below `spoofMax` (≤ `liveMin`); nothing is known between. */
+  readonly liveMin: number
+  readonly spoofMax: number
+  /** "id@version" → what this network says by itself, 0..1. */
+  readonly networks: Readonly<Record<string, number>>
+  /** Whether the picture reaches as far around the face as the networks want to look. */
+  readonly hasContext: boolean
+  /** Whether the face has colour: without it screens and prints do not show. */
+  readonly hasColour: boolean
+}
+
 export type SeenFace = {
   readonly boundingBox: Box
   /** 0..1; 0.6 is the detectors' rule for "this is a face". */
@@ -78,11 +95,17 @@ export type SeenFace = {
   readonly template?: Template
   /** Of the former models that were asked for, those that are kept; only when asked for. */
   readonly formerTemplates?: readonly Template[]
+  /** Only when asked for. */
+  readonly liveness?: Liveness
+  /** Only when asked for. */
+  readonly attributes?: Attributes
+  /** Only with `Look.picture`. */
+  readonly head?: HeadPlace
 }
 
 /**
  * The components of ISO/IEC 29794-5, each 0..100, whole: 100 where it does not stand in the way of
- * recognition, 0 where it is as bad as can be told. `components.ts` has the formulas.
+ * recognition, 0 where it is as bad as can be told. `quality.ts` has the formulas.
  */
 export type QualityComponents = {
   readonly sharpness: number
@@ -181,9 +204,14 @@ export type View = {
   readonly faceCount: number
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly SeenFace[]
+  /** Only when asked for. */
+  readonly picture?: PictureFacts
   /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
-    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'attributes' | 'picture', number>
+    Record<
+      'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'liveness' | 'attributes' | 'picture',
+      number
+    >
   >
   /** Role to "model@version". */
   readonly providers: Readonly<Record<string, string>>

@@ -1,0 +1,74 @@
+/**
+ * Fits the weights of the built-in liveness network's six crops:
+ *
+ *   node eval/fit-liveness.ts <folder that eval/simulate-attacks.ts wrote>
+ *
+ * Prints the weights and the bias for `src/models/builtin/liveness.ts`, and how scores are spread on
+ * people whom the fit has not seen (five folds by person): the thresholds are chosen from that.
+ */
+import path from 'node:path'
+import { progressBar } from '../src/cli/progress.ts'
+import { openVision } from '../src/cli/vision.ts'
+import { table } from '../bench/table.ts'
+import { areaUnderCurve } from './compare/roc.ts'
+import { seededRandom, shuffled } from './fit/random.ts'
+import { logOdds } from '../src/vision/liveness/builtin-judge.ts'
+import { chanceOf, fitLogistic } from './liveness/logistic.ts'
+import { lookAtAll } from './liveness/look-at.ts'
+import { live, readPresentations } from './liveness/presentations.ts'
+
+const foldCount = 5
+const shares = [0.005, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.995]
+
+const [folder] = process.argv.slice(2)
+if (!folder) throw new Error('name a folder')
+const samples = await look(folder)
+const people = shuffled(seededRandom(1), [...new Set(samples.map(({ person }) => person))])
+const foldOf = new Map(people.map((person, index) => [person, index % foldCount]))
+
+const fit = fitLogistic(samples)
+console.log(JSON.stringify({ ...fit, people: people.length, pictures: samples.length }))
+
+const scored = Array.from({ length: foldCount }, (_, fold) => {
+  const isHeldOut = ({ person }: { readonly person: string }) => foldOf.get(person) === fold
+  const learnt = fitLogistic(samples.filter((sample) => !isHeldOut(sample)))
+  return samples.filter(isHeldOut).map((one) => ({ ...one, score: chanceOf(learnt, one.values) }))
+}).flat()
+const kinds = [...new Set(scored.map(({ scene }) => scene))]
+const sorted = (scene: string): Float32Array =>
+  Float32Array.from(scored.filter((one) => one.scene === scene).map(({ score }) => score)).sort()
+console.log(
+  table(
+    ['held out', ...shares.map((share) => `${share * 100} %`)],
+    kinds.map((kind) => [kind, ...shares.map((share) => quantile(sorted(kind), share).toFixed(3))]),
+  ),
+)
+for (const genuine of ['photograph', 'live'])
+  for (const attack of ['print', 'replay']) {
+    const area = areaUnderCurve({ genuine: sorted(genuine), impostor: sorted(attack) })
+    console.log(`area under the curve, ${genuine} against ${attack}: ${area.toFixed(3)}`)
+  }
+
+/** What the six crops say of every picture with a face, and where it comes from. */
+async function look(place: string) {
+  await using vision = await openVision()
+  const bar = progressBar('pictures')
+  const judged = await lookAtAll(await readPresentations(place), vision.look, bar.update)
+  bar.end()
+  return judged.flatMap((one) =>
+    'face' in one
+      ? [
+          {
+            person: path.basename(path.dirname(one.file)),
+            scene: path.relative(place, one.file).split(path.sep)[0] ?? '',
+            isLive: one.kind === live,
+            values: Object.values(one.face.liveness.networks).map(logOdds),
+          },
+        ]
+      : [],
+  )
+}
+
+function quantile(values: Float32Array, share: number): number {
+  return values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN
+}

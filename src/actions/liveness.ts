@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { defineAction } from './action.ts'
+import { debugOf } from './candidates.ts'
+import { livenessExample } from './examples.ts'
+import { faceOf, imageOf } from './face.ts'
+import {
+  debug,
+  face,
+  facePolicy,
+  imageFacts,
+  images,
+  livenessThreshold,
+  minFaceConfidence,
+  minFaceSize,
+  minQuality,
+} from './fields.ts'
+import { imageErrors } from './image-errors.ts'
+import { judgeLiveness, livenessReasons } from './judge-liveness.ts'
+import { livenessOf, seeFaces } from './sight.ts'
+
+const livenessParams = z
+  .strictObject({
+    images,
+    threshold: livenessThreshold,
+    minFaceConfidence,
+    minFaceSize,
+    facePolicy: facePolicy('largest'),
+    minQuality: minQuality(0),
+  })
+  .meta({ id: 'LivenessParams' })
+
+const livenessValue = z
+  .object({
+    decision: z.enum(['live', 'spoof', 'uncertain']).meta({
+      description:
+        'Passive, from one image; it looks for prints and screens, not for masks, deep fakes or injected images. A spoof is a result, not an error.',
+    }),
+    live: z.boolean().meta({ description: 'True for the decision `live` alone.' }),
+    score: z.number().min(0).max(1).meta({ description: 'The higher, the more like a person.' }),
+    threshold: z.number().min(0).max(1).meta({ description: 'Live from this score on.' }),
+    reasons: z.array(z.enum(livenessReasons)).meta({
+      description:
+        'Why the decision is uncertain. LOW_QUALITY: the picture’s quality, or what it shows, does not suffice for a judgement. Beside a spoof, MULTIPLE_FACES says that there are others.',
+    }),
+    face,
+    faceCount: z.int().min(1),
+    image: imageFacts,
+    debug,
+  })
+  .meta({
+    id: 'LivenessValue',
+    description: [
+      'How often it is wrong (ISO/IEC 30107-3: APCER, attacks called live; BPCER, live people not',
+      'called live) depends on the networks that are installed, and is measured by `facegate',
+      'evaluate liveness`.',
+      'BUILTIN_FIGURES',
+      'docs/liveness.md tells all of it.',
+    ].join(' '),
+  })
+
+/** Is this a person in front of the camera, or a picture of one? */
+export const liveness = defineAction({
+  name: 'svc.liveness',
+  summary:
+    'Judge by one image, passively, whether the camera saw a person or a print or screen that shows one.',
+  price: () => 2,
+  params: livenessParams,
+  value: livenessValue,
+  errors: [...imageErrors, 'NO_FACE_FOUND', 'FACE_TOO_SMALL', 'MULTIPLE_FACES', 'LOW_QUALITY'],
+  example: livenessExample,
+  run: async (call) => {
+    const { images, threshold } = call.params
+    const { view, faces } = await seeFaces(call, images[0], 0, { liveness: true })
+    const seen = livenessOf(faces[0])
+    const { reasons, ...judgement } = judgeLiveness(seen, view, { threshold, alone: true })
+    const value = {
+      ...judgement,
+      reasons: [...reasons],
+      face: faceOf(view, seen, 0),
+      faceCount: view.faceCount,
+      image: imageOf(view),
+      ...debugOf(call.debug, view, seen),
+    }
+    return [{ correlationId: images[0].correlationId, value }]
+  },
+})
