@@ -130,7 +130,8 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
   ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
   const { projectId, accountId } = project
   const ids = { keyId, projectId, accountId, galleryId: projectId }
-  const caller = { ...ids, permissions: ['*'], state: 'active' } as const
+  const switches = { gender: 'on', expression: 'on' } as const
+  const caller = { ...ids, permissions: ['*'], switches, state: 'active' } as const
   const key = mintApiKey('live')
   const took: number[] = []
   const cpuBefore = process.threadCpuUsage()

@@ -226,7 +226,8 @@ function questionOf({ template }: World, request: number, content: number) {
   const { projectId, accountId } = template.project
   const requestId = String(request)
   const ids = { projectId, accountId, galleryId: projectId }
-  const caller = { ...template, ...ids, permissions: ['*'], state: 'active' } as const
+  const switches = { gender: 'on', expression: 'on' } as const
+  const caller = { ...template, ...ids, permissions: ['*'], switches, state: 'active' } as const
   const params = { content }
   const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
   return {

@@ -98,27 +98,30 @@ function seenFace(person: Person, at: number, look: Look): SeenFace {
     },
     pose: { yaw: 0, pitch: 0, roll: 0 },
     qualityScore: quality,
-    quality: faultless,
+    quality: qualityOf(side),
     ...(look.templates && { template: { modelId, vector: vectorOf(person), density: 0 } }),
   }
 }
 
-const faultless: FaceQuality = {
-  components: {
-    sharpness: 100,
-    brightness: 100,
-    contrast: 100,
-    exposure: 100,
-    faceSize: 100,
-    headPose: 100,
-    eyesOpen: 100,
-    mouthClosed: 100,
-    occlusion: 100,
-  },
-  luma: 128,
-  openness: { leftEye: 1, rightEye: 1, mouth: 0 },
-  occlusion: { leftEye: 0, rightEye: 0, lowerFace: 0 },
-  cutShare: 0,
+/** Faultless, but for how small it is. */
+function qualityOf(side: number): FaceQuality {
+  return {
+    components: {
+      sharpness: 100,
+      brightness: 100,
+      contrast: 100,
+      exposure: 100,
+      faceSize: Math.round(Math.max(0, Math.min(100, (side - 20) / 1.2))),
+      headPose: 100,
+      eyesOpen: 100,
+      mouthClosed: 100,
+      occlusion: 100,
+    },
+    luma: 128,
+    openness: { leftEye: 1, rightEye: 1, mouth: 0 },
+    occlusion: { leftEye: 0, rightEye: 0, lowerFace: 0 },
+    cutShare: 0,
+  }
 }
 
 /** The template of a person's picture, unit length. */

@@ -11,6 +11,8 @@ export type Caller = {
   readonly accountId: string
   /** The gallery that the caller's project sees. */
   readonly galleryId: string
+  /** What the caller's project wants to be told of faces, or not. */
+  readonly switches: Readonly<Record<'gender' | 'expression', 'on' | 'off'>>
   readonly permissions: readonly string[]
 }
 

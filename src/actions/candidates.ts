@@ -34,21 +34,24 @@ export type DebugFacts = {
 export function debugOf(
   isAsked: boolean,
   view: View,
-  face: SeenFace,
+  face: SeenFace | undefined,
   { scores, searchMs, below }: DebugFacts = {},
 ): { readonly debug?: z.input<typeof debug> } {
   if (!isAsked) return {}
   return {
     debug: {
       providers: { ...view.providers },
-      scores: { detector: face.confidence, ...livenessScores(face), ...scores },
+      scores: { ...(face && faceScores(face)), ...scores },
       timingsMs: { ...view.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
       ...(below && { candidatesBelowThreshold: below }),
     },
   }
 }
 
-/** That of all networks together, and each one's. */
-function livenessScores({ liveness }: SeenFace): Record<string, number> {
-  return liveness ? { liveness: liveness.score, ...liveness.networks } : {}
+/** The detector's and, where liveness was looked at, that of all its networks and each one's. */
+function faceScores({ confidence, liveness }: SeenFace): Record<string, number> {
+  return {
+    detector: confidence,
+    ...(liveness && { liveness: liveness.score, ...liveness.networks }),
+  }
 }

@@ -18,6 +18,7 @@ import {
 import { subjectExample } from './examples.ts'
 import { notFound } from './not-found.ts'
 import { addGuarded } from './same-person.ts'
+import { enrolled } from './enrollable.ts'
 import { sight } from './sight.ts'
 import { subject } from './subject.ts'
 
@@ -39,7 +40,7 @@ const updateParams = z
     minFaceConfidence,
     minFaceSize,
     facePolicy: facePolicy('single'),
-    minQuality: minQuality(40),
+    minQuality: minQuality(enrolled.minQuality),
     requireLiveness,
     livenessThreshold,
   })

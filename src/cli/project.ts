@@ -18,13 +18,15 @@ export const project: Command = {
   usage: `facegate project create <name> [--gallery isolated|shared] [--json]
 facegate project list [--json]
 facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
-                     [--retention-days n] [--threshold 0..1] [--json]
+                     [--retention-days n] [--threshold 0..1]
+                     [--gender on|off] [--expression on|off] [--json]
 
   A project has its own budget, rate limit, keys and, unless its gallery is shared
   with the account's other shared projects, its own gallery. --sustained is calls
   per second in the long run, --burst calls at once; "default" takes the server's.
   --threshold is the similarity from which svc.identify names people; by default it
-  grows with the gallery.`,
+  grows with the gallery. --gender and --expression say whether svc.attributes and
+  svc.analyze tell them (default: on; docs/privacy.md says when not to).`,
   run: verbs({ create, list, set }),
 }
 
@@ -62,6 +64,8 @@ async function set(args: readonly string[]): Promise<void> {
       burst: text,
       'retention-days': text,
       threshold: text,
+      gender: text,
+      expression: text,
       json,
     },
   })
@@ -71,7 +75,11 @@ async function set(args: readonly string[]): Promise<void> {
   const galleryMode = galleryOf(values.gallery)
   const retentionDays = limitOf('--retention-days', values['retention-days'], 36_500)
   const identifyThreshold = shareOf('--threshold', values.threshold)
+  const gender = switchOf('--gender', values.gender)
+  const expression = switchOf('--expression', values.expression)
   const change = {
+    ...(gender !== undefined && { gender }),
+    ...(expression !== undefined && { expression }),
     ...(identifyThreshold !== undefined && { identifyThreshold }),
     ...(retentionDays !== undefined && { retentionDays }),
     ...(sustainedPerS !== undefined && { sustainedPerS }),
@@ -97,6 +105,11 @@ function only(positionals: readonly string[]): string {
 function galleryOf(value: string | undefined): Project['galleryMode'] | undefined {
   if (value === undefined || value === 'isolated' || value === 'shared') return value
   throw new UsageError(`--gallery is isolated or shared, not ${value}`)
+}
+
+function switchOf(name: string, value: string | undefined): Project['gender'] | undefined {
+  if (value === undefined || value === 'on' || value === 'off') return value
+  throw new UsageError(`${name} is on or off, not ${value}`)
 }
 
 /** null goes back to the server's default. */

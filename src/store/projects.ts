@@ -49,13 +49,15 @@ export function listProjects(db: Database): Promise<Project[]> {
   return db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name').execute()
 }
 
-/** null takes what the server is configured to. */
+/** null takes what the server is configured to; what may be switched off is on. */
 const byDefault = {
   sustainedPerS: null,
   burst: null,
   retentionDays: null,
   identifyThreshold: null,
-}
+  gender: 'on',
+  expression: 'on',
+} as const
 
 /** The similarity from which svc.identify names people for this project; null: the server's rule. */
 export function identifyThresholdOf(reading: Reading, projectId: string): number | null {

@@ -45,7 +45,12 @@ export type ProjectRow = {
   readonly retentionDays: Generated<number | null>
   /** The similarity from which svc.identify names people; null: by the size of the gallery. */
   readonly identifyThreshold: Generated<number | null>
+  /** Whether svc.attributes and svc.analyze tell the gender and the expression of faces. */
+  readonly gender: Generated<Switch>
+  readonly expression: Generated<Switch>
 }
+
+export type Switch = 'on' | 'off'
 
 export type KeyRow = {
   readonly keyId: string

@@ -92,7 +92,7 @@ function providersFor(
   return {
     detector: detector.providers,
     landmarks: examiner.providers,
-    recognizer: recognizers.active.providers,
+    ...(look.templates && { recognizer: recognizers.active.providers }),
     ...(look.attributes?.length && { attributes: attributes.providers(look.attributes) }),
     ...(look.liveness && { liveness: liveness.providers }),
   }

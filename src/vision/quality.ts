@@ -55,7 +55,7 @@ const weights: Weighed = {
   faceSize: 0.15,
   headPose: 0.15,
   confidence: 0.1,
-  occlusion: 0.3,
+  occlusion: 0.1,
 }
 
 /** So much is left of the component of a face that is surely covered: half a face still compares. */
