@@ -10,6 +10,7 @@
 import { writeFile } from 'node:fs/promises'
 import { progressBar } from '../src/cli/progress.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
+import { writeHalves } from '../src/models/halves.ts'
 import { sha256Of } from '../src/models/source.ts'
 import { templateFolder } from '../src/models/template.ts'
 import { calibrate } from './compare/calibrate.ts'
@@ -92,9 +93,7 @@ async function writeTable(table: Calibration): Promise<void> {
 
 /** As `readTemplateModel` reads them: half precision, little-endian. */
 async function writeValues(file: string, values: Float32Array): Promise<string> {
-  const view = new DataView(new ArrayBuffer(2 * values.length))
-  values.forEach((value, at) => view.setFloat16(2 * at, value, true))
-  const bytes = new Uint8Array(view.buffer)
+  const bytes = writeHalves(values)
   await writeFile(new URL(`${file}.f16`, templateFolder), bytes)
   return sha256Of(bytes)
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { Services } from '../src/actions/action.ts'
 import { allActions } from '../src/actions/all.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { openBooks, type Books, type BooksOptions } from '../src/books.ts'
@@ -50,6 +51,8 @@ export type TestGalleryOptions = Partial<BooksOptions> &
     readonly dataDir?: string
     readonly key?: string | undefined
     readonly log?: Log
+    /** Eyes that see; by default those that read. */
+    readonly vision?: Services['vision']
   }
 
 export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
@@ -67,7 +70,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { store, gate } = books
   const calibration = peopleCalibration
   const memory = opened.use(await openMemory(config, { store, calibration, clock, log }))
-  const services = { vision: peopleEyes, gallery: memory.gallery }
+  const services = { vision: options.vision ?? peopleEyes, gallery: memory.gallery }
   const executing = {
     gate,
     services,

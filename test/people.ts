@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Services } from '../src/actions/action.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import { ActionError } from '../src/lib/errors.ts'
-import type { FaceQuality, Look, Picture, SeenFace, View } from '../src/vision/view.ts'
+import type { FaceQuality, Liveness, Look, Picture, SeenFace, View } from '../src/vision/view.ts'
 import type { TestImage } from './facegate.ts'
 
 /** Who stands in a picture of these tests, from left to right. */
@@ -14,6 +14,10 @@ export type Person = {
   readonly take?: number
   readonly quality?: number
   readonly side?: number
+  readonly left?: number
+  readonly yaw?: number
+  /** What the liveness networks say; 0.99 with all evidence where nothing else is said. */
+  readonly liveness?: Partial<Liveness>
 }
 
 const modelId = 'people@1'
@@ -61,6 +65,7 @@ function viewOf({ bytes }: Picture, look: Look): View {
     orientationApplied: false,
     faceCount: faces.length,
     faces: faces.slice(0, look.maxFaces),
+    counted: faces.length,
     timingsMs: {
       decode: 1,
       detect: 1,
@@ -71,7 +76,11 @@ function viewOf({ bytes }: Picture, look: Look): View {
       attributes: 0,
       picture: 0,
     },
-    providers: { detector: 'people@1', recognizer: modelId },
+    providers: {
+      detector: 'people@1',
+      recognizer: modelId,
+      ...(look.liveness && { liveness: 'people@1' }),
+    },
   }
 }
 
@@ -84,10 +93,10 @@ function readPeople(bytes: string): Person[] {
 }
 
 function seenFace(person: Person, at: number, look: Look): SeenFace {
-  const { quality = 90, side = 200 } = person
+  const { quality = 90, side = 200, left = 10 + at, yaw = 0 } = person
   const point = { x: 50, y: 50 }
   return {
-    boundingBox: { left: 10 + at, top: 10, width: side, height: side },
+    boundingBox: { left, top: 10, width: side, height: side },
     confidence: 0.99,
     landmarks: {
       leftEye: point,
@@ -96,15 +105,16 @@ function seenFace(person: Person, at: number, look: Look): SeenFace {
       leftMouth: point,
       rightMouth: point,
     },
-    pose: { yaw: 0, pitch: 0, roll: 0 },
+    pose: { yaw, pitch: 0, roll: 0 },
     qualityScore: quality,
     quality: qualityOf(side),
+    ...(look.liveness && { liveness: livenessOf(person) }),
     ...(look.templates && { template: { modelId, vector: vectorOf(person), density: 0 } }),
   }
 }
 
 /** Faultless, but for how small it is. */
-function qualityOf(side: number): FaceQuality {
+export function qualityOf(side: number): FaceQuality {
   return {
     components: {
       sharpness: 100,
@@ -122,6 +132,13 @@ function qualityOf(side: number): FaceQuality {
     occlusion: { leftEye: 0, rightEye: 0, lowerFace: 0 },
     cutShare: 0,
   }
+}
+
+function livenessOf({ liveness = {} }: Person): Liveness {
+  const { score = 0.99 } = liveness
+  const evidence = { hasContext: true, hasColour: true }
+  const networks = { 'people@1': score }
+  return { score, liveMin: 0.5, spoofMax: 0.4, networks, ...evidence, ...liveness }
 }
 
 /** The template of a person's picture, unit length. */

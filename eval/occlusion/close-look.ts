@@ -40,7 +40,7 @@ export async function openCloseLook() {
       )
       if (!central) return undefined
       const { width, height } = upright.frame
-      return { mesh: await examine(central.box), size: { width, height } }
+      return { mesh: await examine(central), size: { width, height } }
     },
   }
 }

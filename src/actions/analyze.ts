@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
-import type { Look, View } from '../vision/view.ts'
+import type { Look } from '../vision/view.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { analyzedFace, features, percent, tellFace } from './analyzed-face.ts'
 import { attributesToRead, everyAppearance } from './appearance.ts'
@@ -70,13 +70,15 @@ export const analyze = defineAction({
     const { params, services, caller, signal } = call
     const [image] = params.images
     const where = { projectId: caller.projectId, path: 'params.images[0]', signal }
-    const seen = await services.vision.look(image, lookFor(call), where)
-    const view = asked(seen, params)
-    const canEnroll = enrollable(seen)
-    const { brightness = 0, sharpness = 0 } = seen.picture ?? {}
-    const faces = view.faces.slice(0, params.maxFaces)
+    const view = await services.vision.look(image, lookFor(call), where)
+    if (params.facePolicy === 'single' && view.faceCount > 1)
+      throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
+    const good = view.faces.filter(({ qualityScore }) => qualityScore >= params.minQuality)
+    const canEnroll = enrollable(view)
+    const { brightness = 0, sharpness = 0 } = view.picture ?? {}
+    const faces = good.slice(0, params.maxFaces)
     const value = {
-      faceCount: view.faceCount,
+      faceCount: view.faceCount - (view.faces.length - good.length),
       image: { ...imageOf(view), brightness, sharpness },
       faces: faces.map((one, index) => ({
         ...faceOf(view, one, index, { landmarks: params.features.includes('landmarks') }),
@@ -92,16 +94,14 @@ export const analyze = defineAction({
 
 const facesMax = 100
 
-/**
- * Whoever enrolment would see is looked at too, to say what it would do: at least one more face than
- * are told, and those that only it would take.
- */
+/** Faces can only be passed over for their quality once they are all looked at. */
 function lookFor({ params, caller }: Call): Look {
   const { minFaceConfidence, minFaceSize, maxFaces, minQuality, features } = params
   return {
-    minFaceConfidence: Math.min(minFaceConfidence, enrolled.minFaceConfidence),
-    minFaceSizePx: Math.min(minFaceSize, enrolled.minFaceSize),
-    maxFaces: minQuality > 0 ? facesMax : Math.max(2, maxFaces),
+    minFaceConfidence,
+    minFaceSizePx: minFaceSize,
+    maxFaces: minQuality > 0 ? facesMax : maxFaces,
+    count: enrolled,
     crops: false,
     picture: true,
     liveness: features.includes('liveness'),
@@ -109,21 +109,4 @@ function lookFor({ params, caller }: Call): Look {
       attributes: attributesToRead(everyAppearance, caller),
     }),
   }
-}
-
-/**
- * What the parameters ask for of what was seen.
- *
- * @throws ActionError MULTIPLE_FACES.
- */
-function asked(seen: View, params: Call['params']): View {
-  const found = seen.faces.filter(
-    ({ confidence, boundingBox: { width, height } }) =>
-      confidence >= params.minFaceConfidence && Math.min(width, height) >= params.minFaceSize,
-  )
-  const faceCount = seen.faceCount - (seen.faces.length - found.length)
-  if (params.facePolicy === 'single' && faceCount > 1)
-    throw new ActionError('MULTIPLE_FACES', `the image shows ${faceCount} faces, not one`)
-  const faces = found.filter(({ qualityScore }) => qualityScore >= params.minQuality)
-  return { ...seen, faces, faceCount: faceCount - (found.length - faces.length) }
 }

@@ -1,11 +1,11 @@
-import type { SeenFace, View } from '../vision/view.ts'
+import type { FaceMinima, SeenFace, View } from '../vision/view.ts'
 import { minFaceConfidence, minFaceSize } from './fields.ts'
 import { reasonsForLowScore, reasonsOf, type QualityReason } from './quality-reasons.ts'
 
 /** What svc.enroll asks of a face where its parameters say nothing else. */
-export const enrolled = {
+export const enrolled: FaceMinima & { readonly minQuality: number } = {
   minFaceConfidence: minFaceConfidence.parse(undefined),
-  minFaceSize: minFaceSize.parse(undefined),
+  minFaceSizePx: minFaceSize.parse(undefined),
   minQuality: 40,
 }
 
@@ -13,25 +13,23 @@ export const enrolled = {
  * Whether svc.enroll would take a face of this picture by its defaults, and what stands out; whoever
  * it would not take has a reason.
  *
- * @param view a look by minima that are no stricter than enrolment's. Faces beyond the look's
- *   `maxFaces` count as faces.
+ * @param view of a look that has counted faces by these minima.
  */
 export function enrollable(view: View) {
-  const unseen = view.faceCount - view.faces.length
-  const isCandidate = ({ confidence, boundingBox: { width, height } }: SeenFace): boolean =>
-    confidence >= enrolled.minFaceConfidence && Math.min(width, height) >= enrolled.minFaceSize
-  const isCrowd = view.faces.filter(isCandidate).length + unseen > 1
+  const { counted = 0 } = view
   return (face: SeenFace) => {
+    const { width, height } = face.boundingBox
+    const isSure = face.confidence >= enrolled.minFaceConfidence
+    const isLarge = Math.min(width, height) >= enrolled.minFaceSizePx
     const isGood = face.qualityScore >= enrolled.minQuality
     const reasons = new Set<QualityReason>([
-      ...reasonsOf(face),
-      ...(isGood ? [] : reasonsForLowScore(face)),
+      ...reasonsOf(face, view),
+      ...(isGood ? [] : reasonsForLowScore(face, view)),
     ])
-    if (isCrowd) reasons.add('MULTIPLE_FACES')
-    if (face.confidence < enrolled.minFaceConfidence) reasons.add('LOW_CONFIDENCE')
-    const { width, height } = face.boundingBox
-    if (Math.min(width, height) < enrolled.minFaceSize) reasons.add('FACE_TOO_SMALL')
-    const suitableForEnrollment = isGood && !isCrowd && isCandidate(face)
+    if (!isSure) reasons.add('LOW_CONFIDENCE')
+    if (!isLarge) reasons.add('FACE_TOO_SMALL')
+    if (counted > 1) reasons.add('MULTIPLE_FACES')
+    const suitableForEnrollment = isSure && isLarge && isGood && counted === 1
     return { suitableForEnrollment, reasons: [...reasons] }
   }
 }

@@ -1,4 +1,4 @@
-import type { QualityComponents, SeenFace } from '../vision/view.ts'
+import type { QualityComponents, SeenFace, View } from '../vision/view.ts'
 
 /** What may be wrong with a face, in the order in which it is told. */
 export const qualityReasons = [
@@ -18,8 +18,12 @@ export const qualityReasons = [
 
 export type QualityReason = (typeof qualityReasons)[number]
 
+/** Of the upright picture, px. */
+type Size = Pick<View, 'width' | 'height'>
+
 /** What stands out about one face; what is wrong with the picture, MULTIPLE_FACES, is not its. */
-export function reasonsOf({ quality, confidence }: SeenFace): QualityReason[] {
+export function reasonsOf(face: SeenFace, picture: Size): QualityReason[] {
+  const { quality, confidence } = face
   const { components, luma, openness, occlusion, cutShare } = quality
   const isLow = (name: keyof QualityComponents): boolean => components[name] < componentMin[name]
   const eyesCovered = Math.max(occlusion.leftEye, occlusion.rightEye) >= coveredMin
@@ -33,7 +37,7 @@ export function reasonsOf({ quality, confidence }: SeenFace): QualityReason[] {
     LOW_CONTRAST: isLow('contrast'),
     LOW_CONFIDENCE: confidence < confidenceMin,
     FACE_TOO_SMALL: isLow('faceSize'),
-    FACE_CUT_OFF: cutShare >= cutShareMin,
+    FACE_CUT_OFF: cutShare >= cutShareMin || touchesBorder(face, picture),
     FACE_OCCLUDED: eyesCovered || mouthCovered,
     // What is covered is neither open nor shut.
     EYES_CLOSED: !eyesCovered && isLow('eyesOpen'),
@@ -44,9 +48,15 @@ export function reasonsOf({ quality, confidence }: SeenFace): QualityReason[] {
 }
 
 /** The reasons of a face whose score is too low: at least one, if need be its weakest side. */
-export function reasonsForLowScore(face: SeenFace): QualityReason[] {
-  const reasons = reasonsOf(face).filter((reason) => !isHarmless.has(reason))
+export function reasonsForLowScore(face: SeenFace, picture: Size): QualityReason[] {
+  const reasons = reasonsOf(face, picture).filter((reason) => !isHarmless.has(reason))
   return reasons.length > 0 ? reasons : [weakest(face)]
+}
+
+/** The mesh squeezes itself into what is left of a face: then its box ends with the picture. */
+function touchesBorder({ boundingBox }: SeenFace, picture: Size): boolean {
+  const { left, top, width, height } = boundingBox
+  return left <= 0 || top <= 0 || left + width >= picture.width || top + height >= picture.height
 }
 
 /** Told, but no part of the score. */

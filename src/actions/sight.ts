@@ -78,7 +78,7 @@ export async function seeFaces(
     if (faces.length === 0) throw new ActionError('NO_FACE_FOUND', 'no face was found in the image')
     throw new ActionError('FACE_TOO_SMALL', `no face has ${minFaceSize} px; send a larger picture`)
   }
-  requireQuality(largest, params.minQuality)
+  requireQuality(largest, view, params.minQuality)
   return { view, faces: [largest, ...others] }
 }
 
@@ -120,9 +120,9 @@ const isGood =
     qualityScore >= minQuality
 
 /** @throws ActionError LOW_QUALITY with the reasons. */
-function requireQuality(face: SeenFace, minQuality: number): void {
+function requireQuality(face: SeenFace, view: View, minQuality: number): void {
   if (isGood(minQuality)(face)) return
-  const reasons = reasonsForLowScore(face).join(', ')
+  const reasons = reasonsForLowScore(face, view).join(', ')
   throw new ActionError(
     'LOW_QUALITY',
     `the quality of the face is ${face.qualityScore}, below ${minQuality}: ${reasons}`,

@@ -6,6 +6,7 @@ import { key } from './key.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { log } from './log.ts'
+import { models } from './models.ts'
 import { price } from './price.ts'
 import { project } from './project.ts'
 import { serve } from './serve.ts'
@@ -21,6 +22,7 @@ const commands: readonly Command[] = [
   budget,
   price,
   log,
+  models,
   ledger,
   evaluate,
 ]

@@ -11,7 +11,7 @@ import type { Golden, GoldenOutput, ModelEntry, ModelInput } from './manifest.ts
  * axes and channels cannot be exchanged unseen; and they are pale, so that hardly a probability comes
  * out so near 0 or 1 that it says nothing (chosen among eight such formulas for that).
  */
-export function goldenInput({ input }: ModelEntry): Float32Array {
+export function goldenInput({ input }: { readonly input: PixelInput }): Float32Array {
   const { width, height, mean, scale } = input
   const tensor = new Float32Array(mean.length * height * width)
   let written = 0
@@ -21,6 +21,9 @@ export function goldenInput({ input }: ModelEntry): Float32Array {
         tensor[written++] = (goldenPixel(x, y, channel) - channelMean) * scale
   return tensor
 }
+
+/** What a picture is made into, as far as its numbers go. */
+type PixelInput = Pick<ModelInput, 'width' | 'height' | 'mean' | 'scale'>
 
 /** The shape of `goldenInput`, the batch of one in front. */
 export function goldenInputShape({ mean, height, width }: ModelInput): readonly number[] {

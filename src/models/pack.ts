@@ -144,8 +144,12 @@ const licence = z.strictObject({
 
 /** Where the file comes from; without it, it lies in the pack's folder. */
 const source = z.strictObject({
-  url: z.url({ protocol: /^https?$/u }),
-  sha256,
+  /** An address, best of one commit; or the name of a file that lies beside the manifest. */
+  url: z.union([z.url({ protocol: /^https?$/u }), fileName]),
+  /** Of the file at that address; null where it is not known: then the first installation pins it. */
+  sha256: sha256.nullable(),
+  /** Of the file at that address; null where it is not known. */
+  bytes: z.int().positive().nullable().default(null),
   /** `pytorch`: a file of weights, read as data and made into the architecture's ONNX graph. */
   format: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('onnx') }),
@@ -180,12 +184,15 @@ const packModel = z.strictObject({
 
 export const packManifest = z.strictObject({
   schema: z.literal(1),
-  name,
+  /** `builtin` is taken. */
+  name: name.refine((given) => given !== 'builtin', 'must not be builtin'),
   description: z.string(),
   models: z.array(packModel).min(1).max(16),
 })
 
 export type PackManifest = z.output<typeof packManifest>
+/** A manifest as it is written: what has a default may be missing. */
+export type PackInput = z.input<typeof packManifest>
 export type PackModel = z.output<typeof packModel>
 export type Decoding = PackModel['decoding']
 

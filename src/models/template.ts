@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { readHalves } from './halves.ts'
 import { sha256Of } from './source.ts'
 import manifest from './template/manifest.json' with { type: 'json' }
 
@@ -51,6 +52,5 @@ async function readValues(name: string, sha256: string): Promise<Float32Array> {
   const bytes = await readFile(place)
   if (sha256Of(bytes) !== sha256)
     throw new Error(`${place.pathname} was altered: install Facegate again`)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return Float32Array.from({ length: bytes.length / 2 }, (_, at) => view.getFloat16(2 * at, true))
+  return readHalves(bytes)
 }

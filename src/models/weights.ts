@@ -1,3 +1,4 @@
+import { fromHalf } from './half.ts'
 import { sizeOf } from './onnx/layout.ts'
 
 /** A tensor of weights, in TensorFlow's layout. Integers (shapes, axes) are small: exact in float32. */
@@ -52,14 +53,4 @@ const storedTypes: Readonly<Record<string, StoredType>> = {
   float16: { bytes: 2, read: (view, offset) => fromHalf(view.getUint16(offset, true)) },
   uint16: { bytes: 2, read: (view, offset) => view.getUint16(offset, true) },
   uint8: { bytes: 1, read: (view, offset) => view.getUint8(offset) },
-}
-
-/** A half (IEEE 754 binary16: 1 bit of sign, 5 of exponent, 10 of fraction) from its bits. */
-function fromHalf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 0x1f
-  const fraction = bits & 0x3ff
-  if (exponent === 0) return sign * 2 ** -24 * fraction
-  if (exponent === 0x1f) return fraction ? Number.NaN : sign * Infinity
-  return sign * 2 ** (exponent - 15) * (1 + fraction / 1024)
 }

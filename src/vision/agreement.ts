@@ -1,12 +1,15 @@
 import type { Candidate } from './blazeface.ts'
 import { iou, suppress } from './geometry.ts'
 import type { Rect } from './geometry.ts'
+import type { Point } from './view.ts'
 
 /** One face as the detectors see it together, in continuous coordinates of the frame. */
 export type Detection = {
   readonly box: Rect
-  /** 0..1; 0.6 is the rule of `confidenceOf`. */
+  /** 0..1; 0.6 is the detectors' rule for "this is a face". */
   readonly confidence: number
+  /** Eyes, nose and mouth in the order of `fivePoints`, where the detector tells them. */
+  readonly points?: readonly Point[]
 }
 
 /**

@@ -4,7 +4,7 @@ import { builtinPack } from '../models/builtin.ts'
 import type { Chips } from './chips.ts'
 import { output } from './session.ts'
 import type { Session } from './session.ts'
-import { mirrored, toTensor } from './tensor.ts'
+import { mirrored, toTensor, withMirror } from './tensor.ts'
 import type { Chip } from './warp.ts'
 
 /** What the networks make of one face, each the mean over the face and its mirror image. */
@@ -41,10 +41,7 @@ const { models } = builtinPack
 
 /** Both images in one run: a batch of two takes a fifth less time than two runs. */
 async function dlib(session: Session, chip: Chip): Promise<Float32Array> {
-  const tensor = toTensor(chip, session.input)
-  const both = new Float32Array(2 * tensor.length)
-  both.set(tensor)
-  both.set(mirrored(tensor, chip.width), tensor.length)
+  const both = withMirror(toTensor(chip, session.input), chip.width)
   const values = output(await session.run(both), 'descriptor')
   const { dimensions } = models.face_recognition.recipe
   assert.equal(values.length, 2 * dimensions)

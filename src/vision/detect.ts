@@ -2,9 +2,9 @@ import { agree, completed, confidenceAt } from './agreement.ts'
 import type { Detection } from './agreement.ts'
 import type { Candidate } from './blazeface.ts'
 import type { Frame } from './frame.ts'
-import type { Rect } from './geometry.ts'
 import { namedLandmarks } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
+import type { Examine } from './scene.ts'
 
 /** What detection needs: two networks that search, and one that takes a close look at a box. */
 export type Detectors = {
@@ -14,8 +14,7 @@ export type Detectors = {
   readonly ssd: () => Promise<readonly Candidate[]>
   /** BlazeFace again, for faces that the border cuts. */
   readonly cut: () => Promise<readonly Candidate[]>
-  /** The mesh in a box; asked twice for one box it answers without a second run. */
-  readonly examine: (box: Rect) => Promise<Mesh>
+  readonly examine: Examine
 }
 
 /**
@@ -52,7 +51,7 @@ export async function detect(
 async function isOneNearFace(
   candidates: readonly Candidate[],
   frame: Frame,
-  examine: Detectors['examine'],
+  examine: Examine,
 ): Promise<boolean> {
   const [first, ...others] = candidates
   if (!first || first.score < oneFace.scoreMin) return false
@@ -64,10 +63,10 @@ async function isOneNearFace(
   )
   if (rivals.length > oneFace.rivalsMax) return false
   if (rivals.some(({ score }) => score >= oneFace.rivalScoreMax)) return false
-  const mesh = await examine(first.box)
+  const mesh = await examine(first)
   if (mesh.faceScore < meshScoreMin) return false
-  for (const { box } of rivals) {
-    const other = await examine(box)
+  for (const rival of rivals) {
+    const other = await examine(rival)
     if (other.faceScore >= oneFace.rivalMeshScoreMax && !isSameFace(mesh, other)) return false
   }
   return true
@@ -82,9 +81,9 @@ function isSameFace(a: Mesh, b: Mesh): boolean {
 }
 
 /** Lowers the confidence of a doubtful face to what the mesh makes of it. */
-async function judge(face: Detection, examine: Detectors['examine']): Promise<Detection> {
+async function judge(face: Detection, examine: Examine): Promise<Detection> {
   if (face.confidence >= beyondDoubt) return face
-  const { faceScore } = await examine(face.box)
+  const { faceScore } = await examine(face)
   return { ...face, confidence: Math.min(face.confidence, confidenceAt(faceScore, meshScoreMin)) }
 }
 

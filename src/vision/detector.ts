@@ -4,6 +4,7 @@ import type { Detection } from './agreement.ts'
 import { blazeface } from './blazeface.ts'
 import { cutFaces } from './cut-faces.ts'
 import { detect } from './detect.ts'
+import { openInstalledDetector } from './installed-detector.ts'
 import type { Scene } from './scene.ts'
 import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
@@ -20,8 +21,7 @@ export type Detector = {
 export type IsWanted = (face: Detection) => boolean
 
 export async function openDetector({ detector }: ModelSet, sessions: Sessions): Promise<Detector> {
-  if (detector !== 'builtin') throw new Error(`no decoder for ${detector.model.id}`)
-  return openBuiltin(sessions)
+  return detector === 'builtin' ? openBuiltin(sessions) : openInstalledDetector(detector, sessions)
 }
 
 async function openBuiltin(sessions: Sessions): Promise<Detector> {

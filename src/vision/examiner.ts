@@ -1,9 +1,9 @@
 import { builtinPack } from '../models/builtin.ts'
 import type { Rect } from './geometry.ts'
 import { landmarks68 } from './landmarks.ts'
-import { faceMesh } from './mesh.ts'
+import { faceMesh, cropOver, cropAround } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
-import type { Scene } from './scene.ts'
+import type { Examine, Scene } from './scene.ts'
 import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -12,7 +12,7 @@ export type Examiner = {
   /** "id@version" of the models. */
   readonly providers: string
   /** The look at the boxes of one scene, each box once. */
-  readonly over: (scene: Pick<Scene, 'pyramid' | 'watch'>) => Scene['examine']
+  readonly over: (scene: Pick<Scene, 'pyramid' | 'watch'>) => Examine
 }
 
 /** The landmark network finds the face's place in a box, the mesh its shape; always built in. */
@@ -24,12 +24,15 @@ export async function openExaminer(sessions: Sessions): Promise<Examiner> {
     providers: providersOf([models.face_landmark_68, models.facemesh]),
     over({ pyramid, watch }) {
       const known = new Map<Rect, Mesh>()
-      return async (box) => {
+      return async ({ box, points }) => {
         const before = known.get(box)
         if (before) return before
-        const found = await watch.time('landmarks', async () =>
-          faceMesh(mesh, pyramid, await landmarks68(landmarks, pyramid, box)),
-        )
+        const found = await watch.time('landmarks', async () => {
+          const toFrame = points
+            ? cropOver(box, points)
+            : cropAround(await landmarks68(landmarks, pyramid, box))
+          return faceMesh(mesh, pyramid, toFrame)
+        })
         known.set(box, found)
         return found
       }

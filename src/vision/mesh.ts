@@ -1,12 +1,15 @@
 import { builtinPack } from '../models/builtin.ts'
 import { boundsOf, centre, squareAround } from './geometry.ts'
+import type { Rect } from './geometry.ts'
 import { eyeCentres } from './landmarks.ts'
 import type { Pyramid } from './pyramid.ts'
 import { output } from './session.ts'
 import type { Session } from './session.ts'
 import { apply, chipOver } from './similarity.ts'
+import type { Affine } from './similarity.ts'
 import { toTensor } from './tensor.ts'
 import type { Landmarks, Point } from './view.ts'
+import { shrinkOf } from './warp.ts'
 import type { Chip } from './warp.ts'
 
 /** The face as MediaPipe's mesh sees it. */
@@ -28,19 +31,13 @@ export type Mesh = {
 
 export type Point3 = Point & { readonly z: number }
 
-/** Runs the mesh on the upright square around 68 rough landmarks. */
-export async function faceMesh(
-  session: Session,
-  pyramid: Pyramid,
-  rough: readonly Point[],
-): Promise<Mesh> {
+/** Runs the mesh on the upright crop that `toFrame` maps onto the frame. */
+export async function faceMesh(session: Session, pyramid: Pyramid, toFrame: Affine): Promise<Mesh> {
   const { input } = session
-  const { square, radians } = uprightSquare(rough)
-  const toFrame = chipOver(square, input, radians)
   const chip = await pyramid.sample(toFrame, input)
   const outputs = await session.run(toTensor(chip, input))
   const raw = output(outputs, 'Identity_2')
-  const chipScale = square.width / input.width
+  const chipScale = shrinkOf(toFrame)
   // The mesh names pixels by their centres; continuous coordinates start at their edges.
   const inChip = Array.from({ length: raw.length / 3 }, (_, index) => ({
     x: (raw[3 * index] ?? 0) + 0.5,
@@ -70,17 +67,48 @@ export function namedLandmarks(mesh: Mesh): Landmarks {
   }
 }
 
-const { recipe } = builtinPack.models.facemesh
-
-/** Where the mesh wants to look: the landmarks' bounds, widened, a little higher, eyes level. */
-function uprightSquare(rough: readonly Point[]) {
+/** The crop for 68 rough landmarks: their bounds, widened, a little higher, the eyes level. */
+export function cropAround(rough: readonly Point[]): Affine {
   const bounds = boundsOf(rough)
   const longer = Math.max(bounds.width, bounds.height)
   const middle = centre(bounds)
   const raised = { x: middle.x, y: middle.y + recipe.centreShift * longer }
   const { leftEye, rightEye } = eyeCentres(rough)
-  return {
-    square: squareAround(raised, recipe.cropFactor * longer),
-    radians: Math.atan2(rightEye.y - leftEye.y, rightEye.x - leftEye.x),
-  }
+  return chipOver(
+    squareAround(raised, recipe.cropFactor * longer),
+    input,
+    radiansBetween(leftEye, rightEye),
+  )
 }
+
+/**
+ * The crop for a face whose detector tells its box and its eyes: no look at rough landmarks then.
+ *
+ * The box gives centre and size, as it hardly moves when the head turns; a fit to five points is
+ * drawn to the nose (by 26 px of 192 at a yaw of 35°). Measured with MobileFaceNet on all pairs of
+ * LFW's fold 1, TAR at FMR 1e-3 and 1e-4: rough landmarks 97.2 and 95.0 %, five points 97.3 and
+ * 94.7 %, the box 98.6 and 96.2 %. Factors of 1.2 to 1.6 do as well; with this one the quality of a
+ * face comes out as with rough landmarks (its median is 1 higher).
+ */
+export function cropOver(box: Rect, [leftEye, rightEye]: readonly Point[]): Affine {
+  const turn = leftEye && rightEye ? radiansBetween(leftEye, rightEye) : 0
+  const middle = centre(box)
+  const lower = meshBelowBox * box.height
+  const moved = {
+    x: middle.x - lower * Math.sin(turn),
+    y: middle.y + lower * Math.cos(turn),
+  }
+  const side = meshPerBox * Math.max(box.width, box.height)
+  return chipOver(squareAround(moved, side), input, turn)
+}
+
+function radiansBetween(left: Point, right: Point): number {
+  return Math.atan2(right.y - left.y, right.x - left.x)
+}
+
+/** The crop's side, in longer sides of the box. */
+const meshPerBox = 1.3
+/** Its centre lies below that of the box by this share of the box's height. */
+const meshBelowBox = 0.035
+
+const { recipe, input } = builtinPack.models.facemesh

@@ -25,7 +25,7 @@ import { reportedBox, seenFace } from './seen-face.ts'
 import { createSessions } from './sessions.ts'
 import { createStopwatch } from './stopwatch.ts'
 import type { Stopwatch } from './stopwatch.ts'
-import type { Look, Picture, PictureLimits, SeenFace, Template, View } from './view.ts'
+import type { FaceMinima, Look, Picture, PictureLimits, SeenFace, Template, View } from './view.ts'
 
 /** Looks at pictures, one after another; owns the model sessions. */
 export type Pipeline = {
@@ -105,14 +105,18 @@ function sceneOf({ examiner }: Stages, upright: Upright, watch: Stopwatch): Scen
 
 async function see(stages: Stages, scene: Scene, look: Look) {
   const { upright, watch, examine } = scene
-  const found = await watch.time('detect', () =>
-    stages.detector.find(scene, (face) => isWanted(face, look, upright)),
+  const meets = (minima: FaceMinima) => (face: Detection) => isWanted(face, minima, upright)
+  const minima = look.count ? [look, look.count] : [look]
+  const all = await watch.time('detect', () =>
+    stages.detector.find(scene, (face) => minima.some((one) => meets(one)(face))),
   )
+  const found = all.filter(meets(look))
+  const counted = look.count && { counted: all.filter(meets(look.count)).length }
   const faces: SeenFace[] = []
   const largest = found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)
   let closest: Mesh | undefined
   for (const detection of largest) {
-    const face: Found = { detection, mesh: await examine(detection.box) }
+    const face: Found = { detection, mesh: await examine(detection) }
     closest ??= face.mesh
     faces.push(await seeFace(stages, face, scene, look))
   }
@@ -120,12 +124,20 @@ async function see(stages: Stages, scene: Scene, look: Look) {
   const picture = look.picture && {
     picture: await watch.time('picture', () => pictureFacts(upright.frame, closest)),
   }
-  return { width, height, orientationApplied, faceCount: found.length, faces, ...picture }
+  return {
+    width,
+    height,
+    orientationApplied,
+    faceCount: found.length,
+    faces,
+    ...counted,
+    ...picture,
+  }
 }
 
-function isWanted({ box, confidence }: Detection, look: Look, upright: Upright): boolean {
+function isWanted({ box, confidence }: Detection, minima: FaceMinima, upright: Upright): boolean {
   const { width, height } = reportedBox(box, upright)
-  return confidence >= look.minFaceConfidence && Math.min(width, height) >= look.minFaceSizePx
+  return confidence >= minima.minFaceConfidence && Math.min(width, height) >= minima.minFaceSizePx
 }
 
 /** One face by every stage that the look asks for, one after another. */
@@ -142,7 +154,9 @@ async function seeFace(
       crop: await watch.time('align', () => alignedCrop(pyramid, namedLandmarks(face.mesh))),
     }),
     ...(look.templates && { template: await recognizers.active.template(face, scene) }),
-    ...(look.attributes && { attributes: await attributes.read(look.attributes, face, scene) }),
+    ...(look.attributes?.length && {
+      attributes: await attributes.read(look.attributes, face, scene),
+    }),
     ...(look.picture && { head: headOf(face.mesh, upright) }),
     ...(look.liveness && {
       liveness: await watch.time('liveness', () => liveness.check(face, scene)),

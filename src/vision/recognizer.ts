@@ -4,6 +4,7 @@ import { readTemplateModel } from '../models/template.ts'
 import { cutChips } from './chips.ts'
 import { describe } from './describe.ts'
 import type { Descriptor } from './describe.ts'
+import { openInstalledRecognizer } from './installed-recognizer.ts'
 import type { Found, Scene } from './scene.ts'
 import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
@@ -35,10 +36,10 @@ export async function openRecognizers(
   sessions: Sessions,
   toTemplate?: ToTemplate,
 ): Promise<Recognizers> {
-  const open = (choice: ModelSet['recognizer']): Promise<Recognizer> => {
-    if (choice !== 'builtin') throw new Error(`no embedder for ${choice.model.id}`)
-    return openBuiltin(sessions, toTemplate)
-  }
+  const open = (choice: ModelSet['recognizer']): Promise<Recognizer> =>
+    choice === 'builtin'
+      ? openBuiltin(sessions, toTemplate)
+      : openInstalledRecognizer(choice, sessions)
   const former = await Promise.all(formerRecognizers.map(open))
   return {
     active: await open(recognizer),

@@ -1,6 +1,5 @@
 import type { Detection } from './agreement.ts'
 import type { Upright } from './frame.ts'
-import type { Rect } from './geometry.ts'
 import type { Mesh } from './mesh.ts'
 import type { Pyramid } from './pyramid.ts'
 import type { Stopwatch } from './stopwatch.ts'
@@ -9,10 +8,15 @@ import type { Stopwatch } from './stopwatch.ts'
 export type Scene = {
   readonly upright: Upright
   readonly pyramid: Pyramid
-  /** The mesh in a box of the frame; asked twice for one box it answers without a second run. */
-  readonly examine: (box: Rect) => Promise<Mesh>
+  readonly examine: Examine
   readonly watch: Stopwatch
 }
+
+/**
+ * The mesh of the face in a box of the frame, laid by its points where they are known. Asked twice
+ * for one box it answers without a second run.
+ */
+export type Examine = (place: Pick<Detection, 'box' | 'points'>) => Promise<Mesh>
 
 /** One face of a scene, in continuous coordinates of the frame. */
 export type Found = { readonly detection: Detection; readonly mesh: Mesh }

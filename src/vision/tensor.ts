@@ -23,44 +23,54 @@ export function mirrored(tensor: Float32Array, width: number): Float32Array {
   return turned
 }
 
-/** A whole frame in the square input of a detector. */
+/** `tensor`, and its mirror image behind it: a batch of two. */
+export function withMirror(tensor: Float32Array, width: number): Float32Array {
+  const both = new Float32Array(2 * tensor.length)
+  both.set(tensor)
+  both.set(mirrored(tensor, width), tensor.length)
+  return both
+}
+
+/** A whole frame in the input of a detector. */
 export type Letterbox = {
   readonly tensor: Float32Array
-  /** Frame pixels per pixel of the square; the frame's sides are rounded, hence two. */
+  /** Frame pixels per pixel of the input; the frame's sides are rounded, hence two. */
   readonly scaleX: number
   readonly scaleY: number
 }
 
 /**
- * The whole `frame`, its proportions kept, in the top left corner of the model's square; the rest
- * is black. Stretching the frame to the square instead, as `human` does, costs recall.
+ * The whole `frame`, its proportions kept, in the top left corner of the model's input; the rest
+ * is black. Stretching the frame to the input instead, as `human` does, costs recall.
  */
 export async function letterbox(frame: Frame, input: NetworkInput): Promise<Letterbox> {
-  const scale = input.width / Math.max(frame.width, frame.height)
+  const scale = Math.min(input.width / frame.width, input.height / frame.height)
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
   const { pixels } = await resize(frame, width, height)
-  const tensor = blackSquare(input)
+  const tensor = blackInput(input)
   const planeSize = input.width * input.height
-  const [red = 0, green = 0, blue = 0] = blackLevels(input)
+  const [first = 0, second = 0, third = 0] = blackLevels(input)
+  const [red, blue] = input.colourOrder === 'BGR' ? [2, 0] : [0, 2]
   for (let y = 0, from = 0; y < height; y++)
     for (let x = 0, to = y * input.width; x < width; x++, to++, from += 3) {
-      tensor[to] = (pixels[from] ?? 0) * input.scale + red
-      tensor[to + planeSize] = (pixels[from + 1] ?? 0) * input.scale + green
-      tensor[to + 2 * planeSize] = (pixels[from + 2] ?? 0) * input.scale + blue
+      tensor[to] = (pixels[from + red] ?? 0) * input.scale + first
+      tensor[to + planeSize] = (pixels[from + 1] ?? 0) * input.scale + second
+      tensor[to + 2 * planeSize] = (pixels[from + blue] ?? 0) * input.scale + third
     }
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
 }
 
-function blackSquare(input: NetworkInput): Float32Array {
+/** What a picture without light is to the model. */
+export function blackInput(input: NetworkInput): Float32Array {
   const planeSize = input.width * input.height
   const tensor = new Float32Array(3 * planeSize)
   for (const [channel, level] of blackLevels(input).entries())
-    tensor.fill(level, channel * planeSize, (channel + 1) * planeSize)
+    if (level !== 0) tensor.fill(level, channel * planeSize, (channel + 1) * planeSize)
   return tensor
 }
 
-/** What a black pixel is to the model, for each channel. */
+/** What a black pixel is to the model, for each channel in the model's order. */
 function blackLevels({ mean, scale }: NetworkInput): number[] {
   return [0, 1, 2].map((channel) => -(mean[channel] ?? 0) * scale)
 }

@@ -7,12 +7,18 @@ export type Picture = {
   readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png'
 }
 
-/** What to look for in a picture. */
-export type Look = {
+/** Which faces count. */
+export type FaceMinima = {
   /** Faces below this confidence (0..1) are not reported. */
   readonly minFaceConfidence: number
   /** Faces whose shorter box side is below this (px of the upright image) are not reported. */
   readonly minFaceSizePx: number
+}
+
+/** What to look for in a picture. */
+export type Look = FaceMinima & {
+  /** Other minima, for which faces are only counted. */
+  readonly count?: FaceMinima
   /** The most faces to work on, largest first. */
   readonly maxFaces: number
   /** Whether each face brings an aligned JPEG. */
@@ -204,6 +210,8 @@ export type View = {
   readonly faceCount: number
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly SeenFace[]
+  /** Faces by `Look.count`. */
+  readonly counted?: number
   /** Only when asked for. */
   readonly picture?: PictureFacts
   /** Milliseconds per stage, each without the stages within it. */

@@ -27,7 +27,7 @@ export async function openInstalledJudge(
   if (decoding.kind !== 'antispoof')
     throw new Error(`${model.id} judges no liveness: its decoding is ${decoding.kind}`)
   const session = await sessions.installed(installed)
-  await proveClasses(session, decoding)
+  await prove(session, decoding)
   const id = providersOf([model])
   return {
     id,
@@ -75,15 +75,18 @@ async function classesOf(session: Session, tensor: Float32Array): Promise<Float3
 }
 
 /** A black picture tells how many classes there are, before the first face comes. */
-async function proveClasses(session: Session, { classes, liveClass }: Antispoof): Promise<void> {
+async function prove(session: Session, decoding: Antispoof): Promise<void> {
+  const { classes, liveClass, liveMin, spoofMax } = decoding
   const { width, height } = session.input
   const found = await classesOf(session, new Float32Array(3 * width * height))
+  const wrong = (what: string): never => {
+    throw new Error(`${session.place}: ${what}`)
+  }
   if (found.length !== classes)
-    throw new Error(
-      `${session.place}: gives ${found.length} classes where its manifest says ${classes}`,
-    )
-  if (liveClass >= classes)
-    throw new Error(`${session.place}: its manifest has no class ${liveClass} to be "live"`)
+    wrong(`gives ${found.length} classes where its manifest says ${classes}`)
+  if (liveClass >= classes) wrong(`its manifest has no class ${liveClass} to be "live"`)
+  if (spoofMax > liveMin)
+    wrong(`its manifest has a spoofMax of ${spoofMax} above its liveMin of ${liveMin}`)
 }
 
 function softmax(logits: Float32Array): number[] {

@@ -1,0 +1,31 @@
+import { rm } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { installedOf, readChosenSet } from '../../models/active.ts'
+import { listPacks, refOf } from '../../models/installed.ts'
+import { print } from '../admin.ts'
+import { UsageError } from '../command.ts'
+import { modelsFolder } from './folder.ts'
+
+export async function remove(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false } },
+  })
+  const [name, ...rest] = positionals
+  if (name === undefined || rest.length > 0) throw new UsageError('name one pack')
+  const folder = modelsFolder()
+  const pack = (await listPacks(folder)).find(({ manifest }) => manifest.name === name)
+  if (!pack) throw new Error(`the pack ${name} is not installed`)
+  const set = await readChosenSet(folder)
+  const used = installedOf(set).filter((model) => model.folder === pack.folder)
+  const former = used.filter((model) => set.formerRecognizers.includes(model))
+  if (used.length > former.length)
+    throw new Error(`${name} is in use; choose other models first, as facegate models use builtin`)
+  if (former.length > 0)
+    throw new Error(
+      `old templates need ${former.map(refOf).join(', ')}: nobody could be found by them any more`,
+    )
+  await rm(pack.folder, { recursive: true })
+  print({ removed: name }, values.json, () => `removed ${name}`)
+}

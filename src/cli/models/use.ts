@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util'
+import { readChosenSet, writeModelSet } from '../../models/active.ts'
+import { chooseModels, type Choosable } from '../../models/choose.ts'
+import { checkModelFiles, listPacks, refOf } from '../../models/installed.ts'
+import { builtinSet, type ModelSet } from '../../models/pack.ts'
+import { print } from '../admin.ts'
+import { UsageError } from '../command.ts'
+import { modelsFolder } from './folder.ts'
+
+export async function use(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { role: { type: 'string' }, json: { type: 'boolean', default: false } },
+  })
+  const [wanted, ...rest] = positionals
+  if (wanted === undefined || rest.length > 0) throw new UsageError('name one pack or pack/model')
+  const { role } = values
+  if (role !== undefined && role !== 'detector' && role !== 'recognizer' && role !== 'liveness')
+    throw new UsageError(`--role is detector, recognizer or liveness, not ${role}`)
+  const { chosen, says } = await usePack(modelsFolder(), wanted, { role })
+  print(chosen, values.json, () => says.join('\n'))
+}
+
+type UseOptions = {
+  /** The only role to change. */
+  readonly role?: Choosable['role'] | undefined
+  /** How many subjects have no template of the chosen recognizer; undefined where nobody counts. */
+  readonly countNotComparable?: (set: ModelSet) => Promise<number | undefined>
+}
+
+/**
+ * Chooses the models of a pack, or one model, for the next start of the service.
+ *
+ * @returns the choice, by names, and what the user should know of it.
+ */
+export async function usePack(
+  folder: string,
+  wanted: string,
+  { role, countNotComparable = async () => undefined }: UseOptions = {},
+) {
+  const before = await readSet(folder, wanted)
+  const choice = chooseModels(before, await choosables(folder, wanted), { wanted, role })
+  const after = wanted === 'builtin' ? await withoutBroken(choice) : choice
+  await writeModelSet(folder, after)
+  const chosen = namesOf(after)
+  const lines = Object.entries(chosen).map(
+    ([what, names]) => `${what}: ${[names].flat().join(', ')}`,
+  )
+  const isOther = namesOf(before).recognizer !== chosen.recognizer
+  const count = isOther ? await countNotComparable(after) : undefined
+  return {
+    chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
+    says: [
+      ...lines,
+      ...(isOther ? newRecognizer(count) : []),
+      'This counts from the next start of the service.',
+    ],
+  }
+}
+
+/** The way back to the built-in models must be open when the choice cannot be read. */
+async function readSet(folder: string, wanted: string): Promise<ModelSet> {
+  if (wanted !== 'builtin') return readChosenSet(folder)
+  return readChosenSet(folder).catch(() => builtinSet)
+}
+
+/** A former recognizer whose file is gone or altered would keep the service from starting. */
+async function withoutBroken(set: ModelSet): Promise<ModelSet> {
+  const kept: ModelSet['formerRecognizers'][number][] = []
+  for (const model of set.formerRecognizers) {
+    const isWhole =
+      model === 'builtin' ||
+      (await checkModelFiles(model).then(
+        () => true,
+        () => false,
+      ))
+    if (isWhole) kept.push(model)
+    else console.error(`WARNING: nobody is found by templates of ${refOf(model)}: it is broken`)
+  }
+  return { ...set, formerRecognizers: kept }
+}
+
+async function choosables(folder: string, wanted: string): Promise<readonly Choosable[]> {
+  if (wanted === 'builtin')
+    return (['detector', 'recognizer', 'liveness'] as const).map((role) => ({
+      role,
+      model: 'builtin',
+    }))
+  const [name, id] = wanted.split('/')
+  const pack = (await listPacks(folder)).find(({ manifest }) => manifest.name === name)
+  if (!pack) throw new Error(`the pack ${name} is not installed: facegate models install ${name}`)
+  const models = pack.manifest.models.filter((model) => id === undefined || model.id === id)
+  if (models.length === 0) throw new Error(`the pack ${name} has no model ${id}`)
+  return models.map((model) => ({ role: model.role, model: { folder: pack.folder, model } }))
+}
+
+function namesOf(set: ModelSet) {
+  const name = (model: ModelSet['detector']): string => (model === 'builtin' ? model : refOf(model))
+  return {
+    detector: name(set.detector),
+    recognizer: name(set.recognizer),
+    liveness: set.liveness === 'builtin' ? [set.liveness] : set.liveness.map(name),
+    formerRecognizers: set.formerRecognizers.map(name),
+  }
+}
+
+function newRecognizer(count: number | undefined): readonly string[] {
+  const many = count === undefined ? 'Subjects enrolled so far have' : `${count} subjects have`
+  return [`${many} no template of the new recognizer yet; the former one is kept to find them by.`]
+}

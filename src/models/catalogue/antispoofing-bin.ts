@@ -1,0 +1,47 @@
+import type { PackInput } from '../pack.ts'
+
+/** hairymax's network; constants of its `src/FaceAntiSpoofing.py`. */
+export const antispoofingBin: PackInput = {
+  schema: 1,
+  name: 'antispoofing-bin-1.5',
+  description: 'Another liveness network, milder to live faces; its licence is not stated.',
+  models: [
+    {
+      id: 'antispoofing-bin-1.5',
+      version: '1',
+      role: 'liveness',
+      file: 'AntiSpoofing_bin_1.5_128.onnx',
+      sha256: 'a6c0553fab996a56962baeb0a49013a03c32b866999f6aea76936b6833929bda',
+      source: {
+        url: 'https://raw.githubusercontent.com/hairymax/Face-AntiSpoofing/eed4e278d80e60c2c63ea8e480886266e566ec63/saved_models/AntiSpoofing_bin_1.5_128.onnx',
+        sha256: 'a6c0553fab996a56962baeb0a49013a03c32b866999f6aea76936b6833929bda',
+        bytes: 1_896_015,
+        format: { kind: 'onnx' },
+      },
+      licence: {
+        name: 'not stated',
+        commercialUse: 'unclear',
+        note: 'The repository has no licence: by law all rights are reserved.',
+      },
+      provenance: {
+        origin: 'AntiSpoofing_bin_1.5_128, hairymax/Face-AntiSpoofing',
+        trainingData: 'CelebA-Spoof (non-commercial research)',
+      },
+      input: { name: 'input', width: 128, height: 128, colourOrder: 'RGB', scale: 1 / 255 },
+      decoding: {
+        kind: 'antispoof',
+        crop: 'square',
+        cropFactor: 1.5,
+        classes: 2,
+        liveClass: 0,
+        logits: true,
+      },
+      measured: [
+        { what: 'ACER (quoted)', on: 'NUAA, ten people held out: prints of 2010', value: '0.046' },
+        { what: 'live faces rejected at 0.5 (quoted)', on: 'LFW', value: '0.7 %' },
+        { what: 'one face, one thread (quoted)', on: '128×128', value: '5.2 ms' },
+      ],
+      notFor: 'Commercial use before its author allows it; a sole gate to anything of value.',
+    },
+  ],
+}

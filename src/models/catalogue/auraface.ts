@@ -1,0 +1,38 @@
+import type { PackInput } from '../pack.ts'
+
+/** fal's embedder; constants of InsightFace's `arcface_onnx.py`, whose format it has. */
+export const auraface: PackInput = {
+  schema: 1,
+  name: 'auraface',
+  description:
+    'A large embedder for business use, 261 MB. Needs a calibration of yours before it serves.',
+  models: [
+    {
+      id: 'auraface-v1',
+      version: '1',
+      role: 'recognizer',
+      file: 'glintr100.onnx',
+      sha256: 'a7933ea5330113b01c9b60351d8f4c33003f145d8470ac5f0e52ee2effe25c60',
+      source: {
+        url: 'https://huggingface.co/fal/AuraFace-v1/resolve/af6d057c9b0ec4071d4c49c80e3539258798b609/glintr100.onnx',
+        sha256: 'a7933ea5330113b01c9b60351d8f4c33003f145d8470ac5f0e52ee2effe25c60',
+        bytes: 260_694_151,
+        format: { kind: 'onnx' },
+      },
+      licence: { name: 'Apache-2.0', commercialUse: 'allowed', note: 'Stated by its model card.' },
+      provenance: {
+        origin: 'AuraFace-v1 (ResNet-100, ArcFace), fal',
+        trainingData: 'commercial and public sources, by its model card; not published',
+      },
+      input: {
+        width: 112,
+        height: 112,
+        colourOrder: 'RGB',
+        mean: [127.5, 127.5, 127.5],
+        scale: 1 / 127.5,
+      },
+      decoding: { kind: 'arcface', dimensions: 512, flip: true },
+      notFor: 'Small machines: it has sixty times the weights of MobileFaceNet. Not measured here.',
+    },
+  ],
+}

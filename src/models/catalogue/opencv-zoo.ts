@@ -1,0 +1,67 @@
+import type { PackInput } from '../pack.ts'
+
+const zoo =
+  'https://media.githubusercontent.com/media/opencv/opencv_zoo/47534e27c9851bb1128ccc0102f1145e27f23f98/models'
+
+/** OpenCV's pair; constants of its classes FaceDetectorYN and FaceRecognizerSF. */
+export const opencvZoo: PackInput = {
+  schema: 1,
+  name: 'opencv-zoo',
+  description:
+    "OpenCV's detector and embedder for business use, 39 MB. " +
+    'The embedder needs a calibration of yours before it serves.',
+  models: [
+    {
+      id: 'yunet-2023mar',
+      version: '1',
+      role: 'detector',
+      file: 'face_detection_yunet_2023mar.onnx',
+      sha256: '8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4',
+      source: {
+        url: `${zoo}/face_detection_yunet/face_detection_yunet_2023mar.onnx`,
+        sha256: '8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4',
+        bytes: 232_589,
+        format: { kind: 'onnx' },
+      },
+      licence: {
+        name: 'MIT',
+        commercialUse: 'allowed',
+        note: 'LICENSE in the folder of the model.',
+      },
+      provenance: {
+        origin: 'YuNet of March 2023, opencv/opencv_zoo',
+        trainingData: 'WIDER FACE (its pictures carry research terms)',
+      },
+      input: { width: 640, height: 640, colourOrder: 'BGR' },
+      decoding: { kind: 'yunet', scoreThreshold: 0.7, overlapMax: 0.35 },
+      notFor:
+        'Speed: at 640 px it takes four times the work of the pack recommended. Not measured here.',
+    },
+    {
+      id: 'sface-2021dec',
+      version: '1',
+      role: 'recognizer',
+      file: 'face_recognition_sface_2021dec.onnx',
+      sha256: '0ba9fbfa01b5270c96627c4ef784da859931e02f04419c829e83484087c34e79',
+      source: {
+        url: `${zoo}/face_recognition_sface/face_recognition_sface_2021dec.onnx`,
+        sha256: '0ba9fbfa01b5270c96627c4ef784da859931e02f04419c829e83484087c34e79',
+        bytes: 38_696_353,
+        format: { kind: 'onnx' },
+      },
+      licence: {
+        name: 'Apache-2.0',
+        commercialUse: 'allowed',
+        note: 'LICENSE in the folder of the model.',
+      },
+      provenance: {
+        origin: 'SFace of December 2021, opencv/opencv_zoo',
+        trainingData: 'not stated there; its paper trains on public sets with research terms',
+      },
+      // The graph itself subtracts its mean and scales.
+      input: { width: 112, height: 112, colourOrder: 'RGB' },
+      decoding: { kind: 'arcface', dimensions: 128, flip: true },
+      notFor: 'Anything before you have measured it on pictures of yours: not measured here.',
+    },
+  ],
+}

@@ -1,0 +1,122 @@
+import type { PackInput } from '../pack.ts'
+
+const minivision =
+  'https://raw.githubusercontent.com/minivision-ai/Silent-Face-Anti-Spoofing/b6d5f04ad78778917853b25c778acef6d5626d15'
+
+const minivisionSays = {
+  licence: {
+    name: 'Apache-2.0',
+    commercialUse: 'allowed',
+    note: 'LICENSE of the repository, which holds the weights.',
+  },
+  notFor:
+    'A sole gate to anything of value; masks, good screens, injected pictures and other attacks that ' +
+    'were not measured; grey pictures and faces without 2.7 times their size of surroundings.',
+} as const
+
+/** What all networks of minivision take and give; the crop differs. */
+const miniFasNet = {
+  input: { name: 'input', width: 80, height: 80, colourOrder: 'BGR' },
+  decoding: { kind: 'antispoof', crop: 'stretched', classes: 3, liveClass: 1, logits: true },
+} as const
+
+/**
+ * Small networks whose licence allows business use: a detector and two networks against prints and
+ * screens, asked together. Crop factors, colour order and classes are those of `test.py` and
+ * `src/generate_patches.py` of minivision's repository.
+ */
+export const recommended: PackInput = {
+  schema: 1,
+  name: 'recommended',
+  description:
+    'A faster detector and a liveness check that deserves the name, 4 MB, for business use. ' +
+    'Put an embedder of your choice beside it.',
+  models: [
+    {
+      id: 'yunet-n',
+      version: '1',
+      role: 'detector',
+      file: 'yunet_n_dynamic.onnx',
+      sha256: '104ee26c71d5c270ce79a6b3dced91c91013260d29a6bf18f9296c5b8c4c2b12',
+      source: {
+        url: 'https://raw.githubusercontent.com/ShiqiYu/libfacedetection.train/dca340aa082c71081a68d17db8e58b33a58a914b/onnx/yunet_n_dynamic.onnx',
+        sha256: '104ee26c71d5c270ce79a6b3dced91c91013260d29a6bf18f9296c5b8c4c2b12',
+        bytes: 322_906,
+        format: { kind: 'onnx' },
+      },
+      licence: { name: 'Apache-2.0', commercialUse: 'allowed' },
+      provenance: {
+        origin: 'YuNet-n, ShiqiYu/libfacedetection.train',
+        trainingData: 'WIDER FACE (its pictures carry research terms)',
+      },
+      input: { name: 'input', width: 320, height: 320, colourOrder: 'BGR' },
+      decoding: { kind: 'yunet', scoreThreshold: 0.7, overlapMax: 0.35 },
+      measured: [
+        {
+          what: 'faces found, false ones per picture',
+          on: '205 labelled faces (quoted: docs/packs.md)',
+          value: '200–203 of 205, 0.03–0.11',
+        },
+        { what: 'one picture, one thread (quoted)', on: '320×320', value: '3.4 ms' },
+      ],
+      notFor: 'Faces smaller than about 10 px of the 320 that the picture is scaled to.',
+    },
+    {
+      id: 'minifasnet-v2',
+      version: '1',
+      role: 'liveness',
+      file: '2.7_80x80_MiniFASNetV2.onnx',
+      source: {
+        url: `${minivision}/resources/anti_spoof_models/2.7_80x80_MiniFASNetV2.pth`,
+        sha256: 'a5eb02e1843f19b5386b953cc4c9f011c3f985d0ee2bb9819eea9a142099bec0',
+        bytes: 1_849_453,
+        format: { kind: 'pytorch', architecture: 'MiniFASNetV2' },
+      },
+      ...minivisionSays,
+      provenance: {
+        origin: 'MiniFASNetV2, minivision-ai/Silent-Face-Anti-Spoofing',
+        trainingData: 'not published',
+      },
+      input: miniFasNet.input,
+      decoding: { ...miniFasNet.decoding, cropFactor: 2.7 },
+      measured: [
+        {
+          what: 'ACER; APCER at BPCER ≤ 0.6 % (quoted)',
+          on: 'NUAA, ten people held out: prints of 2010',
+          value: '0.003; 0',
+        },
+        {
+          what: 'live faces rejected at 0.5, both networks (quoted)',
+          on: 'LFW, photographs of the press',
+          value: '20 %',
+        },
+      ],
+    },
+    {
+      id: 'minifasnet-v1se',
+      version: '1',
+      role: 'liveness',
+      file: '4_0_0_80x80_MiniFASNetV1SE.onnx',
+      source: {
+        url: `${minivision}/resources/anti_spoof_models/4_0_0_80x80_MiniFASNetV1SE.pth`,
+        sha256: '84ee1d37d96894d5e82de5a57df044ef80a58be2b218b5ed7cdfd875ec2f5990',
+        bytes: 1_856_130,
+        format: { kind: 'pytorch', architecture: 'MiniFASNetV1SE' },
+      },
+      ...minivisionSays,
+      provenance: {
+        origin: 'MiniFASNetV1SE, minivision-ai/Silent-Face-Anti-Spoofing',
+        trainingData: 'not published',
+      },
+      input: miniFasNet.input,
+      decoding: { ...miniFasNet.decoding, cropFactor: 4 },
+      measured: [
+        {
+          what: 'ACER; APCER at BPCER ≤ 0.6 % (quoted)',
+          on: 'NUAA, ten people held out: prints of 2010',
+          value: '0.000; 0',
+        },
+      ],
+    },
+  ],
+}

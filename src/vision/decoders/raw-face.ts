@@ -1,0 +1,49 @@
+import type { Rect } from '../geometry.ts'
+import type { Outputs } from '../session.ts'
+import type { Point } from '../view.ts'
+
+/** What a detector says of one place, in px of its input. */
+export type RawFace = {
+  /** As the network draws it. */
+  readonly box: Rect
+  /** The network's own, 0..1. */
+  readonly score: number
+  /** Left eye, right eye, tip of the nose, left and right corner of the mouth, as seen in the image. */
+  readonly points: readonly Point[]
+}
+
+/**
+ * Reads the outputs of one run.
+ *
+ * @throws Error naming the file when they are not what the manifest says.
+ */
+export type Decode = (outputs: Outputs) => RawFace[]
+
+/** Below this nothing is a candidate: the least that a threshold can ask for, near enough. */
+export const scoreMin = 0.05
+
+/**
+ * The named output of the network in the file `place`.
+ *
+ * @throws Error naming both when it is missing or has not `length` values.
+ */
+export function outputOf(
+  place: string,
+  outputs: Outputs,
+  { name, length }: { readonly name: string; readonly length: number },
+): Float32Array {
+  const values = outputs[name]
+  if (!values) throw new Error(`${place}: no output "${name}"`)
+  if (values.length !== length)
+    throw new Error(`${place}: the output "${name}" has ${values.length} values, not ${length}`)
+  return values
+}
+
+/** The grid of cells of one stride, each px × px of the input. */
+export function gridOf(
+  { width, height }: { readonly width: number; readonly height: number },
+  stride: number,
+): { readonly columns: number; readonly cells: number } {
+  const columns = Math.ceil(width / stride)
+  return { columns, cells: columns * Math.ceil(height / stride) }
+}
