@@ -9,6 +9,7 @@ import { allocate, topUp } from '../src/billing/ledger.ts'
 import { hashApiKey, isApiKey, mintApiKey } from '../src/lib/api-key.ts'
 import { newId } from '../src/lib/ids.ts'
 import { openStore } from '../src/store/database.ts'
+import { firstSwitches } from '../src/store/switches.ts'
 import { forkGate } from '../test/crash.ts'
 import { makeTemplate, openLedger } from '../test/ledger.ts'
 import { openClient } from './http-client.ts'
@@ -130,7 +131,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
   ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
   const { projectId, accountId } = project
   const ids = { keyId, projectId, accountId, galleryId: projectId }
-  const caller = { ...ids, permissions: ['*'], state: 'active' } as const
+  const caller = { ...ids, permissions: ['*'], switches: firstSwitches, state: 'active' } as const
   const key = mintApiKey('live')
   const took: number[] = []
   const cpuBefore = process.threadCpuUsage()

@@ -14,6 +14,7 @@ import { seededRandom } from '../eval/fit/random.ts'
 import { preparePack } from '../src/models/prepare.ts'
 import { makeDataDir, samplePhotograph } from './facegate.ts'
 import { modelsFolder } from './look.ts'
+import { qualityOf } from './people.ts'
 
 let dataDir: string
 let folder: string
@@ -133,6 +134,7 @@ function judged(kind: string, score: number): Judged {
     landmarks: { leftEye: at, rightEye: at, noseTip: at, leftMouth: at, rightMouth: at },
     pose: { yaw: 0, pitch: 0, roll: 0 },
     qualityScore: 90,
+    quality: qualityOf(200),
     liveness: {
       score,
       liveMin: 0.5,
@@ -148,7 +150,16 @@ function judged(kind: string, score: number): Judged {
     orientationApplied: false,
     faceCount: 1,
     faces: [face],
-    timingsMs: { decode: 0, detect: 0, landmarks: 0, align: 0, embed: 0, liveness: 0 },
+    timingsMs: {
+      decode: 0,
+      detect: 0,
+      landmarks: 0,
+      align: 0,
+      embed: 0,
+      liveness: 0,
+      attributes: 0,
+      picture: 0,
+    },
     providers: { liveness: 'a@1' },
   }
   return { kind, file: 'a.jpg', view, face }

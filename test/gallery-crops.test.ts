@@ -71,7 +71,7 @@ test('no crop is stored unless the project says so, and none lies in the clear o
     assert.deepEqual(await crops(store), [])
     assert.ok(gallery.eyes.looks.every((look) => !look.contextCrops))
 
-    assert.equal((await storeCrops(dataDir, 'on')).storeCrops, true)
+    assert.equal((await storeCrops(dataDir, 'on')).switches.storeCrops, true)
     const [hal, ivy] = await enrollAll(gallery, ['Hal', 'Ivy'])
     const stored = await crops(store)
     assert.equal(stored.length, 2)
@@ -106,7 +106,7 @@ test('switched off, the crops of that project go, and are counted', () =>
     await enrollAll(gallery, ['Jon', 'Kim', 'Lea'])
     const [kept] = await enrollAll(other, ['Jon'])
     const off = await storeCrops(dataDir, 'off')
-    assert.deepEqual([off.storeCrops, off.cropsDeleted], [false, 3])
+    assert.deepEqual([off.switches.storeCrops, off.cropsDeleted], [false, 3])
     assert.deepEqual(
       (await crops(store)).map(({ faceId }) => faceId),
       [kept?.faceId],

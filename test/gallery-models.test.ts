@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { updateProject } from '../src/store/projects.ts'
+import type { Switches } from '../src/store/switches.ts'
 import { images, startGallery, type GalleryClient, type TestGallery } from './gallery.ts'
 
 /** A gallery of one model, and later the same with another one beside it. */
@@ -109,7 +110,7 @@ test('a verification goes by the former model, and adds the face only where that
   assert.equal(first.adoptedFaceId, undefined)
   assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
 
-  await switchOn(gallery, { adopt: 1 })
+  await switchOn(gallery, { adopt: true })
   const stranger = await gallery.value('svc.verify', { ...images('Eve'), subjectId })
   const unsure = await gallery.value('svc.verify', {
     ...images({ name: 'Dan', wobble: 2 }),
@@ -140,18 +141,18 @@ test('a verification goes by the former model, and adds the face only where that
   assert.deepEqual([next.faceId, next.adoptedFaceId], [adopted.adoptedFaceId, undefined])
   assert.equal(next.debug.providers.formerRecognizer, undefined)
   assert.deepEqual(await namesSeen(gallery, 'Dan'), ['Dan'])
-  await switchOn(gallery, { adopt: 0 })
+  await switchOn(gallery, { adopt: false })
 })
 
 test('a subject that is full is verified all the same, and nothing is added', async () => {
   const environment = { SUBJECT_TEMPLATES_MAX: '1' }
   await using gallery = await startGallery({ dataDir, key, models: changed, environment })
-  await switchOn(gallery, { adopt: 1 })
+  await switchOn(gallery, { adopt: true })
   const { subjectId } = known.get('Eve') ?? {}
   const seen = await gallery.value('svc.verify', { ...images('Eve'), subjectId })
   assert.deepEqual([seen.matched, seen.adoptedFaceId], [true, undefined])
   assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
-  await switchOn(gallery, { adopt: 0 })
+  await switchOn(gallery, { adopt: false })
 })
 
 test('of two enrolments of one face at the same time, one meets the other', async () => {
@@ -178,11 +179,8 @@ async function subjectOf(client: GalleryClient, subjectId = ''): Promise<Subject
   return body
 }
 
-async function switchOn(
-  { books }: TestGallery,
-  switches: Parameters<typeof updateProject>[2],
-): Promise<void> {
+async function switchOn({ books }: TestGallery, switches: Partial<Switches>): Promise<void> {
   const { db } = books.store
   const rows = await db.selectFrom('projects').select('projectId').execute()
-  for (const { projectId } of rows) await updateProject(db, projectId, switches)
+  for (const { projectId } of rows) await updateProject(db, projectId, { switches })
 }

@@ -7,6 +7,7 @@ import { claim, type Claim } from '../src/gate/claim.ts'
 import { fingerprintOf } from '../src/gate/seal.ts'
 import { giveUp, settle } from '../src/gate/settle.ts'
 import { expireAll, sweep } from '../src/gate/sweep.ts'
+import { firstSwitches } from '../src/store/switches.ts'
 import { makeTemplate, openLedger, type Ledger, type Template } from './ledger.ts'
 
 type Ending = 'commit' | 'crash'
@@ -226,7 +227,13 @@ function questionOf({ template }: World, request: number, content: number) {
   const { projectId, accountId } = template.project
   const requestId = String(request)
   const ids = { projectId, accountId, galleryId: projectId }
-  const caller = { ...template, ...ids, permissions: ['*'], state: 'active' } as const
+  const caller = {
+    ...template,
+    ...ids,
+    permissions: ['*'],
+    switches: firstSwitches,
+    state: 'active',
+  } as const
   const params = { content }
   const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
   return {

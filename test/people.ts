@@ -4,7 +4,15 @@ import type { Services } from '../src/actions/action.ts'
 import { createCalibrations, type Calibrations } from '../src/gallery/calibrations.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import { ActionError } from '../src/lib/errors.ts'
-import type { Liveness, Look, Picture, SeenFace, Template, View } from '../src/vision/view.ts'
+import type {
+  FaceQuality,
+  Liveness,
+  Look,
+  Picture,
+  SeenFace,
+  Template,
+  View,
+} from '../src/vision/view.ts'
 import type { TestImage } from './facegate.ts'
 
 /** Who stands in a picture of these tests, from left to right. */
@@ -102,7 +110,17 @@ function viewOf({ bytes }: Picture, look: Look, models: PeopleModels): View {
     orientationApplied: false,
     faceCount: faces.length,
     faces: faces.slice(0, look.maxFaces),
-    timingsMs: { decode: 1, detect: 1, landmarks: 1, align: 1, embed: 1, liveness: 0 },
+    counted: faces.length,
+    timingsMs: {
+      decode: 1,
+      detect: 1,
+      landmarks: 1,
+      align: 1,
+      embed: 1,
+      liveness: 0,
+      attributes: 0,
+      picture: 0,
+    },
     providers: {
       detector: 'people@1',
       recognizer: models.active,
@@ -141,10 +159,32 @@ function seenFace(person: Person, at: number, look: Look, models: PeopleModels):
     },
     pose: { yaw, pitch: 0, roll: 0 },
     qualityScore: quality,
+    quality: qualityOf(side),
     ...(look.liveness && { liveness: livenessOf(person) }),
     ...(look.templates && { template: template(active) }),
     ...(asked && { formerTemplates: asked.map(template) }),
     ...(look.contextCrops && { contextCrop: picture(person).bytes.toString('base64') }),
+  }
+}
+
+/** Faultless, but for how small it is. */
+export function qualityOf(side: number): FaceQuality {
+  return {
+    components: {
+      sharpness: 100,
+      brightness: 100,
+      contrast: 100,
+      exposure: 100,
+      faceSize: Math.round(Math.max(0, Math.min(100, (side - 20) / 1.2))),
+      headPose: 100,
+      eyesOpen: 100,
+      mouthClosed: 100,
+      occlusion: 100,
+    },
+    luma: 128,
+    openness: { leftEye: 1, rightEye: 1, mouth: 0 },
+    occlusion: { leftEye: 0, rightEye: 0, lowerFace: 0 },
+    cutShare: 0,
   }
 }
 

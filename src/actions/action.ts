@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
+import type { Switches } from '../store/switches.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Look, Picture, View } from '../vision/view.ts'
 
@@ -11,6 +12,8 @@ export type Caller = {
   readonly accountId: string
   /** The gallery that the caller's project sees. */
   readonly galleryId: string
+  /** What the caller's project has switched on. */
+  readonly switches: Switches
   readonly permissions: readonly string[]
 }
 

@@ -36,23 +36,26 @@ export type DebugFacts = {
 export function debugOf(
   isAsked: boolean,
   view: View,
-  face: SeenFace,
+  face: SeenFace | undefined,
   { scores, searchMs, below, modelIds = [] }: DebugFacts = {},
 ): { readonly debug?: z.input<typeof debug> } {
   if (!isAsked) return {}
-  const former = modelIds.filter((modelId) => modelId !== face.template?.modelId)
+  const former = modelIds.filter((modelId) => modelId !== face?.template?.modelId)
   const formerRecognizer = former.length > 0 && { formerRecognizer: former.join('+') }
   return {
     debug: {
       providers: { ...view.providers, ...formerRecognizer },
-      scores: { detector: face.confidence, ...livenessScores(face), ...scores },
+      scores: { ...(face && faceScores(face)), ...scores },
       timingsMs: { ...view.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
       ...(below && { candidatesBelowThreshold: below }),
     },
   }
 }
 
-/** That of all networks together, and each one's. */
-function livenessScores({ liveness }: SeenFace): Record<string, number> {
-  return liveness ? { liveness: liveness.score, ...liveness.networks } : {}
+/** The detector's and, where liveness was looked at, that of all its networks and each one's. */
+function faceScores({ confidence, liveness }: SeenFace): Record<string, number> {
+  return {
+    detector: confidence,
+    ...(liveness && { liveness: liveness.score, ...liveness.networks }),
+  }
 }

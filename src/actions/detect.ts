@@ -5,7 +5,9 @@ import { defineAction } from './action.ts'
 import { detectExample } from './examples.ts'
 import { imageErrors } from './image-errors.ts'
 import { faceOf, imageOf } from './face.ts'
+import { debugOf } from './candidates.ts'
 import {
+  debug,
   face,
   facePolicy,
   imageFacts,
@@ -53,11 +55,12 @@ export const detect = defineAction({
         }),
       ),
       image: imageFacts,
+      debug,
     })
     .meta({ id: 'DetectValue' }),
   errors: [...imageErrors, 'MULTIPLE_FACES'],
   example: detectExample,
-  run: async ({ params, caller, services, signal }) => {
+  run: async ({ params, caller, services, signal, debug: isDebug }) => {
     const { images, facePolicy, maxFaces, returnLandmarks } = params
     const view = await services.vision.look(images[0], lookFor(params), {
       projectId: caller.projectId,
@@ -72,7 +75,8 @@ export const detect = defineAction({
       crop: seen.crop,
     }))
     const faceCount = view.faceCount - (view.faces.length - good.length)
-    const value = { faceCount, faces, image: imageOf(view) }
+    const debugging = debugOf(isDebug, view, good[0])
+    const value = { faceCount, faces, image: imageOf(view), ...debugging }
     return [{ correlationId: images[0].correlationId, value }]
   },
 })

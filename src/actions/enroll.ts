@@ -30,6 +30,7 @@ import { notFound } from './not-found.ts'
 import { wantedToRemember } from './remember.ts'
 import { addGuarded } from './same-person.ts'
 import { enrollExample } from './examples.ts'
+import { enrolled } from './enrollable.ts'
 import { sight } from './sight.ts'
 
 const enrollParams = z
@@ -54,7 +55,7 @@ const enrollParams = z
     minFaceConfidence,
     minFaceSize,
     facePolicy: facePolicy('single'),
-    minQuality: minQuality(40),
+    minQuality: minQuality(enrolled.minQuality),
     requireLiveness,
     livenessThreshold,
   })

@@ -37,6 +37,66 @@ export const livenessExample = {
   },
 }
 
+const appearanceExample = {
+  age: { value: 31.4, low: 21, high: 41 },
+  gender: { value: 'female' as const, confidence: 0.984 },
+  expression: {
+    value: 'happy' as const,
+    confidence: 0.91,
+    scores: {
+      neutral: 0.06,
+      happy: 0.91,
+      sad: 0.01,
+      angry: 0.005,
+      fearful: 0.005,
+      disgusted: 0.005,
+      surprised: 0.005,
+    },
+  },
+  eyesOpen: { left: 1, right: 0.96 },
+  mouthOpen: { value: false, confidence: 0.83 },
+}
+
+export const attributesExample = {
+  params: { include: ['age', 'gender', 'expression', 'eyesOpen', 'mouthOpen', 'glasses'] },
+  value: {
+    face: faceExample,
+    attributes: appearanceExample,
+    unavailable: ['glasses' as const],
+    image: imageExample,
+  },
+}
+
+export const analyzeExample = {
+  params: { features: ['quality', 'landmarks', 'occlusion'] },
+  value: {
+    faceCount: 1,
+    image: { ...imageExample, brightness: 52, sharpness: 88 },
+    faces: [
+      {
+        ...faceExample,
+        quality: {
+          ...faceExample.quality,
+          components: {
+            sharpness: 74,
+            brightness: 100,
+            contrast: 100,
+            exposure: 100,
+            faceSize: 100,
+            headPose: 98,
+            eyesOpen: 100,
+            mouthClosed: 83,
+            occlusion: 100,
+          },
+        },
+        occlusion: { leftEye: 0.01, rightEye: 0.01, lowerFace: 0.02 },
+        suitableForEnrollment: true,
+        reasons: [],
+      },
+    ],
+  },
+}
+
 export const subjectExample = {
   subjectId: '0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f',
   externalId: 'badge-1042',

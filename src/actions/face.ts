@@ -38,7 +38,8 @@ export function imageOf(view: View): z.output<typeof imageFacts> {
   }
 }
 
-function qualityLevel(score: number): 'low' | 'medium' | 'high' {
+/** By the borders of the contract. */
+export function qualityLevel(score: number): 'low' | 'medium' | 'high' {
   if (score < 40) return 'low'
   return score < 70 ? 'medium' : 'high'
 }

@@ -140,6 +140,14 @@ export const debug = z
 
 const point = z.object({ x: z.number(), y: z.number() }).meta({ id: 'Point' })
 
+/** How good a face is for recognition. */
+export const quality = z.object({
+  score: z.int().min(0).max(100),
+  level: z.enum(['low', 'medium', 'high']).meta({
+    description: 'low below 40, medium from 40, high from 70.',
+  }),
+})
+
 /** A face as every action that looks at one returns it. */
 export const face = z
   .object({
@@ -166,12 +174,7 @@ export const face = z
       pitch: z.number().meta({ description: 'Degrees; above 0 the nose points up.' }),
       roll: z.number().meta({ description: 'Degrees; above 0 the head leans to image right.' }),
     }),
-    quality: z.object({
-      score: z.int().min(0).max(100),
-      level: z.enum(['low', 'medium', 'high']).meta({
-        description: 'low below 40, medium from 40, high from 70.',
-      }),
-    }),
+    quality,
   })
   .meta({ id: 'Face' })
 

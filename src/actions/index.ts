@@ -1,5 +1,7 @@
 export { detect } from './detect.ts'
 export { liveness } from './liveness.ts'
+export { attributes } from './attributes.ts'
+export { analyze } from './analyze.ts'
 export { enroll } from './enroll.ts'
 export { identify } from './identify.ts'
 export { verify } from './verify.ts'

@@ -58,6 +58,11 @@ const livenessValue = z
     ].join(' '),
   })
 
+/** What is judged of a face, for answers about more than its liveness. */
+export const livenessJudgement = livenessValue
+  .pick({ decision: true, live: true, score: true, threshold: true, reasons: true })
+  .meta({ id: 'LivenessJudgement' })
+
 /** Is this a person in front of the camera, or a picture of one? */
 export const liveness = defineAction({
   name: 'svc.liveness',

@@ -2,6 +2,7 @@ import { ActionError } from '../lib/errors.ts'
 import type { Look, Picture, SeenFace, Template, View } from '../vision/view.ts'
 import type { ActionCall } from './action.ts'
 import { judgeLiveness, type LivenessFace } from './judge-liveness.ts'
+import { reasonsForLowScore } from './quality-reasons.ts'
 
 /** A face that can be compared. */
 export type Sighted = SeenFace & {
@@ -139,31 +140,12 @@ const isGood =
   ({ qualityScore }: SeenFace): boolean =>
     qualityScore >= minQuality
 
-/** @throws ActionError LOW_QUALITY with the reasons that can be told. */
+/** @throws ActionError LOW_QUALITY with the reasons. */
 function requireQuality(face: SeenFace, view: View, minQuality: number): void {
   if (isGood(minQuality)(face)) return
-  const reasons = reasonsOf(face, view)
-  const because = reasons.length > 0 ? `: ${reasons.join(', ')}` : ''
+  const reasons = reasonsForLowScore(face, view).join(', ')
   throw new ActionError(
     'LOW_QUALITY',
-    `the quality of the face is ${face.qualityScore}, below ${minQuality}${because}`,
+    `the quality of the face is ${face.qualityScore}, below ${minQuality}: ${reasons}`,
   )
-}
-
-/** Where the components of the quality score begin to fall. */
-const offAxisMaxDegrees = 35
-const faceSideMinPx = 80
-const confidenceMin = 0.75
-
-/** What stands in the way, as far as box, pose and confidence tell; else the picture is unsharp. */
-function reasonsOf({ boundingBox, pose, confidence }: SeenFace, view: View): string[] {
-  const { left, top, width, height } = boundingBox
-  const isCut = left === 0 || top === 0 || left + width >= view.width || top + height >= view.height
-  const reasons = [
-    Math.max(Math.abs(pose.yaw), Math.abs(pose.pitch)) > offAxisMaxDegrees && 'EXTREME_POSE',
-    Math.min(width, height) < faceSideMinPx && 'FACE_TOO_SMALL',
-    isCut && 'FACE_CUT_OFF',
-    confidence < confidenceMin && 'LOW_CONFIDENCE',
-  ].filter((reason) => reason !== false)
-  return reasons.length > 0 ? reasons : ['LOW_SHARPNESS']
 }

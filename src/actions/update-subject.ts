@@ -19,6 +19,7 @@ import { subjectExample } from './examples.ts'
 import { notFound } from './not-found.ts'
 import { wantedToRemember } from './remember.ts'
 import { addGuarded } from './same-person.ts'
+import { enrolled } from './enrollable.ts'
 import { sight, type Sighted } from './sight.ts'
 import { subject } from './subject.ts'
 
@@ -40,7 +41,7 @@ const updateParams = z
     minFaceConfidence,
     minFaceSize,
     facePolicy: facePolicy('single'),
-    minQuality: minQuality(40),
+    minQuality: minQuality(enrolled.minQuality),
     requireLiveness,
     livenessThreshold,
   })

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import { removeCrops } from '../store/crops.ts'
 import { createProject, findProject, listProjects, updateProject } from '../store/projects.ts'
-import type { Project, ProjectSwitches } from '../store/projects.ts'
+import type { Project } from '../store/projects.ts'
+import type { Switches } from '../store/switches.ts'
 import { columns, print, theAccountId, theProject, verbs, withStore } from './admin.ts'
 import { UsageError, type Command } from './command.ts'
 
@@ -15,16 +16,18 @@ export const project: Command = {
 facegate project list [--json]
 facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
                      [--retention-days n] [--threshold 0..1]
+                     [--gender on|off] [--expression on|off]
                      [--store-crops on|off] [--adopt on|off] [--json]
 
   A project has its own budget, rate limit, keys and, unless its gallery is shared
   with the account's other shared projects, its own gallery. --sustained is calls
   per second in the long run, --burst calls at once; "default" takes the server's.
   --threshold is the similarity from which svc.identify names people; by default it
-  grows with the gallery. --store-crops keeps a crop of each face that is enrolled from
-  now on, encrypted, so that a later model can describe it; off deletes those that the
-  project had stored. --adopt lets svc.verify add a face to a subject that only a former
-  model knows.`,
+  grows with the gallery. --gender and --expression say whether svc.attributes and
+  svc.analyze tell them (default: on; docs/privacy.md says when not to). --store-crops
+  keeps a crop of each face that is enrolled from now on, encrypted, so that a later
+  model can describe it; off deletes those that the project had stored. --adopt lets
+  svc.verify add a face to a subject that only a former model knows.`,
   run: verbs({ create, list, set }),
 }
 
@@ -43,13 +46,13 @@ async function create(args: readonly string[]): Promise<void> {
       .transaction()
       .execute((db) => createProject(db, { accountId, name, galleryMode }, new Date()))
   })
-  print(shown(made), values.json, () => table([made]))
+  print(made, values.json, () => table([made]))
 }
 
 async function list(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { json } })
   const projects = await withStore(({ db }) => listProjects(db))
-  print(projects.map(shown), values.json, () => table(projects))
+  print(projects, values.json, () => table(projects))
 }
 
 async function set(args: readonly string[]): Promise<void> {
@@ -62,6 +65,8 @@ async function set(args: readonly string[]): Promise<void> {
       burst: text,
       'retention-days': text,
       threshold: text,
+      gender: text,
+      expression: text,
       'store-crops': text,
       adopt: text,
       json,
@@ -73,11 +78,9 @@ async function set(args: readonly string[]): Promise<void> {
   const galleryMode = galleryOf(values.gallery)
   const retentionDays = limitOf('--retention-days', values['retention-days'], 36_500)
   const identifyThreshold = shareOf('--threshold', values.threshold)
-  const storeCrops = switchOf('--store-crops', values['store-crops'])
-  const adopt = switchOf('--adopt', values.adopt)
+  const switches = switchesIn(values)
   const change = {
-    ...(storeCrops !== undefined && { storeCrops }),
-    ...(adopt !== undefined && { adopt }),
+    ...(Object.keys(switches).length > 0 && { switches }),
     ...(identifyThreshold !== undefined && { identifyThreshold }),
     ...(retentionDays !== undefined && { retentionDays }),
     ...(sustainedPerS !== undefined && { sustainedPerS }),
@@ -89,8 +92,10 @@ async function set(args: readonly string[]): Promise<void> {
     const { projectId } = await theProject(store, wanted)
     await updateProject(store.db, projectId, change)
     // First the switch: no call that ends later stores another one.
-    const cropsDeleted = storeCrops === 0 && { cropsDeleted: await removeCrops(store, projectId) }
-    return { ...shown(await theProject(store, projectId)), ...cropsDeleted }
+    const cropsDeleted = switches.storeCrops === false && {
+      cropsDeleted: await removeCrops(store, projectId),
+    }
+    return { ...(await theProject(store, projectId)), ...cropsDeleted }
   })
   const { cropsDeleted } = changed
   print(changed, values.json, () =>
@@ -112,6 +117,25 @@ function galleryOf(value: string | undefined): Project['galleryMode'] | undefine
   throw new UsageError(`--gallery is isolated or shared, not ${value}`)
 }
 
+/** The options of switches, as `parseArgs` gives them, and what they switch. */
+const switchOptions = {
+  gender: 'gender',
+  expression: 'expression',
+  storeCrops: 'store-crops',
+  adopt: 'adopt',
+} as const
+
+function switchesIn(values: Readonly<Record<string, unknown>>): Partial<Switches> {
+  return Object.fromEntries(
+    Object.entries(switchOptions).flatMap(([name, option]) => {
+      const value = values[option]
+      if (value === undefined) return []
+      if (value !== 'on' && value !== 'off') throw new UsageError(`--${option} is on or off`)
+      return [[name, value === 'on']]
+    }),
+  )
+}
+
 /** null goes back to the server's default. */
 function limitOf(name: string, value: string | undefined, max: number): number | null | undefined {
   if (value === undefined) return undefined
@@ -119,18 +143,6 @@ function limitOf(name: string, value: string | undefined, max: number): number |
   const limit = /^\d{1,9}$/u.test(value) ? Number(value) : 0
   if (limit < 1 || limit > max) throw new UsageError(`${name} is a whole number from 1 to ${max}`)
   return limit
-}
-
-function switchOf(name: string, value: string | undefined): 0 | 1 | undefined {
-  if (value === undefined) return undefined
-  if (value === 'on') return 1
-  if (value === 'off') return 0
-  throw new UsageError(`${name} is on or off`)
-}
-
-/** A project with its switches as JSON has them. */
-function shown({ storeCrops, adopt, ...project }: Project) {
-  return { ...project, storeCrops: storeCrops === 1, adopt: adopt === 1 }
 }
 
 /** null goes back to the server's rule. */
@@ -142,7 +154,7 @@ function shareOf(name: string, value: string | undefined): number | null | undef
   return share
 }
 
-function table(projects: readonly Omit<Project, keyof ProjectSwitches>[]): string {
+function table(projects: readonly Project[]): string {
   const limit = (value: number | null): string => (value === null ? 'default' : String(value))
   return columns(
     ['project', 'name', 'gallery', 'sustained/s', 'burst', 'created'],

@@ -6,8 +6,9 @@ import { forgetRemovals } from '../store/faces.ts'
 import { findGallery, gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
-import { identifyThresholdOf, switchesOf, type ProjectSwitches } from '../store/projects.ts'
+import { identifyThresholdOf } from '../store/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
+import { switchesOfProject, type Switches } from '../store/switches.ts'
 import { findSubject, findSubjects, subjectsOfGroup, touchSubjects } from '../store/subjects.ts'
 import type { SubjectName } from '../store/subjects.ts'
 import type { Reading, Tx } from '../store/tx.ts'
@@ -76,7 +77,7 @@ export type Gallery = {
   /** The threshold that a project has set for all its searches; null where it has none. */
   readonly projectThreshold: (reading: Reading, projectId: string) => number | null
   /** What a project has switched on. */
-  readonly switches: (reading: Reading, projectId: string) => ProjectSwitches
+  readonly switches: (reading: Reading, projectId: string) => Switches
   readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => SubjectRow
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => string
@@ -136,7 +137,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     levelOf: matchLevelOf,
     autoThreshold,
     projectThreshold: identifyThresholdOf,
-    switches: switchesOf,
+    switches: switchesOfProject,
     describe: createDescribe(calibrations),
     compare: (a, b) => likenessOf(a, b, calibrations),
     best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),

@@ -24,8 +24,12 @@ export type CropEyes = {
     picture: Picture,
     look: Look,
     call: { readonly projectId: string; readonly path: string },
-  ) => Promise<View>
+  ) => Promise<CropView>
 }
+
+/** What counts of what is seen in a crop. */
+type CropView = Pick<View, 'width' | 'height'> & { readonly faces: readonly CropFace[] }
+type CropFace = Pick<SeenFace, 'boundingBox' | 'template' | 'formerTemplates'>
 
 export type RemakeFaceOptions = {
   readonly store: Store
@@ -101,7 +105,7 @@ async function lookAgain(
   { jpeg, templates }: Opened,
   eyes: CropEyes,
   { formerModelIds }: Calibrations,
-): Promise<SeenFace | undefined> {
+): Promise<CropFace | undefined> {
   const known = new Set(templates.map(({ modelId }) => modelId))
   const formerTemplates = formerModelIds.filter((modelId) => known.has(modelId))
   const picture = { bytes: jpeg.toString('base64'), contentType: 'image/jpeg' } as const
@@ -116,7 +120,7 @@ async function lookAgain(
 }
 
 /** Squared distance of the face's middle from the picture's, px². */
-function offMiddle({ boundingBox }: SeenFace, { width, height }: View): number {
+function offMiddle({ boundingBox }: CropFace, { width, height }: CropView): number {
   const { left, top, width: faceWidth, height: faceHeight } = boundingBox
   return (left + faceWidth / 2 - width / 2) ** 2 + (top + faceHeight / 2 - height / 2) ** 2
 }
@@ -126,7 +130,7 @@ const sameFaceMin = 0.8
 
 /** Held against the templates that there are, like with like; where none compares, the crop counts. */
 function isSame(
-  { formerTemplates = [] }: SeenFace,
+  { formerTemplates = [] }: CropFace,
   templates: readonly Template[],
   calibrations: Calibrations,
 ): boolean {

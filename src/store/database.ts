@@ -7,6 +7,7 @@ import { money } from './migrations/0002-money.ts'
 import { calls } from './migrations/0003-calls.ts'
 import { galleries } from './migrations/0004-galleries.ts'
 import { threshold } from './migrations/0005-threshold.ts'
+import { attributeSwitches } from './migrations/0006-attribute-switches.ts'
 import { faces } from './migrations/0007-faces.ts'
 import type { Schema } from './schema.ts'
 import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './sqlite.ts'
@@ -43,6 +44,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0003-calls': calls,
   '0004-galleries': galleries,
   '0005-threshold': threshold,
+  '0006-attribute-switches': attributeSwitches,
   '0007-faces': faces,
 }
 

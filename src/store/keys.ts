@@ -5,6 +5,7 @@ import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
 import type { KeyRow } from './schema.ts'
 import { prepare } from './sqlite.ts'
+import { switchesOf, switchNames, type SwitchColumns, type Switches } from './switches.ts'
 
 /** What a key says about its bearer. */
 export type KeyFacts = {
@@ -13,6 +14,8 @@ export type KeyFacts = {
   readonly accountId: string
   /** The gallery that the project sees: its own, or the one that the account's projects share. */
   readonly galleryId: string
+  /** What the project has switched on. */
+  readonly switches: Switches
   /** Action names and the others of the contract's section 6; `*` is all. */
   readonly permissions: readonly string[]
   readonly state: KeyState
@@ -63,20 +66,24 @@ export type KeyFinder = (apiKey: string, now: Date) => KeyFacts | undefined
  * how near their hashes are, so the time of a look-up tells nothing either.
  */
 export function keyFinder(connection: DatabaseSync): KeyFinder {
-  type Row = Omit<KeyFacts, 'permissions' | 'state'> & KeyDates & { readonly permissions: string }
+  type Row = Omit<KeyFacts, 'permissions' | 'state' | 'switches'> &
+    SwitchColumns &
+    KeyDates & { readonly permissions: string }
   const find = prepare<Row>(
     connection,
     `select keyId, keys.projectId, accountId, permissions,
        case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
-       expiresAtUtc, revokedAtUtc
+       ${switchNames.join(', ')}, expiresAtUtc, revokedAtUtc
      from keys join projects using (projectId) where hash = :hash`,
   )
   return (apiKey, now) => {
     const row = find.first({ hash: hashApiKey(apiKey) })
     if (!row) return undefined
     const { keyId, projectId, accountId, galleryId } = row
+    const switches = switchesOf(row)
     const permissions = parsePermissions(row.permissions)
-    return { keyId, projectId, accountId, galleryId, permissions, state: keyState(row, now) }
+    const state = keyState(row, now)
+    return { keyId, projectId, accountId, galleryId, switches, permissions, state }
   }
 }
 

@@ -2,9 +2,10 @@ import type { Selectable, Updateable } from 'kysely'
 import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
 import type { ProjectRow } from './schema.ts'
+import { firstSwitches, switchColumns, switchesOf, type Switches } from './switches.ts'
 import type { Reading } from './tx.ts'
 
-export type Project = Selectable<ProjectRow>
+export type Project = Omit<Selectable<ProjectRow>, keyof Switches> & { readonly switches: Switches }
 
 /** The oldest account, if the first start has happened. */
 export async function firstAccountId(db: Database): Promise<string | undefined> {
@@ -42,11 +43,16 @@ export async function createProject(
     .insertInto('ledgers')
     .values({ ledger: budgetOf(projectId), accountId })
     .execute()
-  return { ...made, ...byDefault, ...switchedOff }
+  return { ...made, ...byDefault, switches: firstSwitches }
 }
 
-export function listProjects(db: Database): Promise<Project[]> {
-  return db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name').execute()
+export async function listProjects(db: Database): Promise<Project[]> {
+  const rows = db.selectFrom('projects').selectAll().orderBy('createdAtUtc').orderBy('name')
+  return (await rows.execute()).map(projectOf)
+}
+
+function projectOf({ gender, expression, storeCrops, adopt, ...row }: Selectable<ProjectRow>) {
+  return { ...row, switches: switchesOf({ gender, expression, storeCrops, adopt }) }
 }
 
 /** null takes what the server is configured to. */
@@ -55,19 +61,6 @@ const byDefault = {
   burst: null,
   retentionDays: null,
   identifyThreshold: null,
-}
-
-/** What a project does only if it says so. */
-const switchedOff = { storeCrops: 0, adopt: 0 } as const
-
-export type ProjectSwitches = { readonly [name in keyof typeof switchedOff]: boolean }
-
-/** What a project has switched on. */
-export function switchesOf(reading: Reading, projectId: string): ProjectSwitches {
-  const query = reading.build.selectFrom('projects').select(['storeCrops', 'adopt'])
-  const { storeCrops, adopt } =
-    reading.run(query.where('projectId', '=', projectId))[0] ?? switchedOff
-  return { storeCrops: storeCrops === 1, adopt: adopt === 1 }
 }
 
 /** The similarity from which svc.identify names people for this project; null: the server's rule. */
@@ -89,18 +82,22 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
     .selectAll()
     .where((row) => row.or([row('projectId', '=', idOrName), row('name', '=', idOrName)]))
     .execute()
-  return rows.find((row) => row.projectId === idOrName) ?? rows[0]
+  const row = rows.find(({ projectId }) => projectId === idOrName) ?? rows[0]
+  return row && projectOf(row)
 }
+
+export type ProjectChange = Partial<
+  Pick<Project, 'galleryMode' | keyof typeof byDefault> & { readonly switches: Partial<Switches> }
+>
 
 export async function updateProject(
   db: Database,
   projectId: string,
-  change: Pick<
-    Updateable<ProjectRow>,
-    'galleryMode' | keyof typeof byDefault | keyof typeof switchedOff
-  >,
+  { switches = {}, ...change }: ProjectChange,
 ): Promise<void> {
-  await db.updateTable('projects').set(change).where('projectId', '=', projectId).execute()
+  const columns: Updateable<ProjectRow> = { ...change, ...switchColumns(switches) }
+  if (Object.keys(columns).length === 0) return
+  await db.updateTable('projects').set(columns).where('projectId', '=', projectId).execute()
 }
 
 /** The ledger of an account's money that no project has been given yet. */

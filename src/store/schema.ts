@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { SwitchColumns } from './switches.ts'
 
 /**
  * The tables as TypeScript sees them. Ids are UUIDs; times are ISO 8601 UTC text (`Utc`), or
@@ -47,11 +48,7 @@ export type ProjectRow = {
   readonly retentionDays: Generated<number | null>
   /** The similarity from which svc.identify names people; null: by the size of the gallery. */
   readonly identifyThreshold: Generated<number | null>
-  /** Whether faces are stored with a crop of their picture, to be described by later models. */
-  readonly storeCrops: Generated<0 | 1>
-  /** Whether svc.verify may add the probe to a subject that only former models know. */
-  readonly adopt: Generated<0 | 1>
-}
+} & { readonly [name in keyof SwitchColumns]: Generated<SwitchColumns[name]> }
 
 export type KeyRow = {
   readonly keyId: string

@@ -69,7 +69,7 @@ function dotted(places: ReadonlyMap<number, Point>, middle: Point) {
   for (const [landmark, place] of places)
     points[facemesh.recipe.landmarks68[landmark] ?? 0] = { ...place, z: 0 }
   const chip: Chip = { width: 0, height: 0, planes: new Float32Array() }
-  const mesh: Mesh = { points, faceScore: 1, chip, chipScale: 1 }
+  const mesh: Mesh = { points, inChip: points, faceScore: 1, chip, chipScale: 1 }
   const frame = { width, height, pixels }
   return [createPyramid({ frame, finer: () => Promise.resolve(frame) }), mesh] as const
 }

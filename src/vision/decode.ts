@@ -43,12 +43,17 @@ export async function decode(bytes: Buffer, pixelsMax: number, path: string): Pr
     ...size,
     orientationApplied: orientation > 1 && orientation <= 8,
     frame,
+    finerScale: finerSideOf(size) / Math.max(frame.width, frame.height),
     finer: () => (finer ??= isDrafted ? frameOf(frameSidePxMax) : Promise.resolve(frame)),
   }
 
   function refuse(cause: unknown): never {
     throw new ActionError('IMAGE_DECODE_FAILED', `${path}.bytes: damaged or truncated`, { cause })
   }
+}
+
+function finerSideOf({ width, height }: { readonly width: number; readonly height: number }) {
+  return Math.min(frameSidePxMax, Math.max(width, height))
 }
 
 /** The whole picture with its longer side at most `sideMax` px. */

@@ -15,6 +15,8 @@ export type Upright = {
   readonly orientationApplied: boolean
   /** The whole picture, as small as the search for faces allows. */
   readonly frame: Frame
+  /** px of the finer frame per px of the frame, ≥ 1. */
+  readonly finerScale: number
   /** The same with more pixels, for whoever looks closely; decoded when it is first asked for. */
   readonly finer: () => Promise<Frame>
 }

@@ -19,6 +19,8 @@ export type Mesh = {
    * camera, about 0 at the middle of the head.
    */
   readonly points: readonly Point3[]
+  /** The same points in continuous coordinates of the chip. */
+  readonly inChip: readonly Point[]
   /** The network's own answer to "is this a face", 0..1. */
   readonly faceScore: number
   /** The upright crop that it was read from, 192×192. */
@@ -36,12 +38,16 @@ export async function faceMesh(session: Session, pyramid: Pyramid, toFrame: Affi
   const outputs = await session.run(toTensor(chip, input))
   const raw = output(outputs, 'Identity_2')
   const chipScale = shrinkOf(toFrame)
-  const points = Array.from({ length: raw.length / 3 }, (_, index) => ({
-    // The mesh names pixels by their centres; the frame's coordinates start at their edges.
-    ...apply(toFrame, { x: (raw[3 * index] ?? 0) + 0.5, y: (raw[3 * index + 1] ?? 0) + 0.5 }),
+  // The mesh names pixels by their centres; continuous coordinates start at their edges.
+  const inChip = Array.from({ length: raw.length / 3 }, (_, index) => ({
+    x: (raw[3 * index] ?? 0) + 0.5,
+    y: (raw[3 * index + 1] ?? 0) + 0.5,
+  }))
+  const points = inChip.map((point, index) => ({
+    ...apply(toFrame, point),
     z: (raw[3 * index + 2] ?? 0) * chipScale,
   }))
-  return { points, faceScore: output(outputs, 'Identity_1')[0] ?? 0, chip, chipScale }
+  return { points, inChip, faceScore: output(outputs, 'Identity_1')[0] ?? 0, chip, chipScale }
 }
 
 /** The mesh's points at the 68 landmarks of the iBUG order. */

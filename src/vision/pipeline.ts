@@ -2,6 +2,8 @@ import type { ModelSet } from '../models/pack.ts'
 import { admit } from './admit.ts'
 import { alignedCrop } from './align.ts'
 import type { Detection } from './agreement.ts'
+import { createAttributeReader } from './attributes.ts'
+import type { AttributeReader } from './attributes.ts'
 import { contextCrop } from './context-crop.ts'
 import { decode, prepareDecoder } from './decode.ts'
 import { openDetector } from './detector.ts'
@@ -10,9 +12,12 @@ import { openExaminer } from './examiner.ts'
 import type { Examiner } from './examiner.ts'
 import type { Upright } from './frame.ts'
 import { area } from './geometry.ts'
+import { headOf } from './head.ts'
 import { openLiveness } from './liveness/liveness.ts'
 import type { LivenessCheck } from './liveness/liveness.ts'
 import { namedLandmarks } from './mesh.ts'
+import type { Mesh } from './mesh.ts'
+import { pictureFacts } from './picture-facts.ts'
 import { createPyramid } from './pyramid.ts'
 import { openRecognizers } from './recognizer.ts'
 import type { Recognizers, ToTemplate } from './recognizer.ts'
@@ -21,7 +26,7 @@ import { reportedBox, seenFace } from './seen-face.ts'
 import { createSessions } from './sessions.ts'
 import { createStopwatch } from './stopwatch.ts'
 import type { Stopwatch } from './stopwatch.ts'
-import type { Look, Picture, PictureLimits, SeenFace, Template, View } from './view.ts'
+import type { FaceMinima, Look, Picture, PictureLimits, SeenFace, Template, View } from './view.ts'
 
 /** Looks at pictures, one after another; owns the model sessions. */
 export type Pipeline = {
@@ -55,6 +60,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     examiner: await openExaminer(sessions),
     detector: await openDetector(set, sessions),
     recognizers: await openRecognizers(set, sessions, toTemplate),
+    attributes: createAttributeReader(sessions),
     liveness: await openLiveness(set, sessions),
   }
   return {
@@ -75,18 +81,20 @@ type Stages = {
   readonly examiner: Examiner
   readonly detector: Detector
   readonly recognizers: Recognizers
+  readonly attributes: AttributeReader
   readonly liveness: LivenessCheck
 }
 
 /** Role → "id@version+…". */
 function providersFor(
-  { detector, examiner, recognizers, liveness }: Stages,
+  { detector, examiner, recognizers, attributes, liveness }: Stages,
   look: Look,
 ): View['providers'] {
   return {
     detector: detector.providers,
     landmarks: examiner.providers,
-    recognizer: recognizers.active.providers,
+    ...(look.templates && { recognizer: recognizers.active.providers }),
+    ...(look.attributes?.length && { attributes: attributes.providers(look.attributes) }),
     ...(look.liveness && { liveness: liveness.providers }),
   }
 }
@@ -98,27 +106,44 @@ function sceneOf({ examiner }: Stages, upright: Upright, watch: Stopwatch): Scen
 
 async function see(stages: Stages, scene: Scene, look: Look) {
   const { upright, watch, examine } = scene
-  const found = await watch.time('detect', () =>
-    stages.detector.find(scene, (face) => isWanted(face, look, upright)),
+  const meets = (minima: FaceMinima) => (face: Detection) => isWanted(face, minima, upright)
+  const minima = look.count ? [look, look.count] : [look]
+  const all = await watch.time('detect', () =>
+    stages.detector.find(scene, (face) => minima.some((one) => meets(one)(face))),
   )
+  const found = all.filter(meets(look))
+  const counted = look.count && { counted: all.filter(meets(look.count)).length }
   const faces: SeenFace[] = []
   const largest = found.toSorted((a, b) => area(b.box) - area(a.box)).slice(0, look.maxFaces)
+  let closest: Mesh | undefined
   for (const detection of largest) {
     const face: Found = { detection, mesh: await examine(detection) }
+    closest ??= face.mesh
     faces.push(await seeFace(stages, face, scene, look))
   }
   const { width, height, orientationApplied } = upright
-  return { width, height, orientationApplied, faceCount: found.length, faces }
+  const picture = look.picture && {
+    picture: await watch.time('picture', () => pictureFacts(upright.frame, closest)),
+  }
+  return {
+    width,
+    height,
+    orientationApplied,
+    faceCount: found.length,
+    faces,
+    ...counted,
+    ...picture,
+  }
 }
 
-function isWanted({ box, confidence }: Detection, look: Look, upright: Upright): boolean {
+function isWanted({ box, confidence }: Detection, minima: FaceMinima, upright: Upright): boolean {
   const { width, height } = reportedBox(box, upright)
-  return confidence >= look.minFaceConfidence && Math.min(width, height) >= look.minFaceSizePx
+  return confidence >= minima.minFaceConfidence && Math.min(width, height) >= minima.minFaceSizePx
 }
 
 /** One face by every stage that the look asks for, one after another. */
 async function seeFace(
-  { recognizers, liveness }: Stages,
+  { recognizers, attributes, liveness }: Stages,
   face: Found,
   scene: Scene,
   look: Look,
@@ -135,6 +160,10 @@ async function seeFace(
       ),
     }),
     ...(look.templates && { template: await recognizers.active.template(face, scene) }),
+    ...(look.attributes?.length && {
+      attributes: await attributes.read(look.attributes, face, scene),
+    }),
+    ...(look.picture && { head: headOf(face.mesh, upright) }),
     ...(look.liveness && {
       liveness: await watch.time('liveness', () => liveness.check(face, scene)),
     }),

@@ -1,47 +1,53 @@
+import { chipLuma, lumaStatistics, meanSquareFrequency } from './luma.ts'
 import type { Mesh } from './mesh.ts'
-import type { Pose } from './view.ts'
+import { meshRegions } from './mesh-regions.ts'
+import { occlusionOf } from './occlusion.ts'
+import { opennessOf } from './openness.ts'
+import { ramp } from './ramp.ts'
+import type { FaceQuality, Openness, Occlusion, Pose, QualityComponents } from './view.ts'
 
-/** How good a face is for recognition. */
-export type Quality = {
-  /** 0..100, whole. */
-  readonly score: number
-  readonly components: QualityComponents
-}
-
-/** Each 0..1, 1 where it does not stand in the way of recognition. */
-export type QualityComponents = {
-  readonly sharpness: number
-  readonly brightness: number
-  readonly contrast: number
-  readonly exposure: number
-  readonly faceSize: number
-  readonly headPose: number
+/** What is judged: the close look, where the head points, how sure the detectors are. */
+export type Judged = {
+  readonly mesh: Mesh
+  readonly pose: Pose
   readonly confidence: number
+  /** px of the finest frame there is per px of the frame. */
+  readonly finerScale: number
+  /** Size of the frame, px. */
+  readonly frame: { readonly width: number; readonly height: number }
 }
 
 /**
- * Scores a face from its upright crop, its pose and the detectors' confidence.
+ * How good a face is for recognition, 0..100 (whole), and what was measured of it.
  *
- * The score is the geometric mean of the components, weighted: one bad component cannot be made up
- * for by the others. All are read from the face's own square of the mesh's crop, in luma 0..255.
+ * The score is the geometric mean, weighted, of what stands in the way of comparing faces: one bad
+ * component cannot be made up for by the others. Eyes and mouth are told and not weighed: they
+ * hardly change a comparison.
  */
-export function qualityOf(mesh: Mesh, pose: Pose, confidence: number): Quality {
-  const luma = faceLuma(mesh)
-  const { mean, deviation, clipped } = statistics(luma)
-  const components = {
-    sharpness: ramp(Math.log(meanSquareFrequency(luma)), Math.log(0.06), Math.log(0.7)),
-    brightness: Math.min(ramp(mean, 10, 70), ramp(mean, 250, 200)),
-    contrast: ramp(deviation, 5, 30),
-    exposure: ramp(clipped, 0.6, 0.1),
-    faceSize: ramp(faceSide * mesh.chipScale, 20, 140),
-    headPose: ramp(offAxisDegrees(pose), 60, 12),
+export function qualityOf(judged: Judged): FaceQuality & { readonly score: number } {
+  const { mesh, frame, confidence } = judged
+  const openness = opennessOf(mesh)
+  const occlusion = occlusionOf(mesh)
+  const { luma, shares } = sharesOf(judged, openness, occlusion)
+  const weighed: Weighed = {
+    ...shares,
     confidence: ramp(confidence, 0.2, 0.9),
+    occlusion: uncoveredMin + (1 - uncoveredMin) * shares.occlusion,
   }
-  return { score: Math.round(100 * geometricMean(components)), components }
+  return {
+    score: Math.round(100 * geometricMean(weighed)),
+    components: percent(shares),
+    luma,
+    openness,
+    occlusion,
+    cutShare: cutShareOf(mesh, frame),
+  }
 }
 
-/** They sum to 1. */
-const weights: QualityComponents = {
+type Weighed = Omit<QualityComponents, 'eyesOpen' | 'mouthClosed'> & { readonly confidence: number }
+
+/** They sum to 1, but for the occlusion's, which only takes away. */
+const weights: Weighed = {
   sharpness: 0.3,
   brightness: 0.1,
   contrast: 0.15,
@@ -49,18 +55,67 @@ const weights: QualityComponents = {
   faceSize: 0.15,
   headPose: 0.15,
   confidence: 0.1,
+  occlusion: 0.1,
 }
 
-function geometricMean(components: QualityComponents): number {
-  return (Object.keys(weights) as (keyof QualityComponents)[]).reduce(
+/** So much is left of the component of a face that is surely covered: half a face still compares. */
+const uncoveredMin = 0.2
+
+function geometricMean(components: Weighed): number {
+  return (Object.keys(weights) as (keyof Weighed)[]).reduce(
     (product, name) => product * components[name] ** weights[name],
     1,
   )
 }
 
-/** 0 at `none` and beyond, 1 at `full` and beyond, straight between; either may be the larger. */
-function ramp(value: number, none: number, full: number): number {
-  return Math.min(1, Math.max(0, (value - none) / (full - none)))
+/**
+ * The components as shares, 0..1. Sharpness to exposure are read from the square about brows, eyes,
+ * nose and mouth of the mesh's crop: no hair, no background.
+ */
+function sharesOf(judged: Judged, openness: Openness, occlusion: Occlusion) {
+  const { mesh, pose, finerScale } = judged
+  const luma = chipLuma(mesh.chip, inner)
+  const { mean, deviation, clipped } = lumaStatistics(luma)
+  const covered = Math.max(occlusion.leftEye, occlusion.rightEye, occlusion.lowerFace)
+  const shares: QualityComponents = {
+    // Logarithmic in the mean squared frequency: 0 at 0.06 (blurred beyond use), 1 at 0.7 (crisp).
+    sharpness: sharpnessOf(meanSquareFrequency(luma)),
+    // Of the mean luma: 0 at 10 and 250, 1 between 70 and 200.
+    brightness: Math.min(ramp(mean, 10, 70), ramp(mean, 250, 200)),
+    // Of the standard deviation of the luma: 0 at 5, 1 at 30.
+    contrast: ramp(deviation, 5, 30),
+    // Of the share of pixels below 8 or above 247: 1 up to a tenth, 0 at six tenths.
+    exposure: ramp(clipped, 0.6, 0.1),
+    // Of the face's side in px of the finest frame: 0 at 20, 1 at 140.
+    faceSize: ramp(faceSide * mesh.chipScale * finerScale, 20, 140),
+    // Of the angle between nose and camera: 1 up to 12°, 0 at 60°.
+    headPose: ramp(offAxisDegrees(pose), 60, 12),
+    // The mean of both eyes: a turned head makes the far one narrower.
+    eyesOpen: (openness.leftEye + openness.rightEye) / 2,
+    mouthClosed: 1 - openness.mouth,
+    // 1 up to a probability of 0.3 that eyes or lower face are covered, 0 at 0.9.
+    occlusion: ramp(covered, 0.9, 0.3),
+  }
+  return { luma: Math.round(mean * 10) / 10, shares }
+}
+
+/** 0..1 of a mean squared frequency. */
+export function sharpnessOf(frequency: number): number {
+  return frequency === 0 ? 0 : ramp(Math.log(frequency), Math.log(0.06), Math.log(0.7))
+}
+
+function percent(shares: QualityComponents): QualityComponents {
+  return {
+    sharpness: Math.round(100 * shares.sharpness),
+    brightness: Math.round(100 * shares.brightness),
+    contrast: Math.round(100 * shares.contrast),
+    exposure: Math.round(100 * shares.exposure),
+    faceSize: Math.round(100 * shares.faceSize),
+    headPose: Math.round(100 * shares.headPose),
+    eyesOpen: Math.round(100 * shares.eyesOpen),
+    mouthClosed: Math.round(100 * shares.mouthClosed),
+    occlusion: Math.round(100 * shares.occlusion),
+  }
 }
 
 /** The angle between the nose and the camera. Roll is left out: alignment takes it out too. */
@@ -69,65 +124,17 @@ function offAxisDegrees({ yaw, pitch }: Pose): number {
   return Math.acos(Math.cos(yaw * radians) * Math.cos(pitch * radians)) / radians
 }
 
-/** A grey square, row by row, 0..255. */
-type Luma = { readonly side: number; readonly values: Float32Array }
+/** The share of the points on the edge of the face that lie beyond the frame. */
+function cutShareOf({ points }: Mesh, { width, height }: Judged['frame']): number {
+  const outside = meshRegions.oval.filter((index) => {
+    const { x, y } = points[index] ?? { x: 0, y: 0 }
+    return x < 0 || y < 0 || x > width || y > height
+  })
+  return outside.length / meshRegions.oval.length
+}
 
 /** The longer side of the landmarks' bounds in the mesh's crop, which is 1.5 times as wide; px. */
 const faceSide = 128
 
-/** The square about the brows, eyes, nose and mouth in the mesh's crop: no hair, no background. */
-const inner = { left: 48, top: 56, side: 96 }
-
-/** Rec. 601 luma. */
-function faceLuma({ chip }: Mesh): Luma {
-  const { side, left, top } = inner
-  const size = chip.width * chip.height
-  const { planes } = chip
-  const values = new Float32Array(side * side)
-  for (let y = 0, to = 0; y < side; y++)
-    for (let x = 0; x < side; x++, to++) {
-      const at = (top + y) * chip.width + left + x
-      const red = planes[at] ?? 0
-      const green = planes[at + size] ?? 0
-      const blue = planes[at + 2 * size] ?? 0
-      values[to] = 0.299 * red + 0.587 * green + 0.114 * blue
-    }
-  return { side, values }
-}
-
-/** Mean, standard deviation, and the share of pixels at either end of the range. */
-function statistics({ values }: Luma) {
-  let sum = 0
-  let squares = 0
-  let clipped = 0
-  for (const value of values) {
-    sum += value
-    squares += value * value
-    if (value < 8 || value > 247) clipped++
-  }
-  const mean = sum / values.length
-  const variance = Math.max(0, squares / values.length - mean * mean)
-  return { mean, deviation: Math.sqrt(variance), clipped: clipped / values.length }
-}
-
-/**
- * Sum of squared second differences over sum of squared first differences: the mean squared
- * frequency of the face's edges. Blurring by a Gaussian always lowers it (its derivative by the
- * width is minus a variance), and neither brightness nor contrast changes it.
- */
-function meanSquareFrequency({ side, values }: Luma): number {
-  let first = 0
-  let second = 0
-  for (let y = 1; y < side - 1; y++)
-    for (let x = 1; x < side - 1; x++) {
-      const at = y * side + x
-      const here = values[at] ?? 0
-      const right = values[at + 1] ?? 0
-      const left = values[at - 1] ?? 0
-      const below = values[at + side] ?? 0
-      const above = values[at - side] ?? 0
-      first += (right - here) ** 2 + (below - here) ** 2
-      second += (right + left + below + above - 4 * here) ** 2
-    }
-  return first === 0 ? 0 : second / first
-}
+/** About brows, eyes, nose and mouth in the mesh's crop. */
+const inner = { x: 48, y: 56, width: 96, height: 96 }

@@ -10,6 +10,9 @@ import type { Box, Landmarks, Point, SeenFace } from './view.ts'
 /** One face as it is reported: from the frame's coordinates to the whole upright picture's. */
 export function seenFace(face: Detection, mesh: Mesh, upright: Upright): SeenFace {
   const pose = poseOf(mesh)
+  const { frame, finerScale } = upright
+  const judged = { mesh, pose, confidence: face.confidence, finerScale, frame }
+  const { score, ...quality } = qualityOf(judged)
   return {
     boundingBox: reportedBox(face.box, upright),
     confidence: rounded(face.confidence, 3),
@@ -19,7 +22,8 @@ export function seenFace(face: Detection, mesh: Mesh, upright: Upright): SeenFac
       pitch: rounded(pose.pitch, 1),
       roll: rounded(pose.roll, 1),
     },
-    qualityScore: qualityOf(mesh, pose, face.confidence).score,
+    qualityScore: score,
+    quality,
   }
 }
 

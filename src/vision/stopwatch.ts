@@ -18,6 +18,8 @@ export function createStopwatch(): Stopwatch {
     landmarks: 0,
     align: 0,
     embed: 0,
+    attributes: 0,
+    picture: 0,
     liveness: 0,
   }
   const running: Stage[] = []

@@ -7,12 +7,18 @@ export type Picture = {
   readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png'
 }
 
-/** What to look for in a picture. */
-export type Look = {
+/** Which faces count. */
+export type FaceMinima = {
   /** Faces below this confidence (0..1) are not reported. */
   readonly minFaceConfidence: number
   /** Faces whose shorter box side is below this (px of the upright image) are not reported. */
   readonly minFaceSizePx: number
+}
+
+/** What to look for in a picture. */
+export type Look = FaceMinima & {
+  /** Other minima, for which faces are only counted. */
+  readonly count?: FaceMinima
   /** The most faces to work on, largest first. */
   readonly maxFaces: number
   /** Whether each face brings an aligned JPEG. */
@@ -24,6 +30,10 @@ export type Look = {
    * their recognizers are kept beside the active one.
    */
   readonly formerTemplates?: readonly string[]
+  /** What networks shall read off each face. */
+  readonly attributes?: readonly AttributeName[]
+  /** Whether the picture as a whole is judged, and where the heads lie in it. */
+  readonly picture?: boolean
   /** Whether each face is judged live or not; without it, none is. */
   readonly liveness?: boolean
   /** Whether each face brings a crop that can be looked at again. */
@@ -86,6 +96,7 @@ export type SeenFace = {
   readonly pose: Pose
   /** 0..100, whole. */
   readonly qualityScore: number
+  readonly quality: FaceQuality
   /** Aligned 112×112 JPEG, base64; only when asked for. */
   readonly crop?: string
   /** Of the active model; only when asked for. */
@@ -96,6 +107,100 @@ export type SeenFace = {
   readonly liveness?: Liveness
   /** The face in its surroundings, at most 320 px a side, JPEG in base64; only when asked for. */
   readonly contextCrop?: string
+  /** Only when asked for. */
+  readonly attributes?: Attributes
+  /** Only with `Look.picture`. */
+  readonly head?: HeadPlace
+}
+
+/**
+ * The components of ISO/IEC 29794-5, each 0..100, whole: 100 where it does not stand in the way of
+ * recognition, 0 where it is as bad as can be told. `quality.ts` has the formulas.
+ */
+export type QualityComponents = {
+  readonly sharpness: number
+  readonly brightness: number
+  readonly contrast: number
+  readonly exposure: number
+  readonly faceSize: number
+  readonly headPose: number
+  readonly eyesOpen: number
+  readonly mouthClosed: number
+  readonly occlusion: number
+}
+
+/** How sure it is that something covers a part of the face, 0..1; left and right as in the image. */
+export type Occlusion = {
+  readonly leftEye: number
+  readonly rightEye: number
+  readonly lowerFace: number
+}
+
+/** How far eyes and mouth are open, 0..1; 0.5 is the border. Left and right as in the image. */
+export type Openness = {
+  readonly leftEye: number
+  readonly rightEye: number
+  readonly mouth: number
+}
+
+/** What was measured of a face to judge how well it shows. */
+export type FaceQuality = {
+  readonly components: QualityComponents
+  /** Mean luma of the face, 0..255. */
+  readonly luma: number
+  readonly openness: Openness
+  readonly occlusion: Occlusion
+  /** The share of the face that lies beyond the borders of the picture, 0..1. */
+  readonly cutShare: number
+}
+
+export type Expression =
+  | 'neutral'
+  | 'happy'
+  | 'sad'
+  | 'angry'
+  | 'fearful'
+  | 'disgusted'
+  | 'surprised'
+
+/** What networks read off a face. */
+export type AttributeName = 'age' | 'gender' | 'expression'
+
+/** Only what was asked for. */
+export type Attributes = {
+  /** Years. */
+  readonly age?: number
+  /** How probably the face is a man's, 0..1. */
+  readonly male?: number
+  /** Probabilities, summing to 1. */
+  readonly expression?: Readonly<Record<Expression, number>>
+}
+
+/** A picture as a whole. */
+export type PictureFacts = {
+  /** Mean luma of the whole picture, 0..100. */
+  readonly brightness: number
+  /** As the component of a face, of the whole picture, 0..100. */
+  readonly sharpness: number
+  /** How plain the background of the largest face is; undefined where there is no face. */
+  readonly background: Background | undefined
+}
+
+export type Background = {
+  /** Standard deviation of the background's luma, 0..128. */
+  readonly deviation: number
+  /** The share of the picture that was looked at as background, 0..1. */
+  readonly share: number
+}
+
+/** Where the head lies in the picture, in parts of the picture's height and width, 0..1. */
+export type HeadPlace = {
+  /** Chin to crown; the crown is estimated, for no network sees it. */
+  readonly heightShare: number
+  /** The middle between the eyes. */
+  readonly middle: Point
+  /** Between the middles of the eyes, px of the picture. */
+  readonly eyeDistancePx: number
 }
 
 /** Everything that was seen in one picture. */
@@ -109,9 +214,16 @@ export type View = {
   readonly faceCount: number
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly SeenFace[]
+  /** Faces by `Look.count`. */
+  readonly counted?: number
+  /** Only when asked for. */
+  readonly picture?: PictureFacts
   /** Milliseconds per stage, each without the stages within it. */
   readonly timingsMs: Readonly<
-    Record<'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'liveness', number>
+    Record<
+      'decode' | 'detect' | 'landmarks' | 'align' | 'embed' | 'liveness' | 'attributes' | 'picture',
+      number
+    >
   >
   /** Role to "model@version". */
   readonly providers: Readonly<Record<string, string>>

@@ -1,0 +1,11 @@
+import { sql, type Kysely, type Migration } from 'kysely'
+
+/** Whether a project wants to be told gender and expression; both may be forbidden to it by law. */
+export const attributeSwitches: Migration = { up }
+
+async function up(db: Kysely<unknown>): Promise<void> {
+  for (const name of ['gender', 'expression']) {
+    const column = `${name} integer not null default 1 check (${name} in (0, 1))`
+    await sql.raw(`alter table projects add column ${column}`).execute(db)
+  }
+}

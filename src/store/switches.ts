@@ -1,0 +1,52 @@
+import type { Reading } from './tx.ts'
+
+/** What a project switches on and off, and how it begins. */
+export const firstSwitches: Switches = {
+  gender: true,
+  expression: true,
+  storeCrops: false,
+  adopt: false,
+}
+
+export type Switches = {
+  /** Whether svc.attributes and svc.analyze tell the gender of faces. */
+  readonly gender: boolean
+  /** The same of their expression. */
+  readonly expression: boolean
+  /** Whether faces are stored with a crop of their picture, to be described by later models. */
+  readonly storeCrops: boolean
+  /** Whether svc.verify may add the probe to a subject that only former models know. */
+  readonly adopt: boolean
+}
+
+/** As columns of `projects`. */
+export type SwitchColumns = { readonly [name in keyof Switches]: 0 | 1 }
+
+export const switchNames = ['gender', 'expression', 'storeCrops', 'adopt'] as const
+
+export function switchesOf(row: SwitchColumns): Switches {
+  const { gender, expression, storeCrops, adopt } = row
+  return {
+    gender: gender === 1,
+    expression: expression === 1,
+    storeCrops: storeCrops === 1,
+    adopt: adopt === 1,
+  }
+}
+
+/** What a change of switches writes. */
+export function switchColumns(change: Partial<Switches>): Partial<SwitchColumns> {
+  return Object.fromEntries(
+    switchNames.flatMap((name) =>
+      change[name] === undefined ? [] : [[name, change[name] ? 1 : 0]],
+    ),
+  )
+}
+
+/** As they are at this moment. */
+export function switchesOfProject({ build, run }: Reading, projectId: string): Switches {
+  const [row] = run(
+    build.selectFrom('projects').select(switchNames).where('projectId', '=', projectId),
+  )
+  return row ? switchesOf(row) : firstSwitches
+}

@@ -1,0 +1,38 @@
+import type { Upright } from './frame.ts'
+import { meanOf } from './geometry.ts'
+import { eyeCentres } from './landmarks.ts'
+import { meshLandmarks68 } from './mesh.ts'
+import type { Mesh } from './mesh.ts'
+import type { HeadPlace, Point } from './view.ts'
+
+/** Where the head lies in the whole picture. */
+export function headOf(mesh: Mesh, { width, height, frame }: Upright): HeadPlace {
+  const { leftEye, rightEye, eyes, heightPx } = headInFrame(mesh)
+  const toPicture = width / frame.width
+  return {
+    heightShare: (heightPx * toPicture) / height,
+    middle: { x: eyes.x / frame.width, y: eyes.y / frame.height },
+    eyeDistancePx: Math.hypot(rightEye.x - leftEye.x, rightEye.y - leftEye.y) * toPicture,
+  }
+}
+
+/**
+ * The head in continuous coordinates of the frame.
+ *
+ * No network sees where the hair ends. The eyes lie half-way between chin and crown (the canon that
+ * draughtsmen use), so the head is twice as high as the way from the chin to the eyes.
+ */
+export function headInFrame(mesh: Mesh) {
+  const { leftEye, rightEye } = eyeCentres(meshLandmarks68(mesh))
+  const eyes = meanOf([leftEye, rightEye])
+  const chin: Point = mesh.points[chinPoint] ?? eyes
+  return {
+    leftEye,
+    rightEye,
+    eyes,
+    chin,
+    heightPx: 2 * Math.hypot(chin.x - eyes.x, chin.y - eyes.y),
+  }
+}
+
+const chinPoint = 152
