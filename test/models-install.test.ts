@@ -79,12 +79,13 @@ test('a licence that forbids or does not say is warned of, and must be accepted'
 
 test('a pack of an address brings its files from beside it and from elsewhere', async () => {
   const far = smallLiveness('far', {
-    source: { url: source.url('weights/far'), sha256: null, format: { kind: 'onnx' } },
+    source: { url: source.url('weights/near.onnx'), sha256: null, format: { kind: 'onnx' } },
   })
   const near = smallLiveness('near', { sha256: sha256Of(network) })
   source.files.set('packs/pack.json', { bytes: Buffer.from(manifestOf('web', [near, far])) })
   source.files.set('packs/near.onnx', { bytes: network, cuts: [] })
-  source.files.set('weights/far', { bytes: network })
+  const other = Buffer.concat([network, Buffer.from('2203616c73', 'hex')])
+  source.files.set('weights/near.onnx', { bytes: other })
   const made = await cli.json('install', source.url('packs/pack.json'))
   assert.deepEqual(made.pinned, ['far.onnx'])
   assert.deepEqual((await readdir(cli.installed('web'))).toSorted(), [
@@ -93,7 +94,7 @@ test('a pack of an address brings its files from beside it and from elsewhere', 
     'pack.json',
   ])
   const { models: kept } = JSON.parse(await readFile(cli.installed('web', 'pack.json'), 'utf8'))
-  assert.equal(kept[1].source.sha256, sha256Of(network))
+  assert.deepEqual([kept[0].sha256, kept[1].sha256], [sha256Of(network), sha256Of(other)])
   const tooLarge = Buffer.alloc(2_000_000, 32)
   source.files.set('packs/pack.json', { bytes: tooLarge })
   await assert.rejects(
@@ -160,11 +161,12 @@ test('an installation that was killed is gone on with where it stopped', async (
   const place = await cli.pack('cut', [model])
   const main = path.join(import.meta.dirname, '../src/cli/main.ts')
   const child = spawn(process.execPath, [main, 'models', 'install', place], { stdio: 'ignore' })
-  const part = path.join(cli.modelsFolder, 'packs', '.unfinished-cut', 'net.part')
+  const ended = once(child, 'exit')
+  const part = path.join(cli.modelsFolder, 'packs', '.unfinished-cut', 'net.onnx.part')
   const size = (): number => (existsSync(part) ? statSync(part).size : 0)
   while (size() < network.length - 1 && child.exitCode === null) await sleep(20)
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await ended
   assert.equal(existsSync(cli.installed('cut')), false)
   source.files.set('net', net)
   await cli.run('install', place)
@@ -206,6 +208,11 @@ test('what does not fit its manifest is refused by name', async () => {
       /cohort\.f16 is not the file of the manifest/u,
     ],
     [cli.pack('builtin'), /name: must not be builtin/u],
+    [
+      cli.pack('i', [smallLiveness('net'), smallLiveness('net')]),
+      /models: two models have the same/u,
+    ],
+    [cli.pack('j', [smallLiveness('net', { file: 'pack.json' })]), /two files have the same name/u],
     [cli.pack('h', [smallLiveness('../x')]), /models\.0\.id: must be 1\.\.64/u],
     [Promise.resolve(cli.folder), /has no pack\.json/u],
     [

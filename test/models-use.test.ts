@@ -56,6 +56,22 @@ test('two embedders of one name and version are never kept side by side', async 
   await cli.run('install', await cli.pack('ours', [raised], files), '--use')
 })
 
+test('what was made for an embedder is kept when its network is installed again', async () => {
+  const bare = { 'net.onnx': smallNetwork(16) }
+  const place = await cli.pack('mine', [smallRecognizer('net', calibrated)], {
+    ...bare,
+    ...embedderFiles,
+  })
+  await cli.run('install', place, '--use')
+  await cli.pack('mine', [smallRecognizer('net')], bare)
+  await writeFile(cli.installed('mine', 'net.onnx'), 'rotten')
+  await cli.run('install', place)
+  const { recognizer } = await readModelSet(cli.modelsFolder)
+  assert.ok(recognizer !== 'builtin')
+  assert.deepEqual(recognizer.model.decoding, { ...calibrated.decoding, flip: true })
+  assert.equal(existsSync(cli.installed('mine', 'table.json')), true)
+})
+
 test('a broken pack that nothing needs can be removed', async () => {
   await cli.run('install', await cli.pack('mine'))
   await writeFile(cli.installed('mine', 'pack.json'), '{')

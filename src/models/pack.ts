@@ -200,8 +200,20 @@ export const packManifest = z.strictObject({
   /** `builtin` is taken. */
   name: name.refine((given) => given !== 'builtin', 'must not be builtin'),
   description: z.string(),
-  models: z.array(packModel).min(1).max(16),
+  models: z
+    .array(packModel)
+    .min(1)
+    .max(16)
+    .refine((models) => isDistinct(models.map(({ id }) => id)), 'two models have the same id')
+    .refine(
+      (models) => isDistinct(['pack.json', ...models.flatMap(filesOf)]),
+      'two files have the same name, or that of the manifest',
+    ),
 })
+
+function isDistinct(names: readonly string[]): boolean {
+  return new Set(names).size === names.length
+}
 
 export type PackManifest = z.output<typeof packManifest>
 /** A manifest as it is written: what has a default may be missing. */

@@ -4,8 +4,10 @@ import type { Offer } from './offer.ts'
 
 /** One file that an installation needs. */
 export type NeededFile = {
-  /** What it is called while and where it is fetched to; a plain file name. */
+  /** What it is called where it is fetched to; no two files of a pack are called the same. */
   readonly name: string
+  /** What it is called where it comes from. */
+  readonly called: string
   /** Of the file as it comes; null where it is not known. */
   readonly sha256: string | null
   /** Where it is; undefined: only the user has it. */
@@ -19,16 +21,26 @@ export type NeededFile = {
 export function neededFiles(offer: Offer): readonly NeededFile[] {
   const files = offer.manifest.models.flatMap((model) => [
     weightsOf(offer, model),
-    ...madeFor(model).map((file) => ({ ...file, source: beside(offer, file.name) })),
+    ...madeFor(model).map((file) => ({
+      ...file,
+      called: file.name,
+      source: beside(offer, file.name),
+    })),
   ])
   return [...new Map(files.map((file) => [file.name, file])).values()]
 }
 
-/** What the file of weights of a model is called as it comes. */
-export function weightsName({ source, file }: PackModel): string {
-  if (!source) return file
-  const last = isAddress(source.url) ? new URL(source.url).pathname.split('/').at(-1) : source.url
-  return decodeURIComponent(last ?? '').replaceAll(/[^A-Za-z0-9._-]/gu, '_') || file
+/** The file of weights of a model: its ONNX file itself, or what that is made of. */
+export function weightsOf(offer: Offer, model: PackModel): NeededFile {
+  const { source, file } = model
+  if (!source)
+    return { name: file, called: file, sha256: model.sha256, source: beside(offer, file) }
+  return {
+    name: source.format.kind === 'onnx' ? file : `${file}.weights`,
+    called: isAddress(source.url) ? lastOf(source.url) || file : source.url,
+    sha256: source.sha256,
+    source: isAddress(source.url) ? { url: source.url } : beside(offer, source.url),
+  }
 }
 
 /** The bytes of all sources; null when one does not say. */
@@ -37,14 +49,6 @@ export function sourceBytes({ models }: PackManifest): number | null {
     const bytes = source?.bytes ?? null
     return sum === null || bytes === null ? null : sum + bytes
   }, 0)
-}
-
-function weightsOf(offer: Offer, model: PackModel): NeededFile {
-  const name = weightsName(model)
-  const { source } = model
-  if (!source) return { name, sha256: model.sha256, source: beside(offer, name) }
-  const at = isAddress(source.url) ? { url: source.url } : beside(offer, source.url)
-  return { name, sha256: source.sha256, source: at }
 }
 
 function madeFor({ decoding }: PackModel): readonly Pick<NeededFile, 'name' | 'sha256'>[] {
@@ -59,6 +63,12 @@ function madeFor({ decoding }: PackModel): readonly Pick<NeededFile, 'name' | 's
 function beside({ from }: Offer, name: string): NeededFile['source'] {
   if (from.kind === 'folder') return { place: path.join(from.folder, name) }
   return from.kind === 'address' ? { url: new URL(name, from.url).href } : undefined
+}
+
+/** The last part of an address, as a plain file name. */
+function lastOf(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  return last.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
 }
 
 function isAddress(text: string): boolean {

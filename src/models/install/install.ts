@@ -1,23 +1,26 @@
-import { copyFile, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { installedOf, readChosenSet } from '../active.ts'
-import { manifestFile, packFolder, packsFolder, readPack, sha256OfFile } from '../installed.ts'
+import {
+  findPack,
+  manifestFile,
+  packFolder,
+  packsFolder,
+  readPack,
+  sha256OfFile,
+} from '../installed.ts'
 import type { InstalledPack } from '../installed.ts'
 import { filesOf, type InstalledModel, type PackManifest, type PackModel } from '../pack.ts'
 import { convertPytorch } from '../pytorch/convert.ts'
-import { download, type DownloadLimits } from './download.ts'
-import { neededFiles, weightsName, type NeededFile } from './files.ts'
+import { carryCalibration } from './carry.ts'
+import { fetchFile, type FetchOptions } from './fetch-file.ts'
+import { neededFiles, weightsOf, type NeededFile } from './files.ts'
 import type { Offer } from './offer.ts'
-import type { Progress } from './transfer.ts'
 
-export type InstallOptions = {
-  /** A folder that is looked into for every file before it is fetched. */
-  readonly filesFolder?: string | undefined
-  readonly onProgress: (file: string, ...progress: Parameters<Progress>) => void
+export type InstallOptions = FetchOptions & {
   /** Loads a model and runs it; what is wrong with it, if anything. */
   readonly probe: (model: InstalledModel) => Promise<string | undefined>
-  readonly limits?: DownloadLimits | undefined
 }
 
 export type Installation = {
@@ -46,8 +49,16 @@ export async function installPack(
   const sha256s = new Map<string, string>()
   for (const file of needed) sha256s.set(file.name, await fetchFile(staging, file, options))
 
+  const before = await findPack(modelsFolder, manifest.name).catch(() => undefined)
   const models: PackModel[] = []
-  for (const model of manifest.models) models.push(await finish(staging, model, sha256s))
+  for (const model of manifest.models) {
+    const weights = weightsOf(offer, model)
+    const finished = await finish(staging, model, {
+      ...weights,
+      sha256: sha256s.get(weights.name) ?? null,
+    })
+    models.push(await carryCalibration(staging, finished, before))
+  }
   for (const model of models) await mustRun({ folder: staging, model }, options.probe)
 
   const finished: PackManifest = { ...manifest, models }
@@ -63,54 +74,24 @@ export async function installPack(
   return { pack: await readPack(folder), pinned: pinned.map(({ file }) => file) }
 }
 
-/** Puts a file into the staging folder, checked. @returns its sha256. */
-async function fetchFile(
-  staging: string,
-  { name, sha256, source }: NeededFile,
-  { filesFolder, onProgress, limits }: InstallOptions,
-): Promise<string> {
-  const place = path.join(staging, name)
-  const given = path.join(filesFolder ?? '', name)
-  if (filesFolder !== undefined && existsSync(given)) return copyChecked(given, place, sha256)
-  if (!source) throw new Error(`nobody says where ${name} is: name a folder that has it, --from`)
-  if ('place' in source) return copyChecked(source.place, place, sha256)
-  // The last run may have fetched this file and been cut off at the next one.
-  if (sha256 !== null && existsSync(place) && (await sha256OfFile(place)) === sha256) return sha256
-  const progress: Progress = (done, total) => onProgress(name, done, total)
-  return download({ url: source.url, place, sha256, onProgress: progress }, limits)
-}
-
-async function copyChecked(from: string, to: string, sha256: string | null): Promise<string> {
-  await copyFile(from, to).catch((cause: unknown) => {
-    throw new Error(`cannot read ${from}`, { cause })
-  })
-  const found = await sha256OfFile(to)
-  if (sha256 === null || found === sha256) return found
-  await rm(to)
-  throw new Error(`${from} is not the file of the manifest (sha256 ${found}, expected ${sha256})`)
-}
-
-/** Makes the ONNX file of a model of what was fetched. @returns the model with its checksum. */
+/** Makes the ONNX file of a model of what was fetched. @returns the model with its checksums. */
 async function finish(
   staging: string,
   model: PackModel,
-  sha256s: ReadonlyMap<string, string>,
+  fetched: Pick<NeededFile, 'name' | 'called' | 'sha256'>,
 ): Promise<PackModel> {
-  const fetched = path.join(staging, weightsName(model))
   const place = path.join(staging, model.file)
-  const format = model.source?.format ?? { kind: 'onnx' }
-  if (format.kind === 'pytorch') {
-    const onnx = convertPytorch(format.architecture, await readFile(fetched), fetched)
-    await writeFile(place, onnx)
-  } else if (fetched !== place) await copyFile(fetched, place)
+  const { source } = model
+  if (source?.format.kind === 'pytorch') {
+    const weights = await readFile(path.join(staging, fetched.name))
+    await writeFile(place, convertPytorch(source.format.architecture, weights, fetched.called))
+  }
   const sha256 = await sha256OfFile(place)
   if (model.sha256 !== null && sha256 !== model.sha256)
     throw new Error(
       `${model.file} is not what the manifest says (sha256 ${sha256}, expected ${model.sha256})`,
     )
-  const { source } = model
-  const fetchedSha256 = sha256s.get(weightsName(model)) ?? null
-  return { ...model, sha256, ...(source && { source: { ...source, sha256: fetchedSha256 } }) }
+  return { ...model, sha256, ...(source && { source: { ...source, sha256: fetched.sha256 } }) }
 }
 
 async function mustRun(model: InstalledModel, probe: InstallOptions['probe']): Promise<void> {
@@ -128,12 +109,19 @@ async function refuseChangeOfActive(modelsFolder: string, pack: PackManifest): P
   const folder = packFolder(modelsFolder, pack.name)
   for (const used of set ? installedOf(set) : []) {
     const same = pack.models.find(({ id }) => id === used.model.id)
-    if (used.folder === folder && same?.sha256 !== used.model.sha256)
+    if (used.folder === folder && !(same && isSameNetwork(same, used.model)))
       throw new Error(
         `${pack.name} is in use and this would change its ${used.model.id}; ` +
           'facegate models use builtin first, or give the pack another name',
       )
   }
+}
+
+/** Another cohort makes other templates, as other weights do. */
+function isSameNetwork(a: PackModel, b: PackModel): boolean {
+  const cohortOf = ({ decoding }: PackModel): string | undefined =>
+    decoding.kind === 'arcface' ? decoding.cohort?.sha256 : undefined
+  return a.version === b.version && a.sha256 === b.sha256 && cohortOf(a) === cohortOf(b)
 }
 
 /** Between the two renames a crash would leave neither: the next installation mends that. */
