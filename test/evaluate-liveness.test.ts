@@ -122,7 +122,7 @@ test('the fit finds the weights that made the answers', () => {
   const { weights, bias } = fitLogistic(rows)
   const found = [...weights, bias]
   for (const [index, expected] of [2, -1, 0].entries())
-    assert.ok(Math.abs((found[index] ?? 9) - expected) < 0.2, `${found.join(', ')}`)
+    assert.ok(Math.abs((found[index] ?? 9) - expected) < 0.2, found.join(', '))
 })
 
 function judged(kind: string, score: number): Judged {
