@@ -22,7 +22,7 @@ export type SpoofJudge = {
   /** See `Liveness`. */
   readonly liveMin: number
   readonly spoofMax: number
-  /** How many times the face's box the picture must be wide and high. */
+  /** How many times the face the picture must be wide and high. */
   readonly contextMin: number
   readonly judge: (face: Found, scene: Scene) => Promise<Verdict>
 }
