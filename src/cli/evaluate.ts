@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { UsageError, type Command } from './command.ts'
+import { runAttributes } from './evaluate-attributes.ts'
 import { runDetection } from './evaluate-detection.ts'
 import { runLiveness } from './evaluate-liveness.ts'
 import { runVerification } from './evaluate-verification.ts'
@@ -32,7 +33,14 @@ facegate evaluate liveness <folder> [--models <pack>] [--json]
   <folder> has a folder "live" and one for each kind of attack in it, or labels.csv
   with the columns file and label ("live", or what the attack is). Prints APCER for
   each kind, BPCER and ACER (ISO/IEC 30107-3), as svc.liveness answers and by score
-  alone, at the thresholds of the networks. --out draws the DET curves.
+  alone, at the thresholds of the networks in use. --out draws the DET curves.
+
+facegate evaluate attributes <folder> [--json] [--out <tables.png|tables.svg>]
+
+  <folder>/labels.csv has the columns file and any of age (years), gender (male or
+  female) and expression (neutral, happy, sad, angry, fearful, disgusted or
+  surprised); an empty cell is not judged. Reads the face nearest the centre. Prints
+  the error of the age by age, and tables of gender and expression. --out draws them.
 
 --models names what to look with in place of the models that the service uses:
 builtin, the folder of a pack or the name of an installed one; pack/model for one
@@ -49,14 +57,20 @@ of its models. Again for another role.`,
       },
     })
     const [what, place, ...rest] = positionals
-    if (what !== 'detection' && what !== 'verification' && what !== 'liveness')
-      throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
+    if (!isKind(what)) throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
     if (place === undefined || rest.length > 0) throw new UsageError('name one folder')
     const { json, out, calibrate, models } = values
     if (what === 'verification') return runVerification(place, { json, out, calibrate, models })
     if (calibrate !== undefined) throw new UsageError('--calibrate belongs to verification')
     if (what === 'liveness') return runLiveness(place, { json, out, models })
-    if (out !== undefined) throw new UsageError('--out belongs to verification and liveness')
+    if (what === 'attributes') return runAttributes(place, { json, out, models })
+    if (out !== undefined) throw new UsageError('--out does not belong to detection')
     return runDetection(place, { json, models })
   },
+}
+
+const kinds = ['detection', 'verification', 'liveness', 'attributes'] as const
+
+function isKind(what: string | undefined): what is (typeof kinds)[number] {
+  return kinds.some((kind) => kind === what)
 }
