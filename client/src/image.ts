@@ -1,0 +1,76 @@
+import { firstBytes, toBase64 } from './base64.ts'
+import type { ImageItem } from './contract.ts'
+import { FacegateError } from './error.ts'
+import { sniff, type ContentType } from './sniff.ts'
+
+/** The bytes of a JPEG or PNG; a `Buffer` is a `Uint8Array`, a `File` is a `Blob`. */
+export type ImageBytes = Uint8Array | ArrayBuffer | Blob
+
+/** A picture with what is to be said of it. */
+export type DescribedImage<Source> = {
+  readonly kind?: 'image' | undefined
+  /** Bytes, or base64 as it stands. */
+  readonly bytes: Source | string
+  /** Seen from the bytes when absent. */
+  readonly contentType?: ContentType | undefined
+  /** Comes back on the result of this image. */
+  readonly correlationId?: string | undefined
+}
+
+export type Image = ImageBytes | DescribedImage<ImageBytes>
+
+/** What differs between platforms: where else bytes may come from, and how they become text. */
+export type Platform<Source> = {
+  readonly read: (source: Source) => Promise<Uint8Array>
+  readonly toBase64: (bytes: Uint8Array) => string
+}
+
+export const webPlatform: Platform<ImageBytes> = { read: bytesOf, toBase64 }
+
+/**
+ * It asks what a thing can do and not what made it: test runners and frames have classes of their own.
+ *
+ * @throws TypeError when it is none of these.
+ */
+export async function bytesOf(source: ImageBytes): Promise<Uint8Array> {
+  if (ArrayBuffer.isView(source))
+    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+  if (typeof source === 'object' && source !== null) {
+    if ('arrayBuffer' in source) return new Uint8Array(await source.arrayBuffer())
+    if (Object.prototype.toString.call(source) === '[object ArrayBuffer]')
+      return new Uint8Array(source)
+  }
+  throw new TypeError('an image must be a Uint8Array, ArrayBuffer, Blob or { bytes }')
+}
+
+/**
+ * An image as it is sent.
+ *
+ * @throws FacegateError UNSUPPORTED_IMAGE_TYPE, before anything is sent, when no type is given and
+ *   the bytes are neither JPEG nor PNG.
+ */
+export async function toItem<Source>(
+  image: Source | DescribedImage<Source>,
+  platform: Platform<Source>,
+): Promise<ImageItem> {
+  const { bytes, contentType, correlationId } = isDescribed(image) ? image : { bytes: image }
+  const isBase64 = isDescribed(image) && typeof bytes === 'string'
+  const raw = isBase64 ? firstBytes(bytes) : await platform.read(bytes as Source)
+  const type = contentType ?? sniff(raw)
+  if (!type)
+    throw new FacegateError([
+      { code: 'UNSUPPORTED_IMAGE_TYPE', message: 'the image is neither a JPEG nor a PNG' },
+    ])
+  return {
+    kind: 'image',
+    bytes: isBase64 ? bytes : platform.toBase64(raw),
+    contentType: type,
+    ...(correlationId !== undefined && { correlationId }),
+  }
+}
+
+function isDescribed<Source>(
+  image: Source | DescribedImage<Source>,
+): image is DescribedImage<Source> {
+  return typeof image === 'object' && image !== null && 'bytes' in image
+}
