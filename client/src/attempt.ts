@@ -36,7 +36,7 @@ export async function attempt<Value>(
   exchange: Exchange<Value>,
   settings: Settings,
   { msMax, signal }: { readonly msMax: number; readonly signal: AbortSignal | undefined },
-): Promise<Value> {
+): Promise<{ readonly value: Value; readonly answer: Answer }> {
   signal?.throwIfAborted()
   const stop = new AbortController()
   let isLate = false
@@ -65,7 +65,7 @@ export async function attempt<Value>(
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
-  return exchange.read(answer)
+  return { value: exchange.read(answer), answer }
 }
 
 async function exchangeOnce(

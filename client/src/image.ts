@@ -36,7 +36,7 @@ export async function bytesOf(source: ImageBytes): Promise<Uint8Array> {
   if (ArrayBuffer.isView(source))
     return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
   if (typeof source === 'object' && source !== null) {
-    if ('arrayBuffer' in source) return new Uint8Array(await source.arrayBuffer())
+    if (isBlob(source)) return new Uint8Array(await source.arrayBuffer())
     if (Object.prototype.toString.call(source) === '[object ArrayBuffer]')
       return new Uint8Array(source)
   }
@@ -72,5 +72,10 @@ export async function toItem<Source>(
 function isDescribed<Source>(
   image: Source | DescribedImage<Source>,
 ): image is DescribedImage<Source> {
-  return typeof image === 'object' && image !== null && 'bytes' in image
+  // New platforms give every Blob a method of that name.
+  return typeof image === 'object' && image !== null && 'bytes' in image && !isBlob(image)
+}
+
+function isBlob(thing: object): thing is Blob {
+  return 'arrayBuffer' in thing
 }

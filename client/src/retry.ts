@@ -25,8 +25,8 @@ export async function send<Value>(
     const tell = tellerOf(exchange, settings, { count, startMs })
     try {
       const msMax = Math.min(attemptMsMax, endMs - startMs)
-      const value = await attempt(exchange, settings, { msMax, signal })
-      tell({ outcome: 'answered' })
+      const { value, answer } = await attempt(exchange, settings, { msMax, signal })
+      tell({ outcome: 'answered', status: answer.status, requestId: answer.requestId })
       return value
     } catch (error) {
       if (!(error instanceof FacegateError)) throw error
