@@ -442,6 +442,12 @@ export interface ListSubjectsQuery {
   readonly include?: 'faces' | undefined
 }
 
+export interface SubjectPage {
+  items: Subject[]
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+}
+
 export interface Subject {
   subjectId: string
   externalId: string | null
@@ -461,26 +467,31 @@ export interface Subject {
   expiresAtUtc: string | null
 }
 
-export interface ListSubjectsAnswer {
-  items: Subject[]
-  nextCursor: string | null
-}
-
 export interface GetSubjectQuery {
   /** `faces`: the templates’ facts. */
   readonly include?: 'faces' | undefined
 }
 
-export interface ListGroupsAnswer {
-  items: ({
-    name: string
-    subjectCount: number
-  })[]
+export interface GroupList {
+  items: Group[]
+}
+
+export interface Group {
+  name: string
+  subjectCount: number
 }
 
 export interface DeleteGroupQuery {
   /** `true` only counts who would be deleted. Default "false". */
   readonly dryRun?: 'true' | 'false' | undefined
+}
+
+export interface GroupDeletion {
+  group: string
+  /** Subjects that were, or with dryRun would be, deleted. */
+  deletedCount: number
+  /** Empty with dryRun. */
+  records: DeletionRecord[]
 }
 
 export interface DeletionRecord {
@@ -495,12 +506,6 @@ export interface DeletionRecord {
   deletedAtUtc: string
 }
 
-export interface DeleteGroupAnswer {
-  group: string
-  deletedCount: number
-  records: DeletionRecord[]
-}
-
 export interface ListDeletionsQuery {
   readonly subjectId?: string | undefined
   /** Your own id, unique in the gallery. Use one that says nothing by itself. At most 128 characters. */
@@ -513,8 +518,9 @@ export interface ListDeletionsQuery {
   readonly cursor?: string | undefined
 }
 
-export interface ListDeletionsAnswer {
+export interface DeletionPage {
   items: DeletionRecord[]
+  /** `cursor` of the next page; null on the last. */
   nextCursor: string | null
 }
 

@@ -1,12 +1,12 @@
 import type { Answer, Exchange } from './attempt.ts'
 import type {
-  DeleteGroupAnswer,
+  GroupDeletion,
   DeletionRecord,
   GetSubjectQuery,
-  ListDeletionsAnswer,
+  DeletionPage,
   ListDeletionsQuery,
-  ListGroupsAnswer,
-  ListSubjectsAnswer,
+  GroupList,
+  SubjectPage,
   ListSubjectsQuery,
   Subject,
 } from './contract.ts'
@@ -25,10 +25,7 @@ export type Routes = {
       options?: RouteOptions,
     ) => AsyncIterable<Subject>
     /** One page, for those who page themselves. */
-    readonly page: (
-      query?: ListSubjectsQuery,
-      options?: RouteOptions,
-    ) => Promise<ListSubjectsAnswer>
+    readonly page: (query?: ListSubjectsQuery, options?: RouteOptions) => Promise<SubjectPage>
     /** @throws FacegateError SUBJECT_NOT_FOUND. */
     readonly get: (
       subjectId: string,
@@ -37,7 +34,7 @@ export type Routes = {
     ) => Promise<Subject>
   }
   readonly groups: {
-    readonly list: (options?: RouteOptions) => Promise<ListGroupsAnswer['items']>
+    readonly list: (options?: RouteOptions) => Promise<GroupList['items']>
     /**
      * Deletes every subject of the group for ever; with `dryRun` it only counts them. When the
      * connection breaks it is not sent again by itself: `deletions.list` tells what was done.
@@ -48,7 +45,7 @@ export type Routes = {
       name: string,
       query?: { readonly dryRun?: boolean | undefined },
       options?: RouteOptions,
-    ) => Promise<DeleteGroupAnswer>
+    ) => Promise<GroupDeletion>
   }
   readonly deletions: {
     /** Every deletion record that fits, the newest first. */
@@ -56,10 +53,7 @@ export type Routes = {
       query?: Omit<ListDeletionsQuery, 'cursor'>,
       options?: RouteOptions,
     ) => AsyncIterable<DeletionRecord>
-    readonly page: (
-      query?: ListDeletionsQuery,
-      options?: RouteOptions,
-    ) => Promise<ListDeletionsAnswer>
+    readonly page: (query?: ListDeletionsQuery, options?: RouteOptions) => Promise<DeletionPage>
   }
 }
 
@@ -93,7 +87,7 @@ export function createRoutes(ask: Ask): Routes {
     },
     groups: {
       list: async (options) => {
-        const page = await go<ListGroupsAnswer>({ method: 'GET', route: '/v1/groups' }, options)
+        const page = await go<GroupList>({ method: 'GET', route: '/v1/groups' }, options)
         return page.items
       },
       delete: (part, query, options) => {

@@ -16,6 +16,11 @@ export const cursor = z
   .optional()
   .meta({ description: '`nextCursor` of the page before.' })
 
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: '`cursor` of the next page; null on the last.' })
+
 export const moment = z.iso.datetime({ error: 'must be an ISO 8601 UTC time that exists' })
 
 /** Times are stored with milliseconds and compared as text. */
