@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
 import { allActions } from '../src/actions/all.ts'
+import { paramsOf } from '../src/actions/params-of.ts'
+import { docsPage } from '../src/http/docs.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { restRoutes } from '../src/http/routes/all.ts'
 import { errorTable } from '../src/lib/errors.ts'
@@ -80,6 +82,16 @@ test('every code has a status, a condition and a remedy', () => {
   for (const [code, { condition, remedy }] of Object.entries(errorTable))
     for (const text of [code, condition, remedy])
       assert.ok(told.includes(JSON.stringify(text).slice(1, -1)), text)
+})
+
+test('the page for people names every parameter of every action', () => {
+  const sections = docsPage('test').split('<section')
+  for (const action of allActions) {
+    const section = sections.find((text) => text.includes(`<h3>${action.name}</h3>`)) ?? ''
+    const names = Object.keys(paramsOf(action).properties)
+    assert.ok(names.length > 0)
+    for (const name of names) assert.ok(section.includes(`<code>${name}</code>`), name)
+  }
 })
 
 test('every operation has a name of its own, a summary, a description and a tag', () => {

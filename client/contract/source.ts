@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Action } from '../../src/actions/action.ts'
 import { allActions } from '../../src/actions/all.ts'
+import { paramsOf } from '../../src/actions/params-of.ts'
 import { restRoutes } from '../../src/http/routes/all.ts'
 import { errorTable } from '../../src/lib/errors.ts'
 import { objectType, typeOf, type Access, type Schema } from './type-of.ts'
@@ -81,11 +82,8 @@ ${names.join('\n')}
 } as const`
 }
 
-function readsOneImage({ params }: Action): boolean {
-  const { $defs = {}, $ref, properties } = z.toJSONSchema(params, { io: 'input' })
-  const fields = properties ?? $defs[$ref?.slice('#/$defs/'.length) ?? '']?.properties
-  const images = fields?.['images']
-  return typeof images === 'object' && images.prefixItems !== undefined
+function readsOneImage(action: Action): boolean {
+  return paramsOf(action).properties['images']?.prefixItems !== undefined
 }
 
 function priceOf({ price }: Action): string {

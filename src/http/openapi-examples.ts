@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import type { Action } from '../actions/action.ts'
 import { allActions } from '../actions/all.ts'
+import { paramsOf } from '../actions/params-of.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -36,16 +36,11 @@ export function examplesOf(kind: 'request' | 'answer'): Json {
   )
 }
 
-function requestOf({ name, summary, params, example }: Action): Json {
-  const images = takesImage(params) ? { images: [image] } : {}
+function requestOf(action: Action): Json {
+  const { name, summary, example } = action
+  const images = paramsOf(action).required.includes('images') ? { images: [image] } : {}
   const value = { action: name, requestId, params: { ...images, ...example.params } }
   return { summary, value }
-}
-
-function takesImage(params: z.ZodType): boolean {
-  const { $defs = {}, $ref = '', required } = z.toJSONSchema(params, { io: 'input' })
-  const needed = required ?? $defs[$ref.slice('#/$defs/'.length)]?.required
-  return needed?.includes('images') ?? false
 }
 
 function answerOf({ name, summary, example }: Action): Json {
