@@ -1,22 +1,32 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { createClient as createWebClient, type ClientEvent } from '../client/src/index.ts'
 import { createClient, FacegateError } from '../client/src/node.ts'
-import { samplePhotograph, startFacegate } from './facegate.ts'
+import { openCuttingProxy } from './cutting-proxy.ts'
+import { samplePhotograph } from './facegate.ts'
 import { startGallery, type TestGallery } from './gallery.ts'
 import { picture, type Person } from './people.ts'
+import { spawnFacegate, type SpawnedFacegate } from './process.ts'
 
+let facegate: SpawnedFacegate
+/** The same service, but for its eyes, which read who is in a picture. */
 let gallery: TestGallery
 before(async () => {
+  facegate = await spawnFacegate({ VISION_WORKERS: '1' })
   gallery = await startGallery()
 })
-after(() => gallery[Symbol.asyncDispose]())
+after(async () => {
+  await facegate[Symbol.asyncDispose]()
+  await gallery[Symbol.asyncDispose]()
+})
 
 /** A picture that the eyes of the gallery's tests can read. */
 const shown = (...people: readonly (Person | string)[]) => ({
@@ -30,7 +40,6 @@ async function join() {
 }
 
 test('a picture is the same in every form in which it may be given', async () => {
-  await using facegate = await startFacegate({ VISION_WORKERS: '1' })
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-client-'))
   const options = { baseUrl: `${facegate.url}/`, apiKey: facegate.key }
   const node = createClient(options)
@@ -58,6 +67,30 @@ test('a picture is the same in every form in which it may be given', async () =>
   const png = await photograph.png().toBuffer()
   assert.equal((await web.detect(png)).image.width, 640)
   await rm(folder, { recursive: true })
+})
+
+test('real pictures through a line that cuts every fourth: as many charges as answers', async () => {
+  const moments = ['beforeAnswer', 'amidRequest', 'amidAnswer', 'answered'] as const
+  await using line = await openCuttingProxy(facegate.url, (request) =>
+    request % 4 === 3 ? moments[Math.floor(request / 4) % moments.length] : undefined,
+  )
+  const client = createClient({ baseUrl: line.url, apiKey: facegate.key, attemptsMax: 20 })
+  const photograph = sharp((await samplePhotograph(1)).bytes).resize(160)
+  const bytes = await photograph.jpeg().toBuffer()
+  const requestIds = Array.from({ length: 30 }, () => randomUUID())
+  const mine = new Set<string>(requestIds)
+  const left = [...requestIds]
+  const work = async (): Promise<void> => {
+    for (let requestId = left.pop(); requestId; requestId = left.pop())
+      assert.equal((await client.detect(bytes, {}, { requestId })).image.width, 160)
+  }
+  await Promise.all([work(), work(), work()])
+  const calls = (await cli('log', '--limit', '1000', '--json')).split('\n').filter(Boolean)
+  const charged = calls
+    .map((text) => JSON.parse(text) as { requestId: string; billed: boolean })
+    .filter(({ requestId, billed }) => billed && mine.has(requestId))
+  assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), requestIds.toSorted())
+  assert.equal(JSON.parse(await cli('ledger', 'verify', '--json')).ok, true)
 })
 
 test('what is no picture is refused before anything is sent', async () => {
@@ -201,3 +234,10 @@ test('options that cannot work are refused by name when the client is made', () 
   ] as const)
     assert.throws(() => createClient({ ...good, ...wrong }), new RegExp(`^TypeError: ${name}`, 'u'))
 })
+
+/** The command line beside the running service. */
+async function cli(...args: readonly string[]): Promise<string> {
+  const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+  const env = { ...process.env, DATA_DIR: facegate.dataDir }
+  return (await promisify(execFile)(process.execPath, [main, ...args], { env })).stdout
+}
