@@ -82,7 +82,8 @@ async function openActor(...lines: readonly Line[]) {
       const line = lines[heard.length] ?? lines.at(-1)
       heard.push({ atMs: performance.now(), requestId })
       if (!line) return
-      response.writeHead(line.status, line.headers)
+      const type = line.type ?? 'application/json; charset=utf-8'
+      response.writeHead(line.status, { 'content-type': type, ...line.headers })
       response.end(typeof line.body === 'string' ? line.body : JSON.stringify(line.body))
     })
   })
@@ -101,6 +102,7 @@ async function openActor(...lines: readonly Line[]) {
 type Line = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
+  readonly type?: string
   readonly body: unknown
 }
 
@@ -125,7 +127,7 @@ test('RATE_LIMITED, 429, 503 and the failures of proxies are tried again under o
     { status: 200, body: refused('RATE_LIMITED') },
     { status: 429, body: { detail: 'slow down' } },
     { status: 503, body: { detail: 'busy' } },
-    { status: 502, body: '<html>bad gateway</html>' },
+    { status: 502, type: 'text/html', body: '<html>bad gateway</html>' },
     { status: 200, body: '{"ok":true,"requ' },
     { status: 200, body: detected },
   )
@@ -143,8 +145,10 @@ test('what will not change by itself is not tried again', async () => {
     [{ status: 401, body: { detail: 'no' } }, 'UNAUTHORIZED'],
     [{ status: 413, body: { detail: 'no' } }, 'PAYLOAD_TOO_LARGE'],
     [{ status: 404, body: { detail: 'No such route.' } }, 'HTTP_404'],
+    [{ status: 200, type: 'text/html', body: '<html>' }, 'BAD_ANSWER'],
+    [{ status: 200, body: { ok: 'yes' } }, 'BAD_ANSWER'],
     [{ status: 500, body: { detail: 'no' } }, 'HTTP_500'],
-    [{ status: 307, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, 'HTTP_307'],
+    [{ status: 307, headers: { location: 'http://127.0.0.1:1/' }, body: {} }, 'HTTP_307'],
   ] as const) {
     await using actor = await openActor(line)
     const client = createClient({ baseUrl: actor.url, apiKey: 'k' })

@@ -20,7 +20,7 @@ export type Exchange<Value> = {
 export type Answer = {
   readonly status: number
   readonly headers: Headers
-  /** The JSON of the body; undefined when it is none. */
+  /** The JSON of the body; undefined when the answer says that it is something else. */
   readonly body: unknown
   /** The id that the call is known by, where that is known. */
   readonly requestId: string | undefined
@@ -88,14 +88,17 @@ async function exchangeOnce(
   const { status, headers } = response
   const text = await response.text()
   const known = requestId ?? headers.get('x-request-id') ?? undefined
-  return { status, headers, body: parse(text), requestId: known }
+  return { status, headers, body: parse(text, headers), requestId: known }
 }
 
-function parse(text: string): unknown {
+/** @throws Error when it says that it is JSON and is not: some lines are cut without a sign. */
+function parse(text: string, headers: Headers): unknown {
+  if (!headers.get('content-type')?.includes('json')) return undefined
   try {
     return JSON.parse(text)
   } catch {
-    return undefined
+    // The parser's own error quotes what it read: names of people do not belong into a log.
+    throw new Error('the answer is cut')
   }
 }
 

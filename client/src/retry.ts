@@ -80,7 +80,7 @@ const passing = new Set([408, 429, 502, 503, 504])
 function isWorthRetrying({ code, status }: FacegateError, { retry }: Exchange<unknown>): boolean {
   if (retry === 'refused') return status === 429
   if (code === 'CONNECTION_FAILED' || code === 'TIMED_OUT' || code === 'RATE_LIMITED') return true
-  return status !== undefined && (passing.has(status) || (code === 'BAD_ANSWER' && status === 200))
+  return status !== undefined && passing.has(status)
 }
 
 /** Ends early when the signal fires; the next attempt tells why. */
