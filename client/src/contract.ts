@@ -434,7 +434,7 @@ export interface ListSubjectsQuery {
   readonly q?: string | undefined
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
-  /** The most items of a page, 1..200. 1..200. Default 50. */
+  /** The most items of a page. 1..200. Default 50. */
   readonly limit?: number | undefined
   /** `nextCursor` of the page before. At most 1024 characters. */
   readonly cursor?: string | undefined
@@ -512,7 +512,7 @@ export interface ListDeletionsQuery {
   readonly externalId?: string | undefined
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
-  /** The most items of a page, 1..200. 1..200. Default 50. */
+  /** The most items of a page. 1..200. Default 50. */
   readonly limit?: number | undefined
   /** `nextCursor` of the page before. At most 1024 characters. */
   readonly cursor?: string | undefined

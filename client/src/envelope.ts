@@ -23,8 +23,8 @@ export type Executed<Value> = {
 /** @throws FacegateError when the envelope says `ok: false`, or when it is none. */
 export function readEnvelope<Value>(answer: Answer): Executed<Value> {
   const { status, body, requestId } = answer
-  if (status !== 200) throw detailFailure(answer)
-  if (!isRecord(body) || typeof body['ok'] !== 'boolean') throw detailFailure(answer)
+  if (status !== 200 || !isRecord(body) || typeof body['ok'] !== 'boolean')
+    throw detailFailure(answer)
   if (!body['ok']) throw new FacegateError(problemsOf(body['errors']), failureFacts(answer))
   const { data, meta } = body
   const results = isRecord(data) && Array.isArray(data['results']) ? data['results'] : []

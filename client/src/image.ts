@@ -53,20 +53,29 @@ export async function toItem<Source>(
   image: Source | DescribedImage<Source>,
   platform: Platform<Source>,
 ): Promise<ImageItem> {
-  const { bytes, contentType, correlationId } = isDescribed(image) ? image : { bytes: image }
-  const isBase64 = isDescribed(image) && typeof bytes === 'string'
-  const raw = isBase64 ? firstBytes(bytes) : await platform.read(bytes as Source)
-  const type = contentType ?? sniff(raw)
-  if (!type)
+  if (!isDescribed(image)) return itemOf(await encode(image, platform), {})
+  const { bytes } = image
+  if (typeof bytes !== 'string') return itemOf(await encode(bytes, platform), image)
+  return itemOf({ base64: bytes, start: firstBytes(bytes) }, image)
+}
+
+type Encoded = { readonly base64: string; readonly start: Uint8Array }
+
+async function encode<Source>(source: Source, platform: Platform<Source>): Promise<Encoded> {
+  const bytes = await platform.read(source)
+  return { base64: platform.toBase64(bytes), start: bytes }
+}
+
+function itemOf(
+  { base64, start }: Encoded,
+  { contentType = sniff(start), correlationId }: Omit<DescribedImage<unknown>, 'bytes'>,
+): ImageItem {
+  if (!contentType)
     throw new FacegateError([
       { code: 'UNSUPPORTED_IMAGE_TYPE', message: 'the image is neither a JPEG nor a PNG' },
     ])
-  return {
-    kind: 'image',
-    bytes: isBase64 ? bytes : platform.toBase64(raw),
-    contentType: type,
-    ...(correlationId !== undefined && { correlationId }),
-  }
+  const named = correlationId === undefined ? {} : { correlationId }
+  return { kind: 'image', bytes: base64, contentType, ...named }
 }
 
 function isDescribed<Source>(

@@ -8,7 +8,7 @@ export const limit = z.coerce
   .min(1)
   .max(200)
   .default(50)
-  .meta({ description: 'The most items of a page, 1..200.' })
+  .meta({ description: 'The most items of a page.' })
 
 export const cursor = z
   .string()
