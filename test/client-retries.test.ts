@@ -31,7 +31,7 @@ const moments: readonly Cut[] = [
   'answered',
 ]
 
-test('1,000 calls through a line that cuts every tenth: 1,000 results, 1,000 charges', async () => {
+test('1,000 calls through a line that cuts every tenth: 1,000 results, 1,000 charges', async (t) => {
   const { key, project } = await gallery.join({ galleryMode: 'isolated' })
   let next = 0
   await using line = await openCuttingProxy(gallery.url, (request) =>
@@ -66,6 +66,10 @@ test('1,000 calls through a line that cuts every tenth: 1,000 results, 1,000 cha
   assert.ok(
     rows.some((row) => row.isReplay),
     'some answers were lost and said again',
+  )
+  const replays = rows.filter((row) => row.isReplay).length
+  t.diagnostic(
+    `${line.requestCount()} requests, cut: ${JSON.stringify(line.cuts())}; ${replays} replays`,
   )
   await assertBooks(gallery)
 })
