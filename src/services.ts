@@ -72,6 +72,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
         version,
         metrics: metrics.text,
         notReady: () => notReady(books.store.db, vision, config.DATA_DIR),
+        limits: apiLimits(config),
       }),
     ],
     ...serverLimits(config),
@@ -95,6 +96,23 @@ function eyesOf(vision: VisionPool): Eyes {
   return {
     look: (...asked) => vision.look(...asked),
     isIdle: () => vision.stats().queued === 0,
+  }
+}
+
+/** What callers must know of the configuration, in words that say their unit. */
+function apiLimits(config: Config) {
+  return {
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    imageBytesMax: config.IMAGE_BYTES_MAX,
+    imagePixelsMax: config.IMAGE_PIXELS_MAX,
+    imageSideMinPx: config.IMAGE_SIDE_MIN_PX,
+    jsonDepthMax: config.JSON_DEPTH_MAX,
+    jsonTokensMax: config.JSON_TOKENS_MAX,
+    rateSustainedPerS: config.RATE_SUSTAINED_PER_S,
+    rateBurst: config.RATE_BURST,
+    replayWindowMs: config.REPLAY_WINDOW_MS,
+    subjectTemplatesMax: config.SUBJECT_TEMPLATES_MAX,
+    galleryTemplatesMax: config.GALLERY_TEMPLATES_MAX,
   }
 }
 

@@ -74,6 +74,28 @@ test('every file imports only what its folder may', () => {
   assert.deepEqual(broken, [])
 })
 
+/** What the client may not import: it is published without the rest, and for more than Node. */
+function clientViolations(file: string, source: string): string[] {
+  const isOwn = (target: string): boolean => /^\.\/[\w-]+\.ts$/u.test(target)
+  const isNode = (target: string): boolean =>
+    target.startsWith('node:') && file.endsWith('/node.ts')
+  return importsOf(source)
+    .filter(({ target }) => !isOwn(target) && !isNode(target))
+    .map(({ target }) => `${file} imports ${target}`)
+}
+
+test('the client imports nothing but itself, and Node in one file only', () => {
+  const files = globSync('client/src/*.ts').map((file) => file.split(path.sep).join('/'))
+  assert.ok(files.length > 3, 'the source files are found')
+  const broken = files.flatMap((file) => clientViolations(file, readFileSync(file, 'utf8')))
+  assert.deepEqual(broken, [])
+  const reading = `import { readFile } from 'node:fs/promises'`
+  assert.equal(clientViolations('client/src/node.ts', reading).length, 0)
+  assert.equal(clientViolations('client/src/image.ts', reading).length, 1)
+  const served = `import type { Action } from '../../src/actions/action.ts'`
+  assert.equal(clientViolations('client/src/image.ts', served).length, 1)
+})
+
 test('a planted import is found', () => {
   assert.equal(
     violations('src/actions/x.ts', `import { open } from '../store/database.ts'`).length,

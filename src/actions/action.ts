@@ -66,8 +66,10 @@ export type Done<Value = unknown> = {
   readonly afterwards?: (() => Promise<void>) | undefined
 }
 
-type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
-  readonly name: `svc.${string}`
+type ActionName = `svc.${string}`
+
+type Definition<Params extends z.ZodType, Value extends z.ZodType, Name extends ActionName> = {
+  readonly name: Name
   /** One sentence for the documentation. */
   readonly summary: string
   /** Price units of one ok call by the number of images sent. */
@@ -86,16 +88,25 @@ type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
 }
 
 /** An action of the product. The permission to call it bears its name. */
-export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run' | 'scrub'> & {
+export type Action = Omit<Definition<z.ZodType, z.ZodType, ActionName>, 'run' | 'scrub'> & {
   /** Checks the parameters, works, and checks the answer against its schema. */
   readonly run: (call: ActionCall<unknown>) => Promise<Done>
   readonly scrub: (outcome: Outcome) => Outcome
 }
 
+/** What an action is called, takes and answers: the types of the client are held against these. */
+type Typed<Params extends z.ZodType, Value extends z.ZodType, Name extends ActionName> = {
+  readonly name: Name
+  readonly params: Params
+  readonly value: Value
+}
+
 /** Makes an action of its record. From that record everything else about the action is derived. */
-export function defineAction<Params extends z.ZodType, Value extends z.ZodType>(
-  definition: Definition<Params, Value>,
-): Action {
+export function defineAction<
+  Params extends z.ZodType,
+  Value extends z.ZodType,
+  Name extends ActionName,
+>(definition: Definition<Params, Value, Name>): Action & Typed<Params, Value, Name> {
   const checked = <O extends Outcome>(outcome: O): O =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   return Object.freeze({

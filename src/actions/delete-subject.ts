@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineAction } from './action.ts'
+import { deletionExample } from './examples.ts'
 import { subjectId } from './fields.ts'
 import { notFound } from './not-found.ts'
 import { deletionRecord } from './subject.ts'
@@ -14,16 +15,8 @@ export const deleteSubject = defineAction({
   value: deletionRecord.extend({}).meta({ id: 'DeleteSubjectValue' }),
   errors: ['SUBJECT_NOT_FOUND'],
   example: {
-    params: { subjectId: '0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f' },
-    value: {
-      deletionId: 'd9e0c7a4-6b1f-4f3a-8b55-0f1e2d3c4b5a',
-      subjectId: '0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f',
-      tenantId: '5a0c9d1e-7f3b-4c2a-9e8d-1b2c3d4e5f60',
-      groups: ['staff'],
-      externalId: 'badge-1042',
-      embeddingCount: 2,
-      deletedAtUtc: '2026-03-01T12:00:00.000Z',
-    },
+    params: { subjectId: deletionExample.subjectId },
+    value: deletionExample,
   },
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
     effect: (tx) => {

@@ -168,3 +168,13 @@ export const verifyExample = {
     image: imageExample,
   },
 }
+
+export const deletionExample = {
+  deletionId: 'd9e0c7a4-6b1f-4f3a-8b55-0f1e2d3c4b5a',
+  subjectId,
+  tenantId: '5a0c9d1e-7f3b-4c2a-9e8d-1b2c3d4e5f60',
+  groups: ['staff'],
+  externalId,
+  embeddingCount: 2,
+  deletedAtUtc: '2026-03-01T12:00:00.000Z',
+}

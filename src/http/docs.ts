@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Action } from '../actions/action.ts'
 import { allActions } from '../actions/all.ts'
+import { paramsOf } from '../actions/params-of.ts'
 import { errorTable } from '../lib/errors.ts'
 import { openPath } from './openapi-rest.ts'
 import { restRoutes } from './routes/all.ts'
@@ -44,20 +45,12 @@ ${paramsTable(action)}
 </section>`
 }
 
-type FieldSchema = {
-  readonly type?: string
-  readonly enum?: readonly unknown[]
-  readonly default?: unknown
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly description?: string
-}
+type FieldSchema = z.core.JSONSchema.JSONSchema
 
 function paramsTable(action: Action): string {
-  const schema = z.toJSONSchema(action.params, { io: 'input' })
-  const fields = Object.entries(schema.properties ?? {}) as [string, FieldSchema][]
-  const rows = fields.map(([name, field]) => [
-    `<code>${name}</code>${schema.required?.includes(name) ? ' *' : ''}`,
+  const { properties, required } = paramsOf(action)
+  const rows = Object.entries(properties).map(([name, field]) => [
+    `<code>${name}</code>${required.includes(name) ? ' *' : ''}`,
     escape(kindOf(field)),
     field.default === undefined ? '' : `<code>${escape(JSON.stringify(field.default))}</code>`,
     escape(field.description ?? ''),
@@ -65,9 +58,20 @@ function paramsTable(action: Action): string {
   return table(['field (* required)', 'type', 'default', ''], rows)
 }
 
-function kindOf({ type = '', enum: values, minimum, maximum }: FieldSchema): string {
+/** What a reader wants to know of a type: its values, its range, what its items are. */
+function kindOf(field: FieldSchema): string {
+  const { type, enum: values, minimum, maximum, items, prefixItems, anyOf, $ref } = field
+  if ('const' in field) return JSON.stringify(field.const)
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
-  return minimum === undefined ? type : `${type} ${minimum}..${maximum ?? ''}`
+  if (anyOf) return anyOf.map(kindOfPart).join(' | ')
+  if ($ref) return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (type === 'array') return `${kindOfPart(prefixItems?.[0] ?? items)}[]`
+  const name = [type ?? 'any'].flat().join(' | ')
+  return minimum === undefined ? name : `${name} ${minimum}..${maximum ?? ''}`
+}
+
+function kindOfPart(part: FieldSchema['items']): string {
+  return typeof part === 'object' && !Array.isArray(part) ? kindOf(part) : 'any'
 }
 
 function errorsTable(): string {

@@ -1,4 +1,8 @@
 import { z } from 'zod'
+import { groupName, subjectId } from '../actions/fields.ts'
+import { versionParameter } from './openapi-execute.ts'
+import { headersNamed, limitHeaders } from './openapi-headers.ts'
+import { refusalsWith } from './openapi-refusals.ts'
 import type { RestRoute } from './routes/rest.ts'
 import { restRoutes } from './routes/all.ts'
 
@@ -18,46 +22,43 @@ export function openPath(path: string): string {
 }
 
 function operationOf(route: RestRoute): Json {
-  const refusals = [400, 401, 402, 403, 429, 500, 503]
-  if (route.path.includes(':')) refusals.push(404)
+  const hasPart = route.path.includes(':')
   return {
     operationId: route.name,
     tags: ['gallery'],
     summary: route.summary,
-    description: `Needs the permission \`${route.permission}\`.`,
-    parameters: [...pathParameters(route), ...queryParameters(route)],
+    description: `Needs the permission \`${route.permission}\`. Free of charge.`,
+    parameters: [...pathParameters(route), ...queryParameters(route), versionParameter],
     responses: {
       '200': {
         description: route.summary,
-        content: { 'application/json': { schema: schemaOf(route.value, 'output') } },
+        headers: headersNamed(['X-Request-Id', ...limitHeaders]),
+        content: {
+          'application/json': { schema: schemaOf(route.value, 'output'), example: route.example },
+        },
       },
-      ...Object.fromEntries(
-        refusals.map((status) => [
-          String(status),
-          { $ref: `#/components/responses/Refusal${status}` },
-        ]),
-      ),
+      ...refusalsWith([400, 401, 402, 403, ...(hasPart ? [404 as const] : []), 405]),
+      ...refusalsWith([408, 429, 431, 500, 503]),
     },
   }
 }
 
+/** What may stand in a path; anything else is answered 404. */
+const parts: Readonly<Record<string, z.ZodType>> = { subjectId, name: groupName }
+
 function pathParameters({ path }: RestRoute): Json[] {
-  return [...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }))
+  return [...path.matchAll(/:(\w+)/gu)].map(([, name = '']) => {
+    const { description, ...schema } = schemaOf(parts[name] ?? z.string(), 'input')
+    return { name, in: 'path', required: true, ...(description ? { description } : {}), schema }
+  })
 }
 
 function queryParameters({ query }: RestRoute): Json[] {
   const { properties = {} } = z.toJSONSchema(query, { io: 'input' })
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema,
-  }))
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = typeof property === 'object' ? property : {}
+    return { name, in: 'query', required: false, ...(description ? { description } : {}), schema }
+  })
 }
 
 /** Parts with a name of their own stand among the components already. */

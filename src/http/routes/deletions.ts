@@ -1,7 +1,17 @@
 import { z } from 'zod'
+import { deletionExample } from '../../actions/examples.ts'
 import { externalId } from '../../actions/fields.ts'
 import { deletionRecord } from '../../actions/subject.ts'
-import { cursor, cut, limit, moment, packCursor, storedMoment, unpackCursor } from './page.ts'
+import {
+  cursor,
+  cut,
+  limit,
+  moment,
+  nextCursor,
+  packCursor,
+  storedMoment,
+  unpackCursor,
+} from './page.ts'
 import { defineRoute } from './rest.ts'
 
 export const listDeletions = defineRoute({
@@ -18,7 +28,8 @@ export const listDeletions = defineRoute({
     limit,
     cursor,
   }),
-  value: z.object({ items: z.array(deletionRecord), nextCursor: z.string().nullable() }),
+  value: z.object({ items: z.array(deletionRecord), nextCursor }).meta({ id: 'DeletionPage' }),
+  example: { items: [deletionExample], nextCursor: null },
   run: async ({ query, caller, services: { gallery } }) => {
     const filter = {
       galleryId: caller.galleryId,

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { deletionExample } from '../../actions/examples.ts'
 import { deletionRecord } from '../../actions/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { defineRoute } from './rest.ts'
+
+const group = z.object({ name: z.string(), subjectCount: z.int().min(1) }).meta({ id: 'Group' })
 
 export const listGroups = defineRoute({
   method: 'GET',
@@ -10,9 +13,8 @@ export const listGroups = defineRoute({
   summary: 'List the groups of the gallery. A group is there as long as a subject belongs to it.',
   permission: 'subjects:read',
   query: z.strictObject({}),
-  value: z.object({
-    items: z.array(z.object({ name: z.string(), subjectCount: z.int().min(1) })),
-  }),
+  value: z.object({ items: z.array(group) }).meta({ id: 'GroupList' }),
+  example: { items: [{ name: 'staff', subjectCount: 120 }] },
   run: async ({ caller, services: { gallery } }) => {
     const items = await gallery.read((reading) => gallery.listGroups(reading, caller.galleryId))
     return { items }
@@ -31,11 +33,17 @@ export const deleteGroup = defineRoute({
       .default('false')
       .meta({ description: '`true` only counts who would be deleted.' }),
   }),
-  value: z.object({
-    group: z.string(),
-    deletedCount: z.int().min(0),
-    records: z.array(deletionRecord),
-  }),
+  value: z
+    .object({
+      group: z.string(),
+      deletedCount: z
+        .int()
+        .min(0)
+        .meta({ description: 'Subjects that were, or with dryRun would be, deleted.' }),
+      records: z.array(deletionRecord).meta({ description: 'Empty with dryRun.' }),
+    })
+    .meta({ id: 'GroupDeletion' }),
+  example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
   run: async ({ query, parts, caller, services: { gallery } }) => {
     const { galleryId } = caller
     const { name: group = '' } = parts

@@ -8,13 +8,18 @@ export const limit = z.coerce
   .min(1)
   .max(200)
   .default(50)
-  .meta({ description: 'The most items of a page, 1..200.' })
+  .meta({ description: 'The most items of a page.' })
 
 export const cursor = z
   .string()
   .max(1024)
   .optional()
   .meta({ description: '`nextCursor` of the page before.' })
+
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: '`cursor` of the next page; null on the last.' })
 
 export const moment = z.iso.datetime({ error: 'must be an ISO 8601 UTC time that exists' })
 

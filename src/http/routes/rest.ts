@@ -17,6 +17,8 @@ export type RestRoute<Query extends z.ZodType = z.ZodType> = {
   readonly permission: string
   readonly query: Query
   readonly value: z.ZodType
+  /** An answer as the documentation shows it. */
+  readonly example: unknown
   readonly run: (call: RestCall<z.output<Query>>) => Promise<unknown>
 }
 

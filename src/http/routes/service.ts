@@ -1,12 +1,14 @@
 import { docsPage } from '../docs.ts'
 import type { Answer, Route } from '../exchange.ts'
-import { openApi } from '../openapi.ts'
+import { openApi, type ApiLimits } from '../openapi.ts'
 
 export type ServiceRouteOptions = {
   readonly version: string
   /** Why calls cannot be answered now, one sentence each; empty when they can. */
   readonly notReady: () => Promise<readonly string[]>
   readonly metrics: () => Promise<string>
+  /** For the description. */
+  readonly limits: ApiLimits
 }
 
 const text = (type: string, body: string): Answer => ({
@@ -16,8 +18,9 @@ const text = (type: string, body: string): Answer => ({
 })
 
 /** What the service says about itself. None of it needs a key, none of it tells of a person. */
-export function serviceRoutes({ version, notReady, metrics }: ServiceRouteOptions): Route[] {
-  const description = openApi(version)
+export function serviceRoutes(options: ServiceRouteOptions): Route[] {
+  const { version, notReady, metrics, limits } = options
+  const description = openApi(version, limits)
   const page = docsPage(version)
   return [
     { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { ok: true } }) },

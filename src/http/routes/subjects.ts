@@ -1,9 +1,19 @@
 import { z } from 'zod'
+import { subjectExample } from '../../actions/examples.ts'
 import { externalId, groupName } from '../../actions/fields.ts'
 import { notFound } from '../../actions/not-found.ts'
 import { subject } from '../../actions/subject.ts'
 import { isUuid } from '../../lib/ids.ts'
-import { cursor, cut, limit, moment, packCursor, storedMoment, unpackCursor } from './page.ts'
+import {
+  cursor,
+  cut,
+  limit,
+  moment,
+  nextCursor,
+  packCursor,
+  storedMoment,
+  unpackCursor,
+} from './page.ts'
 import { defineRoute } from './rest.ts'
 
 const include = z
@@ -29,7 +39,8 @@ export const listSubjects = defineRoute({
     cursor,
     include,
   }),
-  value: z.object({ items: z.array(subject), nextCursor: z.string().nullable() }),
+  value: z.object({ items: z.array(subject), nextCursor }).meta({ id: 'SubjectPage' }),
+  example: { items: [subjectExample], nextCursor: null },
   run: async ({ query, caller, services: { gallery } }) => {
     const place = unpackCursor(query.cursor, z.tuple([z.string(), z.string()]))
     const filter = {
@@ -58,6 +69,7 @@ export const getSubject = defineRoute({
   permission: 'subjects:read',
   query: z.strictObject({ include }),
   value: subject,
+  example: subjectExample,
   run: ({ query, parts, caller, services: { gallery } }) =>
     gallery.read((reading) => {
       const { subjectId } = parts

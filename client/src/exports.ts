@@ -1,0 +1,10 @@
+/** What both entries offer beside `createClient`. */
+export type * from './contract.ts'
+export type { Calls, IdentifyOptions, SubjectChanges, SubjectName, VerifyOptions } from './calls.ts'
+export type { Outcome } from './ending.ts'
+export type { ActionName, Executed, Item } from './envelope.ts'
+export { FacegateError, type FacegateErrorCode, type Problem } from './error.ts'
+export type { ClientEvent } from './event.ts'
+export type { DescribedImage, ImageBytes } from './image.ts'
+export type { CallOptions, ClientOptions } from './options.ts'
+export type { Routes } from './routes.ts'

@@ -1,0 +1,17 @@
+import { clientFor, type Client as ClientOf } from './client.ts'
+import { webPlatform, type Image } from './image.ts'
+import type { ClientOptions } from './options.ts'
+
+export type Client = ClientOf<Image>
+
+/**
+ * A client for browsers and edge runtimes, where a picture is bytes.
+ *
+ * @throws TypeError that names the option that is wrong.
+ */
+export function createClient(options: ClientOptions): Client {
+  return clientFor(options, webPlatform)
+}
+
+export type { Image } from './image.ts'
+export * from './exports.ts'
