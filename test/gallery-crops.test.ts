@@ -73,6 +73,10 @@ test('no crop is stored unless the project says so, and none lies in the clear o
 
     assert.equal((await storeCrops(dataDir, 'on')).storeCrops, true)
     const [hal, ivy] = await enrollAll(gallery, ['Hal', 'Ivy'])
+    assert.ok(gallery.eyes.looks.at(-1)?.contextCrops)
+    const told = JSON.stringify([hal, ivy, (await gallery.rest('GET', '/v1/subjects')).body])
+    for (const name of ['Hal', 'Ivy'])
+      assert.ok(!told.includes(picture(name).bytes.toString('base64').slice(0, 16)))
     const stored = await crops(store)
     assert.equal(stored.length, 2)
     await store.checkpoint()
