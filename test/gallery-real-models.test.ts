@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { models } from '../src/cli/models.ts'
 import { readConfig } from '../src/config.ts'
 import { calibratedFmrs } from '../src/gallery/similarity.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -13,6 +14,7 @@ import { sha256Of } from '../src/models/source.ts'
 import { assemble } from '../src/services.ts'
 import { openStore, type Store } from '../src/store/database.ts'
 import { progressOf } from '../src/store/model-counts.ts'
+import { runJson } from './command.ts'
 import { clientOf, imageItem, samplePhotograph, unlimited } from './facegate.ts'
 import { galleryClient, type GalleryClient } from './gallery.ts'
 import { modelsFolder } from './look.ts'
@@ -35,7 +37,14 @@ test(
       for (const n of [3, 5] as const)
         await client.value('svc.enroll', { ...(await shown(n)), externalId: String(n) })
     })
-    await useMobileFaceNet(dataDir)
+    await installMobileFaceNet(dataDir)
+    assert.deepEqual(await runJson(dataDir, models, 'use mobile'), {
+      detector: 'builtin',
+      recognizer: 'mobile/mobilefacenet',
+      liveness: ['builtin'],
+      formerRecognizers: ['builtin'],
+      subjectsNotComparable: 3,
+    })
     await served(dataDir, key, async (client, store) => {
       const progress = () => store.read((reading) => progressOf(reading, modelId))
       while ((await progress()).remakeableFaces > 0) await sleep(50)
@@ -54,6 +63,8 @@ test(
       assert.deepEqual([next.similarity, next.adoptedFaceId], [1, undefined])
       assert.equal((await progress()).notComparableSubjects, 0)
     })
+    const back = await runJson(dataDir, models, 'use builtin')
+    assert.deepEqual([back.recognizer, back.subjectsNotComparable], ['builtin', 0])
     await rm(dataDir, { recursive: true })
   },
 )
@@ -95,7 +106,7 @@ async function linkModels(dataDir: string): Promise<void> {
 }
 
 /** Installs the network with a cohort and a table that are good enough for people so unlike. */
-async function useMobileFaceNet(dataDir: string): Promise<void> {
+async function installMobileFaceNet(dataDir: string): Promise<void> {
   const folder = path.join(dataDir, 'models', 'packs', 'mobile')
   await mkdir(folder, { recursive: true })
   const bytes = await readFile(network)
@@ -127,14 +138,6 @@ async function useMobileFaceNet(dataDir: string): Promise<void> {
   }
   const pack = { schema: 1, name: 'mobile', description: 'for this test', models: [model] }
   await writeFile(path.join(folder, 'pack.json'), JSON.stringify(pack))
-  const chosen = {
-    schema: 1,
-    detector: 'builtin',
-    recognizer: 'mobile/mobilefacenet',
-    liveness: 'builtin',
-    formerRecognizers: ['builtin'],
-  }
-  await writeFile(path.join(dataDir, 'models', 'active.json'), JSON.stringify(chosen))
 }
 
 /** Directions at random, half precision: nobody is near any of them. */

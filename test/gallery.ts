@@ -55,8 +55,8 @@ export type TestGalleryOptions = Partial<BooksOptions> &
     readonly log?: Log
     /** The models to look with; one by default. */
     readonly models?: PeopleModels
-    /** How long a look takes. */
-    readonly lookMs?: number
+    /** What each look waits for. */
+    readonly atLook?: () => Promise<unknown>
   }
 
 export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
@@ -74,7 +74,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { store, gate } = books
   const models = options.models ?? { active: 'people@1' }
   const calibrations = peopleCalibrations(models)
-  const vision = openPeopleEyes(models, options.lookMs)
+  const vision = openPeopleEyes(models, options.atLook)
   const eyes: Eyes = { look: (...asked) => vision.look(...asked), isIdle: () => true }
   const remembering = { store, calibrations, eyes, clock, log }
   const memory = opened.use(await openMemory(config, remembering))
