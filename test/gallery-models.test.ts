@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { updateProject } from '../src/store/projects.ts'
 import type { Switches } from '../src/store/switches.ts'
 import { images, startGallery, type GalleryClient, type TestGallery } from './gallery.ts'
@@ -156,7 +157,7 @@ test('a subject that is full is verified all the same, and nothing is added', as
 })
 
 test('of two enrolments of one face at the same time, one meets the other', async () => {
-  await using gallery = await startGallery({ lookMs: 20 })
+  await using gallery = await startGallery({ atLook: () => sleep(20) })
   for (let round = 0; round < 5; round++) {
     const takes = Array.from({ length: 4 }, (_, take) => ({
       ...images({ name: `Twin ${round}`, wobble: 0.2, take }),

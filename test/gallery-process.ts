@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { clientOf } from './facegate.ts'
-import { galleryClient, type GalleryClient, type TestGalleryOptions } from './gallery.ts'
+import type { EyesOfProcess } from './fixtures/gallery-server.ts'
+import { galleryClient, type GalleryClient } from './gallery.ts'
 
 /** A gallery's service in a process of its own, to be killed. */
 export type GalleryProcess = {
@@ -14,7 +15,7 @@ export type GalleryProcess = {
 export async function startProcess(
   dataDir: string,
   key = '',
-  eyes: Pick<TestGalleryOptions, 'models' | 'lookMs'> = {},
+  eyes: EyesOfProcess = {},
 ): Promise<GalleryProcess> {
   const script = path.join(import.meta.dirname, 'fixtures/gallery-server.ts')
   const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(eyes)], {

@@ -58,8 +58,8 @@ export type TestGalleryOptions = Partial<BooksOptions> &
     readonly vision?: Services['vision']
     /** The models to look with; one by default. */
     readonly models?: PeopleModels
-    /** How long a look takes. */
-    readonly lookMs?: number
+    /** What each look waits for. */
+    readonly atLook?: () => Promise<unknown>
   }
 
 export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
@@ -77,7 +77,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { store, gate } = books
   const models = options.models ?? { active: 'people@1' }
   const calibrations = peopleCalibrations(models)
-  const people = openPeopleEyes(models, options.lookMs)
+  const people = openPeopleEyes(models, options.atLook)
   const vision = options.vision ?? people
   const eyes: Eyes = { look: (...asked) => vision.look(...asked), isIdle: () => true }
   const remembering = { store, calibrations, eyes, clock, log }

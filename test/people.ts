@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../src/actions/action.ts'
 import { createCalibrations, type Calibrations } from '../src/gallery/calibrations.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
@@ -81,18 +80,18 @@ export type PeopleEyes = Services['vision'] & {
 /**
  * Eyes that read such pictures: to each model every person has a direction of their own.
  *
- * @param lookMs how long a look takes.
+ * @param atLook what each look waits for.
  */
 export function openPeopleEyes(
   models: PeopleModels = { active: peopleModel },
-  lookMs = 0,
+  atLook: () => Promise<unknown> = async () => {},
 ): PeopleEyes {
   const looks: (Look & { readonly projectId: string })[] = []
   return {
     looks,
     look: async (shown, look, { projectId }) => {
       looks.push({ ...look, projectId })
-      if (lookMs > 0) await sleep(lookMs)
+      await atLook()
       return viewOf(shown, look, models)
     },
   }

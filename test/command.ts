@@ -1,0 +1,14 @@
+import { mock } from 'node:test'
+import type { Command } from '../src/cli/command.ts'
+
+/** Runs a command of the command line in this process, and reads the JSON that it prints. */
+export async function runJson(dataDir: string, command: Command, line: string) {
+  process.env['DATA_DIR'] = dataDir
+  const printed = mock.method(console, 'log', () => {})
+  try {
+    await command.run([...line.split(' '), '--json'])
+    return JSON.parse(String(printed.mock.calls.at(-1)?.arguments[0]))
+  } finally {
+    printed.mock.restore()
+  }
+}
