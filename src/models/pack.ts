@@ -32,6 +32,12 @@ const share = z.number().min(0).max(1)
 const detectorCommon = {
   /** What of the score becomes the confidence 0.6: below it nothing is a face by default. */
   scoreThreshold: share,
+  /**
+   * What of the score becomes the confidence 0.85: from there on a place is a face without a
+   * further look, below it the mesh has to confirm it. Between these points and (0, 0) and (1, 1)
+   * the confidence is linear; without it, from the threshold to (1, 1).
+   */
+  certainScore: share.optional(),
   /** IoU from which the weaker of two boxes is dropped. */
   overlapMax: share,
   /**
@@ -160,6 +166,15 @@ const source = z.strictObject({
   ]),
 })
 
+const measured = z.strictObject({
+  what: z.string(),
+  /** On which data. */
+  on: z.string(),
+  value: z.string(),
+  /** The command that measures it, or whose figure it is. */
+  how: z.string().default('quoted'),
+})
+
 const packModel = z.strictObject({
   id: name,
   /** Raised whenever the bytes of the file change: templates remember `id@version`. */
@@ -175,9 +190,7 @@ const packModel = z.strictObject({
   input,
   decoding,
   /** What was measured, for the model cards. */
-  measured: z
-    .array(z.strictObject({ what: z.string(), on: z.string(), value: z.string() }))
-    .default([]),
+  measured: z.array(measured).default([]),
   /** What it must not be used for, for the model cards. */
   notFor: z.string().optional(),
 })
@@ -194,6 +207,7 @@ export type PackManifest = z.output<typeof packManifest>
 /** A manifest as it is written: what has a default may be missing. */
 export type PackInput = z.input<typeof packManifest>
 export type PackModel = z.output<typeof packModel>
+export type Measured = z.output<typeof measured>
 export type Decoding = PackModel['decoding']
 
 /** Every file of a model, in the folder of its pack: the network first. */

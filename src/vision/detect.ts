@@ -1,7 +1,8 @@
-import { agree, completed, confidenceAt } from './agreement.ts'
+import { agree, completed } from './agreement.ts'
 import type { Detection } from './agreement.ts'
 import type { Candidate } from './blazeface.ts'
 import type { Frame } from './frame.ts'
+import { judge, meshScoreMin } from './judge.ts'
 import { namedLandmarks } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
 import type { Examine } from './scene.ts'
@@ -80,13 +81,6 @@ function isSameFace(a: Mesh, b: Mesh): boolean {
   return Math.hypot(to.noseTip.x - from.noseTip.x, to.noseTip.y - from.noseTip.y) < eyes / 2
 }
 
-/** Lowers the confidence of a doubtful face to what the mesh makes of it. */
-async function judge(face: Detection, examine: Examine): Promise<Detection> {
-  if (face.confidence >= beyondDoubt) return face
-  const { faceScore } = await examine(face)
-  return { ...face, confidence: Math.min(face.confidence, confidenceAt(faceScore, meshScoreMin)) }
-}
-
 function sideOf({ box }: Candidate): number {
   return Math.max(box.width, box.height)
 }
@@ -101,12 +95,3 @@ const oneFace = {
   rivalMeshScoreMax: 0.1,
   rivalsMax: 2,
 }
-
-/**
- * On 1,040 press photographs the detectors' rule alone took 21 places for faces that the mesh gave
- * less than 0.9. Below 0.5 were collars, badges, lettering, an ear and faces cut in half.
- */
-const meshScoreMin = 0.5
-
-/** Nothing that was no face reached this in the same photographs but for one badge (0.867). */
-const beyondDoubt = 0.85

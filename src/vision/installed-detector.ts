@@ -6,13 +6,14 @@ import { retinaface } from './decoders/retinaface.ts'
 import { scrfd } from './decoders/scrfd.ts'
 import { yunet } from './decoders/yunet.ts'
 import type { Detector } from './detector.ts'
-import type { Frame } from './frame.ts'
 import { suppress } from './geometry.ts'
 import type { Rect } from './geometry.ts'
+import { beyondDoubt, judge } from './judge.ts'
+import type { Scene } from './scene.ts'
 import type { Session } from './session.ts'
 import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
-import { blackInput, letterbox } from './tensor.ts'
+import { blackInput, fittedInput, letterbox, scaleInto } from './tensor.ts'
 
 type DetectorRecipe = Extract<Decoding, { readonly boxToFace: unknown }>
 
@@ -30,16 +31,16 @@ export async function openInstalledDetector(
   const session = await sessions.installed(installed)
   const decode = decoderOf(session, decoding)
   // Before anybody relies on it: a wrong output is found now, not in somebody's picture.
-  decode(await session.run(blackInput(session.input)))
+  decode(await session.run(blackInput(session.input)), session.input)
   return {
     providers: providersOf([installed.model]),
-    async find({ upright }, isWanted) {
-      const faces = await findIn(upright.frame, session, decode)
+    async find(scene, isWanted) {
+      const faces = await findIn(scene, session, decode)
       const kept = suppress(faces, ({ score }) => score, decoding.overlapMax)
-      return kept
-        .slice(0, detectionsMax)
-        .map((face) => detectionOf(face, decoding))
-        .filter(isWanted)
+      const judged: Detection[] = []
+      for (const face of kept.slice(0, detectionsMax).map((raw) => detectionOf(raw, decoding)))
+        if (isWanted(face)) judged.push(await judge(face, scene.examine))
+      return judged.filter(isWanted)
     },
   }
 }
@@ -53,10 +54,22 @@ function decoderOf(session: Session, decoding: DetectorRecipe): Decode {
   return retinaface(session, decoding)
 }
 
-/** What the network sees, in continuous coordinates of the frame. */
-async function findIn(frame: Frame, session: Session, decode: Decode): Promise<RawFace[]> {
-  const { tensor, scaleX, scaleY } = await letterbox(frame, session.input)
-  const faces = decode(await session.run(tensor))
+/**
+ * What the network sees, in continuous coordinates of the frame. It looks at the frame as it is
+ * halved for close looks anyway: shrinking the whole once more would cost as much as the network.
+ */
+async function findIn(
+  { upright: { frame }, pyramid }: Scene,
+  session: Session,
+  decode: Decode,
+): Promise<RawFace[]> {
+  const { input: most, isAnySize } = session
+  const level = await pyramid.atLeast(scaleInto(frame, most))
+  const input = isAnySize ? fittedInput(level, most) : most
+  const seen = await letterbox(level, input, scaleInto(level, most))
+  const faces = decode(await session.run(seen.tensor, input), input)
+  const scaleX = (seen.scaleX * frame.width) / level.width
+  const scaleY = (seen.scaleY * frame.height) / level.height
   return faces.map(({ score, box, points }) => ({
     score,
     box: {
@@ -69,9 +82,26 @@ async function findIn(frame: Frame, session: Session, decode: Decode): Promise<R
   }))
 }
 
+/**
+ * Whoever is doubtful goes without points: then the landmark network looks for the face in the box
+ * before the mesh does, and the two know nothing of what the detector believes. On a dog's face the
+ * mesh answers 0.33 so, and 0.79 where the detector's eyes tell it where to look.
+ */
 function detectionOf({ box, score, points }: RawFace, recipe: DetectorRecipe): Detection {
-  const confidence = confidenceAt(score, recipe.scoreThreshold)
-  return { box: faceBox(box, recipe.boxToFace), confidence, points }
+  const confidence = confidenceOf(score, recipe)
+  const face = { box: faceBox(box, recipe.boxToFace), confidence }
+  return confidence < beyondDoubt ? face : { ...face, points }
+}
+
+function confidenceOf(
+  score: number,
+  { scoreThreshold, certainScore }: Pick<DetectorRecipe, 'scoreThreshold' | 'certainScore'>,
+): number {
+  if (certainScore === undefined || score <= scoreThreshold)
+    return confidenceAt(score, scoreThreshold)
+  return score < certainScore
+    ? 0.6 + ((beyondDoubt - 0.6) * (score - scoreThreshold)) / (certainScore - scoreThreshold)
+    : beyondDoubt + ((1 - beyondDoubt) * (score - certainScore)) / (1 - certainScore)
 }
 
 function faceBox(box: Rect, { left, top, width, height }: DetectorRecipe['boxToFace']): Rect {

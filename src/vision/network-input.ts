@@ -5,13 +5,24 @@ import type { ModelInput } from '../models/manifest.ts'
 /** What a network takes: float32 tensors of `(pixel − mean[channel]) × scale`. */
 export type NetworkInput = Omit<ModelInput, 'name' | 'layout'>
 
+/** px */
+export type Size = { readonly width: number; readonly height: number }
+
 /** The same as a manifest has it; without a name, the graph has no other input. */
 export type DeclaredInput = NetworkInput & { readonly name: string | null }
 
 type FoundInput = InferenceSession.ValueMetadata
 
+export type MatchedInput = {
+  readonly name: string
+  /** Whether it takes only one picture at a time. */
+  readonly isOneByOne: boolean
+  /** Whether it takes pictures of any size. */
+  readonly isAnySize: boolean
+}
+
 /**
- * Which input of the graph takes the pictures, and whether it takes only one at a time.
+ * Which input of the graph takes the pictures, and how.
  *
  * @throws Error naming the file when there is none, or one of another shape than declared.
  */
@@ -19,7 +30,7 @@ export function matchInput(
   place: string,
   found: readonly FoundInput[],
   declared: DeclaredInput,
-): { readonly name: string; readonly isOneByOne: boolean } {
+): MatchedInput {
   const names = found.map(({ name }) => `"${name}"`).join(', ')
   const input = found.find(({ name }) => declared.name === null || name === declared.name)
   if (!input) throw new Error(`${place}: no input "${declared.name}" among ${names}`)
@@ -28,7 +39,7 @@ export function matchInput(
   if (!input.isTensor || input.type !== 'float32')
     throw new Error(`${place}: the input "${input.name}" must be a tensor of float32`)
   const wanted = ['N', channelsOf(declared), declared.height, declared.width]
-  const [batch] = input.shape
+  const [batch, , ...sides] = input.shape
   const isFit =
     input.shape.length === wanted.length &&
     (!isFixed(batch) || batch === 1) &&
@@ -38,7 +49,8 @@ export function matchInput(
       `${place}: the input "${input.name}" takes ${input.shape.map(shown).join('×')}, ` +
         `the manifest says ${wanted.join('×')}`,
     )
-  return { name: input.name, isOneByOne: isFixed(batch) }
+  const isAnySize = !sides.some(isFixed)
+  return { name: input.name, isOneByOne: isFixed(batch), isAnySize }
 }
 
 /** A side that the graph leaves open has a name, or none, in place of a size. */

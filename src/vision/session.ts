@@ -6,7 +6,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { ModelEntry } from '../models/manifest.ts'
 import type { InstalledModel } from '../models/pack.ts'
 import { channelsOf, matchInput } from './network-input.ts'
-import type { DeclaredInput, NetworkInput } from './network-input.ts'
+import type { DeclaredInput, NetworkInput, Size } from './network-input.ts'
 
 /** Output name → its values, flat. */
 export type Outputs = Readonly<Record<string, Float32Array>>
@@ -16,10 +16,15 @@ export type Session = {
   /** The file that it was loaded from. */
   readonly place: string
   readonly input: NetworkInput
+  /** Whether it takes pictures of other sizes than that too. */
+  readonly isAnySize: boolean
   /** In the order of the graph. */
   readonly outputNames: readonly string[]
-  /** `input` holds one or more tensors [channels, height, width], one after another. */
-  readonly run: (input: Float32Array) => Promise<Outputs>
+  /**
+   * `input` holds one or more tensors [channels, height, width], one after another, of the size of
+   * the input where no other is said.
+   */
+  readonly run: (input: Float32Array, size?: Size) => Promise<Outputs>
   readonly close: () => Promise<void>
 }
 
@@ -53,29 +58,31 @@ async function load(place: string, input: DeclaredInput): Promise<Session> {
   }).catch((cause: unknown) => {
     throw new Error(`cannot load the network ${place}: ${String(cause)}`, { cause })
   })
-  const { name, isOneByOne } = matchInput(place, onnx.inputMetadata, input)
-  const shape = [channelsOf(input), input.height, input.width]
-  const length = shape.reduce((product, side) => product * side, 1)
+  const { name, isOneByOne, isAnySize } = matchInput(place, onnx.inputMetadata, input)
+  const channels = channelsOf(input)
 
-  async function runAtOnce(values: Float32Array): Promise<Outputs> {
-    const tensor = new Tensor('float32', values, [values.length / length, ...shape])
+  async function runAtOnce(values: Float32Array, { width, height }: Size): Promise<Outputs> {
+    const count = values.length / (channels * height * width)
+    const tensor = new Tensor('float32', values, [count, channels, height, width])
     const outputs = await onnx.run({ [name]: tensor })
     return Object.fromEntries(
       Object.entries(outputs).map(([key, value]) => [key, floats(place, key, value)]),
     )
   }
 
-  async function run(values: Float32Array): Promise<Outputs> {
+  async function run(values: Float32Array, size: Size = input): Promise<Outputs> {
+    const length = channels * size.height * size.width
     const count = values.length / length
     assert.ok(count > 0 && Number.isInteger(count), `${place}: whole tensors`)
-    if (count === 1 || !isOneByOne) return runAtOnce(values)
+    if (count === 1 || !isOneByOne) return runAtOnce(values, size)
     const each: Outputs[] = []
     for (let at = 0; at < values.length; at += length)
-      each.push(await runAtOnce(values.subarray(at, at + length)))
+      each.push(await runAtOnce(values.subarray(at, at + length), size))
     return joined(each)
   }
 
-  return { place, input, outputNames: onnx.outputNames, run, close: () => onnx.release() }
+  const { outputNames } = onnx
+  return { place, input, isAnySize, outputNames, run, close: () => onnx.release() }
 }
 
 /** The named output of a run. */

@@ -1,6 +1,6 @@
 import { resize } from './decode.ts'
 import type { Frame } from './frame.ts'
-import type { NetworkInput } from './network-input.ts'
+import type { NetworkInput, Size } from './network-input.ts'
 import type { Chip } from './warp.ts'
 
 /** A chip as the model wants it: (pixel − mean) × scale, its channels in the model's order. */
@@ -43,11 +43,15 @@ export type Letterbox = {
  * The whole `frame`, its proportions kept, in the top left corner of the model's input; the rest
  * is black. Stretching the frame to the input instead, as `human` does, costs recall.
  */
-export async function letterbox(frame: Frame, input: NetworkInput): Promise<Letterbox> {
-  const scale = Math.min(input.width / frame.width, input.height / frame.height)
+export async function letterbox(
+  frame: Frame,
+  input: NetworkInput,
+  scale = scaleInto(frame, input),
+): Promise<Letterbox> {
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
-  const { pixels } = await resize(frame, width, height)
+  const isThatSize = frame.width === width && frame.height === height
+  const { pixels } = isThatSize ? frame : await resize(frame, width, height)
   const tensor = blackInput(input)
   const planeSize = input.width * input.height
   const [first = 0, second = 0, third = 0] = blackLevels(input)
@@ -60,6 +64,24 @@ export async function letterbox(frame: Frame, input: NetworkInput): Promise<Lett
     }
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
 }
+
+/** Pixels of the input per pixel of the whole frame. */
+export function scaleInto(frame: Size, input: Size): number {
+  return Math.min(input.width / frame.width, input.height / frame.height)
+}
+
+/**
+ * The least input that holds the whole frame at the scale of `input`, for a network of any size: a
+ * wide frame in a square costs nearly twice as much.
+ */
+export function fittedInput(frame: Frame, input: NetworkInput): NetworkInput {
+  const scale = scaleInto(frame, input)
+  const fit = (side: number): number => Math.ceil(Math.round(side * scale) / stridePx) * stridePx
+  return { ...input, width: fit(frame.width), height: fit(frame.height) }
+}
+
+/** The largest stride of a detector: its input is a multiple of it. */
+const stridePx = 32
 
 /** What a picture without light is to the model. */
 export function blackInput(input: NetworkInput): Float32Array {

@@ -1,4 +1,5 @@
 import type { Rect } from '../geometry.ts'
+import type { Size } from '../network-input.ts'
 import type { Outputs } from '../session.ts'
 import type { Point } from '../view.ts'
 
@@ -13,11 +14,11 @@ export type RawFace = {
 }
 
 /**
- * Reads the outputs of one run.
+ * Reads the outputs of one run on an input of `size`.
  *
  * @throws Error naming the file when they are not what the manifest says.
  */
-export type Decode = (outputs: Outputs) => RawFace[]
+export type Decode = (outputs: Outputs, size: Size) => RawFace[]
 
 /** Below this nothing is a candidate: the least that a threshold can ask for, near enough. */
 export const scoreMin = 0.05
@@ -41,7 +42,7 @@ export function outputOf(
 
 /** The grid of cells of one stride, each px × px of the input. */
 export function gridOf(
-  { width, height }: { readonly width: number; readonly height: number },
+  { width, height }: Size,
   stride: number,
 ): { readonly columns: number; readonly cells: number } {
   const columns = Math.ceil(width / stride)

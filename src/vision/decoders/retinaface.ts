@@ -1,4 +1,5 @@
 import type { Decoding } from '../../models/pack.ts'
+import type { Size } from '../network-input.ts'
 import type { Session } from '../session.ts'
 import { gridOf, outputOf, scoreMin } from './raw-face.ts'
 import type { Decode, RawFace } from './raw-face.ts'
@@ -12,12 +13,17 @@ type Recipe = Extract<Decoding, { kind: 'retinaface' }>
  *
  * @throws Error naming the file when strides and sides of the priors do not go together.
  */
-export function retinaface({ place, input }: Session, recipe: Recipe): Decode {
+export function retinaface({ place }: Session, recipe: Recipe): Decode {
   const { outputs: names, variances } = recipe
   const [shift, growth] = variances
-  const priors = priorsOf(place, input, recipe)
-  const { length } = priors
-  return (outputs) => {
+  if (recipe.strides.length !== recipe.priorSides.length)
+    throw new Error(
+      `${place}: the manifest has ${recipe.strides.length} strides, ` +
+        `but sides of priors for ${recipe.priorSides.length}`,
+    )
+  return (outputs, size) => {
+    const priors = priorsOf(size, recipe)
+    const { length } = priors
     const boxes = outputOf(place, outputs, { name: names.boxes, length: 4 * length })
     const scores = outputOf(place, outputs, { name: names.scores, length: 2 * length })
     const points = outputOf(place, outputs, { name: names.points, length: 10 * length })
@@ -45,17 +51,9 @@ export function retinaface({ place, input }: Session, recipe: Recipe): Decode {
 type Prior = { readonly x: number; readonly y: number; readonly side: number }
 
 /** Stride by stride, row by row, the sides of a cell in the order of the manifest. */
-function priorsOf(
-  place: string,
-  input: { readonly width: number; readonly height: number },
-  { strides, priorSides }: Recipe,
-): Prior[] {
-  if (strides.length !== priorSides.length)
-    throw new Error(
-      `${place}: the manifest has ${strides.length} strides, but sides of priors for ${priorSides.length}`,
-    )
+function priorsOf(size: Size, { strides, priorSides }: Recipe): Prior[] {
   return strides.flatMap((stride, level) => {
-    const { columns, cells } = gridOf(input, stride)
+    const { columns, cells } = gridOf(size, stride)
     return Array.from({ length: cells }, (_, cell) => ({
       x: ((cell % columns) + 0.5) * stride,
       y: (Math.floor(cell / columns) + 0.5) * stride,

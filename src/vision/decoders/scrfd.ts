@@ -9,7 +9,7 @@ import type { Decode, RawFace } from './raw-face.ts'
  * four distances from it, the points at ten offsets, all in cells.
  */
 export function scrfd(
-  { place, input, outputNames }: Session,
+  { place, outputNames }: Session,
   { anchorsPerCell }: { readonly anchorsPerCell: number },
 ): Decode {
   if (outputNames.length !== 3 * strides.length)
@@ -17,9 +17,9 @@ export function scrfd(
       `${place}: ${outputNames.length} outputs, not 9: scores, distances and points ` +
         'at strides 8, 16 and 32',
     )
-  return (outputs) =>
+  return (outputs, size) =>
     strides.flatMap((stride, level) => {
-      const { columns, cells } = gridOf(input, stride)
+      const { columns, cells } = gridOf(size, stride)
       const anchors = cells * anchorsPerCell
       const read = (part: number, perAnchor: number) => {
         const name = outputNames[part * strides.length + level] ?? ''

@@ -7,10 +7,10 @@ import type { Decode, RawFace } from './raw-face.ts'
  * class and an object score (sigmoid inside), a box (centre and logarithm of the sides, in cells)
  * and five points (in cells).
  */
-export function yunet({ place, input }: Session): Decode {
-  return (outputs) =>
+export function yunet({ place }: Session): Decode {
+  return (outputs, size) =>
     strides.flatMap((stride) => {
-      const { columns, cells } = gridOf(input, stride)
+      const { columns, cells } = gridOf(size, stride)
       const read = (name: string, perCell: number) =>
         outputOf(place, outputs, { name: `${name}_${stride}`, length: cells * perCell })
       const [classes, objects] = [read('cls', 1), read('obj', 1)]
