@@ -26,7 +26,12 @@ const look = {
 const [place, pack = 'builtin'] = process.argv.slice(2)
 if (!place) throw new Error('name a set')
 await using vision = await openVision([pack])
-const rows = new Map<string, { turnedAway: number; count: number }>()
+const names = [
+  'all of it',
+  ...reaches.map((reach) => `${reach} times the face`),
+  ...sides.map((side) => `a face of ${side} px`),
+]
+const rows = new Map(names.map((name) => [name, { turnedAway: 0, count: 0 }]))
 const files = (await readFaceSet(place)).pictures.filter((_, index) => index % 4 === 0)
 const bar = progressBar('pictures')
 for (const [index, { file }] of files.entries()) {
@@ -47,7 +52,7 @@ console.log(
 
 async function measure(file: string): Promise<void> {
   const whole = await sharp(file).png().toBuffer()
-  const view = await seen('all', whole)
+  const view = await seen('all of it', whole)
   const box = view.faces[0]?.boundingBox
   if (!box) return
   const jobs = [
@@ -60,7 +65,7 @@ async function measure(file: string): Promise<void> {
       const scale = side / Math.min(box.width, box.height)
       if (scale > 1) return
       const width = Math.round(view.width * scale)
-      await seen(`face of ${side} px`, await sharp(whole).resize({ width }).png().toBuffer())
+      await seen(`a face of ${side} px`, await sharp(whole).resize({ width }).png().toBuffer())
     }),
   ]
   await Promise.all(jobs)
@@ -70,11 +75,10 @@ async function seen(name: string, png: Buffer): Promise<View> {
   const picture = { bytes: png.toString('base64'), contentType: 'image/png' } as const
   const view = await vision.look(picture, look)
   const { liveness } = view.faces[0] ?? {}
-  if (liveness) {
-    const row = rows.get(name) ?? { turnedAway: 0, count: 0 }
+  const row = rows.get(name)
+  if (liveness && row) {
     row.count++
     row.turnedAway += Number(liveness.score < liveness.liveMin)
-    rows.set(name, row)
   }
   return view
 }

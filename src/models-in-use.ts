@@ -45,7 +45,14 @@ export async function readModelsInUse(
   }
 }
 
-/** @throws Error when the recognizer has no table of its own. */
+/** Whether the recognizer has what it needs to serve; the built-in one has. */
+export function isCalibrated(recognizer: ModelSet['recognizer']): boolean {
+  if (recognizer === 'builtin' || recognizer.model.decoding.kind !== 'arcface') return true
+  const { cohort, calibration } = recognizer.model.decoding
+  return cohort !== undefined && calibration !== undefined
+}
+
+/** @throws Error when the recognizer has no table of its own, or a broken one. */
 export async function calibrationFor(recognizer: ModelSet['recognizer']): Promise<Calibration> {
   if (recognizer !== 'builtin') return installedCalibration(recognizer)
   const { modelId } = await readTemplateModel()
@@ -58,7 +65,7 @@ async function installedCalibration({ folder, model }: InstalledModel): Promise<
   const { decoding } = model
   const modelId = `${model.id}@${model.version}`
   if (decoding.kind !== 'arcface') throw new Error(`${modelId} of ${folder} is no recognizer`)
-  if (!decoding.cohort || decoding.calibration === undefined)
+  if (!isCalibrated({ folder, model }) || decoding.calibration === undefined)
     throw new Error(
       `the recognizer ${modelId} of ${folder} has no table of similarities yet; make it with ` +
         `facegate evaluate verification <folder of people> --models ${folder} --calibrate ${folder}, ` +

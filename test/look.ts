@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
-import { builtinSet } from '../src/models/pack.ts'
+import { builtinSet, type ModelSet } from '../src/models/pack.ts'
 import { preparePack } from '../src/models/prepare.ts'
 import { createPipeline, type Pipeline } from '../src/vision/pipeline.ts'
 import type { Box, Look, Point, SeenFace, View } from '../src/vision/view.ts'
@@ -21,10 +21,10 @@ export type TestEye = {
 }
 
 /** The pipeline without the service around it; the type of a picture is read from its bytes. */
-export async function openEye(): Promise<TestEye> {
+export async function openEye(set: ModelSet = builtinSet): Promise<TestEye> {
   await preparePack({ folder: modelsFolder })
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
-  const pipeline = await createPipeline({ modelsFolder, set: builtinSet, limits })
+  const pipeline = await createPipeline({ modelsFolder, set, limits })
   return {
     close: pipeline.close,
     look(bytes, look) {

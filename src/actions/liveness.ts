@@ -50,10 +50,14 @@ const livenessValue = z
   .meta({
     id: 'LivenessValue',
     description: [
-      'How often it is wrong (ISO/IEC 30107-3: APCER, attacks called live; BPCER, live people not',
-      'called live) depends on the networks that are installed, and is measured by `facegate',
+      'How often it is wrong (ISO/IEC 30107-3: APCER, attacks called live; BPCER, live people',
+      'called spoofs) depends on the networks that are installed, and is measured by `facegate',
       'evaluate liveness`.',
-      'BUILTIN_FIGURES',
+      'On drawn prints and screens of people of LFW (simulations: no recorded attack was at hand),',
+      'which it never saw, the recommended pack has APCER 11.0 % (the worse kind) and BPCER 6.6 %,',
+      'and gives 16.6 % of the people no judgement. The built-in network is no gate: on such',
+      'drawings of people whom its fit never saw it calls 0.3 % of attacks live and 0.1 % of people',
+      'spoofs, and is uncertain of nearly everybody else.',
       'docs/liveness.md tells all of it.',
     ].join(' '),
   })

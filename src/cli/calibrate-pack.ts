@@ -46,18 +46,18 @@ async function nameInManifest(
   named: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const place = path.join(folder, manifestFile)
-  const manifest = written.parse(JSON.parse(await readFile(place, 'utf8')))
-  const models = manifest.models.map((model) =>
-    model.id === modelId ? { ...model, decoding: { ...model.decoding, ...named } } : model,
+  const manifest = object.parse(JSON.parse(await readFile(place, 'utf8')))
+  const models = z.array(object).parse(manifest['models'])
+  const changed = models.map((model) =>
+    model['id'] === modelId
+      ? { ...model, decoding: { ...object.parse(model['decoding']), ...named } }
+      : model,
   )
-  await writeProduct(place, jsonBytes({ ...manifest, models }))
+  await writeProduct(place, jsonBytes({ ...manifest, models: changed }))
   await readPack(folder)
 }
 
-/** As much of a manifest as is changed here; the rest is kept as it is. */
-const written = z.looseObject({
-  models: z.array(z.looseObject({ id: z.string(), decoding: z.looseObject({}) })),
-})
+const object = z.record(z.string(), z.unknown())
 
 function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`)

@@ -11,7 +11,7 @@ import { verify } from '../../eval/verification.ts'
 import type { Figures, Verification, VerificationReport } from '../../eval/verification.ts'
 import { manifestFile } from '../models/installed.ts'
 import type { InstalledModel, ModelSet } from '../models/pack.ts'
-import { calibrationFor } from '../models-in-use.ts'
+import { calibrationFor, isCalibrated } from '../models-in-use.ts'
 import type { Picture } from '../vision/view.ts'
 import { writeCalibration, type Made } from './calibrate-pack.ts'
 import { UsageError } from './command.ts'
@@ -39,7 +39,7 @@ export async function runVerification(place: string, options: VerificationOption
   const gathered = await gatherTemplates(set.pictures, look, bar.update)
   bar.end()
   const pairs = progressBar('pairs')
-  const calibration = await calibrationFor(recognizer).catch(() => undefined)
+  const calibration = isCalibrated(recognizer) ? await calibrationFor(recognizer) : undefined
   const found = verify(set, gathered, { calibration, onProgress: pairs.update })
   pairs.end()
   const { raw, corrected } = found.scores
