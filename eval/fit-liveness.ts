@@ -12,7 +12,9 @@ import { openVision } from '../src/cli/vision.ts'
 import { table } from '../bench/table.ts'
 import { areaUnderCurve } from './compare/roc.ts'
 import { seededRandom, shuffled } from './fit/random.ts'
+import { builtinPack } from '../src/models/builtin.ts'
 import { logOdds } from '../src/vision/liveness/builtin-judge.ts'
+import { shareFrom } from './liveness/det.ts'
 import { chanceOf, fitLogistic } from './liveness/logistic.ts'
 import { lookAtAll } from './liveness/look-at.ts'
 import { live, readPresentations } from './liveness/presentations.ts'
@@ -43,6 +45,13 @@ console.log(
     kinds.map((kind) => [kind, ...shares.map((share) => quantile(sorted(kind), share).toFixed(3))]),
   ),
 )
+const { liveMin, spoofMax } = builtinPack.models.liveness.recipe
+for (const kind of kinds) {
+  const scores = [...sorted(kind)]
+  const above = shareFrom(scores, liveMin)
+  const below = 1 - shareFrom(scores, spoofMax)
+  console.log(`${kind}: ${percent(above)} from ${liveMin} on, ${percent(below)} below ${spoofMax}`)
+}
 for (const genuine of ['photograph', 'live'])
   for (const attack of ['print', 'replay']) {
     const area = areaUnderCurve({ genuine: sorted(genuine), impostor: sorted(attack) })
@@ -51,7 +60,7 @@ for (const genuine of ['photograph', 'live'])
 
 /** What the six crops say of every picture with a face, and where it comes from. */
 async function look(place: string) {
-  await using vision = await openVision()
+  await using vision = await openVision(['builtin'])
   const bar = progressBar('pictures')
   const judged = await lookAtAll(await readPresentations(place), vision.look, bar.update)
   bar.end()
@@ -71,4 +80,8 @@ async function look(place: string) {
 
 function quantile(values: Float32Array, share: number): number {
   return values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`
 }

@@ -1,4 +1,3 @@
-import { calibrationOf } from '../src/gallery/calibrations.ts'
 import { similarityAt } from '../src/gallery/similarity.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import type { Template } from '../src/vision/view.ts'
@@ -52,6 +51,8 @@ export type SimilarityFigures = {
 
 export type Verification = {
   readonly report: VerificationReport
+  /** Of the pictures that have one. */
+  readonly faces: readonly Face[]
   /** Of all pairs, for curves and tables. */
   readonly scores: Readonly<Record<keyof typeof scorers, Scores>>
   /** What each template scores against itself. */
@@ -61,11 +62,17 @@ export type Verification = {
 /** The false acceptance rates that are reported. */
 const fars = [1e-2, 1e-3, 1e-4, 1e-5]
 
+export type VerificationOptions = {
+  /** The table of the templates' model; without it nothing is said of similarities. */
+  readonly calibration: Calibration | undefined
+  readonly onProgress?: (done: number, total: number) => void
+}
+
 /** Measures how well templates tell people apart: `gathered` belongs to the pictures of `set`. */
 export function verify(
   set: FaceSet,
   gathered: readonly Gathered[],
-  onProgress: (done: number, total: number) => void,
+  { calibration, onProgress = () => undefined }: VerificationOptions,
 ): Verification {
   const faces = set.pictures.flatMap(({ person }, index): Face[] => {
     const template = templateAt(gathered, index)
@@ -94,10 +101,10 @@ export function verify(
     }),
     corrected: figures('corrected'),
     raw: figures('raw'),
-    similarity: similarityFigures(scores.corrected, calibrationOf(modelId)),
+    similarity: similarityFigures(scores.corrected, calibration),
   }
   const identical = faces.map(({ template }) => scorers.corrected(template, template))
-  return { report, scores, identical }
+  return { report, faces, scores, identical }
 }
 
 function templateAt(gathered: readonly Gathered[], index: number): Template | undefined {

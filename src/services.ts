@@ -1,10 +1,7 @@
 import { statfsSync } from 'node:fs'
-import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks, type Books } from './books.ts'
-import { calibrationOf } from './gallery/calibrations.ts'
-import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { restRoutes } from './http/routes/all.ts'
@@ -14,9 +11,8 @@ import { createServer, type Server } from './http/server.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
-import { builtinSet } from './models/pack.ts'
-import { preparePack, type PackProgress } from './models/prepare.ts'
-import { readTemplateModel } from './models/template.ts'
+import { readModelsInUse } from './models-in-use.ts'
+import type { PackProgress } from './models/prepare.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import { openPool, type PoolOptions, type VisionPool } from './vision/workers/pool.ts'
@@ -45,13 +41,10 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const { version, clock, log, onProgress } = surroundings
   const books = await openBooks(config, { clock, log })
   const { gate, begin } = books
-  const modelsFolder = path.join(config.DATA_DIR, 'models')
-  await preparePack({ folder: modelsFolder, onProgress, log })
-  const set = builtinSet
+  const { modelsFolder, set, calibration } = await readModelsInUse(config, { log, onProgress })
   const vision = openPool(visionOptions(config, { modelsFolder, set, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder, set)])
 
-  const calibration = await builtinCalibration()
   const memory = await openMemory(config, { store: books.store, calibration, clock, log })
   const services = { vision, gallery: memory.gallery }
 
@@ -90,14 +83,6 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
       await books[Symbol.asyncDispose]()
     },
   }
-}
-
-/** What the scores of the pack's templates mean. */
-async function builtinCalibration(): Promise<Calibration> {
-  const { modelId } = await readTemplateModel()
-  const calibration = calibrationOf(modelId)
-  if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
-  return calibration
 }
 
 function serverLimits(config: Config) {

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import type { Judged } from '../eval/liveness/look-at.ts'
+import { fitLogistic } from '../eval/liveness/logistic.ts'
 import { report } from '../eval/liveness/report.ts'
 import { simulate } from '../eval/liveness/simulate.ts'
 import { seededRandom } from '../eval/fit/random.ts'
@@ -110,6 +111,19 @@ test('rates are those of the scores and of the answers, and uncertain is neither
   assert.equal(found.asAnswered.bpcer, 0)
   assert.equal(found.asAnswered.bonaFideNonResponse, 0.25)
   assert.equal(found.asAnswered.attackNonResponse, 2 / 3)
+})
+
+test('the fit finds the weights that made the answers', () => {
+  const random = seededRandom(7)
+  const rows = Array.from({ length: 4000 }, () => {
+    const values = [4 * random() - 2, 4 * random() - 2]
+    const [a = 0, b = 0] = values
+    return { values, isLive: random() < 1 / (1 + Math.exp(-(2 * a - b))) }
+  })
+  const { weights, bias } = fitLogistic(rows)
+  const found = [...weights, bias]
+  for (const [index, expected] of [2, -1, 0].entries())
+    assert.ok(Math.abs((found[index] ?? 9) - expected) < 0.2, found.join(', '))
 })
 
 function judged(kind: string, score: number): Judged {

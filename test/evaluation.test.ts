@@ -185,11 +185,9 @@ test('a picture without a face matches nobody and is named with its reason', () 
     { a: 0, b: 2, same: false },
   ]
   const gathered = [face(1, 0), face(1, 0.1), face(9, 0)].map(({ template }) => template)
-  const { report } = verify(
-    { pictures, pairs },
-    [...gathered, { unusable: 'NO_FACE_FOUND' }],
-    () => undefined,
-  )
+  const { report } = verify({ pictures, pairs }, [...gathered, { unusable: 'NO_FACE_FOUND' }], {
+    calibration: undefined,
+  })
   assert.deepEqual(report.unusable, [{ file: 'b/2', reason: 'NO_FACE_FOUND' }])
   assert.equal(report.corrected.pairs?.genuine, 2)
   assert.equal(report.corrected.pairs?.areaUnderCurve, 0.5)

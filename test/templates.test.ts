@@ -99,7 +99,7 @@ test(
       ({ bytes }) => eye.look(Buffer.from(bytes, 'base64'), lookForTemplates),
       (done, total) => done % 200 === 0 && t.diagnostic(`${done} of ${total} pictures`),
     )
-    const { report } = verify(set, gathered, () => undefined)
+    const { report } = verify(set, gathered, { calibration: undefined })
     assert.deepEqual(report.unusable, [])
     const { pairs } = report.corrected
     assert.ok(pairs && pairs.accuracy >= 0.99, `accuracy ${pairs?.accuracy}`)

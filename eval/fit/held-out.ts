@@ -1,10 +1,15 @@
 import type { Face, Scorer, Scores } from '../compare/scores.ts'
-import type { Sample } from './fit.ts'
 import type { Learner } from './learners.ts'
 import { seededRandom, shuffled } from './random.ts'
 
+type OfPerson = { readonly person: string }
+
 /** Deals `samples` to `count` folds by person: nobody is in two. */
-export function peopleFolds(samples: readonly Sample[], count: number, seed: number): Sample[][] {
+export function peopleFolds<S extends OfPerson>(
+  samples: readonly S[],
+  count: number,
+  seed: number,
+): S[][] {
   const people = shuffled(seededRandom(seed), [...new Set(samples.map(({ person }) => person))])
   const places = new Map(people.map((person, index) => [person, index % count]))
   return Array.from({ length: count }, (_, fold) =>
@@ -21,9 +26,9 @@ export type HeldOut = Scores & {
  * Scores every pair of samples by a model that has learnt from neither person: for every two folds
  * it learns from the others, and so from nearly all people.
  */
-export function heldOutScores(
-  folds: readonly (readonly Sample[])[],
-  learn: Learner,
+export function heldOutScores<S extends OfPerson>(
+  folds: readonly (readonly S[])[],
+  learn: Learner<S>,
   score: Scorer,
   onProgress: (done: number, total: number) => void,
 ): HeldOut {
@@ -37,7 +42,7 @@ export function heldOutScores(
   const pairs = folds.flatMap((b, index) => folds.slice(0, index).map((a) => [a, b] as const))
   for (const [index, [a, b]] of pairs.entries()) {
     const templateOf = learn(folds.filter((fold) => fold !== a && fold !== b).flat())
-    const face = (sample: Sample): Face => ({
+    const face = (sample: S): Face => ({
       person: sample.person,
       template: templateOf(sample),
     })

@@ -4,7 +4,7 @@ import { readPicture } from '../detection.ts'
 import type { Presentation } from './presentations.ts'
 
 /** The largest face, as `svc.liveness` looks for it by default. */
-export const lookForLiveness: Look = {
+const lookForLiveness: Look = {
   minFaceConfidence: 0.6,
   minFaceSizePx: 40,
   maxFaces: 1,

@@ -9,14 +9,16 @@ export type AttributesOptions = {
   readonly json: boolean
   /** Where to draw the tables. */
   readonly out: string | undefined
+  /** `--models`. */
+  readonly models: readonly string[]
 }
 
 /** `facegate evaluate attributes`. */
 export async function runAttributes(
   folder: string,
-  { json, out }: AttributesOptions,
+  { json, out, models }: AttributesOptions,
 ): Promise<void> {
-  await using vision = await openVision()
+  await using vision = await openVision(models)
   const bar = progressBar('pictures')
   const { told, unusable } = await lookAtAll(folder, vision.look, bar.update)
   bar.end()

@@ -3,8 +3,11 @@ import { progressBar } from './progress.ts'
 import { openVision } from './vision.ts'
 
 /** `facegate evaluate detection`. */
-export async function runDetection(folder: string, json: boolean): Promise<void> {
-  await using vision = await openVision()
+export async function runDetection(
+  folder: string,
+  { json, models }: { readonly json: boolean; readonly models: readonly string[] },
+): Promise<void> {
+  await using vision = await openVision(models)
   const bar = progressBar('pictures')
   const report = await evaluateDetection(folder, (picture) => vision.look(picture), bar.update)
   bar.end()

@@ -10,12 +10,16 @@ export type LivenessOptions = {
   readonly json: boolean
   /** Where to draw the curves. */
   readonly out: string | undefined
+  readonly models: readonly string[]
 }
 
 /** `facegate evaluate liveness`. */
-export async function runLiveness(folder: string, { json, out }: LivenessOptions): Promise<void> {
+export async function runLiveness(
+  folder: string,
+  { json, out, models }: LivenessOptions,
+): Promise<void> {
   const presentations = await readPresentations(folder)
-  await using vision = await openVision()
+  await using vision = await openVision(models)
   const bar = progressBar('pictures')
   const judged = await lookAtAll(presentations, vision.look, bar.update)
   bar.end()

@@ -1,10 +1,20 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { calibrate } from '../../eval/compare/calibrate.ts'
 import { drawCurves } from '../../eval/compare/curve.ts'
+import { shareAbove } from '../../eval/compare/roc.ts'
 import { readFaceSet } from '../../eval/face-set.ts'
+import { fitRecognizer, type RecognizerFit } from '../../eval/fit/recognizer.ts'
 import { gatherTemplates, lookForTemplates } from '../../eval/gather.ts'
 import { verify } from '../../eval/verification.ts'
 import type { Figures, Verification, VerificationReport } from '../../eval/verification.ts'
+import { manifestFile } from '../models/installed.ts'
+import type { InstalledModel, ModelSet } from '../models/pack.ts'
+import { calibrationFor } from '../models-in-use.ts'
+import type { Picture } from '../vision/view.ts'
+import { writeCalibration, type Made } from './calibrate-pack.ts'
+import { UsageError } from './command.ts'
 import { progressBar } from './progress.ts'
 import { openVision } from './vision.ts'
 
@@ -12,21 +22,25 @@ export type VerificationOptions = {
   readonly json: boolean
   /** Where to draw the curve. */
   readonly out: string | undefined
-  /** Where to write the table of similarities. */
+  /** Where to write the table of similarities: a file, or the folder of the recognizer's pack. */
   readonly calibrate: string | undefined
+  /** What `--models` says. */
+  readonly models: readonly string[]
 }
 
 /** `facegate evaluate verification`. */
 export async function runVerification(place: string, options: VerificationOptions): Promise<void> {
   const set = await readFaceSet(place)
-  await using vision = await openVision()
+  await using vision = await openVision(options.models)
+  const { recognizer } = vision.set
+  const pack = packToCalibrate(recognizer, options.calibrate)
   const bar = progressBar('pictures')
-  const look = (picture: Parameters<typeof vision.look>[0]) =>
-    vision.look(picture, lookForTemplates)
+  const look = (picture: Picture) => vision.look(picture, lookForTemplates)
   const gathered = await gatherTemplates(set.pictures, look, bar.update)
   bar.end()
   const pairs = progressBar('pairs')
-  const found = verify(set, gathered, pairs.update)
+  const calibration = await calibrationFor(recognizer).catch(() => undefined)
+  const found = verify(set, gathered, { calibration, onProgress: pairs.update })
   pairs.end()
   const { raw, corrected } = found.scores
   if (options.out !== undefined)
@@ -34,16 +48,57 @@ export async function runVerification(place: string, options: VerificationOption
       { name: 'corrected', scores: corrected, colour: '#0b6e4f' },
       { name: 'raw distance', scores: raw, colour: '#b0413e' },
     ])
-  if (options.calibrate !== undefined) await writeTable(options.calibrate, place, found)
+  if (pack) await calibratePack(pack, place, found)
+  else if (options.calibrate !== undefined) await writeTable(options.calibrate, place, found)
   console.log(options.json ? JSON.stringify(found.report) : text(found.report))
 }
 
+/** The recognizer that `--calibrate` names by the folder of its pack, if it does. */
+function packToCalibrate(
+  recognizer: ModelSet['recognizer'],
+  calibrate: string | undefined,
+): InstalledModel | undefined {
+  if (calibrate === undefined || !existsSync(path.join(calibrate, manifestFile))) return undefined
+  if (recognizer === 'builtin' || path.resolve(recognizer.folder) !== path.resolve(calibrate))
+    throw new UsageError(`--calibrate ${calibrate}: choose its recognizer with --models`)
+  return recognizer
+}
+
+/** A recognizer without a cohort gets one, and a table that none of its people distort. */
+async function calibratePack(
+  pack: InstalledModel,
+  place: string,
+  found: Verification,
+): Promise<void> {
+  const about = aboutSet(place, found.report)
+  const { decoding } = pack.model
+  const hasCohort = decoding.kind === 'arcface' && decoding.cohort !== undefined
+  const bar = progressBar('cohorts')
+  const made = hasCohort
+    ? { table: calibrate(found.scores.corrected, found.identical, about) }
+    : fitted(fitRecognizer(found.faces, about, bar.update))
+  bar.end()
+  const files = await writeCalibration(pack, made)
+  console.error(`written in ${pack.folder}: ${files.join(', ')}`)
+}
+
+function fitted({ table, cohort, neighbours, heldOut }: RecognizerFit): Made {
+  for (const { fmr, score } of table.points) {
+    const tar = percent(shareAbove(heldOut.genuine, score))
+    console.error(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar}, on people held out`)
+  }
+  return { table, cohort: { cohort, neighbours } }
+}
+
 async function writeTable(file: string, place: string, found: Verification): Promise<void> {
-  const { modelId, pictures, people } = found.report
-  const measuredOn = new Date().toISOString().slice(0, 10)
-  const about = { modelId, set: place, measuredOn, people, pictures }
+  const about = aboutSet(place, found.report)
   const table = calibrate(found.scores.corrected, found.identical, about)
   await writeFile(file, `${JSON.stringify(table, null, 2)}\n`)
+}
+
+function aboutSet(place: string, { modelId, pictures, people }: VerificationReport) {
+  const measuredOn = new Date().toISOString().slice(0, 10)
+  return { modelId, set: path.basename(place), measuredOn, people, pictures }
 }
 
 function text(report: VerificationReport): string {

@@ -82,8 +82,10 @@ export const errorTable = {
   },
   LIVENESS_FAILED: {
     status: 200,
-    condition: 'requireLiveness was set and the face was not judged live.',
-    remedy: 'Capture the person again, directly with the camera.',
+    condition:
+      'requireLiveness was set and the face was not judged live; the message gives the decision, the score and the reasons.',
+    remedy:
+      'Capture the person again, directly with the camera, near, upright, well lit and alone.',
   },
   SUBJECT_NOT_FOUND: {
     status: 200,

@@ -126,8 +126,8 @@ const antispoof = z.strictObject({
   liveMin: share.default(0.5),
   spoofMax: share.default(0.4),
   /**
-   * How many times the face's box the picture must be wide and high: below 1.5 even the networks
-   * that look no further than that were seen to fail, see docs/liveness.md.
+   * How many times the face the picture must be wide and high: below 1.5 live people are turned
+   * away several times as often, see docs/liveness.md.
    */
   contextMin: z.number().min(1).max(8).default(1.5),
 })

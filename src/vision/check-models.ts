@@ -7,7 +7,7 @@ import type { ModelSet } from '../models/pack.ts'
 const entry = fileURLToPath(new URL('verifier.ts', import.meta.url))
 
 /**
- * Has a process of its own run every model of the pack on its fixed input. A file can be whole and
+ * Has a process of its own run every model of the pack and of `set` on its fixed input. A file can be whole and
  * still not compute what it should, on another processor or with another runtime.
  *
  * @throws Error that names each model with a wrong answer; the start must then refuse.

@@ -1,5 +1,8 @@
 /** The main module of the process that checks the models at every start. */
+import type { ModelSet } from '../models/pack.ts'
 import { verifyModels } from './verify.ts'
 
-const mismatches = await verifyModels(process.argv[2] ?? '')
+const [modelsFolder = '', set = ''] = process.argv.slice(2)
+// The parent process wrote it, from manifests that it has checked.
+const mismatches = await verifyModels(modelsFolder, JSON.parse(set) as ModelSet)
 process.stdout.write(JSON.stringify(mismatches))

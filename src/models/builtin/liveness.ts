@@ -39,22 +39,22 @@ export const liveness = {
   outputs: [{ name: 'probabilities', shape: [2], meaning: 'of live and not live, summing to 1' }],
   recipe: {
     /**
-     * Squares of this many times the box's longer side about its centre, and what the log-odds of
+     * Squares of this many times the face's longer side about its centre, and what the log-odds of
      * "live" in each count for in those of the face: fitted by eval/fit-liveness.ts.
      */
     crops: [
-      { cropFactor: 0.8, weight: 0.328 },
-      { cropFactor: 1, weight: 0.127 },
-      { cropFactor: 1.2, weight: 0.088 },
-      { cropFactor: 1.4, weight: 0.081 },
-      { cropFactor: 1.7, weight: 0.131 },
-      { cropFactor: 2, weight: 0.039 },
+      { cropFactor: 0.8, weight: 0.226 },
+      { cropFactor: 1, weight: 0.177 },
+      { cropFactor: 1.2, weight: 0.098 },
+      { cropFactor: 1.4, weight: 0.076 },
+      { cropFactor: 1.7, weight: 0.151 },
+      { cropFactor: 2, weight: 0.065 },
     ],
-    bias: -2.735,
+    bias: -2.702,
     /** Live from here on, not live below the other; see docs/liveness.md. */
     liveMin: 0.9,
     spoofMax: 0.08,
-    /** The picture must be so many times as wide and high as the face's box. */
+    /** The picture must be so many times as wide and high as the face. */
     contextMin: 1.5,
     labels: ['live', 'spoof'],
   },

@@ -5,6 +5,7 @@ import type { Sessions } from '../sessions.ts'
 import { output } from '../session.ts'
 import { chipOver } from '../similarity.ts'
 import { toTensor } from '../tensor.ts'
+import { faceBox } from './face-box.ts'
 import type { SpoofJudge } from './liveness.ts'
 
 const { liveness } = builtinPack.models
@@ -23,7 +24,8 @@ export async function openBuiltinJudge(sessions: Sessions): Promise<SpoofJudge> 
     liveMin: recipe.liveMin,
     spoofMax: recipe.spoofMax,
     contextMin: recipe.contextMin,
-    async judge({ detection: { box } }, { pyramid }) {
+    async judge(face, { pyramid }) {
+      const box = faceBox(face)
       const longer = Math.max(box.width, box.height)
       const parts: Record<string, number> = {}
       let sum: number = recipe.bias

@@ -9,6 +9,7 @@ import type { Session } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import { cropOf } from './crop.ts'
 import { cutOut } from './cut-out.ts'
+import { faceBox } from './face-box.ts'
 import type { SpoofJudge, Verdict } from './liveness.ts'
 
 type Antispoof = Extract<Decoding, { readonly kind: 'antispoof' }>
@@ -35,7 +36,7 @@ export async function openInstalledJudge(
     spoofMax: decoding.spoofMax,
     contextMin: Math.min(decoding.cropFactor, decoding.contextMin),
     async judge(face: Found, scene: Scene): Promise<Verdict> {
-      const { frame, box } = await closest(face, scene, session, decoding)
+      const { frame, box } = await closest(faceBox(face), scene, session, decoding)
       const rect = cropOf(decoding.crop, box, decoding.cropFactor, frame)
       const chip = cutOut(frame, rect, session.input)
       const score = await liveShare(session, decoding, toTensor(chip, session.input))
@@ -46,7 +47,7 @@ export async function openInstalledJudge(
 
 /** Where the frame has fewer pixels than the network would look at, the finer one is taken. */
 async function closest(
-  { detection: { box } }: Found,
+  box: Rect,
   { upright }: Scene,
   { input }: Session,
   { cropFactor }: Antispoof,

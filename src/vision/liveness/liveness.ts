@@ -5,6 +5,7 @@ import type { Sessions } from '../sessions.ts'
 import type { Liveness } from '../view.ts'
 import { openBuiltinJudge } from './builtin-judge.ts'
 import { reachOf } from './crop.ts'
+import { faceBox } from './face-box.ts'
 import { openInstalledJudge } from './installed-judge.ts'
 
 /** Says how much a face looks like a person and not like a picture of one. */
@@ -21,7 +22,7 @@ export type SpoofJudge = {
   /** See `Liveness`. */
   readonly liveMin: number
   readonly spoofMax: number
-  /** How many times the face's box the picture must be wide and high. */
+  /** How many times the face the picture must be wide and high. */
   readonly contextMin: number
   readonly judge: (face: Found, scene: Scene) => Promise<Verdict>
 }
@@ -54,7 +55,7 @@ export async function openLiveness(
         score: rounded(mean((_, index) => verdicts[index]?.score ?? 0)),
         ...thresholds,
         networks: Object.assign({}, ...verdicts.map(({ parts }) => parts)),
-        hasContext: reachOf(face.detection.box, scene.upright.frame) >= contextMin,
+        hasContext: reachOf(faceBox(face), scene.upright.frame) >= contextMin,
         hasColour: colourOf(face.mesh) >= colourMin,
       }
     },
