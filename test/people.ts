@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Services } from '../src/actions/action.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import { ActionError } from '../src/lib/errors.ts'
-import type { FaceQuality, Liveness, Look, Picture, SeenFace, View } from '../src/vision/view.ts'
+import type { FaceQuality } from '../src/vision/face-quality.ts'
+import type { Liveness, Look, Picture, SeenFace, View } from '../src/vision/view.ts'
 import type { TestImage } from './facegate.ts'
 
 /** Who stands in a picture of these tests, from left to right. */

@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts'
 import { chipOver, fitSimilarity } from './similarity.ts'
 import { toTensor } from './tensor.ts'
 import { tightSquare } from './tight-square.ts'
-import type { AttributeName, Attributes } from './view.ts'
+import type { AttributeName, Attributes } from './face-attributes.ts'
 
 /** Reads off a face how it looks. */
 export type AttributeReader = {

@@ -6,7 +6,7 @@ import type { Sessions } from './sessions.ts'
 import { chipOver } from './similarity.ts'
 import { toTensor } from './tensor.ts'
 import { tightSquare } from './tight-square.ts'
-import type { Expression } from './view.ts'
+import type { Expression } from './face-attributes.ts'
 import type { Chip } from './warp.ts'
 
 /**
