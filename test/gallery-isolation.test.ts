@@ -31,6 +31,9 @@ const rest =
 /** Every way to name a subject or a group, by the action or route that takes it. */
 const asks: Readonly<Record<string, readonly Ask[]>> = {
   'svc.detect': [],
+  'svc.liveness': [],
+  'svc.analyze': [],
+  'svc.attributes': [],
   'svc.identify': [call('svc.identify', ({ group }) => ({ ...images('Victim'), groups: [group] }))],
   'svc.enroll': [
     call('svc.enroll', ({ subjectId }) => ({ ...images('Victim'), subjectId })),

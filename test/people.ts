@@ -3,15 +3,8 @@ import type { Services } from '../src/actions/action.ts'
 import { createCalibrations, type Calibrations } from '../src/gallery/calibrations.ts'
 import type { Calibration } from '../src/gallery/similarity.ts'
 import { ActionError } from '../src/lib/errors.ts'
-import type {
-  FaceQuality,
-  Liveness,
-  Look,
-  Picture,
-  SeenFace,
-  Template,
-  View,
-} from '../src/vision/view.ts'
+import type { FaceQuality } from '../src/vision/face-quality.ts'
+import type { Liveness, Look, Picture, SeenFace, Template, View } from '../src/vision/view.ts'
 import type { TestImage } from './facegate.ts'
 
 /** Who stands in a picture of these tests, from left to right. */

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ActionError } from '../../src/lib/errors.ts'
-import type { Expression, Look, Picture, SeenFace, View } from '../../src/vision/view.ts'
+import type { Expression } from '../../src/vision/face-attributes.ts'
+import type { Look, Picture, SeenFace, View } from '../../src/vision/view.ts'
 import { readPicture } from '../detection.ts'
 import { readLabels } from '../labels.ts'
 import { expressions, genders } from './report.ts'

@@ -1,4 +1,4 @@
-import type { Expression } from '../../src/vision/view.ts'
+import type { Expression } from '../../src/vision/face-attributes.ts'
 
 /** What is known of a picture and what was told of it; undefined where nothing is. */
 export type Told = {

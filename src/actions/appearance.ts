@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { AttributeName, SeenFace } from '../vision/view.ts'
+import type { AttributeName } from '../vision/face-attributes.ts'
+import type { SeenFace } from '../vision/view.ts'
 import type { Caller } from './action.ts'
 
 /** What can be asked of a face. */

@@ -1,4 +1,5 @@
-import type { QualityComponents, SeenFace, View } from '../vision/view.ts'
+import type { QualityComponents } from '../vision/face-quality.ts'
+import type { SeenFace, View } from '../vision/view.ts'
 
 /** What may be wrong with a face, in the order in which it is told. */
 export const qualityReasons = [

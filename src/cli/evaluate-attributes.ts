@@ -9,6 +9,7 @@ export type AttributesOptions = {
   readonly json: boolean
   /** Where to draw the tables. */
   readonly out: string | undefined
+  /** `--models`. */
   readonly models: readonly string[]
 }
 

@@ -35,7 +35,8 @@ facegate evaluate liveness <folder> [--models <pack>] [--json]
   each kind, BPCER and ACER (ISO/IEC 30107-3), as svc.liveness answers and by score
   alone, at the thresholds of the networks in use. --out draws the DET curves.
 
-facegate evaluate attributes <folder> [--json] [--out <tables.png|tables.svg>]
+facegate evaluate attributes <folder> [--models <pack>] [--json]
+                             [--out <tables.png|tables.svg>]
 
   <folder>/labels.csv has the columns file and any of age (years), gender (male or
   female) and expression (neutral, happy, sad, angry, fearful, disgusted or

@@ -1,7 +1,6 @@
 import { builtinPack } from '../models/builtin.ts'
 import { arcfaceTemplate, fivePoints } from './arcface.ts'
 import { expressionOf } from './expression.ts'
-import { centre, squareAround } from './geometry.ts'
 import { namedLandmarks } from './mesh.ts'
 import type { Found, Scene } from './scene.ts'
 import { output } from './session.ts'
@@ -10,7 +9,8 @@ import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
 import { chipOver, fitSimilarity } from './similarity.ts'
 import { toTensor } from './tensor.ts'
-import type { AttributeName, Attributes } from './view.ts'
+import { tightSquare } from './tight-square.ts'
+import type { AttributeName, Attributes } from './face-attributes.ts'
 
 /** Reads off a face how it looks. */
 export type AttributeReader = {
@@ -72,13 +72,13 @@ async function runFaceres(
  */
 async function age(
   sessions: Sessions,
-  { detection: { box } }: Found,
+  { mesh }: Found,
   { pyramid }: Scene,
   faceres: Outputs,
 ): Promise<number> {
   const { input, recipe } = models.age_gender
-  const side = recipe.cropFactor * Math.max(box.width, box.height)
-  const chip = await pyramid.sample(chipOver(squareAround(centre(box), side), input), input)
+  const square = tightSquare(mesh, recipe.cropFactor)
+  const chip = await pyramid.sample(chipOver(square, input), input)
   const session = await sessions.builtin('age_gender')
   const direct = output(await session.run(toTensor(chip, input)), 'age')[0] ?? 0
   const expected = output(faceres, 'age').reduce((sum, share, years) => sum + share * years, 0)

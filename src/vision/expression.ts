@@ -1,12 +1,12 @@
 import { builtinPack } from '../models/builtin.ts'
-import { centre, squareAround } from './geometry.ts'
 import { chipLuma } from './luma.ts'
 import type { Found, Scene } from './scene.ts'
 import { output } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import { chipOver } from './similarity.ts'
 import { toTensor } from './tensor.ts'
-import type { Expression } from './view.ts'
+import { tightSquare } from './tight-square.ts'
+import type { Expression } from './face-attributes.ts'
 import type { Chip } from './warp.ts'
 
 /**
@@ -37,13 +37,13 @@ const { models } = builtinPack
 
 async function probabilities(
   sessions: Sessions,
-  { detection: { box } }: Found,
+  { mesh }: Found,
   { pyramid }: Scene,
   id: 'face_expression' | 'emotion',
 ): Promise<(label: Expression) => number> {
   const { input, recipe } = models[id]
-  const side = recipe.cropFactor * Math.max(box.width, box.height)
-  const chip = await pyramid.sample(chipOver(squareAround(centre(box), side), input), input)
+  const square = tightSquare(mesh, recipe.cropFactor)
+  const chip = await pyramid.sample(chipOver(square, input), input)
   const session = await sessions.builtin(id)
   const tensor = id === 'emotion' ? greyTensor(chip) : toTensor(chip, input)
   const shares = output(await session.run(tensor), 'probabilities')

@@ -3,7 +3,17 @@ import { meanOf } from './geometry.ts'
 import { eyeCentres } from './landmarks.ts'
 import { meshLandmarks68 } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
-import type { HeadPlace, Point } from './view.ts'
+import type { Point } from './view.ts'
+
+/** Where the head lies in the picture, in parts of the picture's height and width, 0..1. */
+export type HeadPlace = {
+  /** Chin to crown; the crown is estimated, for no network sees it. */
+  readonly heightShare: number
+  /** The middle between the eyes. */
+  readonly middle: Point
+  /** Between the middles of the eyes, px of the picture. */
+  readonly eyeDistancePx: number
+}
 
 /** Where the head lies in the whole picture. */
 export function headOf(mesh: Mesh, { width, height, frame }: Upright): HeadPlace {

@@ -3,7 +3,7 @@ import { meshRegions } from './mesh-regions.ts'
 import type { MeshRegion } from './mesh-regions.ts'
 import { joined, patchOf } from './patch.ts'
 import type { Patch } from './patch.ts'
-import type { Occlusion } from './view.ts'
+import type { Occlusion } from './face-quality.ts'
 
 /**
  * How sure it is that something covers the eyes or the lower face, 0..1; from 0.5 on they count as

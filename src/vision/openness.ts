@@ -1,6 +1,7 @@
 import type { Mesh } from './mesh.ts'
 import { ramp } from './ramp.ts'
-import type { Openness, Point } from './view.ts'
+import type { Openness } from './face-quality.ts'
+import type { Point } from './view.ts'
 
 /**
  * How far eyes and mouth are open, 0..1, by ratios of distances between points of the mesh.

@@ -8,7 +8,23 @@ import type { Luma } from './luma.ts'
 import type { Mesh } from './mesh.ts'
 import { meshRegions } from './mesh-regions.ts'
 import { sharpnessOf } from './quality.ts'
-import type { Background, PictureFacts } from './view.ts'
+
+/** A picture as a whole. */
+export type PictureFacts = {
+  /** Mean luma of the whole picture, 0..100. */
+  readonly brightness: number
+  /** As the component of a face, of the whole picture, 0..100. */
+  readonly sharpness: number
+  /** How plain the background of the largest face is; undefined where there is no face. */
+  readonly background: Background | undefined
+}
+
+export type Background = {
+  /** Standard deviation of the background's luma, 0..128. */
+  readonly deviation: number
+  /** The share of the picture that was looked at as background, 0..1. */
+  readonly share: number
+}
 
 /** Judges a picture as a whole. `mesh`: that of the largest face, if there is one. */
 export async function pictureFacts(frame: Frame, mesh: Mesh | undefined): Promise<PictureFacts> {

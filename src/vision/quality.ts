@@ -4,7 +4,8 @@ import { meshRegions } from './mesh-regions.ts'
 import { occlusionOf } from './occlusion.ts'
 import { opennessOf } from './openness.ts'
 import { ramp } from './ramp.ts'
-import type { FaceQuality, Openness, Occlusion, Pose, QualityComponents } from './view.ts'
+import type { FaceQuality, Openness, Occlusion, QualityComponents } from './face-quality.ts'
+import type { Pose } from './view.ts'
 
 /** What is judged: the close look, where the head points, how sure the detectors are. */
 export type Judged = {

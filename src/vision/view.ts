@@ -1,3 +1,8 @@
+import type { AttributeName, Attributes } from './face-attributes.ts'
+import type { FaceQuality } from './face-quality.ts'
+import type { HeadPlace } from './head.ts'
+import type { PictureFacts } from './picture-facts.ts'
+
 /** What the vision side is asked and what it answers. Plain data: it crosses a process border. */
 
 /** One picture as the caller sent it. */
@@ -111,96 +116,6 @@ export type SeenFace = {
   readonly attributes?: Attributes
   /** Only with `Look.picture`. */
   readonly head?: HeadPlace
-}
-
-/**
- * The components of ISO/IEC 29794-5, each 0..100, whole: 100 where it does not stand in the way of
- * recognition, 0 where it is as bad as can be told. `quality.ts` has the formulas.
- */
-export type QualityComponents = {
-  readonly sharpness: number
-  readonly brightness: number
-  readonly contrast: number
-  readonly exposure: number
-  readonly faceSize: number
-  readonly headPose: number
-  readonly eyesOpen: number
-  readonly mouthClosed: number
-  readonly occlusion: number
-}
-
-/** How sure it is that something covers a part of the face, 0..1; left and right as in the image. */
-export type Occlusion = {
-  readonly leftEye: number
-  readonly rightEye: number
-  readonly lowerFace: number
-}
-
-/** How far eyes and mouth are open, 0..1; 0.5 is the border. Left and right as in the image. */
-export type Openness = {
-  readonly leftEye: number
-  readonly rightEye: number
-  readonly mouth: number
-}
-
-/** What was measured of a face to judge how well it shows. */
-export type FaceQuality = {
-  readonly components: QualityComponents
-  /** Mean luma of the face, 0..255. */
-  readonly luma: number
-  readonly openness: Openness
-  readonly occlusion: Occlusion
-  /** The share of the face that lies beyond the borders of the picture, 0..1. */
-  readonly cutShare: number
-}
-
-export type Expression =
-  | 'neutral'
-  | 'happy'
-  | 'sad'
-  | 'angry'
-  | 'fearful'
-  | 'disgusted'
-  | 'surprised'
-
-/** What networks read off a face. */
-export type AttributeName = 'age' | 'gender' | 'expression'
-
-/** Only what was asked for. */
-export type Attributes = {
-  /** Years. */
-  readonly age?: number
-  /** How probably the face is a man's, 0..1. */
-  readonly male?: number
-  /** Probabilities, summing to 1. */
-  readonly expression?: Readonly<Record<Expression, number>>
-}
-
-/** A picture as a whole. */
-export type PictureFacts = {
-  /** Mean luma of the whole picture, 0..100. */
-  readonly brightness: number
-  /** As the component of a face, of the whole picture, 0..100. */
-  readonly sharpness: number
-  /** How plain the background of the largest face is; undefined where there is no face. */
-  readonly background: Background | undefined
-}
-
-export type Background = {
-  /** Standard deviation of the background's luma, 0..128. */
-  readonly deviation: number
-  /** The share of the picture that was looked at as background, 0..1. */
-  readonly share: number
-}
-
-/** Where the head lies in the picture, in parts of the picture's height and width, 0..1. */
-export type HeadPlace = {
-  /** Chin to crown; the crown is estimated, for no network sees it. */
-  readonly heightShare: number
-  /** The middle between the eyes. */
-  readonly middle: Point
-  /** Between the middles of the eyes, px of the picture. */
-  readonly eyeDistancePx: number
 }
 
 /** Everything that was seen in one picture. */
