@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { allActions } from '../actions/all.ts'
+import { jsonSchemaOf } from '../actions/json-schema.ts'
 import type { Request } from '../http/exchange.ts'
 import { errorTable } from '../lib/errors.ts'
 import { isUuid, newId } from '../lib/ids.ts'
@@ -36,7 +37,7 @@ export const listActions = defineRead({
     const prices = await listPrices(store.db, visitor.accountId)
     return allActions.map(({ name, summary, price, params, value, errors, example }) => {
       const own = prices.find(({ action }) => action === name)
-      const paramsSchema = z.toJSONSchema(params, { io: 'input' })
+      const paramsSchema = jsonSchemaOf(params, 'input')
       return {
         name,
         summary,
@@ -45,7 +46,7 @@ export const listActions = defineRead({
           unitMicros: String(own?.unitMicros ?? defaults.unitMicros),
         },
         paramsSchema,
-        valueSchema: z.toJSONSchema(value, { io: 'output' }),
+        valueSchema: jsonSchemaOf(value, 'output'),
         errors: [...errors],
         example: { params: { ...example.params }, value: example.value },
         ...imagesOf(paramsSchema),
