@@ -7,6 +7,7 @@ import { allActions } from '../src/actions/all.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { openBooks, type Books, type BooksOptions } from '../src/books.ts'
 import { readConfig } from '../src/config.ts'
+import { deskRoutes } from '../src/desk.ts'
 import type { Eyes } from '../src/gallery/remake.ts'
 import { execute, type ExecuteOptions } from '../src/http/execute.ts'
 import { restRoutes } from '../src/http/routes/all.ts'
@@ -14,7 +15,8 @@ import { serveRest } from '../src/http/routes/rest.ts'
 import { createServer } from '../src/http/server.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog, type Log } from '../src/lib/log.ts'
-import { openMemory, type Memory } from '../src/memory.ts'
+import { openMemory } from '../src/memory.ts'
+import { builtinSet } from '../src/models/pack.ts'
 import { createKey } from '../src/store/keys.ts'
 import { createAccount, createProject, type Project } from '../src/store/projects.ts'
 import { clientOf, unlimited, type TestAnswer, type TestClient } from './facegate.ts'
@@ -94,11 +96,28 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...(atStep && { atStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
+  const { gallery } = memory
+  const calibration = calibrations.of(models.active)
+  assert.ok(calibration, 'the active model has a table')
+  const desk = {
+    version: 'test',
+    modelsFolder: path.join(dataDir, 'models'),
+    set: builtinSet,
+    store,
+    gate,
+    gallery,
+    calibration,
+    executing,
+    clock,
+    log,
+  }
   const server = createServer({
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
+      ...deskRoutes(config, { ...desk, notReady: async () => [], workers: () => noWorkers }),
     ],
+    proxies: config.TRUST_PROXY,
     headersMsMax: 10_000,
     requestMsMax: 30_000,
     connectionsMax: 1000,
@@ -126,6 +145,16 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+const noWorkers = {
+  up: 0,
+  busy: 0,
+  queued: 0,
+  queuedBytes: 0,
+  respawns: 0,
+  recycled: 0,
+  poisoned: 0,
 }
 
 let names = 0

@@ -89,6 +89,9 @@ export const verify = defineAction({
     faceId: undefined,
     adoptedFaceId: undefined,
   }),
+  scores: ({ similarity, matched }) => [
+    { kind: 'similarity', value: similarity, isMatched: matched },
+  ],
   run: (call) => (isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)),
 })
 

@@ -9,6 +9,10 @@ import { galleries } from './migrations/0004-galleries.ts'
 import { threshold } from './migrations/0005-threshold.ts'
 import { attributeSwitches } from './migrations/0006-attribute-switches.ts'
 import { faces } from './migrations/0007-faces.ts'
+import { consoleUsers } from './migrations/0008-console.ts'
+import { hours } from './migrations/0009-hours.ts'
+import { hourStatements } from './hours.ts'
+import { createPendingCounts } from './pending-counts.ts'
 import type { Schema } from './schema.ts'
 import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './sqlite.ts'
 import { sqliteReading, sqliteTx } from './sqlite-tx.ts'
@@ -19,12 +23,20 @@ export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
 
 export type Database = Kysely<Schema>
 
+/** One transaction, by two ways to write. */
+export type Change = { readonly db: Database; readonly tx: Tx }
+
 /** An open database. */
 export type Store = {
   /** Typed queries, one at a time or in a transaction of many turns. */
   readonly db: Database
   /** Jobs of one turn, in a group commit with their neighbours. */
   readonly write: Write<Tx>
+  /**
+   * A transaction of many turns with the statements of a job beside kysely's queries. All calls wait
+   * for it: it is for what people do, not for calls.
+   */
+  readonly change: <T>(job: (change: Change) => Promise<T>) => Promise<T>
   /** Asks what is committed, all of it as at one moment, and waits for no writer. */
   readonly read: <T>(job: (reading: Reading) => T) => Promise<T>
   /**
@@ -46,6 +58,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0005-threshold': threshold,
   '0006-attribute-switches': attributeSwitches,
   '0007-faces': faces,
+  '0008-console': consoleUsers,
+  '0009-hours': hours,
 }
 
 /**
@@ -68,9 +82,13 @@ export async function openStore(dataDir: string, { atCommit }: StoreOptions = {}
   // A connection of its own sees what is committed, and nothing else, and waits for no writer.
   const reader = openSqlite(file)
   const reading = sqliteReading(reader)
+  const hours = hourStatements(connection)
+  const pending = createPendingCounts(hours)
+  const tx = sqliteTx(connection, hours, pending)
   return {
     db,
-    write: createWriter({ db, connection, tx: sqliteTx(connection), atCommit }),
+    write: createWriter({ db, connection, tx, pending, atCommit }),
+    change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: async (job) => inSnapshot(reader, () => job(reading)),
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
     findKey: keyFinder(reader),

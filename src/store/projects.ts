@@ -87,7 +87,9 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
 }
 
 export type ProjectChange = Partial<
-  Pick<Project, 'galleryMode' | keyof typeof byDefault> & { readonly switches: Partial<Switches> }
+  Pick<Project, 'name' | 'galleryMode' | keyof typeof byDefault> & {
+    readonly switches: Partial<Switches>
+  }
 >
 
 export async function updateProject(

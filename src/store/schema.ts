@@ -1,4 +1,12 @@
 import type { Generated } from 'kysely'
+import type {
+  AdminActRow,
+  CallHourRow,
+  LinkRow,
+  ScoreHourRow,
+  SessionRow,
+  UserRow,
+} from './console-schema.ts'
 import type { SwitchColumns } from './switches.ts'
 
 /**
@@ -27,6 +35,12 @@ export type Schema = {
   removals: RemovalRow
   deletions: DeletionRow
   answerSubjects: AnswerSubjectRow
+  users: UserRow
+  sessions: SessionRow
+  links: LinkRow
+  adminActs: AdminActRow
+  callHours: CallHourRow
+  scoreHours: ScoreHourRow
 }
 
 export type AccountRow = {
@@ -65,6 +79,8 @@ export type KeyRow = {
   readonly expiresAtUtc: string | null
   readonly revokedAtUtc: Generated<string | null>
   readonly lastUsedAtUtc: Generated<string | null>
+  /** 1: the console's own key of the project, which nobody holds and no list shows. */
+  readonly isHidden: Generated<0 | 1>
 }
 
 /** What one price unit of an action costs an account that does not pay the default. */

@@ -1,12 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../lib/money.ts'
 import { Kysely } from 'kysely'
+import { hourStatements, type CountedCall } from './hours.ts'
+import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from './schema.ts'
 import { prepare, preparer, sqliteDialect } from './sqlite.ts'
 import type { Facts, LedgerHead, Reading, Tx } from './tx.ts'
 
-/** The statements of a writer's job, prepared once on the connection that writes. */
-export function sqliteTx(connection: DatabaseSync): Tx {
+/**
+ * The statements of a writer's job, prepared once on the connection that writes.
+ *
+ * @param pending takes the calls that are to be counted by the hour; without it, each is at once.
+ */
+export function sqliteTx(
+  connection: DatabaseSync,
+  hours = hourStatements(connection),
+  pending?: PendingCounts,
+): Tx {
+  const count = pending ? pending.add : (row: CountedCall) => hours.countCalls([row])
   return {
     savepoint: (work) => {
       connection.exec('SAVEPOINT effect')
@@ -20,7 +31,8 @@ export function sqliteTx(connection: DatabaseSync): Tx {
       }
     },
     ...sqliteReading(connection),
-    ...gateStatements(connection),
+    ...gateStatements(connection, count),
+    countScore: hours.countScore,
     attempts: attemptStatements(connection),
     ledger: ledgerStatements(connection),
   }
@@ -43,6 +55,7 @@ export function sqliteReading(connection: DatabaseSync): Reading {
 
 function gateStatements(
   on: DatabaseSync,
+  count: (row: CountedCall) => void,
 ): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls'> {
   const facts = prepare<Facts>(
     on,
@@ -73,7 +86,10 @@ function gateStatements(
     facts: facts.first,
     touchKey: touchKey.run,
     fillBucket: fillBucket.run,
-    log: (row) => void log.run(row),
+    log: (row) => {
+      log.run(row)
+      count(row)
+    },
     sweepCalls: (old) => {
       const sweptRows = sweepCalls.run(old)
       if (sweptRows > 0) mark.run(old)

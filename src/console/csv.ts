@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream'
+
+type Row = Readonly<Record<string, unknown>>
+
+/**
+ * Rows as CSV (RFC 4180), sent as they are read; lists as JSON. The first row is read before anything
+ * is sent: what is wrong with the question still becomes an answer of its own.
+ */
+export async function csvStream(
+  columns: readonly string[],
+  rows: AsyncIterable<Row>,
+): Promise<Readable> {
+  const iterator = rows[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return Readable.from(lines(columns, iterator, first))
+}
+
+async function* lines(
+  columns: readonly string[],
+  rows: AsyncIterator<Row>,
+  first: IteratorResult<Row>,
+) {
+  yield `${columns.join(',')}\r\n`
+  for (let row = first; row.done !== true; row = await rows.next()) {
+    const { value } = row
+    yield `${columns.map((name) => cell(value[name])).join(',')}\r\n`
+  }
+}
+
+/**
+ * Spreadsheets run what begins like a formula, quoted or not: a quote before it makes it a text. A
+ * plain number is none, also a negative one.
+ */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const isNumber = /^-?\d+(?:\.\d+)?$/u.test(text)
+  const safe = !isNumber && /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
+  return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,115 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { builtinPack } from './builtin.ts'
+import { catalogue } from './catalogue.ts'
+import { listPacks, refOf } from './installed.ts'
+import type { ModelEntry } from './manifest.ts'
+import type { ModelSet, PackManifest, PackModel } from './pack.ts'
+
+/** A model as it is listed: built in, installed, or to be had. */
+export type ListedModel = {
+  /** `pack/model`. */
+  readonly model: string
+  readonly version: string
+  readonly roles: readonly string[]
+  readonly state: 'built-in' | 'installed' | 'available'
+  /** Whether the set looks with it, or keeps it for old templates. */
+  readonly use: 'active' | 'former' | null
+  readonly licence: string
+  readonly commercialUse: PackModel['licence']['commercialUse']
+  /** The ONNX file and its checksum; null where it is not known before it is installed. */
+  readonly file: string
+  readonly sha256: string | null
+  /** Of its file, or of what is to be fetched; null where that is not known. */
+  readonly bytes: number | null
+}
+
+/**
+ * All models by their place: built in, then installed, then the rest of the catalogue.
+ *
+ * @throws Error for a pack that cannot be read, naming it.
+ */
+export async function listModels(modelsFolder: string, set: ModelSet): Promise<ListedModel[]> {
+  const packs = await listPacks(modelsFolder)
+  const names = new Set(packs.map(({ manifest }) => manifest.name))
+  const builtin = Object.values<ModelEntry>(builtinPack.models)
+  return [
+    ...(await Promise.all(builtin.map((entry) => builtinModel(modelsFolder, set, entry)))),
+    ...(await Promise.all(
+      packs.flatMap(({ folder, manifest }) =>
+        manifest.models.map((model) => installedModel(folder, set, model)),
+      ),
+    )),
+    ...catalogue.filter(({ name }) => !names.has(name)).flatMap(availableModels),
+  ]
+}
+
+async function builtinModel(
+  folder: string,
+  set: ModelSet,
+  entry: ModelEntry,
+): Promise<ListedModel> {
+  const { id, version, roles, product, provenance } = entry
+  const replaceable = { detector: set.detector, recognizer: set.recognizer, liveness: set.liveness }
+  const isActive = roles.some(
+    (role) => !(role in replaceable) || replaceable[role as PackModel['role']] === 'builtin',
+  )
+  const isFormer = roles.includes('recognizer') && set.formerRecognizers.includes('builtin')
+  return {
+    model: `builtin/${id}`,
+    version,
+    roles,
+    state: 'built-in',
+    use: useOf(isActive, isFormer),
+    licence: provenance.licence,
+    // Who trained them said little of what they may be used for.
+    commercialUse: 'unclear',
+    ...product,
+    bytes: await bytesOf(path.join(folder, product.file)),
+  }
+}
+
+async function installedModel(
+  folder: string,
+  set: ModelSet,
+  model: PackModel,
+): Promise<ListedModel> {
+  const ref = refOf({ folder, model })
+  const { detector, recognizer, liveness } = set
+  const active = [detector, recognizer, ...(liveness === 'builtin' ? [] : liveness)]
+  const names = (used: ModelSet['detector']): boolean => used !== 'builtin' && refOf(used) === ref
+  return {
+    ...about(model),
+    model: ref,
+    state: 'installed',
+    use: useOf(active.some(names), set.formerRecognizers.some(names)),
+    bytes: await bytesOf(path.join(folder, model.file)),
+  }
+}
+
+function availableModels({ name, models }: PackManifest): ListedModel[] {
+  return models.map((model) => ({
+    ...about(model),
+    model: `${name}/${model.id}`,
+    state: 'available',
+    use: null,
+    bytes: model.source?.bytes ?? null,
+  }))
+}
+
+function about({ version, role, licence, file, sha256 }: PackModel) {
+  const { name, commercialUse } = licence
+  return { version, roles: [role], licence: name, commercialUse, file, sha256 }
+}
+
+function useOf(isActive: boolean, isFormer: boolean): ListedModel['use'] {
+  if (isActive) return 'active'
+  return isFormer ? 'former' : null
+}
+
+async function bytesOf(place: string): Promise<number | null> {
+  return stat(place).then(
+    ({ size }) => size,
+    () => null,
+  )
+}
