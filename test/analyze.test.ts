@@ -130,7 +130,7 @@ test('what covers a face is noticed, and where', async () => {
   const parts: Partial<Record<CoverKind, 'lowerFace' | 'leftEye'>> = {
     blueMask: 'lowerFace',
     blackMask: 'lowerFace',
-    handOverMouth: 'lowerFace',
+    redMask: 'lowerFace',
     bar: 'leftEye',
     sunglasses: 'leftEye',
   }
@@ -191,7 +191,7 @@ test('suitable is what enrolment would take; whoever is not has a reason', async
 })
 
 test('LOW_QUALITY of enrolment names the reasons of the analysis', async () => {
-  const bytes = await sharp(portrait).blur(7).linear(0.3, 0).png().toBuffer()
+  const bytes = await sharp(portrait).blur(4).linear(0.2, 0).png().toBuffer()
   const { body } = await facegate.run(
     'svc.enroll',
     { bytes, contentType: 'image/png' },
