@@ -1,18 +1,21 @@
 import { run as detect } from './detect.ts'
 import { run as gate } from './gate.ts'
 import { run as search } from './search.ts'
+import { run as sets } from './sets.ts'
 import { run as stages } from './stages.ts'
 
-/** `npm run bench [name]`: one file each; without a name, all of them. */
+/** `npm run bench [name]`: one file each; without a name, all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   stages,
   detect,
   gate,
   search,
+  sets,
 }
 
 const [name, ...args] = process.argv.slice(2)
-const chosen = name === undefined ? Object.values(benches) : [benches[name]]
+const chosen =
+  name === undefined ? Object.values(benches).filter((bench) => bench !== sets) : [benches[name]]
 for (const bench of chosen) {
   if (!bench) {
     console.error(`there is no bench ${name}; there are ${Object.keys(benches).join(', ')}`)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { modelCards } from '../eval/model-cards.ts'
 import { settings } from '../src/config.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
@@ -22,4 +23,8 @@ test('every dependency stands in docs/dependencies.md', async () => {
   const text = await read('docs/dependencies.md')
   for (const name of Object.keys({ ...packageJson.dependencies, ...packageJson.devDependencies }))
     if (!name.startsWith('@types/')) assert.ok(text.includes(`\`${name}\``), name)
+})
+
+test('docs/models.md is what the manifests say', async () => {
+  assert.equal(await read('docs/models.md'), modelCards(), 'run: node eval/model-cards.ts')
 })

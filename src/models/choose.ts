@@ -26,12 +26,14 @@ export function chooseModels(
     return first?.model
   }
   const recognizer = only('recognizer') ?? set.recognizer
+  const formerRecognizers = formerOf(set, recognizer)
   mustBeCalibrated(recognizer)
+  mustHaveOwnName(recognizer, formerRecognizers)
   return {
     detector: only('detector') ?? set.detector,
     recognizer,
     liveness: livenessOf(fitting) ?? set.liveness,
-    formerRecognizers: formerOf(set, recognizer),
+    formerRecognizers,
   }
 }
 
@@ -64,4 +66,17 @@ function mustBeCalibrated(recognizer: ModelSet['recognizer']): void {
     throw new Error(
       `${recognizer.model.id} has no table of similarities yet: docs/packs.md says how to make one`,
     )
+}
+
+/** Templates remember `id@version`: two networks of one such name would be mixed up. */
+function mustHaveOwnName(
+  recognizer: ModelSet['recognizer'],
+  others: ModelSet['formerRecognizers'],
+): void {
+  if (recognizer === 'builtin') return
+  const { id, version } = recognizer.model
+  const twin = others.some(
+    (other) => other !== 'builtin' && other.model.id === id && other.model.version === version,
+  )
+  if (twin) throw new Error(`old templates are called ${id}@${version} too: raise the version`)
 }

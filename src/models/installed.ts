@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { packManifest, type InstalledModel, type PackManifest, type PackModel } from './pack.ts'
@@ -33,6 +33,24 @@ export async function listPacks(modelsFolder: string): Promise<readonly Installe
   for (const name of names.filter((each) => !each.startsWith('.')).toSorted())
     packs.push(await readPack(path.join(folder, name)))
   return packs
+}
+
+/**
+ * The installed pack of this name; undefined when there is none.
+ *
+ * @throws Error of `readPack` when it cannot be read.
+ */
+export async function findPack(
+  modelsFolder: string,
+  name: string,
+): Promise<InstalledPack | undefined> {
+  const folder = packFolder(modelsFolder, name)
+  return isPackName(name) && existsSync(folder) ? readPack(folder) : undefined
+}
+
+/** Whether this can be the name of a pack, and so of a folder of its own. */
+export function isPackName(name: string): boolean {
+  return packManifest.shape.name.safeParse(name).success
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Measured } from './pack.ts'
+
 /**
  * What a model pack is, as plain data: a folder of ONNX files and, for each of them, where it comes
  * from, what it takes, what it gives and what it answers to a fixed input.
@@ -30,6 +32,10 @@ export type ModelEntry = {
   readonly product: Product
   readonly source: Source
   readonly provenance: Provenance
+  /** For the model cards, as in `pack.ts`. */
+  readonly measured: readonly Measured[]
+  /** What it must not be used for, for the model cards. */
+  readonly notFor: string
   readonly input: ModelInput
   readonly outputs: readonly ModelOutput[]
   /** Constants that belong to the weights: anchors, crop factors, the order of labels. */

@@ -155,6 +155,15 @@ const source = z.strictObject({
   ]),
 })
 
+const measured = z.strictObject({
+  what: z.string(),
+  /** On which data. */
+  on: z.string(),
+  value: z.string(),
+  /** The command that measures it, or whose figure it is. */
+  how: z.string().default('quoted'),
+})
+
 const packModel = z.strictObject({
   id: name,
   /** Raised whenever the bytes of the file change: templates remember `id@version`. */
@@ -170,9 +179,7 @@ const packModel = z.strictObject({
   input,
   decoding,
   /** What was measured, for the model cards. */
-  measured: z
-    .array(z.strictObject({ what: z.string(), on: z.string(), value: z.string() }))
-    .default([]),
+  measured: z.array(measured).default([]),
   /** What it must not be used for, for the model cards. */
   notFor: z.string().optional(),
 })
@@ -189,6 +196,7 @@ export type PackManifest = z.output<typeof packManifest>
 /** A manifest as it is written: what has a default may be missing. */
 export type PackInput = z.input<typeof packManifest>
 export type PackModel = z.output<typeof packModel>
+export type Measured = z.output<typeof measured>
 export type Decoding = PackModel['decoding']
 
 /** Every file of a model, in the folder of its pack: the network first. */

@@ -6,10 +6,10 @@ import { retinaface } from './decoders/retinaface.ts'
 import { scrfd } from './decoders/scrfd.ts'
 import { yunet } from './decoders/yunet.ts'
 import type { Detector } from './detector.ts'
-import type { Frame } from './frame.ts'
 import { suppress } from './geometry.ts'
 import type { Rect } from './geometry.ts'
 import { beyondDoubt, judge } from './judge.ts'
+import type { Scene } from './scene.ts'
 import type { Session } from './session.ts'
 import { providersOf } from './sessions.ts'
 import type { Sessions } from './sessions.ts'
@@ -34,12 +34,12 @@ export async function openInstalledDetector(
   decode(await session.run(blackInput(session.input)), session.input)
   return {
     providers: providersOf([installed.model]),
-    async find({ upright, examine }, isWanted) {
-      const faces = await findIn(upright.frame, session, decode)
+    async find(scene, isWanted) {
+      const faces = await findIn(scene, session, decode)
       const kept = suppress(faces, ({ score }) => score, decoding.overlapMax)
       const judged: Detection[] = []
       for (const face of kept.slice(0, detectionsMax).map((raw) => detectionOf(raw, decoding)))
-        if (isWanted(face)) judged.push(await judge(face, examine))
+        if (isWanted(face)) judged.push(await judge(face, scene.examine))
       return judged.filter(isWanted)
     },
   }
@@ -54,11 +54,22 @@ function decoderOf(session: Session, decoding: DetectorRecipe): Decode {
   return retinaface(session, decoding)
 }
 
-/** What the network sees, in continuous coordinates of the frame. */
-async function findIn(frame: Frame, session: Session, decode: Decode): Promise<RawFace[]> {
-  const input = session.isAnySize ? fittedInput(frame, session.input) : session.input
-  const { tensor, scaleX, scaleY } = await letterbox(frame, input, scaleInto(frame, session.input))
-  const faces = decode(await session.run(tensor, input), input)
+/**
+ * What the network sees, in continuous coordinates of the frame. It looks at the frame as it is
+ * halved for close looks anyway: shrinking the whole once more would cost as much as the network.
+ */
+async function findIn(
+  { upright: { frame }, pyramid }: Scene,
+  session: Session,
+  decode: Decode,
+): Promise<RawFace[]> {
+  const { input: most, isAnySize } = session
+  const level = await pyramid.atLeast(scaleInto(frame, most))
+  const input = isAnySize ? fittedInput(level, most) : most
+  const seen = await letterbox(level, input, scaleInto(level, most))
+  const faces = decode(await session.run(seen.tensor, input), input)
+  const scaleX = (seen.scaleX * frame.width) / level.width
+  const scaleY = (seen.scaleY * frame.height) / level.height
   return faces.map(({ score, box, points }) => ({
     score,
     box: {

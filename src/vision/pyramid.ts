@@ -11,6 +11,8 @@ export type Pyramid = {
     toFrame: Affine,
     size: { readonly width: number; readonly height: number },
   ) => Promise<Chip>
+  /** The smallest size of the whole frame, halved again and again, that is at least this scale. */
+  readonly atLeast: (scale: number) => Promise<Frame>
 }
 
 /**
@@ -20,26 +22,31 @@ export type Pyramid = {
  * magnify it is sampled from the finer frame.
  */
 export function createPyramid({ frame, finer }: Pick<Upright, 'frame' | 'finer'>): Pyramid {
-  const levels = new Map<number, Promise<Frame>>()
+  const levels = new Map([[0, Promise.resolve(frame)]])
+
+  /** Each half of the one before: a quarter of the frame costs a quarter of halving it. */
+  function halved(times: number): Promise<Frame> {
+    const level = levels.get(times) ?? halved(times - 1).then((larger) => half(larger))
+    levels.set(times, level)
+    return level
+  }
+
   return {
     async sample(toFrame, size) {
-      const halvings = Math.floor(Math.log2(shrinkOf(toFrame) / shrinkMin))
-      const key = Math.max(-1, halvings)
-      const made = levels.get(key) ?? (key < 0 ? finer() : smaller(frame, 2 ** key))
-      levels.set(key, made)
-      const level = await made
+      const times = Math.floor(Math.log2(shrinkOf(toFrame) / shrinkMin))
+      const level = await (times < 0 ? finer() : halved(times))
       return warp(level, scaled(toFrame, frame, level), size)
     },
+    atLeast: (scale) => halved(Math.max(0, Math.floor(-Math.log2(scale)))),
   }
 }
 
 /** Below it a chip would magnify what it shows. */
 const shrinkMin = 0.9
 
-async function smaller(frame: Frame, factor: number): Promise<Frame> {
-  if (factor === 1) return frame
-  const width = Math.max(1, Math.round(frame.width / factor))
-  const height = Math.max(1, Math.round(frame.height / factor))
+function half(frame: Frame): Promise<Frame> {
+  const width = Math.max(1, Math.round(frame.width / 2))
+  const height = Math.max(1, Math.round(frame.height / 2))
   return resize(frame, width, height)
 }
 

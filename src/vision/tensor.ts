@@ -50,7 +50,8 @@ export async function letterbox(
 ): Promise<Letterbox> {
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
-  const { pixels } = await resize(frame, width, height)
+  const isThatSize = frame.width === width && frame.height === height
+  const { pixels } = isThatSize ? frame : await resize(frame, width, height)
   const tensor = blackInput(input)
   const planeSize = input.width * input.height
   const [first = 0, second = 0, third = 0] = blackLevels(input)

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { installedOf, readChosenSet } from '../../models/active.ts'
-import { listPacks, refOf } from '../../models/installed.ts'
+import { isPackName, packFolder, refOf } from '../../models/installed.ts'
 import { print } from '../admin.ts'
 import { UsageError } from '../command.ts'
 import { modelsFolder } from './folder.ts'
@@ -15,10 +16,11 @@ export async function remove(args: readonly string[]): Promise<void> {
   const [name, ...rest] = positionals
   if (name === undefined || rest.length > 0) throw new UsageError('name one pack')
   const folder = modelsFolder()
-  const pack = (await listPacks(folder)).find(({ manifest }) => manifest.name === name)
-  if (!pack) throw new Error(`the pack ${name} is not installed`)
+  // Also one whose manifest cannot be read, as long as nothing needs it.
+  const place = packFolder(folder, name)
+  if (!isPackName(name) || !existsSync(place)) throw new Error(`the pack ${name} is not installed`)
   const set = await readChosenSet(folder)
-  const used = installedOf(set).filter((model) => model.folder === pack.folder)
+  const used = installedOf(set).filter((model) => model.folder === place)
   const former = used.filter((model) => set.formerRecognizers.includes(model))
   if (used.length > former.length)
     throw new Error(`${name} is in use; choose other models first, as facegate models use builtin`)
@@ -26,6 +28,6 @@ export async function remove(args: readonly string[]): Promise<void> {
     throw new Error(
       `old templates need ${former.map(refOf).join(', ')}: nobody could be found by them any more`,
     )
-  await rm(pack.folder, { recursive: true })
+  await rm(place, { recursive: true })
   print({ removed: name }, values.json, () => `removed ${name}`)
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { readChosenSet, writeModelSet } from '../../models/active.ts'
 import { chooseModels, type Choosable } from '../../models/choose.ts'
-import { checkModelFiles, listPacks, refOf } from '../../models/installed.ts'
+import { checkModelFiles, findPack, refOf } from '../../models/installed.ts'
 import { builtinSet, type ModelSet } from '../../models/pack.ts'
 import { print } from '../admin.ts'
 import { UsageError } from '../command.ts'
@@ -45,9 +45,9 @@ export async function usePack(
   const after = wanted === 'builtin' ? await withoutBroken(choice) : choice
   await writeModelSet(folder, after)
   const chosen = namesOf(after)
-  const lines = Object.entries(chosen).map(
-    ([what, names]) => `${what}: ${[names].flat().join(', ')}`,
-  )
+  const lines = Object.entries(chosen)
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${what}: ${[names].flat().join(', ')}`)
   const isOther = namesOf(before).recognizer !== chosen.recognizer
   const count = isOther ? await countNotComparable(after) : undefined
   return {
@@ -88,8 +88,8 @@ async function choosables(folder: string, wanted: string): Promise<readonly Choo
       role,
       model: 'builtin',
     }))
-  const [name, id] = wanted.split('/')
-  const pack = (await listPacks(folder)).find(({ manifest }) => manifest.name === name)
+  const [name = '', id] = wanted.split('/')
+  const pack = await findPack(folder, name)
   if (!pack) throw new Error(`the pack ${name} is not installed: facegate models install ${name}`)
   const models = pack.manifest.models.filter((model) => id === undefined || model.id === id)
   if (models.length === 0) throw new Error(`the pack ${name} has no model ${id}`)

@@ -27,6 +27,17 @@ export const ageGender = {
       "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
     trainingData: 'UTK, FGNET, Chalearn, Wiki, IMDB, CACD, MegaAge, MegaAge-Asian (TUTORIAL.md)',
   },
+  measured: [
+    {
+      what: 'age, mean error, 16 to 70 years',
+      on: 'UTKFace, 878 pictures, of which it has seen some in training',
+      value: '6.5 years',
+      how: 'quoted',
+    },
+    { what: 'sex', on: 'LFW and celebrities, 177 pictures', value: '98.3 %', how: 'quoted' },
+  ],
+  notFor:
+    'Telling who may buy, enter or see something by age; gender as anything but an impression.',
   input: {
     name: 'input',
     width: 112,

@@ -28,6 +28,16 @@ export const blazeface = {
       "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
     trainingData: 'not stated',
   },
+  measured: [
+    {
+      what: 'faces found, false ones per picture, alone at 0.5',
+      on: '205 labelled faces',
+      value: '199 of 205, 0.03',
+      how: 'quoted',
+    },
+    { what: 'one picture, one thread', on: '256×256', value: '6.8 ms', how: 'quoted' },
+  ],
+  notFor: 'Small faces of a group alone: the service asks ssd_mobilenetv1 there.',
   input: {
     name: 'input',
     width: 256,

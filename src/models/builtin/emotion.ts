@@ -28,6 +28,15 @@ export const emotion = {
       "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
     trainingData: 'not stated',
   },
+  measured: [
+    {
+      what: 'accuracy, alone; averaged with face_expression',
+      on: 'FER2013, 1,794 pictures (people: about 65 %)',
+      value: '56.2 %; 59.5 %',
+      how: 'quoted',
+    },
+  ],
+  notFor: 'Inferring what people feel, want or are, least of all at work and in education.',
   input: {
     name: 'input_1',
     width: 64,

@@ -27,6 +27,15 @@ export const faceExpression = {
       "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
     trainingData: 'public data sets, not named, and images scraped from the web (TUTORIAL.md)',
   },
+  measured: [
+    {
+      what: 'accuracy, alone; averaged with emotion',
+      on: 'FER2013, 1,794 pictures (people: about 65 %)',
+      value: '57.4 %; 59.5 %',
+      how: 'quoted',
+    },
+  ],
+  notFor: 'Inferring what people feel, want or are, least of all at work and in education.',
   input: {
     name: 'input',
     width: 112,

@@ -27,6 +27,8 @@ export const faceLandmark68 = {
       "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
     trainingData: 'about 35,000 face images labelled with 68 points, not named (TUTORIAL.md)',
   },
+  measured: [{ what: 'one face, one thread', on: '112×112', value: '1.1 ms', how: 'quoted' }],
+  notFor: 'Profiles; measuring faces to the pixel: it places the mesh, no more.',
   input: {
     name: 'input',
     width: 112,

@@ -28,6 +28,23 @@ export const faceRecognition = {
       "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
     trainingData: 'not stated',
   },
+  measured: [
+    {
+      what: 'ten-fold accuracy, mirrored too, alone',
+      on: 'LFW, 6,000 pairs',
+      value: '99.12 ± 0.14 %',
+      how: 'quoted',
+    },
+    {
+      what: 'TAR at FAR 1e-4, 1e-5, alone, mirrored too',
+      on: 'LFW, 23.75 million pairs of strangers',
+      value: '74.6, 49.4 %',
+      how: 'quoted',
+    },
+    { what: 'one face, one thread', on: '150×150', value: '6.3 ms', how: 'quoted' },
+  ],
+  notFor:
+    'Galleries of more than a few thousand people; deciding about anybody without a person in between.',
   input: {
     name: 'input',
     width: 150,

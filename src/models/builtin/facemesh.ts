@@ -29,6 +29,8 @@ export const facemesh = {
       "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
     trainingData: 'not stated',
   },
+  measured: [{ what: 'one face, one thread', on: '192×192', value: '3.9 ms', how: 'quoted' }],
+  notFor: 'Medical or cosmetic measures: the depth is a guess from one picture.',
   input: {
     name: 'input_1',
     width: 192,

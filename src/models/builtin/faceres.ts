@@ -35,6 +35,24 @@ export const faceres = {
       "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
     trainingData: 'not stated',
   },
+  measured: [
+    {
+      what: 'ten-fold accuracy, mirrored too, alone',
+      on: 'LFW, 6,000 pairs',
+      value: '98.53 ± 0.18 %',
+      how: 'quoted',
+    },
+    {
+      what: 'age, mean error, 16 to 70 years',
+      on: 'UTKFace, 878 pictures',
+      value: '6.4 years',
+      how: 'quoted',
+    },
+    { what: 'sex', on: 'LFW and celebrities, 177 pictures', value: '98.9 %', how: 'quoted' },
+    { what: 'one face, one thread', on: '224×224', value: '13.3 ms', how: 'quoted' },
+  ],
+  notFor:
+    'Telling who may buy, enter or see something by age; gender as anything but an impression.',
   input: {
     name: 'input_1',
     width: 224,

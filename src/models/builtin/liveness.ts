@@ -27,6 +27,17 @@ export const liveness = {
       "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
     trainingData: 'not stated',
   },
+  measured: [
+    {
+      what: 'ACER of one crop; of six crops',
+      on: 'NUAA, ten people held out: prints of 2010',
+      value: '0.41; 0.28',
+      how: 'quoted',
+    },
+    { what: 'APCER at BPCER 5 %, six crops', on: 'the same', value: '56 %', how: 'quoted' },
+  ],
+  notFor:
+    'A gate of any kind: where it rejects one live face in twenty it misses half of the prints.',
   input: {
     name: 'conv2d_1_input',
     width: 32,

@@ -27,6 +27,16 @@ export const ssdMobilenetv1 = {
       "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
     trainingData: 'WIDER FACE (TUTORIAL.md)',
   },
+  measured: [
+    {
+      what: 'faces found, false ones per picture, with blazeface',
+      on: '205 labelled faces',
+      value: '201 of 205, 0.03',
+      how: 'quoted',
+    },
+    { what: 'one picture, one thread', on: '512×512', value: '64.8 ms', how: 'quoted' },
+  ],
+  notFor: 'Faces that fill half of the picture alone: it hardly sees them, blazeface does.',
   input: {
     name: 'input',
     width: 512,

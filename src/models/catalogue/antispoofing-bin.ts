@@ -37,9 +37,9 @@ export const antispoofingBin: PackInput = {
         logits: true,
       },
       measured: [
-        { what: 'ACER (quoted)', on: 'NUAA, ten people held out: prints of 2010', value: '0.046' },
-        { what: 'live faces rejected at 0.5 (quoted)', on: 'LFW', value: '0.7 %' },
-        { what: 'one face, one thread (quoted)', on: '128×128', value: '5.2 ms' },
+        { what: 'ACER', on: 'NUAA, ten people held out: prints of 2010', value: '0.046' },
+        { what: 'live faces rejected at 0.5', on: 'LFW', value: '0.7 %' },
+        { what: 'one face, one thread', on: '128×128', value: '5.2 ms' },
       ],
       notFor: 'Commercial use before its author allows it; a sole gate to anything of value.',
     },

@@ -22,7 +22,7 @@ export const auraface: PackInput = {
       licence: { name: 'Apache-2.0', commercialUse: 'allowed', note: 'Stated by its model card.' },
       provenance: {
         origin: 'AuraFace-v1 (ResNet-100, ArcFace), fal',
-        trainingData: 'commercial and public sources, by its model card; not published',
+        trainingData: 'not published; its model card says more',
       },
       input: {
         width: 112,

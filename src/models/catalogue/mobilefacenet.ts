@@ -33,16 +33,16 @@ export const mobilefacenet: PackInput = {
       decoding: { kind: 'arcface', dimensions: 128, flip: true },
       measured: [
         {
-          what: 'ten-fold accuracy, mirrored too, raw (quoted)',
+          what: 'ten-fold accuracy, mirrored too, raw',
           on: 'LFW, 6,000 pairs',
           value: '99.1–99.3 %',
         },
         {
-          what: 'TAR at FAR 1e-4, 1e-5, 1e-6, raw (quoted)',
+          what: 'TAR at FAR 1e-4, 1e-5, 1e-6, raw',
           on: 'LFW, 23.75 million pairs of strangers',
           value: '95.6, 91.0, 76 %',
         },
-        { what: 'one face, mirrored too, one thread (quoted)', on: '112×112', value: '5.0 ms' },
+        { what: 'one face, mirrored too, one thread', on: '112×112', value: '5.0 ms' },
       ],
       notFor: 'Commercial use before its licence is known.',
     },

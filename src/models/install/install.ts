@@ -1,7 +1,6 @@
 import { copyFile, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { newId } from '../../lib/ids.ts'
 import { installedOf, readChosenSet } from '../active.ts'
 import { manifestFile, packFolder, packsFolder, readPack, sha256OfFile } from '../installed.ts'
 import type { InstalledPack } from '../installed.ts'
@@ -139,11 +138,11 @@ async function refuseChangeOfActive(modelsFolder: string, pack: PackManifest): P
 
 /** Between the two renames a crash would leave neither: the next installation mends that. */
 async function replaceFolder(from: string, to: string): Promise<void> {
-  const old = `${path.dirname(to)}/.old-${newId()}`
-  const had = existsSync(to)
-  if (had) await rename(to, old)
+  const old = path.join(path.dirname(to), `.old-${path.basename(to)}`)
+  await rm(old, { recursive: true, force: true })
+  if (existsSync(to)) await rename(to, old)
   await rename(from, to)
-  if (had) await rm(old, { recursive: true })
+  await rm(old, { recursive: true, force: true })
 }
 
 /** Keeps the named files and their parts alone. */

@@ -32,8 +32,10 @@ export async function transfer(
     const answer = await ask(url, known, silence.signal)
     if (answer.status === 416) await part.remove()
     const from = beginning(answer, known.bytes)
-    if (from === 0) await part.begin(url, answer.headers)
-    const length = answer.headers.get('content-length')
+    // Compressed on the way nevertheless, it has another length, and no part to go on with.
+    const isCompressed = answer.headers.has('content-encoding')
+    if (from === 0) await part.begin(url, isCompressed ? new Headers() : answer.headers)
+    const length = isCompressed ? null : answer.headers.get('content-length')
     const total = length === null ? null : from + Number(length)
     if (total !== null && total > limits.bytesMax) throw tooLarge(url, limits)
     await using file = await open(part.place, 'a')

@@ -1,4 +1,5 @@
-import { isKind, readPickle } from './pickle.ts'
+import { readPickle } from './pickle.ts'
+import { isKind } from './pickled.ts'
 import type { TorchContent } from './state-dict.ts'
 import { storageOf } from './storage.ts'
 

@@ -1,6 +1,6 @@
 import type { Weights } from '../weights.ts'
 import { legacyContent } from './legacy.ts'
-import type { Pickled } from './pickle.ts'
+import type { Pickled } from './pickled.ts'
 import { tensorOf, type StorageBytes } from './tensor.ts'
 import { isZip } from './zip.ts'
 import { zipContent } from './zip-content.ts'

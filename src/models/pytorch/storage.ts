@@ -1,5 +1,5 @@
 import { fromHalf } from '../half.ts'
-import { isKind, type PickledReference } from './pickle.ts'
+import { isKind, type PickledReference } from './pickled.ts'
 
 /** A row of numbers of one type that tensors are cut from; torch keeps it outside of the pickle. */
 export type Storage = {

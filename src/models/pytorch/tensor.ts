@@ -1,6 +1,6 @@
 import { sizeOf } from '../onnx/layout.ts'
 import type { Weights } from '../weights.ts'
-import { isKind, type Pickled, type PickledTuple } from './pickle.ts'
+import { isKind, type Pickled, type PickledTuple } from './pickled.ts'
 import { storageOf } from './storage.ts'
 
 /** The bytes of a storage, by its key; undefined when the file has none. */

@@ -107,7 +107,8 @@ type Worker = {
  * strangers' pictures. What native code prints goes to the log, as text in a field.
  */
 function launch({ entry, start, signal, log }: LineOptions): Worker {
-  const worker = spawn(process.execPath, [fileURLToPath(entry), JSON.stringify(start)], {
+  const args = [...nodeFlags, fileURLToPath(entry), JSON.stringify(start)]
+  const worker = spawn(process.execPath, args, {
     env: {},
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     signal,
@@ -125,6 +126,13 @@ function launch({ entry, start, signal, log }: LineOptions): Worker {
   })
   return { process: worker, pid, jobs: stdin, answers }
 }
+
+/**
+ * Each look leaves megabytes of pixels behind, and V8 sees an old generation that must be collected
+ * at once: every third look, a fifth of its time with small networks. Told to begin with 64 MB, it
+ * collects a third as often, for 17 MB more memory.
+ */
+const nodeFlags = ['--initial-old-space-size=64']
 
 /** What is logged of one chunk that a worker prints. */
 const printedCharsMax = 2_000

@@ -1,0 +1,92 @@
+/** Writes `docs/models.md` out of the manifests: `node eval/model-cards.ts`. */
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { builtinPack } from '../src/models/builtin.ts'
+import { catalogue } from '../src/models/catalogue.ts'
+import type { ModelEntry } from '../src/models/manifest.ts'
+import type { Measured, PackManifest, PackModel } from '../src/models/pack.ts'
+
+/** The cards of all built-in models and of the catalogue. */
+export function modelCards(): string {
+  return `${[
+    '# Model cards',
+    introduction,
+    '## Built in: `builtin`',
+    'Weights out of the npm packages, converted at the first start. Both packages state one licence ' +
+      'as a whole and none for a weight; several training sets carry research terms. Ask before you ' +
+      'rely on it in business.',
+    ...Object.values<ModelEntry>(builtinPack.models).map(builtinCard),
+    ...catalogue.flatMap(packSection),
+  ].join('\n\n')}\n`
+}
+
+const introduction = `Made of the manifests by \`node eval/model-cards.ts\`; do not edit.
+
+What each network is for, where it comes from, what its source says of licence and training data, what was measured, and what it must not be used for. "Quoted" figures were measured while the service was designed, on LFW, NUAA, UTKFace, FER2013 and 205 hand-labelled faces, and are not repeated by a command of this repository; [accuracy.md](accuracy.md) and [benchmarks.md](benchmarks.md) have those that are. Times are for one thread of one machine: compare them with each other only. [packs.md](packs.md) says how to install a pack.
+
+None of these networks was tested for how its errors differ between groups of people. Measure on pictures of your own before you decide anything about anybody.`
+
+function builtinCard({ id, version, roles, source, product, ...entry }: ModelEntry): string {
+  const { provenance, input, outputs, measured, notFor } = entry
+  return card(`builtin/${id}`, [
+    ['does', roles.join(', ')],
+    ['version', version],
+    ['from', `${provenance.origin}; \`${source.package}\`, \`${source.weights.path}\``],
+    ['licence as stated', provenance.licence],
+    ['business use', 'unclear'],
+    ['training data', provenance.trainingData],
+    ['takes', `${input.width}×${input.height} px, ${input.colourOrder}`],
+    ['gives', outputs.map(({ meaning }) => meaning).join('; ')],
+    ['sha256', `\`${product.sha256}\``],
+    ...figures(measured),
+    ['not for', notFor],
+  ])
+}
+
+function packSection(pack: PackManifest): string[] {
+  return [
+    `## To be installed: \`${pack.name}\``,
+    `${pack.description}\n\n\`\`\`sh\n${command(pack)}\n\`\`\``,
+    ...pack.models.map((model) => packCard(pack, model)),
+  ]
+}
+
+function command({ name, models }: PackManifest): string {
+  const isDoubtful = models.some(({ licence }) => licence.commercialUse !== 'allowed')
+  const isAtHand = models.some(({ source }) => !source)
+  const flags = [isAtHand ? ' --from <folder>' : '', isDoubtful ? ' --accept-licence' : '']
+  return `npx facegate models install ${name}${flags.join('')}`
+}
+
+function packCard(pack: PackManifest, model: PackModel): string {
+  const { id, version, role, source, licence, provenance, input } = model
+  const note = licence.note === undefined ? '' : ` (${licence.note})`
+  return card(`${pack.name}/${id}`, [
+    ['does', role],
+    ['version', version],
+    ['from', `${provenance.origin}${source ? `; <${source.url}>` : '; bring the file'}`],
+    ['licence as stated', `${licence.name}${note}`],
+    ['business use', licence.commercialUse],
+    ['training data', provenance.trainingData],
+    ['takes', `${input.width}×${input.height} px, ${input.colourOrder}`],
+    ['sha256', `\`${source?.sha256 ?? model.sha256 ?? 'pinned when it is installed'}\``],
+    ...figures(model.measured),
+    ['not for', model.notFor ?? 'not stated'],
+  ])
+}
+
+function figures(measured: readonly Measured[]): (readonly [string, string])[] {
+  if (measured.length === 0) return [['measured', 'nothing yet']]
+  return measured.map(({ what, on, value, how }) => [
+    'measured',
+    `${what}, on ${on}: **${value}** (${how})`,
+  ])
+}
+
+function card(title: string, rows: readonly (readonly [string, string])[]): string {
+  const cells = rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)
+  return [`### ${title}`, '', '| | |', '|---|---|', ...cells].join('\n')
+}
+
+if (process.argv[1] === import.meta.filename)
+  await writeFile(path.join(import.meta.dirname, '..', 'docs', 'models.md'), modelCards())

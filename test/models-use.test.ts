@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { readModelSet } from '../src/models/active.ts'
+import { calibrated, embedderFiles, startModelsCli, type ModelsCli } from './models-cli.ts'
+import {
+  manifestOf,
+  smallLiveness,
+  smallNetwork,
+  smallRecognizer,
+  writePack,
+} from './small-network.ts'
+
+const evalModels = path.join(import.meta.dirname, '../../shared/eval-data/models')
+const withModels = { skip: !existsSync(evalModels) && 'NOT TRIED: eval-data is not here' }
+
+const network = smallNetwork(2)
+
+let cli: ModelsCli
+beforeEach(async () => {
+  cli = await startModelsCli()
+})
+afterEach(() => cli[Symbol.asyncDispose]())
+
+test('a choice by pack, by model and by role', async () => {
+  const both = [smallLiveness('one'), smallLiveness('two'), smallRecognizer('face', calibrated)]
+  const files = { 'one.onnx': network, 'two.onnx': network, 'face.onnx': smallNetwork(16) }
+  await cli.run('install', await cli.pack('all', both, { ...files, ...embedderFiles }))
+  assert.deepEqual(await cli.json('use', 'all'), {
+    detector: 'builtin',
+    recognizer: 'all/face',
+    liveness: ['all/one', 'all/two'],
+    formerRecognizers: ['builtin'],
+  })
+  assert.deepEqual((await cli.json('use', 'all/two')).liveness, ['all/two'])
+  assert.deepEqual((await cli.json('use', 'builtin', '--role', 'liveness')).recognizer, 'all/face')
+  const back = await cli.json('use', 'builtin')
+  assert.deepEqual(back.formerRecognizers, ['all/face'])
+  await assert.rejects(cli.run('remove', 'all'), /old templates need all\/face/u)
+  assert.match((await cli.run('use', 'all')).out, /no template of the new recognizer yet/u)
+  await assert.rejects(cli.run('use', 'all', '--role', 'detector'), /all has no detector/u)
+  await assert.rejects(cli.run('use', 'all/three'), /the pack all has no model three/u)
+  await assert.rejects(cli.run('use', 'all', '--role', 'eyes'), /--role is detector/u)
+})
+
+test('two embedders of one name and version are never kept side by side', async () => {
+  const files = { 'net.onnx': smallNetwork(16), ...embedderFiles }
+  const model = smallRecognizer('net', calibrated)
+  await cli.run('install', await cli.pack('mine', [model], files), '--use')
+  await cli.run('install', await cli.pack('yours', [model], files))
+  await assert.rejects(cli.run('use', 'yours'), /old templates are called net@1 too: raise/u)
+  const raised = { ...model, version: '2' }
+  await cli.run('install', await cli.pack('ours', [raised], files), '--use')
+})
+
+test('a broken pack that nothing needs can be removed', async () => {
+  await cli.run('install', await cli.pack('mine'))
+  await writeFile(cli.installed('mine', 'pack.json'), '{')
+  await assert.rejects(cli.run('list'), /pack\.json is not JSON/u)
+  await assert.rejects(cli.run('remove', '../packs'), /the pack \.\.\/packs is not installed/u)
+  await cli.run('remove', 'mine')
+  assert.equal(existsSync(cli.installed('mine')), false)
+  assert.match((await cli.run('verify')).out, /nothing is installed/u)
+})
+
+test('a failure is one line and an exit code', async () => {
+  const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+  const said = await new Promise<readonly [number, string]>((resolve) =>
+    execFile(process.execPath, [main, 'models', 'install', 'nowhere'], (error, _out, err) =>
+      resolve([Number(error?.code), err]),
+    ),
+  )
+  assert.deepEqual([said[0], said[1].split('\n').length], [1, 2])
+  assert.match(said[1], /^facegate: there is no pack nowhere: .*recommended/u)
+})
+
+test('a recognizer without a table of similarities is not chosen', async () => {
+  const place = await cli.pack('raw', [smallRecognizer('net')], { 'net.onnx': smallNetwork(16) })
+  await assert.rejects(cli.run('install', place, '--use'), /net has no table of similarities yet/u)
+  assert.deepEqual(await cli.json('verify'), [{ model: 'raw/net', fault: null }])
+})
+
+test('the way back to the built-in models is open when the chosen ones are lost', async () => {
+  const files = { 'net.onnx': smallNetwork(16), ...embedderFiles }
+  await cli.run(
+    'install',
+    await cli.pack('lost', [smallRecognizer('net', calibrated)], files),
+    '--use',
+  )
+  await writeFile(cli.installed('lost', 'net.onnx'), 'rotten')
+  await assert.rejects(readModelSet(cli.modelsFolder), /facegate models use builtin/u)
+  assert.match(
+    (await cli.run('use', 'builtin')).beside,
+    /WARNING: nobody is found by templates of lost/u,
+  )
+  assert.equal((await readModelSet(cli.modelsFolder)).recognizer, 'builtin')
+  await cli.run('install', path.join(cli.folder, 'lost'), '--use')
+  await rm(cli.installed('lost'), { recursive: true })
+  await cli.run('use', 'builtin')
+  assert.equal((await readModelSet(cli.modelsFolder)).recognizer, 'builtin')
+})
+
+test(
+  'public packs are installed from files at hand, tried, and called what they are',
+  withModels,
+  async () => {
+    for (const name of ['scrfd-2.5g', 'antispoofing-bin-1.5', 'mobilefacenet'])
+      await cli.run('install', name, '--from', evalModels, '--accept-licence')
+    const place = await writePack(
+      path.join(cli.folder, 'small'),
+      manifestOf('small', [
+        smallLiveness('minifasnet', {
+          file: '2.7_80x80_MiniFASNetV2.onnx',
+          input: { width: 80, height: 80, colourOrder: 'BGR' },
+          decoding: {
+            kind: 'antispoof',
+            crop: 'stretched',
+            cropFactor: 2.7,
+            classes: 3,
+            liveClass: 1,
+          },
+        }),
+        smallLiveness('yunet', {
+          role: 'detector',
+          file: 'yunet_n_dynamic.onnx',
+          input: { width: 320, height: 320, colourOrder: 'BGR' },
+          decoding: { kind: 'yunet', scoreThreshold: 0.7, overlapMax: 0.35 },
+        }),
+      ]),
+      {},
+    )
+    await cli.run('install', place, '--from', evalModels, '--use')
+    const faults = (await cli.json('verify')).map(({ fault }: { fault: string | null }) => fault)
+    assert.deepEqual(faults, Array(5).fill(null))
+    const { detector } = await readModelSet(cli.modelsFolder)
+    assert.ok(detector !== 'builtin' && detector.model.id === 'yunet')
+    await assert.rejects(
+      cli.run('install', 'mobilefacenet', '--accept-licence'),
+      /nobody says where/u,
+    )
+  },
+)
