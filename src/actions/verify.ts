@@ -143,7 +143,10 @@ async function compareWithSubject(call: Call) {
       const [seen] = faces
       const best = gallery.best(tx, subject, seen.probes)
       if (!best)
-        throw new ActionError('MODEL_MISMATCH', 'the subject has no template of the active model')
+        throw new ActionError(
+          'MODEL_MISMATCH',
+          'the subject has no template of a model that is loaded',
+        )
       const value = valueOf(call, best.similarity)
       if (value.matched) gallery.touch(tx, [subject.subjectId])
       const adoptedFaceId = value.matched ? adopt(call, tx, subject, { seen, best }) : undefined

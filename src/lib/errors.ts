@@ -124,7 +124,7 @@ export const errorTable = {
   },
   MODEL_MISMATCH: {
     status: 200,
-    condition: 'No template of the gallery was made by the active recognition model.',
+    condition: 'No template of the gallery was made by a recognition model that is loaded.',
     remedy: 'Enroll again, or activate the model that made the templates.',
   },
 } as const
