@@ -3,11 +3,12 @@ import { openStore } from '../store/database.ts'
 import { verifyBooks } from './verify.ts'
 
 /** The thread of `verify-beside.ts`: one check of the books, then it ends. */
+const port = parentPort
 const { dataDir } = workerData as { readonly dataDir: string }
 const store = await openStore(dataDir)
 try {
   const checks = await verifyBooks(store.db, Date.now())
-  parentPort?.postMessage(checks)
+  port?.postMessage(checks)
 } finally {
   await store.close()
 }
