@@ -19,7 +19,7 @@ const switches = z.strictObject({
   adopt: isOn,
 }) satisfies z.ZodType<Switches>
 
-export const project = z.object({
+const project = z.object({
   projectId: z.string(),
   name: z.string(),
   galleryMode,
