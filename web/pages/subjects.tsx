@@ -1,0 +1,5 @@
+import { Page } from '../parts/page.tsx'
+
+export function SubjectsPage() {
+  return <Page title="Subjects" />
+}
