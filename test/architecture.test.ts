@@ -14,7 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   gate: ['lib', 'store', 'billing'],
   actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
-  console: ['lib', 'gate', 'actions', 'store', 'billing'],
+  console: ['lib', 'gate', 'actions', 'store', 'billing', 'http', 'gallery (types)'],
 }
 
 /** Package → the one file or folder that may import it. */

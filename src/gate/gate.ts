@@ -9,7 +9,7 @@ import { identify, type Visitor } from './identify.ts'
 import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
 import { finish, giveUp, settle, type Answer, type Result } from './settle.ts'
-import { createStrangers } from './strangers.ts'
+import { createStrangers, type Strangers } from './strangers.ts'
 import { expireAll, sweep } from './sweep.ts'
 import { createTwins } from './twins.ts'
 
@@ -44,6 +44,8 @@ export type Gate = {
   /** Ends what an earlier process left running. To be called once, by the only server. */
   readonly takeOver: () => Promise<number>
   readonly sweep: () => Promise<void>
+  /** Slows whoever guesses, keys or anything else. */
+  readonly strangers: Strangers
 }
 
 export function createGate(store: Store, options: GateOptions): Gate {
@@ -75,6 +77,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
     },
     takeOver: () => store.write((tx) => expireAll(tx, clock())),
     sweep: () => store.write((tx) => sweep(tx, moment(), options.logMsMax)),
+    strangers,
   }
 
   function moment(): Moment {

@@ -10,15 +10,17 @@ export type Request = {
   readonly query: URLSearchParams
   /** What stands in the path where the route has a `:name`. */
   readonly parts: Readonly<Record<string, string>>
-  /** The address of the other end of the connection. */
+  /** The address of the client: the other end of the connection, or what trusted proxies say. */
   readonly clientIp: string
+  /** Where the client sees the service, such as `https://faces.example.org`. */
+  readonly origin: string
   /** The body, unread. */
   readonly body: Readable
   /** Fires when the client is gone before the answer. */
   readonly signal: AbortSignal
 }
 
-/** An answer; text is sent as it stands, anything else as JSON. */
+/** An answer; text, bytes and streams are sent as they stand, anything else as JSON. */
 export type Answer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -26,7 +28,7 @@ export type Answer = {
 }
 
 export type Route = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly handle: (request: Request) => Promise<Answer> | Answer
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -9,6 +10,10 @@ import { refusal } from './refusal.ts'
 
 export type ServerOptions = {
   readonly routes: readonly Route[]
+  /** Answers what no route has; without it, 404. */
+  readonly fallback?: Route['handle']
+  /** Reverse proxies in front of the service whose `X-Forwarded-…` headers are believed; 0: none. */
+  readonly proxies?: number
   readonly headersMsMax: number
   readonly requestMsMax: number
   readonly connectionsMax: number
@@ -38,9 +43,8 @@ export function createServer(options: ServerOptions): Server {
     const here = options.routes.filter((route) => route.path === path)
     servePath(app, here, (route) => answerWith(route.handle))
   }
-  app.setNotFoundHandler((_request, reply) =>
-    send(reply, { status: 404, body: { detail: 'No such route.' } }),
-  )
+  const noRoute = (): Answer => ({ status: 404, body: { detail: 'No such route.' } })
+  app.setNotFoundHandler(answerWith(options.fallback ?? noRoute))
   return {
     listen: async (host, port) => {
       await app.listen({ host, port })
@@ -71,6 +75,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 function newFramework(options: ServerOptions): FastifyInstance {
+  const { proxies = 0 } = options
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
@@ -79,6 +84,8 @@ function newFramework(options: ServerOptions): FastifyInstance {
       connectionsCheckingInterval: 1000,
     },
     requestTimeout: options.requestMsMax,
+    // The last of so many proxies says the truth; what the client itself claims is not read.
+    trustProxy: proxies > 0 && ((_address, hop) => hop < proxies),
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -125,19 +132,20 @@ function plain(request: FastifyRequest, reply: FastifyReply): Request {
     // The framework gives a text for each `:name` of the path.
     parts: request.params as Readonly<Record<string, string>>,
     clientIp: request.ip,
+    origin: `${request.protocol}://${request.host}`,
     body: request.raw,
     signal: gone.signal,
   }
 }
 
 function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
-  const isText = typeof body === 'string'
-  if (!isText) void reply.header('content-type', 'application/json; charset=utf-8')
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable
+  if (!isRaw) void reply.header('content-type', 'application/json; charset=utf-8')
   if (isBodyPending(reply.request.raw)) leaveUnread(reply.request.raw, reply.raw)
   return reply
     .code(status)
     .headers(headers)
-    .send(isText ? body : JSON.stringify(body))
+    .send(isRaw ? body : JSON.stringify(body))
 }
 
 function addressOf(app: FastifyInstance, host: string): string {

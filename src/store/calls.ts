@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Database } from './database.ts'
 import type { CallRow } from './schema.ts'
+import type { Reading } from './tx.ts'
 
 export type Call = Selectable<CallRow>
 
@@ -10,6 +11,10 @@ export type CallFilter = {
   readonly keyId?: string | undefined
   readonly action?: string | undefined
   readonly code?: string | undefined
+  /** As it was sent, or in lower case. */
+  readonly requestId?: string | undefined
+  /** Only calls of this account's projects. */
+  readonly accountId?: string | undefined
   /** From this moment on, and before that one. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -23,7 +28,16 @@ export type CallPlace = Pick<Call, 'atMs' | 'callId'>
 
 /** Rows of the request log, the newest first. Rows that are added meanwhile shift no page. */
 export function findCalls(db: Database, filter: CallFilter): Promise<Call[]> {
-  const { fromMs, toMs, after } = filter
+  return callQuery(db, filter).execute()
+}
+
+/** The same of one moment's state, beside the writer. */
+export function readCalls(reading: Reading, filter: CallFilter): readonly Call[] {
+  return reading.run(callQuery(reading.build, filter))
+}
+
+function callQuery(db: Database, filter: CallFilter) {
+  const { requestId, accountId, fromMs, toMs, after } = filter
   let query = db.selectFrom('calls').selectAll()
   for (const name of ['projectId', 'keyId', 'action', 'code'] as const) {
     const value = filter[name]
@@ -32,11 +46,23 @@ export function findCalls(db: Database, filter: CallFilter): Promise<Call[]> {
   // The index of failures serves only a query that says it asks for failures.
   if (filter.code !== undefined && filter.code !== 'OK')
     query = query.where(sql<boolean>`code <> 'OK'`)
+  if (requestId !== undefined)
+    query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
+  // The plus keeps the projects' index out of it: rows come in the order of time.
+  if (accountId !== undefined) {
+    const own = db.selectFrom('projects').select('projectId').where('accountId', '=', accountId)
+    query = query.where(sql<string>`+calls.projectId`, 'in', own)
+  }
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
   if (toMs !== undefined) query = query.where('atMs', '<', toMs)
   if (after)
     query = query.where((row) =>
       row(row.refTuple('atMs', 'callId'), '<', row.tuple(after.atMs, after.callId)),
     )
-  return query.orderBy('atMs', 'desc').orderBy('callId', 'desc').limit(filter.limit).execute()
+  return query.orderBy('atMs', 'desc').orderBy('callId', 'desc').limit(filter.limit)
+}
+
+/** One row by its id. */
+export function findCall(reading: Reading, callId: number): Call | undefined {
+  return reading.run(reading.build.selectFrom('calls').selectAll().where('callId', '=', callId))[0]
 }

@@ -7,6 +7,8 @@ import { money } from './migrations/0002-money.ts'
 import { calls } from './migrations/0003-calls.ts'
 import { galleries } from './migrations/0004-galleries.ts'
 import { threshold } from './migrations/0005-threshold.ts'
+import { consoleUsers } from './migrations/0008-console.ts'
+import { hours } from './migrations/0009-hours.ts'
 import type { Schema } from './schema.ts'
 import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './sqlite.ts'
 import { sqliteReading, sqliteTx } from './sqlite-tx.ts'
@@ -17,12 +19,20 @@ export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
 
 export type Database = Kysely<Schema>
 
+/** One transaction, by two ways to write. */
+export type Change = { readonly db: Database; readonly tx: Tx }
+
 /** An open database. */
 export type Store = {
   /** Typed queries, one at a time or in a transaction of many turns. */
   readonly db: Database
   /** Jobs of one turn, in a group commit with their neighbours. */
   readonly write: Write<Tx>
+  /**
+   * A transaction of many turns with the statements of a job beside kysely's queries. All calls wait
+   * for it: it is for what people do, not for calls.
+   */
+  readonly change: <T>(job: (change: Change) => Promise<T>) => Promise<T>
   /** Asks what is committed, all of it as at one moment, and waits for no writer. */
   readonly read: <T>(job: (reading: Reading) => T) => Promise<T>
   /**
@@ -42,6 +52,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0003-calls': calls,
   '0004-galleries': galleries,
   '0005-threshold': threshold,
+  '0008-console': consoleUsers,
+  '0009-hours': hours,
 }
 
 /**
@@ -64,9 +76,11 @@ export async function openStore(dataDir: string, { atCommit }: StoreOptions = {}
   // A connection of its own sees what is committed, and nothing else, and waits for no writer.
   const reader = openSqlite(file)
   const reading = sqliteReading(reader)
+  const tx = sqliteTx(connection)
   return {
     db,
-    write: createWriter({ db, connection, tx: sqliteTx(connection), atCommit }),
+    write: createWriter({ db, connection, tx, atCommit }),
+    change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: async (job) => inSnapshot(reader, () => job(reading)),
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
     findKey: keyFinder(reader),

@@ -28,7 +28,7 @@ export type NewKey = {
 }
 
 /** A key as it may be shown: never its text, never its hash. */
-export type KeyListing = Omit<Selectable<KeyRow>, 'hash' | 'permissions'> & {
+export type KeyListing = Omit<Selectable<KeyRow>, 'hash' | 'permissions' | 'isHidden'> & {
   readonly permissions: readonly string[]
   readonly state: KeyState
 }
@@ -100,14 +100,21 @@ export async function listKeys(
   projectId: string | undefined,
   now: Date,
 ): Promise<readonly KeyListing[]> {
-  const all = db.selectFrom('keys').selectAll().orderBy('createdAtUtc').orderBy('keyId')
+  const all = db
+    .selectFrom('keys')
+    .selectAll()
+    .where('isHidden', '=', 0)
+    .orderBy('createdAtUtc')
+    .orderBy('keyId')
   const query = projectId === undefined ? all : all.where('projectId', '=', projectId)
   const rows = await query.execute()
-  return rows.map(({ hash: _hash, ...row }) => ({
-    ...row,
-    permissions: parsePermissions(row.permissions),
-    state: keyState(row, now),
-  }))
+  return rows.map((row) => listingOf(row, now))
+}
+
+/** What may be shown of a key's row. */
+export function listingOf(row: Selectable<KeyRow>, now: Date): KeyListing {
+  const { hash: _hash, isHidden: _isHidden, ...shown } = row
+  return { ...shown, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
 }
 
 /** Revokes a key for ever. @returns when it was revoked; undefined if there is no such key. */

@@ -1,4 +1,12 @@
 import type { Generated } from 'kysely'
+import type {
+  AdminActRow,
+  CallHourRow,
+  LinkRow,
+  ScoreHourRow,
+  SessionRow,
+  UserRow,
+} from './console-schema.ts'
 
 /**
  * The tables as TypeScript sees them. Ids are UUIDs; times are ISO 8601 UTC text (`Utc`), or
@@ -24,6 +32,12 @@ export type Schema = {
   removals: RemovalRow
   deletions: DeletionRow
   answerSubjects: AnswerSubjectRow
+  users: UserRow
+  sessions: SessionRow
+  links: LinkRow
+  adminActs: AdminActRow
+  callHours: CallHourRow
+  scoreHours: ScoreHourRow
 }
 
 export type AccountRow = {
@@ -62,6 +76,8 @@ export type KeyRow = {
   readonly expiresAtUtc: string | null
   readonly revokedAtUtc: Generated<string | null>
   readonly lastUsedAtUtc: Generated<string | null>
+  /** 1: the console's own key of the project, which nobody holds and no list shows. */
+  readonly isHidden: Generated<0 | 1>
 }
 
 /** What one price unit of an action costs an account that does not pay the default. */

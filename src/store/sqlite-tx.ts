@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../lib/money.ts'
 import { Kysely } from 'kysely'
+import { hourStatements } from './hours.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from './schema.ts'
 import { prepare, preparer, sqliteDialect } from './sqlite.ts'
 import type { Facts, LedgerHead, Reading, Tx } from './tx.ts'
@@ -43,7 +44,7 @@ export function sqliteReading(connection: DatabaseSync): Reading {
 
 function gateStatements(
   on: DatabaseSync,
-): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls'> {
+): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'countScore' | 'sweepCalls'> {
   const facts = prepare<Facts>(
     on,
     `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
@@ -69,11 +70,16 @@ function gateStatements(
      on conflict (name) do update set valueMs = max(valueMs, excluded.valueMs)`,
   )
   const log = prepare(on, insert('calls', callColumns))
+  const { countCall, countScore } = hourStatements(on)
   return {
     facts: facts.first,
     touchKey: touchKey.run,
     fillBucket: fillBucket.run,
-    log: (row) => void log.run(row),
+    log: (row) => {
+      log.run(row)
+      countCall(row)
+    },
+    countScore,
     sweepCalls: (old) => {
       const sweptRows = sweepCalls.run(old)
       if (sweptRows > 0) mark.run(old)

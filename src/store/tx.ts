@@ -1,5 +1,6 @@
 import type { Compilable, Selectable } from 'kysely'
 import type { Database } from './database.ts'
+import type { HourStatements } from './hours.ts'
 import type {
   AttemptRow,
   BucketRow,
@@ -29,7 +30,9 @@ export type Tx = Reading & {
   readonly fillBucket: (bucket: BucketRow) => void
   readonly attempts: AttemptStatements
   readonly ledger: LedgerStatements
-  /** Adds a row to the request log. */
+  /** Counts a score of a call for the charts. */
+  readonly countScore: HourStatements['countScore']
+  /** Adds a row to the request log, and counts it in its hour. */
   readonly log: (row: Omit<CallRow, 'callId'>) => void
   /** Deletes the oldest rows of the log, and marks how far. @returns how many. */
   readonly sweepCalls: (old: { readonly beforeMs: number; readonly limit: number }) => number

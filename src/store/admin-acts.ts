@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { Selectable } from 'kysely'
+import type { Database } from './database.ts'
+import type { AdminActRow } from './console-schema.ts'
+import type { Reading, Tx } from './tx.ts'
+
+export type AdminAct = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
+
+/** Writes down what somebody did, for ever: the table refuses changes, a hash chain shows them. */
+export function addAct(tx: Tx, act: AdminAct): void {
+  const rowHash = actHash(lastHash(tx, act.accountId), act)
+  tx.run(tx.build.insertInto('adminActs').values({ ...act, rowHash }))
+}
+
+function lastHash(reading: Reading, accountId: string): Uint8Array {
+  const query = reading.build.selectFrom('adminActs').select('rowHash')
+  const last = query.where('accountId', '=', accountId).orderBy('auditId', 'desc').limit(1)
+  return reading.run(last)[0]?.rowHash ?? Buffer.alloc(32)
+}
+
+/** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
+function actHash(before: Uint8Array, act: AdminAct): Buffer {
+  const { accountId, atMs, userId, userName, target, detail, ip } = act
+  const fields = [accountId, atMs, userId, userName, act.act, target, detail, ip]
+  return createHash('sha256').update(before).update(JSON.stringify(fields)).digest()
+}
+
+export type ActFilter = {
+  readonly accountId: string
+  readonly userId?: string | undefined
+  readonly act?: string | undefined
+  /** From this moment on, and before that one. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+  /** Where the page before ended. */
+  readonly after?: Pick<Selectable<AdminActRow>, 'atMs' | 'auditId'> | undefined
+  readonly limit: number
+}
+
+/** What was done, the newest first. */
+export function findActs(
+  reading: Reading,
+  filter: ActFilter,
+): readonly Omit<Selectable<AdminActRow>, 'rowHash'>[] {
+  const { accountId, userId, act, fromMs, toMs, after } = filter
+  let query = reading.build
+    .selectFrom('adminActs')
+    .select(['auditId', 'accountId', 'atMs', 'userId', 'userName', 'act', 'target', 'detail', 'ip'])
+    .where('accountId', '=', accountId)
+  if (userId !== undefined) query = query.where('userId', '=', userId)
+  if (act !== undefined) query = query.where('act', '=', act)
+  if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
+  if (toMs !== undefined) query = query.where('atMs', '<', toMs)
+  if (after)
+    query = query.where((row) =>
+      row(row.refTuple('atMs', 'auditId'), '<', row.tuple(after.atMs, after.auditId)),
+    )
+  const ordered = query.orderBy('atMs', 'desc').orderBy('auditId', 'desc')
+  return reading.run(ordered.limit(filter.limit))
+}
+
+/** Walks every account's chain of acts. @returns one line for each that does not fit. */
+export async function brokenActs(db: Database): Promise<string[]> {
+  const broken: string[] = []
+  const hashes = new Map<string, Uint8Array>()
+  for await (const row of db.selectFrom('adminActs').selectAll().orderBy('auditId').stream()) {
+    const hash = actHash(hashes.get(row.accountId) ?? Buffer.alloc(32), row)
+    if (!hash.equals(row.rowHash)) broken.push(`audit row ${row.auditId} does not fit its hash`)
+    hashes.set(row.accountId, row.rowHash)
+  }
+  return broken
+}

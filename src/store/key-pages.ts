@@ -1,0 +1,105 @@
+import { sql, type Selectable } from 'kysely'
+import type { Database } from './database.ts'
+import { hashApiKey, mintApiKey } from '../lib/api-key.ts'
+import { newId } from '../lib/ids.ts'
+import {
+  listingOf,
+  parsePermissions,
+  type KeyFacts,
+  type KeyListing,
+  type KeyState,
+} from './keys.ts'
+import type { KeyRow } from './schema.ts'
+import type { Reading } from './tx.ts'
+
+export type KeyFilter = {
+  readonly accountId: string
+  readonly projectId?: string | undefined
+  readonly state?: KeyState | undefined
+  readonly now: Date
+  /** Where the page before ended. */
+  readonly after?: Pick<Selectable<KeyRow>, 'createdAtUtc' | 'keyId'> | undefined
+  readonly limit: number
+}
+
+export type NamedKey = KeyListing & { readonly projectName: string }
+
+/** Keys that people hold, the newest first. */
+export function findKeys(reading: Reading, filter: KeyFilter): readonly NamedKey[] {
+  const { accountId, projectId, state, now, after } = filter
+  let query = reading.build
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .selectAll('keys')
+    .select('projects.name as projectName')
+    .where('accountId', '=', accountId)
+    .where('isHidden', '=', 0)
+  if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
+  if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
+  if (after)
+    query = query.where((row) =>
+      row(
+        row.refTuple('keys.createdAtUtc', 'keyId'),
+        '<',
+        row.tuple(after.createdAtUtc, after.keyId),
+      ),
+    )
+  const ordered = query.orderBy('keys.createdAtUtc', 'desc').orderBy('keyId', 'desc')
+  return reading
+    .run(ordered.limit(filter.limit))
+    .map(({ projectName, ...row }) => ({ ...listingOf(row, now), projectName }))
+}
+
+/** The states of `keyState`, as the database sees them. */
+function stateIs(state: KeyState, nowUtc: string) {
+  if (state === 'revoked') return sql<boolean>`revokedAtUtc is not null`
+  const isOver = sql`expiresAtUtc is not null and expiresAtUtc <= ${nowUtc}`
+  return state === 'expired'
+    ? sql<boolean>`revokedAtUtc is null and ${isOver}`
+    : sql<boolean>`revokedAtUtc is null and not (${isOver})`
+}
+
+/** Names of keys by their ids, the hidden ones among them. */
+export function keyNames(reading: Reading, accountId: string): ReadonlyMap<string, string> {
+  const query = reading.build
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .select(['keyId', 'keys.name'])
+    .where('accountId', '=', accountId)
+  return new Map(reading.run(query).map(({ keyId, name }) => [keyId, name]))
+}
+
+/** The key by which the console itself calls for a project; undefined before its first call. */
+export function findHiddenKey(reading: Reading, projectId: string): KeyFacts | undefined {
+  const query = reading.build
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .select(['keyId', 'keys.projectId', 'accountId', 'galleryMode', 'permissions'])
+    .where('keys.projectId', '=', projectId)
+    .where('isHidden', '=', 1)
+  const [found] = reading.run(query)
+  if (!found) return undefined
+  const { galleryMode, permissions, ...ids } = found
+  const galleryId = galleryMode === 'shared' ? ids.accountId : ids.projectId
+  return { ...ids, galleryId, permissions: parsePermissions(permissions), state: 'active' }
+}
+
+/** Makes that key. Its text is forgotten at once: nobody can ever send it. */
+export async function createHiddenKey(db: Database, projectId: string, now: Date): Promise<void> {
+  const minted = mintApiKey('live')
+  await db
+    .insertInto('keys')
+    .values({
+      keyId: newId(),
+      projectId,
+      name: 'Console playground',
+      prefix: 'fsk_live_',
+      last4: '',
+      hash: hashApiKey(minted),
+      permissions: '["*"]',
+      createdAtUtc: now.toISOString(),
+      expiresAtUtc: null,
+      isHidden: 1,
+    })
+    .execute()
+}

@@ -1,0 +1,89 @@
+import { sql, type Selectable } from 'kysely'
+import { budgetOf, walletOf } from './projects.ts'
+import type { ProjectRow } from './schema.ts'
+import type { Reading } from './tx.ts'
+
+/** A project and what it has. */
+export type ProjectFacts = Selectable<ProjectRow> & {
+  readonly balanceMicros: bigint
+  readonly reservedMicros: bigint
+  /** What the wallet has given it, less what went back. */
+  readonly allocatedMicros: bigint
+  readonly keyCount: number
+  /** The gallery that it sees. */
+  readonly galleryId: string
+  readonly subjectCount: number
+  readonly templateCount: number
+}
+
+/** The projects of an account, the oldest first; or the one that is asked for. */
+export function projectFacts(
+  reading: Reading,
+  accountId: string,
+  projectId?: string,
+): readonly ProjectFacts[] {
+  const all = reading.build
+    .selectFrom('projects')
+    .innerJoin('ledgers', (on) =>
+      on.on('ledgers.ledger', '=', sql<string>`'budget:' || projects.projectId`),
+    )
+    .leftJoin('galleries', (on) => on.on('galleries.galleryId', '=', galleryOf))
+    .selectAll('projects')
+    .select([
+      'balanceMicros',
+      'reservedMicros',
+      galleryOf.as('galleryId'),
+      keyCount.as('keyCount'),
+      sql<number>`coalesce(subjectCount, 0)`.as('subjectCount'),
+      sql<number>`coalesce(templateCount, 0)`.as('templateCount'),
+    ])
+    .where('projects.accountId', '=', accountId)
+    .orderBy('projects.createdAtUtc')
+    .orderBy('projects.name')
+  const rows = reading.run(projectId ? all.where('projects.projectId', '=', projectId) : all)
+  const allocated = allocations(reading, accountId)
+  return rows.map((row) => ({
+    ...row,
+    allocatedMicros: allocated.get(budgetOf(row.projectId)) ?? 0n,
+  }))
+}
+
+const galleryOf = sql<string>`case projects.galleryMode when 'shared' then projects.accountId
+  else projects.projectId end`
+
+const keyCount = sql<number>`(select count(*) from keys
+  where keys.projectId = projects.projectId and isHidden = 0)`
+
+/** What each budget was given in all: the wallet's own chain, which holds no charges. */
+function allocations(reading: Reading, accountId: string): ReadonlyMap<string, bigint> {
+  const query = reading.build
+    .selectFrom('ledgerTransfers')
+    .select(['fromLedger', 'toLedger', sql<bigint>`sum(amountMicros)`.as('sumMicros')])
+    .where('chain', '=', walletOf(accountId))
+    .where('kind', '=', 'allocate')
+    .groupBy(['fromLedger', 'toLedger'])
+  const given = new Map<string, bigint>()
+  for (const { fromLedger, toLedger, sumMicros } of reading.run(query)) {
+    given.set(toLedger, (given.get(toLedger) ?? 0n) + sumMicros)
+    given.set(fromLedger, (given.get(fromLedger) ?? 0n) - sumMicros)
+  }
+  return given
+}
+
+export type GalleryFacts = {
+  readonly galleryId: string
+  /** The project whose own it is; null: the one that the account's projects share. */
+  readonly projectName: string | null
+  readonly subjectCount: number
+  readonly templateCount: number
+}
+
+/** The galleries of an account that ever held somebody. */
+export function galleryFacts(reading: Reading, accountId: string): readonly GalleryFacts[] {
+  const query = reading.build
+    .selectFrom('galleries')
+    .leftJoin('projects', 'projects.projectId', 'galleries.galleryId')
+    .select(['galleryId', 'projects.name as projectName', 'subjectCount', 'templateCount'])
+    .where('galleries.accountId', '=', accountId)
+  return reading.run(query.orderBy('galleryId'))
+}
