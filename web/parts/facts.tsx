@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 
 /** Names and values, one pair a line. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
+export function Facts({ facts }: { readonly facts: Readonly<Record<string, ReactNode>> }) {
   return (
     <dl className="fg-facts">
-      {facts.map(([name, value]) => (
+      {Object.entries(facts).map(([name, value]) => (
         <FactLine key={name} name={name} value={value} />
       ))}
     </dl>

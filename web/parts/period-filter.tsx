@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core'
 import { DateTimePicker } from '@mantine/dates'
 import '@mantine/dates/styles.css'
+import { pickerText, pickerUtc } from './picker-utc.ts'
 
 type Period = { readonly fromUtc?: string | undefined; readonly toUtc?: string | undefined }
 type Parts = Period & { readonly onChange: (period: Period) => void }
@@ -58,19 +59,10 @@ function Moment({ label, value, onChange }: MomentParts) {
       valueFormat="YYYY-MM-DD HH:mm"
       clearable
       clearButtonProps={{ 'aria-label': `Any: ${label}` }}
-      value={value ? pickerTextOf(value) : null}
-      onChange={(picked) => onChange(picked ? utcOf(picked) : undefined)}
+      value={value ? pickerText(value) : null}
+      onChange={(picked) => onChange(picked ? pickerUtc(picked) : undefined)}
     />
   )
-}
-
-/** The picker's texts bear no zone (`2026-01-31 14:00:00`): they are read and shown as UTC. */
-function pickerTextOf(utc: string): string {
-  return utc.slice(0, 19).replace('T', ' ')
-}
-
-function utcOf(pickerText: string): string {
-  return `${pickerText.replace(' ', 'T')}Z`
 }
 
 function isoOf(ms: number): string {
