@@ -26,6 +26,11 @@ const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>
 export const settings = {
   PORT: setting('8080', 'port to listen on; 0 takes a free one', whole(0, 65_535)),
   HOST: setting('127.0.0.1', 'address to listen on', z.string().min(1)),
+  TRUST_PROXY: setting(
+    '0',
+    'reverse proxies in front whose `X-Forwarded-For`, `-Proto` and `-Host` are believed; 0: none',
+    whole(0, 8),
+  ),
   DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
   DATABASE_URL: setting(
     '',

@@ -21,7 +21,11 @@ async function start(): Promise<void> {
   const facegate = await assemble(config, { version, log, clock: systemClock, onProgress: tell })
   const address = await facegate.server.listen(config.HOST, config.PORT)
   const firstKey = await facegate.begin()
-  console.log(firstKey ? welcome(address, firstKey) : `Facegate is at ${address}`)
+  console.log(
+    firstKey
+      ? welcome(address, firstKey, address + (await facegate.ownerLink()))
+      : `Facegate is at ${address}`,
+  )
 
   const stop = (): void => {
     facegate.close().then(
@@ -41,7 +45,7 @@ function tell({ done, total, id, what }: PackProgress): void {
   if (what === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
 }
 
-function welcome(address: string, key: string): string {
+function welcome(address: string, key: string, link: string): string {
   const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
   const photograph = path.relative('.', path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
   return `
@@ -55,6 +59,10 @@ Try it:
   printf '{"action":"svc.detect","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]}}' \\
     "$(base64 < '${photograph}' | tr -d '\\n')" |
     curl -sS ${address}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
+
+Set the console's password, once, within a day:
+
+  ${link}
 
 Documentation: ${address}/docs`
 }

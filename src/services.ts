@@ -3,10 +3,13 @@ import path from 'node:path'
 import { allActions } from './actions/all.ts'
 import type { Config } from './config.ts'
 import { openBooks, type Books } from './books.ts'
+import { linkPath, makeLink } from './console/setup.ts'
+import { deskRoutes } from './desk.ts'
 import { calibrationOf } from './gallery/calibrations.ts'
 import type { Calibration } from './gallery/similarity.ts'
 import { execute } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
+import { servePages } from './http/pages.ts'
 import { restRoutes } from './http/routes/all.ts'
 import { serveRest } from './http/routes/rest.ts'
 import { serviceRoutes } from './http/routes/service.ts'
@@ -18,7 +21,7 @@ import { preparePack, type PackProgress } from './models/prepare.ts'
 import { readTemplateModel } from './models/template.ts'
 import type { Database } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
-import { openPool, type VisionPool } from './vision/workers/pool.ts'
+import { openPool, type PoolStats, type VisionPool } from './vision/workers/pool.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -32,6 +35,8 @@ export type Facegate = {
   readonly server: Server
   /** To be called when it listens. @returns the first key; undefined at every later start. */
   readonly begin: Books['begin']
+  /** Makes the one-time link by which the console's first owner, or a new one, sets a password. */
+  readonly ownerLink: () => Promise<string>
   readonly vision: VisionPool
   /** Lets running calls finish, then ends the workers and closes the database. */
   readonly close: () => Promise<void>
@@ -39,18 +44,21 @@ export type Facegate = {
 
 const freeBytesMin = 1024 ** 3
 
+/** The build of the console. */
+const webFolder = path.join(import.meta.dirname, '../web/dist')
+
 /** Puts the service together, in the order in which its parts need each other. */
 export async function assemble(config: Config, surroundings: Surroundings): Promise<Facegate> {
   const { version, clock, log, onProgress } = surroundings
   const books = await openBooks(config, { clock, log })
-  const { gate, begin } = books
+  const { gate, begin, store } = books
   const modelsFolder = path.join(config.DATA_DIR, 'models')
   await preparePack({ folder: modelsFolder, onProgress, log })
   const vision = openPool(visionOptions(config, { modelsFolder, clock, log }))
   await Promise.all([vision.ready(), checkModels(modelsFolder)])
 
   const calibration = await builtinCalibration()
-  const memory = await openMemory(config, { store: books.store, calibration, clock, log })
+  const memory = await openMemory(config, { store, calibration, clock, log })
   const services = { vision, gallery: memory.gallery }
 
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -59,27 +67,30 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     gate,
     services,
     actions,
-    bodyBytesMax: config.BODY_BYTES_MAX,
-    json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    ...readLimits(config),
     log,
     onAnswered: metrics.onAnswered,
   }
+  const state = {
+    notReady: () => notReady(store.db, vision, config.DATA_DIR),
+    workers: () => workersOf(vision.stats()),
+  }
+  const desk = { version, store, gate, ...services, calibration, executing, clock, log, ...state }
   const server = createServer({
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle: (asked) => execute(asked, executing) },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
-      ...serviceRoutes({
-        version,
-        metrics: metrics.text,
-        notReady: () => notReady(books.store.db, vision, config.DATA_DIR),
-      }),
+      ...serviceRoutes({ version, metrics: metrics.text, ...state }),
+      ...deskRoutes(config, desk),
     ],
+    fallback: servePages(webFolder),
     ...serverLimits(config),
     log,
   })
   return {
     server,
     begin,
+    ownerLink: async () => linkPath(await store.write((tx) => makeLink(tx, null, clock()))),
     vision,
     close: async () => {
       await server.close()
@@ -98,8 +109,20 @@ async function builtinCalibration(): Promise<Calibration> {
   return calibration
 }
 
+function readLimits(config: Config) {
+  return {
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+  }
+}
+
+function workersOf({ workersUp: up, workersBusy: busy, ...rest }: PoolStats) {
+  return { up, busy, ...rest }
+}
+
 function serverLimits(config: Config) {
   return {
+    proxies: config.TRUST_PROXY,
     headersMsMax: config.HEADERS_MS_MAX,
     requestMsMax: config.REQUEST_MS_MAX,
     connectionsMax: config.CONNECTIONS_MAX,

@@ -30,7 +30,7 @@ const owners: Record<string, string> = {
 
 /** The roots: they put the house together and may import anything. */
 const isRoot = (file: string): boolean =>
-  /^src\/(main|config|services|books|memory)(\.test)?\.ts$/u.test(file) ||
+  /^src\/(main|config|services|books|memory|desk)(\.test)?\.ts$/u.test(file) ||
   file.startsWith('src/cli/')
 
 type Import = { readonly target: string; readonly typeOnly: boolean }

@@ -6,6 +6,7 @@ import { allActions } from '../src/actions/all.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { openBooks, type Books, type BooksOptions } from '../src/books.ts'
 import { readConfig } from '../src/config.ts'
+import { deskRoutes } from '../src/desk.ts'
 import { execute, type ExecuteOptions } from '../src/http/execute.ts'
 import { restRoutes } from '../src/http/routes/all.ts'
 import { serveRest } from '../src/http/routes/rest.ts'
@@ -79,11 +80,15 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...(atStep && { atStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
+  const { gallery } = memory
+  const desk = { version: 'test', store, gate, gallery, calibration, executing, clock, log }
   const server = createServer({
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
+      ...deskRoutes(config, { ...desk, notReady: async () => [], workers: () => noWorkers }),
     ],
+    proxies: config.TRUST_PROXY,
     headersMsMax: 10_000,
     requestMsMax: 30_000,
     connectionsMax: 1000,
@@ -110,6 +115,16 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+const noWorkers = {
+  up: 0,
+  busy: 0,
+  queued: 0,
+  queuedBytes: 0,
+  respawns: 0,
+  recycled: 0,
+  poisoned: 0,
 }
 
 let names = 0

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
+import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Look, Picture, View } from '../vision/view.ts'
 
@@ -77,16 +78,19 @@ type Definition<Params extends z.ZodType, Value extends z.ZodType> = {
   readonly example: { readonly params: object; readonly value: z.input<Value> }
   /** What may be kept of a value for replays once a subject that it names is deleted. */
   readonly scrub?: (value: z.output<Value>) => z.output<Value>
+  /** The scores of a value that charts count: numbers of nobody, never a template. */
+  readonly scores?: (value: z.output<Value>) => readonly Score[]
   readonly run: (
     call: ActionCall<z.output<Params>>,
   ) => Promise<readonly Outcome<z.input<Value>>[] | Done<z.input<Value>>>
 }
 
 /** An action of the product. The permission to call it bears its name. */
-export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run' | 'scrub'> & {
+export type Action = Omit<Definition<z.ZodType, z.ZodType>, 'run' | 'scrub' | 'scores'> & {
   /** Checks the parameters, works, and checks the answer against its schema. */
   readonly run: (call: ActionCall<unknown>) => Promise<Done>
   readonly scrub: (outcome: Outcome) => Outcome
+  readonly scores: (outcome: Outcome) => readonly Score[]
 }
 
 /** Makes an action of its record. From that record everything else about the action is derived. */
@@ -101,6 +105,9 @@ export function defineAction<Params extends z.ZodType, Value extends z.ZodType>(
       if (!('value' in outcome) || !definition.scrub) return outcome
       return checked({ ...outcome, value: definition.scrub(definition.value.parse(outcome.value)) })
     },
+    scores: (outcome: Outcome) =>
+      // It was checked against this schema on its way here.
+      'value' in outcome ? (definition.scores?.(outcome.value as z.output<Value>) ?? []) : [],
     run: async (call: ActionCall<unknown>) => {
       const params = parseParams(definition.params, call.params)
       const done = await definition.run({ ...call, params })

@@ -84,6 +84,11 @@ export const identify = defineAction({
     faces: value.faces.map((one) => ({ ...one, matched: false, candidates: [] })),
     debug: value.debug && { ...value.debug, candidatesBelowThreshold: undefined },
   }),
+  // Who is nobody has no similarity in the answer, and so none in the charts.
+  scores: ({ faces }) =>
+    faces.flatMap(({ matched, candidates: [best] }) =>
+      best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
+    ),
   run: async (call) => {
     refuseLiveness(call.params)
     const looks = await Promise.all(

@@ -79,6 +79,9 @@ export const verify = defineAction({
   errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example: verifyExample,
   scrub: (value) => ({ ...value, externalId: null, faceId: undefined }),
+  scores: ({ similarity, matched }) => [
+    { kind: 'similarity', value: similarity, isMatched: matched },
+  ],
   run: (call) => {
     refuseLiveness(call.params)
     return isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)

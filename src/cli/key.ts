@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { allActions } from '../actions/all.ts'
+import { allPermissions } from '../http/permissions.ts'
 import { createKey, listKeys, revokeKey, type KeyListing } from '../store/keys.ts'
 import { columns, print, theProject, verbs, withStore } from './admin.ts'
 import { UsageError, type Command } from './command.ts'
@@ -8,8 +8,10 @@ import { parseMoment } from './moment.ts'
 const json = { type: 'boolean', default: false } as const
 const text = { type: 'string' } as const
 
+const known = allPermissions.map(({ permission }) => permission)
+
 /** Permissions that are no action's. */
-const otherPermissions = ['subjects:read', 'groups:delete', 'deletions:read', 'debug', '*']
+const otherPermissions = known.filter((permission) => !permission.startsWith('svc.'))
 
 export const key: Command = {
   name: 'key',
@@ -65,7 +67,6 @@ async function revoke(args: readonly string[]): Promise<void> {
 }
 
 function permissionsOf(list: string): string[] {
-  const known = [...allActions.map((action) => action.name as string), ...otherPermissions]
   const wanted = list.split(',').map((permission) => permission.trim())
   for (const permission of wanted)
     if (!known.includes(permission))

@@ -1,5 +1,6 @@
 import { budget } from './budget.ts'
 import { UsageError, type Command } from './command.ts'
+import { consoleLink } from './console.ts'
 import { evaluate } from './evaluate.ts'
 import { importFaces } from './import.ts'
 import { key } from './key.ts'
@@ -17,6 +18,7 @@ const commands: readonly Command[] = [
   project,
   key,
   keys,
+  consoleLink,
   wallet,
   budget,
   price,

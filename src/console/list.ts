@@ -77,3 +77,12 @@ export function defineSheet<
     },
   }
 }
+
+/** Keeps the types of a list that is served in both forms. */
+export function describeList<
+  Shape extends z.ZodRawShape,
+  Item extends z.ZodObject,
+  Place extends z.ZodType<z.core.util.JSONType>,
+>(list: List<Shape, Item, Place>): List<Shape, Item, Place> {
+  return list
+}

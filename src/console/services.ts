@@ -33,6 +33,7 @@ export type ConsoleServices = {
   /** Checks all books beside the service, which goes on meanwhile. */
   readonly verify: () => Promise<readonly Check[]>
   readonly models: () => Promise<ModelFacts>
+  readonly similarityAt: (score: number, calibration: Calibration) => number
   readonly system: () => Promise<SystemFacts>
 }
 
@@ -65,8 +66,8 @@ export type ModelFacts = {
 /** The state of the process and of what it stands on. */
 export type SystemFacts = {
   readonly reasons: readonly string[]
-  /** Figures of the vision workers, by name. */
-  readonly vision: Readonly<Record<string, number>>
+  readonly workers: Record<'up' | 'busy' | 'queued' | 'queuedBytes' | 'respawns', number> &
+    Record<'recycled' | 'poisoned', number>
   readonly disk: {
     readonly freeBytes: number
     readonly totalBytes: number

@@ -1,6 +1,7 @@
 import { charge, release } from '../billing/ledger.ts'
 import { ActionError } from '../lib/errors.ts'
 import { nameSubjects } from '../store/answers.ts'
+import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Attempt } from './arrival.ts'
 import { codeOf, logCall } from './log.ts'
@@ -31,6 +32,8 @@ export type Conclusion<A extends Answer> = {
   /** The subjects that it names, and what replays say once one of them is deleted. */
   readonly subjectIds?: readonly string[]
   readonly scrubbed?: A | undefined
+  /** What charts of scores count of it. */
+  readonly scores?: readonly Score[]
 }
 
 /**
@@ -48,7 +51,7 @@ export function settle<A extends Answer>(
 ): A | undefined {
   const attempt = tx.attempts.find(pass)
   if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
-  const { answer, subjectIds = [], scrubbed } = takeEffect(tx, result)
+  const { answer, subjectIds = [], scrubbed, scores = [] } = takeEffect(tx, result)
   const code = answer.errors[0]?.code ?? 'OK'
   const sealed = (stored: A) => seal(pass.content.answerKey, JSON.stringify(stored))
   tx.attempts.finish({
@@ -59,6 +62,8 @@ export function settle<A extends Answer>(
   })
   nameSubjects(tx, pass, subjectIds)
   release(tx, pass.projectId, pass.reservedMicros)
+  const { projectId } = pass
+  for (const score of scores) tx.countScore(score, { projectId, atMs: nowMs })
   logCall(tx, pass.visit, { code, nowMs, ...bill(tx, pass, answer, nowMs) })
   return answer
 }

@@ -41,5 +41,6 @@ type Outcomes = Parameters<typeof answered>[1]
 function conclusionOf(echo: Echo, action: Action, outcomes: Outcomes) {
   const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
   const scrubbed = subjectIds.length > 0 ? answered(echo, outcomes.map(action.scrub)) : undefined
-  return { answer: answered(echo, outcomes), subjectIds, scrubbed }
+  const scores = outcomes.flatMap(action.scores)
+  return { answer: answered(echo, outcomes), subjectIds, scrubbed, scores }
 }

@@ -70,3 +70,16 @@ export async function brokenActs(db: Database): Promise<string[]> {
   }
   return broken
 }
+
+type Place = {
+  readonly userId: string | undefined
+  readonly ip: string
+  readonly sinceMs: number
+}
+
+/** Whether a user has done something from an address lately. */
+export function hasActedFrom(reading: Reading, { userId = '', ip, sinceMs }: Place): boolean {
+  const query = reading.build.selectFrom('adminActs').select('auditId')
+  const own = query.where('userId', '=', userId).where('atMs', '>=', sinceMs).where('ip', '=', ip)
+  return reading.run(own.limit(1)).length > 0
+}

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Reading, Tx } from './tx.ts'
 
 /** Names of the groups of each subject, in their order. */
@@ -18,15 +19,33 @@ export function groupsOf(
 
 export type GroupCount = { readonly name: string; readonly subjectCount: number }
 
-/** A group is there as long as a subject belongs to it. */
-export function listGroups(reading: Reading, galleryId: string): readonly GroupCount[] {
-  const query = reading.build
+/** Which groups: of this name, with this text in it, after this name, so many of them. */
+export type GroupPart = {
+  readonly name?: string
+  readonly text?: string | undefined
+  readonly after?: string | undefined
+  readonly limit?: number
+}
+
+/** A group is there as long as a subject belongs to it. Without a part, all of them. */
+export function listGroups(
+  reading: Reading,
+  galleryId: string,
+  { name, text, after, limit }: GroupPart = {},
+): readonly GroupCount[] {
+  let query = reading.build
     .selectFrom('subjectGroups')
     .select((row) => ['name', row.fn.countAll<number>().as('subjectCount')])
     .where('galleryId', '=', galleryId)
     .groupBy('name')
     .orderBy('name')
-  return reading.run(query)
+  if (name !== undefined) query = query.where('name', '=', name)
+  if (after !== undefined) query = query.where('name', '>', after)
+  if (text !== undefined) {
+    const pattern = `%${text.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`
+    query = query.where(sql<boolean>`name like ${pattern} escape '\\'`)
+  }
+  return reading.run(limit === undefined ? query : query.limit(limit))
 }
 
 type Membership = { readonly galleryId: string; readonly subjectId: string }

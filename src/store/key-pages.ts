@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
-import type { Database } from './database.ts'
 import { hashApiKey, mintApiKey } from '../lib/api-key.ts'
 import { newId } from '../lib/ids.ts'
+import type { Database } from './database.ts'
 import {
   listingOf,
   parsePermissions,
@@ -27,13 +27,7 @@ export type NamedKey = KeyListing & { readonly projectName: string }
 /** Keys that people hold, the newest first. */
 export function findKeys(reading: Reading, filter: KeyFilter): readonly NamedKey[] {
   const { accountId, projectId, state, now, after } = filter
-  let query = reading.build
-    .selectFrom('keys')
-    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
-    .selectAll('keys')
-    .select('projects.name as projectName')
-    .where('accountId', '=', accountId)
-    .where('isHidden', '=', 0)
+  let query = heldKeys(reading, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
   if (after)
@@ -47,7 +41,25 @@ export function findKeys(reading: Reading, filter: KeyFilter): readonly NamedKey
   const ordered = query.orderBy('keys.createdAtUtc', 'desc').orderBy('keyId', 'desc')
   return reading
     .run(ordered.limit(filter.limit))
-    .map(({ projectName, ...row }) => ({ ...listingOf(row, now), projectName }))
+    .map((row) => ({ ...listingOf(row, now), projectName: row.projectName }))
+}
+
+function heldKeys(reading: Reading, accountId: string) {
+  return reading.build
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.projectId', 'keys.projectId')
+    .selectAll('keys')
+    .select('projects.name as projectName')
+    .where('accountId', '=', accountId)
+    .where('isHidden', '=', 0)
+}
+
+type KeyId = { readonly accountId: string; readonly keyId: string; readonly now: Date }
+
+/** One of them by its id. */
+export function findKey(reading: Reading, { accountId, keyId, now }: KeyId): NamedKey | undefined {
+  const [row] = reading.run(heldKeys(reading, accountId).where('keyId', '=', keyId))
+  return row && { ...listingOf(row, now), projectName: row.projectName }
 }
 
 /** The states of `keyState`, as the database sees them. */

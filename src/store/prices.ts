@@ -25,3 +25,9 @@ export async function setPrice(
     .onConflict((conflict) => conflict.columns(['accountId', 'action']).doUpdateSet({ unitMicros }))
     .execute()
 }
+
+/** Lets the general price hold again. */
+export async function removePrice(db: Database, accountId: string, action: string): Promise<void> {
+  const query = db.deleteFrom('prices').where('accountId', '=', accountId)
+  await query.where('action', '=', action).execute()
+}

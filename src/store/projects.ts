@@ -82,7 +82,7 @@ export async function findProject(db: Database, idOrName: string): Promise<Proje
 export async function updateProject(
   db: Database,
   projectId: string,
-  change: Pick<Updateable<ProjectRow>, 'galleryMode' | keyof typeof byDefault>,
+  change: Pick<Updateable<ProjectRow>, 'name' | 'galleryMode' | keyof typeof byDefault>,
 ): Promise<void> {
   await db.updateTable('projects').set(change).where('projectId', '=', projectId).execute()
 }

@@ -30,20 +30,7 @@ export type TransferFilter = {
 export function findTransfers(reading: Reading, filter: TransferFilter): readonly Transfer[] {
   const { accountId, projectId, kind, fromMs, toMs, after } = filter
   const own = reading.build.selectFrom('ledgers').select('ledger')
-  let query = reading.build
-    .selectFrom('ledgerTransfers as t')
-    .leftJoin('calls', 'calls.transferId', 't.transferId')
-    .select([
-      't.transferId',
-      't.atMs',
-      't.kind',
-      't.fromLedger',
-      't.toLedger',
-      't.amountMicros',
-      't.projectId',
-      't.requestId',
-      'callId',
-    ])
+  let query = withCalls(reading)
     // The plus keeps the chain's index out of it: rows come in the order of time.
     .where(sql<string>`+t.chain`, 'in', own.where('accountId', '=', accountId))
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
@@ -58,6 +45,28 @@ export function findTransfers(reading: Reading, filter: TransferFilter): readonl
     )
   const ordered = query.orderBy('t.atMs', 'desc').orderBy('t.transferId', 'desc')
   return reading.run(ordered.limit(filter.limit))
+}
+
+/** One of them by its id. */
+export function findTransfer(reading: Reading, transferId: number): Transfer | undefined {
+  return reading.run(withCalls(reading).where('t.transferId', '=', transferId))[0]
+}
+
+function withCalls(reading: Reading) {
+  return reading.build
+    .selectFrom('ledgerTransfers as t')
+    .leftJoin('calls', 'calls.transferId', 't.transferId')
+    .select([
+      't.transferId',
+      't.atMs',
+      't.kind',
+      't.fromLedger',
+      't.toLedger',
+      't.amountMicros',
+      't.projectId',
+      't.requestId',
+      'callId',
+    ])
 }
 
 export type Reconciliation = {

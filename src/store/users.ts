@@ -13,8 +13,10 @@ export function nameKeyOf(name: string): string {
   return name.normalize('NFKC').toLowerCase()
 }
 
-export function addUser(tx: Tx, user: Omit<User, 'nameKey'>): void {
-  tx.run(tx.build.insertInto('users').values({ ...user, nameKey: nameKeyOf(user.name) }))
+export function addUser(tx: Tx, user: Omit<User, 'nameKey'>): User {
+  const row = { ...user, nameKey: nameKeyOf(user.name) }
+  tx.run(tx.build.insertInto('users').values(row))
+  return row
 }
 
 export function changeUser(tx: Tx, userId: string, change: Updateable<UserRow>): void {

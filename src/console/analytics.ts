@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { allActions } from '../actions/all.ts'
+import {
+  addLatencies,
+  emptyLatencies,
+  latencyAt,
+  latencyErrorMax,
+} from '../lib/latency-histogram.ts'
+import type { LatencyHistogram } from '../lib/latency-histogram.ts'
+import { countCalls, countScores, latenciesOf, type CountBy } from '../store/call-charts.ts'
+import { scoreBins } from '../store/hours.ts'
+import { keyNames } from '../store/key-pages.ts'
+import { projectFacts } from '../store/project-facts.ts'
+import type { Reading } from '../store/tx.ts'
+import { linesOf, stepsOf } from './chart.ts'
+import { bucket, count, id, micros, range } from './fields.ts'
+import { defineRead } from './route.ts'
+
+const filter = {
+  projectId: id.optional(),
+  keyId: id.optional(),
+  action: z.string().max(128).optional(),
+  ...range,
+  bucket: bucket.optional(),
+}
+
+const line = { name: z.string(), id: z.string() }
+const buckets = z.array(z.string()).meta({ description: 'When each hour or day begins, UTC.' })
+
+const bys = {
+  action: 'action',
+  project: 'projectId',
+  key: 'keyId',
+  code: 'code',
+} as const satisfies Readonly<Record<string, CountBy>>
+
+export const callsChart = defineRead({
+  path: '/analytics/calls',
+  who: 'viewer',
+  query: z.strictObject({ by: z.enum(['action', 'project', 'key', 'code']), ...filter }),
+  answer: z.object({
+    buckets,
+    series: z.array(z.object({ ...line, counts: z.array(count), total: count })),
+  }),
+  handle: async ({ query, visitor, services: { store, clock } }) => {
+    const steps = stepsOf(query, clock())
+    const chosen = { ...query, ...steps, accountId: visitor.accountId }
+    const by = { by: bys[query.by], stepMs: steps.stepMs }
+    return store.read((reading) => {
+      const rows = countCalls(reading, chosen, by)
+      const names = namesOf(reading, visitor.accountId)
+      const lines = linesOf(rows, steps, { zero: 0, value: ({ calls }) => calls })
+      const series = [...lines].map(([id, counts]) => {
+        const total = counts.reduce((sum, count) => sum + count, 0)
+        return { id, name: names.get(id) ?? id, counts, total }
+      })
+      return { buckets: [...steps.buckets], series: series.sort((a, b) => b.total - a.total) }
+    })
+  },
+})
+
+export const spendChart = defineRead({
+  path: '/analytics/spend',
+  who: 'viewer',
+  query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filter }),
+  answer: z.object({
+    buckets,
+    series: z.array(z.object({ ...line, micros: z.array(micros), totalMicros: micros })),
+  }),
+  handle: async ({ query, visitor, services: { store, clock } }) => {
+    const steps = stepsOf(query, clock())
+    const chosen = { ...query, ...steps, accountId: visitor.accountId }
+    const by = { by: bys[query.by], stepMs: steps.stepMs }
+    return store.read((reading) => {
+      const rows = countCalls(reading, chosen, by).filter((row) => row.costMicros > 0n)
+      const names = namesOf(reading, visitor.accountId)
+      const lines = linesOf(rows, steps, { zero: 0n, value: (row) => row.costMicros })
+      const series = [...lines].map(([id, spent]) => {
+        const total = spent.reduce((sum, amount) => sum + amount, 0n)
+        const name = names.get(id) ?? id
+        return { id, name, micros: spent.map(String), totalMicros: String(total) }
+      })
+      series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
+      return { buckets: [...steps.buckets], series }
+    })
+  },
+})
+
+/** What projects and keys are called, by their ids; actions and codes are their own names. */
+function namesOf(reading: Reading, accountId: string): ReadonlyMap<string, string> {
+  const projects = projectFacts(reading, accountId)
+  const named = projects.map(({ projectId, name }) => [projectId, name] as const)
+  return new Map([...named, ...keyNames(reading, accountId)])
+}
+
+const milliseconds = z.number().nullable()
+
+export const latencyChart = defineRead({
+  path: '/analytics/latency',
+  who: 'viewer',
+  query: z.strictObject(filter),
+  answer: z.object({
+    buckets,
+    p50: z.array(milliseconds),
+    p95: z.array(milliseconds),
+    p99: z.array(milliseconds),
+    overall: z.object({ p50: milliseconds, p95: milliseconds, p99: milliseconds }),
+    relativeErrorMax: z.number().meta({ description: 'Figures come of buckets of this width.' }),
+  }),
+  handle: async ({ query, visitor, services: { store, clock } }) => {
+    const steps = stepsOf(query, clock())
+    const chosen = { ...query, ...steps, accountId: visitor.accountId }
+    const found = await store.read((reading) => latenciesOf(reading, chosen, steps.stepMs))
+    const overall = emptyLatencies()
+    for (const histogram of found.values()) addLatencies(overall, histogram)
+    const each = (share: number) =>
+      steps.buckets.map((utc) => {
+        const histogram = found.get(Date.parse(utc))
+        return histogram ? latencyAt(histogram, share) : null
+      })
+    return {
+      buckets: [...steps.buckets],
+      p50: each(0.5),
+      p95: each(0.95),
+      p99: each(0.99),
+      overall: percentilesOf(overall),
+      relativeErrorMax: latencyErrorMax,
+    }
+  },
+})
+
+function percentilesOf(histogram: LatencyHistogram) {
+  const at = (share: number) => latencyAt(histogram, share)
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+}
+
+export const scoresChart = defineRead({
+  path: '/analytics/scores',
+  who: 'viewer',
+  query: z.strictObject({
+    kind: z.enum(['similarity', 'liveness']),
+    projectId: id.optional(),
+    ...range,
+  }),
+  answer: z.object({
+    edges: z.array(z.number()).meta({ description: 'One more than there are counts.' }),
+    counts: z.array(count),
+    threshold: z.number().nullable(),
+    matched: count,
+    total: count,
+  }),
+  handle: async ({ query, visitor, services: { store, clock } }) => {
+    const { accountId } = visitor
+    const { kind, projectId } = query
+    const { fromMs, toMs } = stepsOf(query, clock())
+    return store.read((reading) => {
+      const found = countScores(reading, { accountId, projectId, kind, fromMs, toMs })
+      const counts = Array.from({ length: scoreBins }, () => 0)
+      for (const { bin, count } of found) counts[bin] = count
+      const [project] = projectId === undefined ? [] : projectFacts(reading, accountId, projectId)
+      const own = kind === 'similarity' ? project?.identifyThreshold : null
+      return {
+        edges: Array.from({ length: scoreBins + 1 }, (_, at) => at / scoreBins),
+        counts,
+        threshold: own ?? defaultThreshold(kind),
+        matched: found.reduce((sum, { matched }) => sum + matched, 0),
+        total: found.reduce((sum, { count }) => sum + count, 0),
+      }
+    })
+  },
+})
+
+/** The threshold that the action itself has for calls that name none. */
+function defaultThreshold(kind: 'similarity' | 'liveness'): number | null {
+  const name = kind === 'similarity' ? 'svc.verify' : 'svc.liveness'
+  const action = allActions.find((candidate) => candidate.name === name)
+  const schema = action && z.toJSONSchema(action.params, { io: 'input' })
+  const threshold = schema?.properties?.['threshold']
+  const value = typeof threshold === 'object' ? threshold.default : undefined
+  return typeof value === 'number' ? value : null
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { galleryFacts } from '../store/project-facts.ts'
+import { count } from './fields.ts'
+import { defineRead, noQuery } from './route.ts'
+
+/** A template in memory: 256 numbers of 4 bytes, the same in 8 bits, and where it belongs. */
+const templateBytes = 256 * 5 + 64
+
+export const getSystem = defineRead({
+  path: '/system',
+  who: 'viewer',
+  query: noQuery,
+  answer: z.object({
+    version: z.string(),
+    uptimeS: z.number(),
+    ready: z.boolean(),
+    reasons: z.array(z.string()),
+    workers: z.record(z.string(), z.number()),
+    memory: z.object({ rssBytes: count, heapBytes: count }),
+    disk: z.object({
+      freeBytes: count,
+      totalBytes: count,
+      databaseBytes: count,
+      modelsBytes: count,
+    }),
+    gallery: z.object({ templates: count, bytes: count }),
+    store: z.object({ kind: z.string(), path: z.string().optional() }),
+    metricsUrl: z.string(),
+    node: z.string(),
+    settings: z.array(z.object({ name: z.string(), value: z.string(), isDefault: z.boolean() })),
+  }),
+  handle: async ({ visitor, services, request }) => {
+    const facts = await services.system()
+    const { accountId } = visitor
+    const galleries = await services.store.read((reading) => galleryFacts(reading, accountId))
+    const templates = galleries.reduce((sum, { templateCount }) => sum + templateCount, 0)
+    const { rss, heapUsed } = process.memoryUsage()
+    return {
+      version: services.version,
+      uptimeS: process.uptime(),
+      ready: facts.reasons.length === 0,
+      reasons: [...facts.reasons],
+      workers: facts.workers,
+      memory: { rssBytes: rss, heapBytes: heapUsed },
+      disk: facts.disk,
+      gallery: { templates, bytes: templates * templateBytes },
+      store: facts.store,
+      metricsUrl: `${request.origin}/metrics`,
+      node: process.version,
+      settings: [...facts.settings],
+    }
+  },
+})

@@ -1,0 +1,127 @@
+import { statfsSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { createVerifier } from './billing/verify-beside.ts'
+import { settings, type Config } from './config.ts'
+import { consoleRoutes } from './console/all.ts'
+import { createPasswords } from './console/password.ts'
+import { serveConsole } from './console/serve.ts'
+import type { ConsoleServices, ModelFact, SystemFacts } from './console/services.ts'
+import { createThrottle } from './console/throttle.ts'
+import type { Gallery } from './gallery/gallery.ts'
+import { similarityAt, type Calibration } from './gallery/similarity.ts'
+import type { Gate } from './gate/gate.ts'
+import { execute, type ExecuteOptions } from './http/execute.ts'
+import type { Route } from './http/exchange.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { builtinPack } from './models/builtin.ts'
+import type { Store } from './store/database.ts'
+
+/** What the console needs of the parts that the service is made of. */
+export type DeskOptions = {
+  readonly version: string
+  readonly store: Store
+  readonly gate: Gate
+  readonly gallery: Gallery
+  readonly calibration: Calibration
+  readonly executing: ExecuteOptions
+  readonly workers: () => SystemFacts['workers']
+  /** Why calls cannot be answered now. */
+  readonly notReady: () => Promise<readonly string[]>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The routes of the console, over the parts of the service that it shows and changes. */
+export function deskRoutes(config: Config, options: DeskOptions): Route[] {
+  const services = servicesOf(config, options)
+  return consoleRoutes.map((route) => serveConsole(route, services))
+}
+
+function servicesOf(config: Config, options: DeskOptions): ConsoleServices {
+  const { gate, calibration, executing, clock } = options
+  const modelsFolder = path.join(config.DATA_DIR, 'models')
+  return {
+    ...options,
+    strangers: gate.strangers,
+    throttle: createThrottle(clock),
+    passwords: createPasswords(),
+    defaults: {
+      sustainedPerS: config.RATE_SUSTAINED_PER_S,
+      burst: config.RATE_BURST,
+      unitMicros: config.UNIT_PRICE_MICROS,
+      retentionDays: config.RETENTION_DAYS,
+    },
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    // The caller is known already; everything else is the way of every call.
+    execute: (caller, request) =>
+      execute(request, { ...executing, gate: { ...gate, identify: async () => caller } }),
+    verify: createVerifier(config.DATA_DIR),
+    similarityAt,
+    models: async () => {
+      return { active: await builtinModels(modelsFolder), installed: [], calibration }
+    },
+    system: () => systemFacts(config, { ...options, modelsFolder }),
+  }
+}
+
+/** The models of the built-in pack; who trained them said little of what they may be used for. */
+function builtinModels(folder: string): Promise<ModelFact[]> {
+  const models = Object.values(builtinPack.models)
+  return Promise.all(
+    models.map(async ({ id, version, roles, product, provenance }) => ({
+      role: roles.join(', '),
+      id,
+      version,
+      licence: provenance.licence,
+      commercialUse: 'unclear',
+      sha256: product.sha256,
+      file: product.file,
+      bytes: await sizeOf(path.join(folder, product.file)),
+      builtIn: true,
+    })),
+  )
+}
+
+async function systemFacts(
+  config: Config,
+  { notReady, workers, modelsFolder }: DeskOptions & { readonly modelsFolder: string },
+): Promise<SystemFacts> {
+  const { bavail, blocks, bsize } = statfsSync(config.DATA_DIR)
+  const file = path.join(config.DATA_DIR, 'facegate.db')
+  const sizes = await Promise.all([file, `${file}-wal`].map(sizeOf))
+  const models = await readdir(modelsFolder).catch(() => [])
+  const modelSizes = await Promise.all(models.map((name) => sizeOf(path.join(modelsFolder, name))))
+  const sum = (bytes: readonly number[]): number => bytes.reduce((a, b) => a + b, 0)
+  return {
+    reasons: await notReady(),
+    workers: workers(),
+    disk: {
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      databaseBytes: sum(sizes),
+      modelsBytes: sum(modelSizes),
+    },
+    store: { kind: 'sqlite', path: path.resolve(file) },
+    settings: settingsOf(config),
+  }
+}
+
+/** Every setting as it holds; the address of a database may carry a password. */
+function settingsOf(config: Config): SystemFacts['settings'] {
+  return Object.entries(config).map(([name, value]) => {
+    const { schema, fallback } = settings[name as keyof Config]
+    const isDefault = schema.safeParse(fallback).data === value
+    const shown = name === 'DATABASE_URL' && value !== '' ? '(set)' : String(value)
+    return { name, value: shown, isDefault }
+  })
+}
+
+function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )
+}

@@ -1,0 +1,15 @@
+import type { Reading } from './tx.ts'
+
+/** How many templates of an account were made by which model. */
+export function countTemplates(
+  reading: Reading,
+  accountId: string,
+): readonly { readonly modelId: string; readonly faces: number }[] {
+  const query = reading.build
+    .selectFrom('templates')
+    .innerJoin('galleries', 'galleries.galleryId', 'templates.galleryId')
+    .select((row) => ['modelId', row.fn.countAll<number>().as('faces')])
+    .where('accountId', '=', accountId)
+    .groupBy('modelId')
+  return reading.run(query)
+}
