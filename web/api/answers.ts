@@ -1,370 +1,83 @@
-// oxlint-disable max-lines -- one table of shapes.
+import type * as analytics from '../../src/console/analytics.ts'
+import type * as deletions from '../../src/console/deletions.ts'
+import type { previewGalleryMode } from '../../src/console/gallery-mode.ts'
+import type * as groups from '../../src/console/groups.ts'
+import type * as keys from '../../src/console/keys.ts'
+import type * as log from '../../src/console/log.ts'
+import type { getModels } from '../../src/console/models.ts'
+import type * as ledger from '../../src/console/money-ledger.ts'
+import type { getMoney } from '../../src/console/money.ts'
+import type { getOverview } from '../../src/console/overview.ts'
+import type * as playground from '../../src/console/playground.ts'
+import type * as projects from '../../src/console/projects.ts'
+import type { AnswerOf } from '../../src/console/route.ts'
+import type { getSession } from '../../src/console/session.ts'
+import type * as subjects from '../../src/console/subjects.ts'
+import type { getSystem } from '../../src/console/system.ts'
+import type * as team from '../../src/console/team.ts'
+
 /**
- * What the console's routes answer, by their path. Times are ISO 8601 UTC, money is a text of whole
- * micro-units, durations are milliseconds.
+ * What the console's routes answer, by their path: the types of the schemas that the server holds
+ * its answers against. Times are ISO 8601 UTC, money is a text of whole micro-units.
  */
 export type Answers = {
-  readonly '/session': Session
-  readonly '/overview': Overview
-  readonly '/projects': { readonly items: readonly Project[] }
-  readonly '/projects/:projectId': Project
-  readonly '/projects/:projectId/gallery-mode-preview': GalleryModePreview
-  readonly '/keys': Page<Key>
-  readonly '/permissions': readonly Permission[]
-  readonly '/actions': readonly ActionFacts[]
-  readonly '/errors': readonly ErrorFacts[]
-  readonly '/projects/:projectId/subjects': Page<Subject>
-  readonly '/projects/:projectId/subjects/:subjectId': SubjectDetail
-  readonly '/projects/:projectId/groups': Page<Group>
-  readonly '/projects/:projectId/groups/:name': { readonly group: string; readonly count: number }
-  readonly '/projects/:projectId/deletions': Page<Deletion>
-  readonly '/projects/:projectId/deletions/check': Check
-  readonly '/log': Page<Call>
-  readonly '/log/:callId': CallDetail
-  readonly '/analytics/calls': CountSeries
-  readonly '/analytics/latency': LatencySeries
-  readonly '/analytics/scores': ScoreHistogram
-  readonly '/analytics/spend': SpendSeries
-  readonly '/money': Money
-  readonly '/money/ledger': Page<Transfer>
-  readonly '/money/verify': { readonly ok: boolean; readonly checks: readonly NamedCheck[] }
-  readonly '/money/reconcile': Reconciliation
-  readonly '/models': Models
-  readonly '/users': { readonly items: readonly User[] }
-  readonly '/audit': Page<AuditEntry>
-  readonly '/system': SystemFacts
+  readonly '/session': AnswerOf<typeof getSession>
+  readonly '/overview': AnswerOf<typeof getOverview>
+  readonly '/projects': AnswerOf<typeof projects.listProjects>
+  readonly '/projects/:projectId': AnswerOf<typeof projects.getProject>
+  readonly '/projects/:projectId/gallery-mode-preview': AnswerOf<typeof previewGalleryMode>
+  readonly '/keys': AnswerOf<typeof keys.listKeys>
+  readonly '/permissions': AnswerOf<typeof keys.listPermissions>
+  readonly '/actions': AnswerOf<typeof playground.listActions>
+  readonly '/errors': AnswerOf<typeof playground.listErrors>
+  readonly '/projects/:projectId/subjects': AnswerOf<typeof subjects.listSubjects>
+  readonly '/projects/:projectId/subjects/:subjectId': AnswerOf<typeof subjects.getSubject>
+  readonly '/projects/:projectId/groups': AnswerOf<typeof groups.listAllGroups>
+  readonly '/projects/:projectId/groups/:name': AnswerOf<typeof groups.countGroup>
+  readonly '/projects/:projectId/deletions': AnswerOf<typeof deletions.listDeletions>
+  readonly '/projects/:projectId/deletions/check': AnswerOf<typeof deletions.checkDeletions>
+  readonly '/log': AnswerOf<typeof log.listLog>
+  readonly '/log/:callId': AnswerOf<typeof log.getCall>
+  readonly '/analytics/calls': AnswerOf<typeof analytics.callsChart>
+  readonly '/analytics/latency': AnswerOf<typeof analytics.latencyChart>
+  readonly '/analytics/scores': AnswerOf<typeof analytics.scoresChart>
+  readonly '/analytics/spend': AnswerOf<typeof analytics.spendChart>
+  readonly '/money': AnswerOf<typeof getMoney>
+  readonly '/money/ledger': AnswerOf<typeof ledger.listLedger>
+  readonly '/money/verify': AnswerOf<typeof ledger.verifyLedger>
+  readonly '/money/reconcile': AnswerOf<typeof ledger.reconcileLedger>
+  readonly '/models': AnswerOf<typeof getModels>
+  readonly '/users': AnswerOf<typeof team.listTeam>
+  readonly '/audit': AnswerOf<typeof team.listAudit>
+  readonly '/system': AnswerOf<typeof getSystem>
 }
 
 /** A part of a list and where the next part begins. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null }
 
-export type Role = 'owner' | 'admin' | 'viewer'
-
-export type Session = {
-  readonly state: 'setup' | 'signedOut' | 'signedIn'
-  readonly user?: { readonly userId: string; readonly name: string; readonly role: Role }
-  readonly csrfToken?: string
-  readonly currency: string
-  readonly version: string
-}
-
-export type Alert = {
-  readonly kind: string
-  readonly severity: 'info' | 'warning' | 'critical'
-  readonly text: string
-  readonly projectId?: string
-  readonly keyId?: string
-}
-
-export type Budget = {
-  readonly projectId: string
-  readonly name: string
-  readonly balanceMicros: string
-  readonly reservedMicros: string
-  readonly allocatedMicros: string
-}
-
-export type Overview = {
-  readonly calls: number
-  readonly okShare: number | null
-  readonly p50Ms: number | null
-  readonly p95Ms: number | null
-  readonly spentMicros: string
-  readonly billed: number
-  readonly budgets: readonly Budget[]
-  readonly walletMicros: string
-  readonly topErrors: readonly { readonly code: string; readonly count: number }[]
-  readonly galleries: readonly {
-    readonly galleryId: string
-    readonly name: string
-    readonly subjects: number
-    readonly templates: number
-  }[]
-  readonly series: readonly {
-    readonly atUtc: string
-    readonly calls: number
-    readonly errors: number
-  }[]
-  readonly alerts: readonly Alert[]
-}
-
-export type Project = {
-  readonly projectId: string
-  readonly name: string
-  readonly galleryMode: string
-  readonly createdAtUtc: string
-  readonly sustainedPerS: number
-  readonly burst: number
-  readonly isSustainedDefault: boolean
-  readonly isBurstDefault: boolean
-  readonly retentionDays: number | null
-  readonly identifyThreshold: number | null
-  readonly switches: Readonly<Record<string, boolean>>
-  readonly budgetMicros: string
-  readonly reservedMicros: string
-  readonly keyCount: number
-  readonly subjects: number
-  readonly templates: number
-}
-
-export type GalleryModePreview = {
-  readonly from: string
-  readonly to: string
-  readonly statement: string
-  readonly subjectsSeenNow: number
-  readonly subjectsSeenThen: number
-}
-
-export type Key = {
-  readonly keyId: string
-  readonly name: string
-  readonly prefix: string
-  readonly last4: string
-  readonly projectId: string
-  readonly projectName: string
-  readonly permissions: readonly string[]
-  readonly state: 'active' | 'revoked' | 'expired'
-  readonly createdAtUtc: string
-  readonly expiresAtUtc: string | null
-  readonly revokedAtUtc: string | null
-  readonly lastUsedAtUtc: string | null
-}
-
-export type Permission = { readonly permission: string; readonly summary: string }
-
-export type ActionFacts = {
-  readonly name: string
-  readonly summary: string
-  readonly price: string | number
-  readonly paramsSchema: unknown
-  readonly example: unknown
-  readonly imagesMin: number
-  readonly imagesMax: number
-}
-
-export type ErrorFacts = {
-  readonly code: string
-  readonly message: string
-  readonly remedy?: string
-  readonly http: number
-}
-
-/** What the playground hands back of a call. */
-export type PlaygroundAnswer = {
-  readonly envelope: unknown
-  readonly latencyMs: number
-  readonly costMicros: string
-  readonly status: number
-}
-
-export type Subject = {
-  readonly subjectId: string
-  readonly externalId: string | null
-  readonly displayName: string | null
-  readonly groups: readonly string[]
-  readonly attributes: Readonly<Record<string, unknown>>
-  readonly embeddingCount: number
-  readonly createdAtUtc: string
-  readonly expiresAtUtc: string | null
-}
-
-export type SubjectDetail = Subject & {
-  readonly faces: readonly {
-    readonly faceId: string
-    readonly quality: number | null
-    readonly model: string
-    readonly createdAtUtc: string
-  }[]
-}
-
-export type Group = { readonly name: string; readonly subjectCount: number }
-
-export type Deletion = {
-  readonly subjectId: string
-  readonly externalId: string | null
-  readonly deletedAtUtc: string
-  readonly deletedBy: string
-  readonly requestId: string | null
-  readonly embeddingsRemoved: number
-}
-
-export type Check = { readonly ok: boolean; readonly detail: string }
-export type NamedCheck = Check & { readonly name: string }
-
-export type Call = {
-  readonly callId: string
-  readonly atUtc: string
-  readonly keyId: string
-  readonly keyName: string
-  readonly projectId: string
-  readonly projectName: string
-  readonly requestId: string
-  readonly action: string
-  readonly code: string | null
-  readonly ok: boolean
-  readonly latencyMs: number
-  readonly costMicros: string
-  readonly billed: boolean
-  readonly isReplay: boolean
-}
-
-export type CallDetail = Call & { readonly transfer?: Transfer; readonly attempt?: unknown }
-
-export type CountSeries = {
-  readonly buckets: readonly string[]
-  readonly series: readonly {
-    readonly id: string
-    readonly name: string
-    readonly counts: readonly number[]
-    readonly total: number
-  }[]
-}
-
-export type LatencySeries = {
-  readonly buckets: readonly string[]
-  readonly p50: readonly (number | null)[]
-  readonly p95: readonly (number | null)[]
-  readonly p99: readonly (number | null)[]
-  readonly overall: {
-    readonly p50: number | null
-    readonly p95: number | null
-    readonly p99: number | null
-  }
-}
-
-export type ScoreHistogram = {
-  readonly edges: readonly number[]
-  readonly counts: readonly number[]
-  readonly threshold: number | null
-  readonly matched: number
-  readonly total: number
-}
-
-export type SpendSeries = {
-  readonly buckets: readonly string[]
-  readonly series: readonly {
-    readonly id: string
-    readonly name: string
-    readonly micros: readonly string[]
-    readonly totalMicros: string
-  }[]
-}
-
-export type Money = {
-  readonly walletMicros: string
-  readonly currency: string
-  readonly projects: readonly (Budget & { readonly spentMicros: string })[]
-  readonly prices: readonly {
-    readonly action: string
-    readonly unitMicros: string
-    readonly isDefault: boolean
-    readonly units: number
-  }[]
-}
-
-export type Posting = { readonly ledger: string; readonly amountMicros: string }
-
-export type Transfer = {
-  readonly transferId: string
-  readonly atUtc: string
-  readonly kind: string
-  readonly fromLedger: string
-  readonly toLedger: string
-  readonly amountMicros: string
-  readonly projectId: string | null
-  readonly projectName: string | null
-  readonly requestId: string | null
-  readonly callId: string | null
-  readonly postings: readonly Posting[]
-}
-
-export type Reconciliation = {
-  readonly logMicros: string
-  readonly ledgerMicros: string
-  readonly billedCalls: number
-  readonly charges: number
-  readonly ok: boolean
-}
-
-export type ModelFacts = {
-  readonly role: string
-  readonly id: string
-  readonly version: string
-  readonly licence: string
-  readonly commercialUse: boolean
-  readonly sha256: string
-  readonly file: string
-  readonly bytes: number
-  readonly builtIn: boolean
-}
-
-export type CalibrationPoint = {
-  readonly fmr: number
-  readonly similarity: number
-  readonly score: number
-  readonly source: string
-}
-
-export type Models = {
-  readonly active: readonly ModelFacts[]
-  readonly installed: readonly ModelFacts[]
-  readonly calibration: {
-    readonly modelId: string
-    readonly set: string
-    readonly measuredOn: string
-    readonly points: readonly CalibrationPoint[]
-  } | null
-  readonly comparable: readonly { readonly modelId: string; readonly faces: number }[]
-}
-
-export type User = {
-  readonly userId: string
-  readonly name: string
-  readonly role: Role
-  readonly createdAtUtc: string
-  readonly lastSeenAtUtc: string | null
-  readonly disabled: boolean
-}
-
-export type AuditEntry = {
-  readonly auditId: string
-  readonly atUtc: string
-  readonly userId: string | null
-  readonly userName: string | null
-  readonly act: string
-  readonly target: string | null
-  readonly detail: unknown
-  readonly ip: string | null
-}
-
-export type SystemFacts = {
-  readonly version: string
-  readonly uptimeS: number
-  readonly ready: boolean
-  readonly reasons: readonly string[]
-  readonly workers: {
-    readonly up: number
-    readonly busy: number
-    readonly queued: number
-    readonly queuedBytes: number
-    readonly respawns: number
-    readonly recycled: number
-    readonly poisoned: number
-  }
-  readonly memory: { readonly rssBytes: number; readonly heapBytes: number }
-  readonly disk: {
-    readonly freeBytes: number
-    readonly totalBytes: number
-    readonly databaseBytes: number
-    readonly modelsBytes: number
-  }
-  readonly gallery: { readonly templates: number; readonly bytes: number }
-  readonly store: { readonly kind: string; readonly path?: string }
-  readonly metricsUrl: string
-  readonly node: string
-  readonly settings: readonly {
-    readonly name: string
-    readonly value: string
-    readonly isDefault: boolean
-  }[]
-}
+export type Session = Answers['/session']
+export type Overview = Answers['/overview']
+export type Alert = Overview['alerts'][number]
+export type Budget = Overview['budgets'][number]
+export type Project = Answers['/projects/:projectId']
+export type GalleryModePreview = Answers['/projects/:projectId/gallery-mode-preview']
+export type Key = Answers['/keys']['items'][number]
+export type Permission = Answers['/permissions'][number]
+export type ActionFacts = Answers['/actions'][number]
+export type ErrorFacts = Answers['/errors'][number]
+export type PlaygroundAnswer = AnswerOf<typeof playground.play>
+export type Subject = Answers['/projects/:projectId/subjects/:subjectId']
+export type Group = Answers['/projects/:projectId/groups']['items'][number]
+export type Deletion = Answers['/projects/:projectId/deletions']['items'][number]
+export type Call = Answers['/log']['items'][number]
+export type CallDetail = Answers['/log/:callId']
+export type ScoreHistogram = Answers['/analytics/scores']
+export type Money = Answers['/money']
+export type Transfer = Answers['/money/ledger']['items'][number]
+export type Posting = Transfer['postings'][number]
+export type Models = Answers['/models']
+export type CalibrationPoint = NonNullable<Models['calibration']>['points'][number]
+export type User = Answers['/users']['items'][number]
+export type Role = User['role']
+export type AuditEntry = Answers['/audit']['items'][number]
+export type SystemFacts = Answers['/system']

@@ -22,8 +22,11 @@ export function createApi(csrfToken: () => string | undefined): Api {
     send: (method, path, body) =>
       call(path, {
         method,
-        headers: { 'content-type': 'application/json', 'x-csrf-token': csrfToken() ?? '' },
-        body: JSON.stringify(body ?? {}),
+        headers: {
+          'x-csrf-token': csrfToken() ?? '',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
   }
 }

@@ -40,9 +40,9 @@ export function useSignedIn(): SignedIn {
   return session
 }
 
-const rank: Readonly<Record<Role, number>> = { viewer: 0, admin: 1, owner: 2 }
+const ranks: readonly string[] = ['viewer', 'admin', 'owner'] satisfies readonly Role[]
 
 /** Whether the user may do what needs `role`. The server decides; this only hides what it refuses. */
 export function useMay(role: Role): boolean {
-  return rank[useSignedIn().user.role] >= rank[role]
+  return ranks.indexOf(useSignedIn().user.role) >= ranks.indexOf(role)
 }

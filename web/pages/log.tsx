@@ -38,10 +38,12 @@ export function LogPage() {
         caption="Calls, latest first"
         asked={asked}
         columns={columns}
-        keyOf={({ callId }) => callId}
+        keyOf={({ callId }) => String(callId)}
         cursor={cursor}
         onCursor={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
-        onOpen={({ callId }) => void navigate({ search: (old) => ({ ...old, call: callId }) })}
+        onOpen={({ callId }) =>
+          void navigate({ search: (old) => ({ ...old, call: String(callId) }) })
+        }
         openLabel={({ action, atUtc }) => `Open the call ${action} of ${atUtc}`}
         empty={
           <Empty title="No calls match">

@@ -12,6 +12,7 @@ import { Figure } from '../parts/figure.tsx'
 import { Money } from '../parts/money.tsx'
 import { countOf, durationOf, shareOf } from '../parts/numbers.ts'
 import { Page } from '../parts/page.tsx'
+import { LinkButton } from '../parts/link-button.tsx'
 import { Panel } from '../parts/panel.tsx'
 
 const route = getRouteApi('/')
@@ -114,9 +115,9 @@ function FirstSteps() {
     <Empty
       title="No calls in this period"
       action={
-        <Button component={Link} to="/playground" size="xs">
+        <LinkButton to="/playground" size="xs">
           Try it in the playground
-        </Button>
+        </LinkButton>
       }
     >
       Make a key under API keys and send a picture to POST /v1/face/execute, or try any action on a

@@ -1,5 +1,5 @@
-import { Button, SimpleGrid } from '@mantine/core'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { SimpleGrid } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
 import type { Project } from '../api/answers.ts'
 import { useAnswer } from '../api/use-api.ts'
 import { Answered } from '../parts/answered.tsx'
@@ -7,6 +7,7 @@ import { Facts } from '../parts/facts.tsx'
 import { Money } from '../parts/money.tsx'
 import { countOf } from '../parts/numbers.ts'
 import { Page } from '../parts/page.tsx'
+import { LinkButton } from '../parts/link-button.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Utc } from '../parts/utc.tsx'
 import { GalleryMode } from '../projects/gallery-mode.tsx'
@@ -26,9 +27,9 @@ export function ProjectPage() {
           title={project.name}
           lead="What applies to every call made with a key of this project."
           actions={
-            <Button size="sm" variant="default" component={Link} to="/projects">
+            <LinkButton size="sm" variant="default" to="/projects">
               All projects
-            </Button>
+            </LinkButton>
           }
         >
           <SimpleGrid cols={{ base: 1, lg: 2 }} key={project.projectId}>

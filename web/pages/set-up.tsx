@@ -1,7 +1,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Session } from '../api/answers.ts'
 import { keepSession } from '../api/session.ts'
 import { useSend } from '../api/use-api.ts'
@@ -15,6 +15,8 @@ const passwordLengthMin = 12
 export function SetUpPage({ token }: { readonly token: string }) {
   const client = useQueryClient()
   const navigate = useNavigate()
+  // A link for somebody in particular says for whom.
+  const { name: invited } = useSearch({ strict: false })
   const setUp = useSend<Session>({
     method: 'POST',
     path: '/setup',
@@ -24,7 +26,7 @@ export function SetUpPage({ token }: { readonly token: string }) {
     },
   })
   const form = useForm({
-    initialValues: { token, name: '', password: '', again: '' },
+    initialValues: { token, name: invited ?? '', password: '', again: '' },
     validate: {
       password: (text) =>
         text.length < passwordLengthMin ? `At least ${passwordLengthMin} characters` : null,
@@ -49,6 +51,7 @@ export function SetUpPage({ token }: { readonly token: string }) {
         label="Your name"
         autoComplete="username"
         required
+        readOnly={invited !== undefined}
         {...form.getInputProps('name')}
       />
       <NewPassword label="Password" {...form.getInputProps('password')} />

@@ -79,9 +79,14 @@ function numberOf({ type, minimum, maximum }: Schema): Kind {
   return {
     is: 'number',
     isWhole: type === 'integer',
-    ...(minimum === undefined ? {} : { min: minimum }),
-    ...(maximum === undefined ? {} : { max: maximum }),
+    ...boundOf('min', minimum),
+    ...boundOf('max', maximum),
   }
+}
+
+/** The bounds of JavaScript's whole numbers are no bounds of the parameter. */
+function boundOf(name: 'min' | 'max', value: number | undefined): { min?: number; max?: number } {
+  return value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? {} : { [name]: value }
 }
 
 function listOf(items: Schema): Kind {

@@ -9,6 +9,7 @@ import { askSessionAgain, csrfTokenOf } from '../api/session.ts'
 import { ApiContext } from '../api/use-api.ts'
 import { cssVariables, theme } from '../theme/theme.ts'
 import { createConsoleRouter } from './router.tsx'
+import { styleNonce } from './style-nonce.ts'
 
 /** The whole console: its look, its memory of answers, its pages. */
 export function Console() {
@@ -30,11 +31,6 @@ export function Console() {
       </QueryClientProvider>
     </MantineProvider>
   )
-}
-
-/** The server lets in the styles that bear the nonce it wrote into the page. */
-function styleNonce(): string {
-  return document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
 }
 
 function createQueryClient(): QueryClient {

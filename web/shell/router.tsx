@@ -146,6 +146,7 @@ const account = createRoute({
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
+  validateSearch: textSearch('name'),
   component: lazyRouteComponent(() => import('../pages/overview.tsx'), 'OverviewPage'),
 })
 
