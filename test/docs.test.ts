@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { settings } from '../src/config.ts'
+import { docsPage } from '../src/http/docs.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
 const read = (file: string) => readFile(path.join(import.meta.dirname, '..', file), 'utf8')
@@ -22,4 +23,10 @@ test('every dependency stands in docs/dependencies.md', async () => {
   const text = await read('docs/dependencies.md')
   for (const name of Object.keys({ ...packageJson.dependencies, ...packageJson.devDependencies }))
     if (!name.startsWith('@types/')) assert.ok(text.includes(`\`${name}\``), name)
+})
+
+test('the documentation page tells the parameters of each action', () => {
+  const page = docsPage('test')
+  for (const name of ['maxFaces', 'duplicateThreshold', 'maxCandidates', 'removeFaceIds'])
+    assert.ok(page.includes(`<code>${name}</code>`), name)
 })

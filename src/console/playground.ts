@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { allActions } from '../actions/all.ts'
+import { paramsSchemaOf } from '../actions/params-schema.ts'
 import type { Request } from '../http/exchange.ts'
 import { errorTable } from '../lib/errors.ts'
 import { isUuid, newId } from '../lib/ids.ts'
@@ -34,9 +35,10 @@ export const listActions = defineRead({
   ),
   handle: async ({ visitor, services: { store, defaults } }) => {
     const prices = await listPrices(store.db, visitor.accountId)
-    return allActions.map(({ name, summary, price, params, value, errors, example }) => {
-      const own = prices.find(({ action }) => action === name)
-      const paramsSchema = z.toJSONSchema(params, { io: 'input' })
+    return allActions.map((action) => {
+      const { name, summary, price, value, errors, example } = action
+      const own = prices.find((row) => row.action === name)
+      const paramsSchema = paramsSchemaOf(action)
       return {
         name,
         summary,

@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Navigate,
   type SearchMiddleware,
 } from '@tanstack/react-router'
 import { Gatekeeper } from './gatekeeper.tsx'
@@ -147,7 +148,8 @@ const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
   validateSearch: textSearch('name'),
-  component: lazyRouteComponent(() => import('../pages/overview.tsx'), 'OverviewPage'),
+  // The gatekeeper shows the page of a link; whoever comes here without one is past that.
+  component: () => <Navigate to="/" replace />,
 })
 
 const routeTree = root.addChildren([
