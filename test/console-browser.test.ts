@@ -15,6 +15,8 @@ const skip = executable ? false : 'there is no Chromium on this machine: the con
 const password = 'a long enough password'
 const canary = '<img src="/canary" onerror="alert(1)">'
 const patienceMs = Number(process.env['PATIENCE_MS'] ?? 60_000)
+const desk = { width: 1360, height: 900 }
+const telephone = { width: 360, height: 740 }
 const scriptBytesMax = 350_000
 
 /** Every page, as its link in the navigation is called. */
@@ -65,7 +67,7 @@ describe('the first hour with the console', { skip }, () => {
     await buildConsole()
     facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
     browser = await openChromium(executable!)
-    const context = await browser.newContext({ viewport: { width: 1360, height: 900 } })
+    const context = await browser.newContext({ viewport: desk })
     page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
     faults = watchFaults(page, facegate.url)
@@ -147,14 +149,14 @@ describe('the first hour with the console', { skip }, () => {
     await run('svc.enroll')
     await choose('svc.identify')
     await run('svc.identify')
-    await page.locator('[data-mark=good] text', { hasText: canary }).waitFor()
+    await page.locator('[data-mark=good] text', { hasText: canary.slice(0, 23) }).waitFor()
     await photograph(page, 'playground-identify-light')
   })
 
   step('the key works, and each call is in the log, the ledger and the overview', async () => {
     assert.equal((await detectWith(key)).status, 200)
     await go('Request log')
-    await page.getByRole('cell', { name: 'svc.identify' }).waitFor()
+    await page.getByRole('cell', { name: 'svc.identify', exact: true }).waitFor()
     await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
     assert.equal(await page.getByRole('row').count(), 5, 'four calls under one heading')
     await page.getByRole('button', { name: /^Open the call svc.enroll/u }).click()
@@ -187,47 +189,31 @@ describe('the first hour with the console', { skip }, () => {
     assert.ok(await revoke.isDisabled(), 'not before the name is typed')
     await page.getByLabel(/to confirm$/u).fill(`key ${canary}`)
     await revoke.click()
-    await page.getByText('revoked', { exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'revoked', exact: true }).waitFor()
     const refused = await detectWith(key)
     assert.equal(refused.status, 401)
   })
 
-  step(
-    'every page is free of serious faults for those who cannot see it, in light and dark',
-    async () => {
-      const axe = readFileSync(
-        createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-        'utf8',
-      )
-      const broken: string[] = []
-      for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-        for (const [name, address] of pages) {
-          await page.goto(facegate.url + address)
-          await page.waitForLoadState('networkidle')
-          await page.locator('h1').waitFor()
-          await photograph(page, `${name}-${scheme}`)
-          await page.evaluate(axe)
-          broken.push(...(await seriousFaults(page)).map((fault) => `${name} ${scheme}: ${fault}`))
-        }
-      }
-      assert.deepEqual(broken, [])
-    },
-  )
-
-  step('no page scrolls sideways on a small telephone', async () => {
-    await page.setViewportSize({ width: 360, height: 740 })
-    const wide: string[] = []
+  step('every page can be heard and read, in light, in dark and on a small telephone', async () => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+    const broken: string[] = []
     for (const [name, address] of pages) {
       await page.goto(facegate.url + address)
-      await page.waitForLoadState('networkidle')
       await page.locator('h1').waitFor()
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-      if (width > 360) wide.push(`${name}: ${width}`)
-      await photograph(page, `${name}-small`)
+      await page.waitForLoadState('networkidle')
+      await page.evaluate(axe)
+      for (const scheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+        await photograph(page, `${name}-${scheme}`)
+        broken.push(...(await seriousFaults(page, scheme)).map((fault) => `${name}: ${fault}`))
+      }
+      await page.setViewportSize(telephone)
+      const widthPx = await page.evaluate<number>('document.documentElement.scrollWidth')
+      if (widthPx > telephone.width) broken.push(`${name}: scrolls sideways, ${widthPx} px`)
+      await page.setViewportSize(desk)
     }
-    await page.setViewportSize({ width: 1360, height: 900 })
-    assert.deepEqual(wide, [])
+    await page.emulateMedia({ colorScheme: 'light' })
+    assert.deepEqual(broken, [])
   })
 
   step('the first page loads little script, and soon shows something', async (t) => {
@@ -314,22 +300,28 @@ describe('the first hour with the console', { skip }, () => {
   }
 })
 
-/** What axe calls serious or critical, with the places. */
-async function seriousFaults(page: Page): Promise<string[]> {
-  // Axe puts itself into the page under this name.
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeResult> } }
-    const { violations } = await axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
-  })
+/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
+async function seriousFaults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  return page.evaluate(
+    async (only) => {
+      // Axe puts itself into the page under this name.
+      const { axe } = globalThis as unknown as { axe: Axe }
+      const rules = only === undefined ? {} : { runOnly: [only] }
+      const { violations } = await axe.run({ ...rules, resultTypes: ['violations'] })
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+    },
+    scheme === 'dark' ? 'color-contrast' : undefined,
+  )
 }
 
-type AxeResult = {
-  readonly violations: readonly {
-    readonly id: string
-    readonly impact: string
-    readonly nodes: readonly { readonly html: string }[]
-  }[]
+type Axe = {
+  readonly run: (options: object) => Promise<{
+    readonly violations: readonly {
+      readonly id: string
+      readonly impact: string
+      readonly nodes: readonly { readonly html: string }[]
+    }[]
+  }>
 }

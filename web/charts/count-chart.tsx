@@ -22,7 +22,7 @@ export function CountChart({ label, buckets, series, format }: Parts) {
         series={legendOf(series)}
         withLegend={series.length > 1}
         tickLine="none"
-        gridAxis="y"
+        gridAxis="x"
         {...(format ? { valueFormatter: format } : {})}
         barProps={{ isAnimationActive: false }}
       />

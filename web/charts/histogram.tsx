@@ -22,7 +22,7 @@ export function Histogram({ label, edges, counts, threshold }: Parts) {
         dataKey="bin"
         series={[{ name: 'calls', label: 'Calls', color: 'petrol.5' }]}
         tickLine="none"
-        gridAxis="y"
+        gridAxis="x"
         barProps={{ isAnimationActive: false }}
         {...(line === undefined
           ? {}

@@ -68,7 +68,7 @@ export function marksOf(envelope: unknown): ReadonlyMap<number, readonly Mark[]>
 function markOf(face: Face, value: Value): Mark {
   const [best] = face.candidates ?? []
   const caption = [
-    best && (best.displayName ?? best.externalId ?? best.subjectId.slice(0, 8)),
+    best && short(best.displayName ?? best.externalId ?? best.subjectId),
     best && best.similarity.toFixed(3),
     value.decision,
     face.confidence !== undefined && face.confidence.toFixed(3),
@@ -80,6 +80,11 @@ function markOf(face: Face, value: Value): Mark {
     caption: caption.filter(Boolean).join(' · '),
     tone: toneOf(best, value),
   }
+}
+
+/** Names may be long; a picture has room for this much. */
+function short(name: string): string {
+  return name.length > 24 ? `${name.slice(0, 23)}…` : name
 }
 
 function toneOf(best: Candidate | undefined, { matched, decision }: Value): Mark['tone'] {

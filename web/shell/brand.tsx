@@ -5,7 +5,7 @@ export function Brand() {
   return (
     <Link to="/" className="fg-brand">
       <BrandMark size={24} />
-      Facegate
+      <span>Facegate</span>
     </Link>
   )
 }

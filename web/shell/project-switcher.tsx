@@ -12,7 +12,7 @@ export function ProjectSwitcher() {
       aria-label="Project"
       placeholder="All projects"
       size="xs"
-      w={{ base: 160, sm: 220 }}
+      className="fg-switcher"
       searchable
       clearable
       clearButtonProps={{ 'aria-label': 'All projects' }}

@@ -63,7 +63,7 @@ const dark: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { petrol, signal, gray, dark },
   primaryColor: 'petrol',
-  primaryShade: { light: 7, dark: 3 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.35,
   defaultRadius: 3,
