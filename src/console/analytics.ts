@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { allActions } from '../actions/all.ts'
-import { paramsSchemaOf } from '../actions/params-schema.ts'
+import { jsonSchemaOf } from '../actions/json-schema.ts'
 import {
   addLatencies,
   emptyLatencies,
@@ -175,8 +175,7 @@ export const scoresChart = defineRead({
 function defaultThreshold(kind: 'similarity' | 'liveness'): number | null {
   const name = kind === 'similarity' ? 'svc.verify' : 'svc.liveness'
   const action = allActions.find((candidate) => candidate.name === name)
-  const schema = action && paramsSchemaOf(action)
-  const threshold = schema?.properties?.['threshold']
+  const threshold = action && jsonSchemaOf(action.params, 'input').properties?.['threshold']
   const value = typeof threshold === 'object' ? threshold.default : undefined
   return typeof value === 'number' ? value : null
 }

@@ -2,14 +2,29 @@ import { Readable } from 'node:stream'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Rows as CSV (RFC 4180), sent as they are read; lists as JSON. */
-export function csvStream(columns: readonly string[], rows: AsyncIterable<Row>): Readable {
-  return Readable.from(lines(columns, rows))
+/**
+ * Rows as CSV (RFC 4180), sent as they are read; lists as JSON. The first row is read before anything
+ * is sent: what is wrong with the question still becomes an answer of its own.
+ */
+export async function csvStream(
+  columns: readonly string[],
+  rows: AsyncIterable<Row>,
+): Promise<Readable> {
+  const iterator = rows[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return Readable.from(lines(columns, iterator, first))
 }
 
-async function* lines(columns: readonly string[], rows: AsyncIterable<Row>) {
+async function* lines(
+  columns: readonly string[],
+  rows: AsyncIterator<Row>,
+  first: IteratorResult<Row>,
+) {
   yield `${columns.join(',')}\r\n`
-  for await (const row of rows) yield `${columns.map((name) => cell(row[name])).join(',')}\r\n`
+  for (let row = first; row.done !== true; row = await rows.next()) {
+    const { value } = row
+    yield `${columns.map((name) => cell(value[name])).join(',')}\r\n`
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { allActions } from '../actions/all.ts'
-import { paramsSchemaOf } from '../actions/params-schema.ts'
+import { jsonSchemaOf } from '../actions/json-schema.ts'
 import type { Request } from '../http/exchange.ts'
 import { errorTable } from '../lib/errors.ts'
 import { isUuid, newId } from '../lib/ids.ts'
@@ -35,10 +35,9 @@ export const listActions = defineRead({
   ),
   handle: async ({ visitor, services: { store, defaults } }) => {
     const prices = await listPrices(store.db, visitor.accountId)
-    return allActions.map((action) => {
-      const { name, summary, price, value, errors, example } = action
-      const own = prices.find((row) => row.action === name)
-      const paramsSchema = paramsSchemaOf(action)
+    return allActions.map(({ name, summary, price, params, value, errors, example }) => {
+      const own = prices.find(({ action }) => action === name)
+      const paramsSchema = jsonSchemaOf(params, 'input')
       return {
         name,
         summary,
@@ -47,7 +46,7 @@ export const listActions = defineRead({
           unitMicros: String(own?.unitMicros ?? defaults.unitMicros),
         },
         paramsSchema,
-        valueSchema: z.toJSONSchema(value, { io: 'output' }),
+        valueSchema: jsonSchemaOf(value, 'output'),
         errors: [...errors],
         example: { params: { ...example.params }, value: example.value },
         ...imagesOf(paramsSchema),

@@ -92,7 +92,7 @@ async function bodyOf(route: ConsoleRoute, request: Request, services: ConsoleSe
 }
 
 async function work(route: ConsoleRoute, call: ConsoleCall): Promise<Answer> {
-  if ('rows' in route) return sheet(route.path, csvStream(route.columns, route.rows(call)))
+  if ('rows' in route) return sheet(route.path, await csvStream(route.columns, route.rows(call)))
   if (route.method !== 'GET') return write(route, call)
   return { status: 200, body: route.answer.parse(await route.handle(call)) }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Action } from '../actions/action.ts'
 import { allActions } from '../actions/all.ts'
-import { paramsSchemaOf } from '../actions/params-schema.ts'
+import { jsonSchemaOf } from '../actions/json-schema.ts'
 import { errorTable } from '../lib/errors.ts'
 import { openPath } from './openapi-rest.ts'
 import { restRoutes } from './routes/all.ts'
@@ -55,7 +55,7 @@ type FieldSchema = {
 }
 
 function paramsTable(action: Action): string {
-  const schema = paramsSchemaOf(action)
+  const schema = jsonSchemaOf(action.params, 'input')
   const fields = Object.entries(schema.properties ?? {}) as [string, FieldSchema][]
   const rows = fields.map(([name, field]) => [
     `<code>${name}</code>${schema.required?.includes(name) ? ' *' : ''}`,

@@ -9,6 +9,8 @@ import { galleries } from './migrations/0004-galleries.ts'
 import { threshold } from './migrations/0005-threshold.ts'
 import { consoleUsers } from './migrations/0008-console.ts'
 import { hours } from './migrations/0009-hours.ts'
+import { hourStatements } from './hours.ts'
+import { createPendingCounts } from './pending-counts.ts'
 import type { Schema } from './schema.ts'
 import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './sqlite.ts'
 import { sqliteReading, sqliteTx } from './sqlite-tx.ts'
@@ -76,10 +78,12 @@ export async function openStore(dataDir: string, { atCommit }: StoreOptions = {}
   // A connection of its own sees what is committed, and nothing else, and waits for no writer.
   const reader = openSqlite(file)
   const reading = sqliteReading(reader)
-  const tx = sqliteTx(connection)
+  const hours = hourStatements(connection)
+  const pending = createPendingCounts(hours)
+  const tx = sqliteTx(connection, hours, pending)
   return {
     db,
-    write: createWriter({ db, connection, tx, atCommit }),
+    write: createWriter({ db, connection, tx, pending, atCommit }),
     change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: async (job) => inSnapshot(reader, () => job(reading)),
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),

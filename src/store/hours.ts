@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
+  addLatencies,
   addLatency,
   emptyLatencies,
   packLatencies,
   unpackLatencies,
 } from '../lib/latency-histogram.ts'
+import type { LatencyHistogram } from '../lib/latency-histogram.ts'
 import type { CallHourRow, ScoreHourRow } from './console-schema.ts'
 import type { CallRow } from './schema.ts'
 import { prepare } from './sqlite.ts'
@@ -25,28 +27,25 @@ export type Score = {
 
 /** The counts that are written with each call, in its transaction. */
 export type HourStatements = {
-  readonly countCall: (row: Omit<CallRow, 'callId'>) => void
+  readonly countCalls: (rows: readonly CountedCall[]) => void
   readonly countScore: (score: Score, of: Pick<CallRow, 'atMs' | 'projectId'>) => void
 }
 
+export type CountedCall = Omit<CallRow, 'callId'>
+
+type Cell = Omit<CallHourRow, 'latencies'> & { readonly latencies: LatencyHistogram }
+
 export function hourStatements(on: DatabaseSync): HourStatements {
-  const cell = `hourMs = :hourMs and projectId = :projectId and keyId = :keyId
-    and action = :action and code = :code`
-  const find = prepare<Pick<CallHourRow, 'latencies'>>(
-    on,
-    `select latencies from callHours where ${cell}`,
-  )
-  const open = prepare(
+  // Within the statement, so that a count costs one statement and not two.
+  on.function('mergeLatencies', { deterministic: true }, mergeLatencies)
+  const count = prepare(
     on,
     `insert into callHours (hourMs, projectId, keyId, action, code, calls, billed, costMicros,
        latencies)
-     values (:hourMs, :projectId, :keyId, :action, :code, 1, :billed, :costMicros, :latencies)`,
-  )
-  const add = prepare(
-    on,
-    `update callHours set calls = calls + 1, billed = billed + :billed,
-       costMicros = costMicros + :costMicros, latencies = :latencies
-     where ${cell}`,
+     values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros, :latencies)
+     on conflict do update set calls = calls + excluded.calls, billed = billed + excluded.billed,
+       costMicros = costMicros + excluded.costMicros,
+       latencies = mergeLatencies(latencies, excluded.latencies)`,
   )
   const score = prepare(
     on,
@@ -55,15 +54,9 @@ export function hourStatements(on: DatabaseSync): HourStatements {
      on conflict do update set count = count + 1, matched = matched + excluded.matched`,
   )
   return {
-    countCall: (row) => {
-      const of = { ...row, hourMs: hourOf(row.atMs) }
-      const found = find.first(of)
-      const latencies = found ? unpackLatencies(found.latencies) : emptyLatencies()
-      addLatency(latencies, row.latencyMs)
-      const billed = row.transferId === null ? 0 : 1
-      const counted = { ...of, billed, latencies: packLatencies(latencies) }
-      if (found) add.run(counted)
-      else open.run(counted)
+    countCalls: (rows) => {
+      for (const { latencies, ...cell } of cellsOf(rows))
+        count.run({ ...cell, latencies: packLatencies(latencies) })
     },
     countScore: ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
@@ -72,7 +65,40 @@ export function hourStatements(on: DatabaseSync): HourStatements {
   }
 }
 
-export function hourOf(atMs: number): number {
+/** Calls that are alike, counted. */
+export function cellsOf(rows: Iterable<CountedCall>): Iterable<Cell> {
+  const cells = new Map<string, Cell>()
+  for (const row of rows) {
+    const { projectId, keyId, action, code } = row
+    const hour = hourOf(row.atMs)
+    const name = `${hour} ${keyId} ${code} ${action}`
+    const before = cells.get(name)
+    const latencies = before?.latencies ?? emptyLatencies()
+    addLatency(latencies, row.latencyMs)
+    cells.set(name, {
+      hourMs: hour,
+      projectId,
+      keyId,
+      action,
+      code,
+      calls: (before?.calls ?? 0) + 1,
+      billed: (before?.billed ?? 0) + (row.transferId === null ? 0 : 1),
+      costMicros: (before?.costMicros ?? 0n) + row.costMicros,
+      latencies,
+    })
+  }
+  return cells.values()
+}
+
+function mergeLatencies(stored: unknown, added: unknown): Uint8Array {
+  if (!(stored instanceof Uint8Array) || !(added instanceof Uint8Array))
+    throw new TypeError('latencies are no histogram')
+  const histogram = unpackLatencies(stored)
+  addLatencies(histogram, unpackLatencies(added))
+  return packLatencies(histogram)
+}
+
+function hourOf(atMs: number): number {
   return Math.floor(atMs / hourMs) * hourMs
 }
 

@@ -1,13 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../lib/money.ts'
 import { Kysely } from 'kysely'
-import { hourStatements } from './hours.ts'
+import { hourStatements, type CountedCall } from './hours.ts'
+import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from './schema.ts'
 import { prepare, preparer, sqliteDialect } from './sqlite.ts'
 import type { Facts, LedgerHead, Reading, Tx } from './tx.ts'
 
-/** The statements of a writer's job, prepared once on the connection that writes. */
-export function sqliteTx(connection: DatabaseSync): Tx {
+/**
+ * The statements of a writer's job, prepared once on the connection that writes.
+ *
+ * @param pending takes the calls that are to be counted by the hour; without it, each is at once.
+ */
+export function sqliteTx(
+  connection: DatabaseSync,
+  hours = hourStatements(connection),
+  pending?: PendingCounts,
+): Tx {
+  const count = pending ? pending.add : (row: CountedCall) => hours.countCalls([row])
   return {
     savepoint: (work) => {
       connection.exec('SAVEPOINT effect')
@@ -21,7 +31,8 @@ export function sqliteTx(connection: DatabaseSync): Tx {
       }
     },
     ...sqliteReading(connection),
-    ...gateStatements(connection),
+    ...gateStatements(connection, count),
+    countScore: hours.countScore,
     attempts: attemptStatements(connection),
     ledger: ledgerStatements(connection),
   }
@@ -44,7 +55,8 @@ export function sqliteReading(connection: DatabaseSync): Reading {
 
 function gateStatements(
   on: DatabaseSync,
-): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'countScore' | 'sweepCalls'> {
+  count: (row: CountedCall) => void,
+): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls'> {
   const facts = prepare<Facts>(
     on,
     `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
@@ -70,16 +82,14 @@ function gateStatements(
      on conflict (name) do update set valueMs = max(valueMs, excluded.valueMs)`,
   )
   const log = prepare(on, insert('calls', callColumns))
-  const { countCall, countScore } = hourStatements(on)
   return {
     facts: facts.first,
     touchKey: touchKey.run,
     fillBucket: fillBucket.run,
     log: (row) => {
       log.run(row)
-      countCall(row)
+      count(row)
     },
-    countScore,
     sweepCalls: (old) => {
       const sweptRows = sweepCalls.run(old)
       if (sweptRows > 0) mark.run(old)

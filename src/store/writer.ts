@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '../lib/errors.ts'
 import type { Database } from './database.ts'
+import type { PendingCounts } from './pending-counts.ts'
 
 /** Runs a synchronous job in the next group commit; resolves when its writes are on the disk. */
 export type Write<Tx> = <T>(job: (tx: Tx) => T) => Promise<T>
@@ -10,6 +11,8 @@ export type WriterOptions<Tx> = {
   /** The connection that `db` writes by. */
   readonly connection: DatabaseSync
   readonly tx: Tx
+  /** What jobs leave to be counted together, before the commit. */
+  readonly pending: PendingCounts
   /** Told before each commit and after it, so that tests can fail there. */
   readonly atCommit?: ((step: 'commit' | 'committed') => void) | undefined
 }
@@ -58,17 +61,17 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
 }
 
 /** @throws Error when nothing could be committed. */
-function commit<Tx>(
-  jobs: readonly Job<Tx>[],
-  { connection, tx, atCommit }: WriterOptions<Tx>,
-): void {
+function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>): void {
+  const { connection, pending, atCommit } = options
   connection.exec('BEGIN IMMEDIATE')
   let answers: (() => void)[]
   try {
-    answers = jobs.map((job) => runJob(connection, job, tx))
+    answers = jobs.map((job) => runJob(job, options))
+    pending.flush()
     atCommit?.('commit')
     connection.exec('COMMIT')
   } catch (error) {
+    pending.rewind(0)
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }
@@ -77,7 +80,8 @@ function commit<Tx>(
 }
 
 /** @returns how to answer once the commit has happened. */
-function runJob<Tx>(connection: DatabaseSync, job: Job<Tx>, tx: Tx): () => void {
+function runJob<Tx>(job: Job<Tx>, { connection, tx, pending }: WriterOptions<Tx>): () => void {
+  const mark = pending.mark()
   connection.exec('SAVEPOINT job')
   try {
     const value = job.run(tx)
@@ -85,6 +89,7 @@ function runJob<Tx>(connection: DatabaseSync, job: Job<Tx>, tx: Tx): () => void 
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isDown(error)) throw error
+    pending.rewind(mark)
     connection.exec('ROLLBACK TO job; RELEASE job')
     return () => job.reject(error)
   }

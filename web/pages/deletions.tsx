@@ -1,3 +1,4 @@
+import { Group, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Deletion } from '../api/answers.ts'
 import { csvAddress } from '../api/api.ts'
@@ -77,11 +78,14 @@ function ChainState({ projectId }: { readonly projectId: string }) {
   if (!asked.data) return null
   const { ok, detail } = asked.data
   return (
-    <div>
+    <Group gap="xs">
       <Tag tone={ok ? 'ok' : 'bad'}>
-        {ok ? 'The chain of records is whole.' : 'The chain of records is broken.'} {detail}
+        {ok ? 'The chain of records is whole.' : 'The chain of records is broken.'}
       </Tag>
-    </div>
+      <Text size="xs" c="dimmed">
+        {detail}
+      </Text>
+    </Group>
   )
 }
 

