@@ -19,14 +19,23 @@ export function CurveChart({ points }: { readonly points: readonly CalibrationPo
         yAxisLabel="false-match rate"
         valueFormatter={{
           x: (value) => value.toFixed(2),
-          y: (value) => `10^${value.toFixed(1)}`,
+          y: powerText,
         }}
         scatterProps={{
           line: { stroke: 'var(--mantine-color-petrol-5)' },
           isAnimationActive: false,
         }}
         xAxisProps={{ domain: [0.5, 1] }}
+        yAxisProps={{ domain: [-8, 0], ticks: [-8, -6, -4, -2, 0], width: 72 }}
       />
     </ChartFrame>
   )
+}
+
+/** `-4` → `10⁻⁴`. */
+function powerText(power: number): string {
+  const digits = [...String(Math.round(power))].map((sign) =>
+    sign === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(sign)),
+  )
+  return `10${digits.join('')}`
 }

@@ -18,7 +18,7 @@ const colors = [
   'teal.7',
 ]
 
-export function colorOf(index: number): string {
+function colorOf(index: number): string {
   return colors[index % colors.length] ?? 'gray.6'
 }
 

@@ -85,7 +85,7 @@ function columnsOf(
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Delete the subjects of ${name}`}
+        aria-label={`Delete its subjects: ${name}`}
         onClick={() => onDelete(name)}
       >
         Delete its subjects

@@ -67,7 +67,9 @@ function ModelTable({ caption, models }: TableParts) {
       rows={models}
       keyOf={({ role, id, file }) => `${role} ${id} ${file}`}
       columns={columns}
-      empty={<Empty title="None">Models arrive with the packages of the service.</Empty>}
+      empty={
+        <Empty title="No packs">Only the networks that come with the service are there.</Empty>
+      }
     />
   )
 }
