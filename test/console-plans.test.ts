@@ -9,6 +9,7 @@ import { countCalls, countScores, latenciesOf } from '../src/store/call-charts.t
 import { readCalls } from '../src/store/calls.ts'
 import { openStore } from '../src/store/database.ts'
 import { findDeletions } from '../src/store/deletions.ts'
+import { teachLatencies } from '../src/store/hours.ts'
 import { findTransfers, reconcile } from '../src/store/transfers.ts'
 import type { Reading } from '../src/store/tx.ts'
 
@@ -19,6 +20,7 @@ test('no filter of a list and no chart reads a large table from end to end, or s
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
   const store = await openStore(dataDir)
   const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))
+  teachLatencies(connection)
   const plans: string[] = []
   const reading: Reading = {
     build: store.db,

@@ -1,4 +1,5 @@
 import { auditLines, chainHeads, chainOf, type AuditQuestion } from '../store/audit.ts'
+import { brokenActs } from '../store/admin-acts.ts'
 import type { Database } from '../store/database.ts'
 import { brokenDeletions } from '../store/deletions.ts'
 import { transferHash } from './chain.ts'
@@ -33,7 +34,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'L6',
-    says: 'transfers and deletion records can be neither changed nor deleted',
+    says: 'transfers, deletion records and audit rows can be neither changed nor deleted',
     questions: ['unfrozen'],
   },
   { name: 'L7', says: 'every hash chain is whole', questions: [] },
@@ -51,7 +52,10 @@ export function verifyBooks(db: Database, nowMs: number): Promise<Check[]> {
     const checks: Check[] = []
     for (const { name, says, questions } of rules) {
       const broken: string[] = name === 'L7' ? await brokenLinks(snapshot) : []
-      if (name === 'L7') broken.push(...(await brokenDeletions(snapshot)))
+      if (name === 'L7') {
+        broken.push(...(await brokenDeletions(snapshot)))
+        broken.push(...(await brokenActs(snapshot)))
+      }
       for (const question of questions)
         broken.push(...(await auditLines(snapshot, question, nowMs)))
       const isKept = broken.length === 0

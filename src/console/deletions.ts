@@ -39,7 +39,7 @@ export const checkDeletions = defineRead({
   answer: z.object({ ok: z.boolean(), detail: z.string() }),
   handle: async (call) => {
     await call.services.store.read((reading) => theProject(reading, call))
-    const checks = await call.services.verify()
+    const checks = await call.services.auditor.verify()
     // L6: the triggers that keep records as they are. L7: the hash chains.
     const broken = checks.filter(({ name, ok }) => ['L6', 'L7'].includes(name) && !ok)
     const detail = broken.map((check) => check.detail).join('; ')

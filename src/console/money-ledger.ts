@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { projectFacts } from '../store/project-facts.ts'
-import { findTransfers, reconcile, type Transfer } from '../store/transfers.ts'
+import { findTransfers, type Transfer } from '../store/transfers.ts'
 import { count, id, micros, range } from './fields.ts'
 import { defineList, defineSheet, describeList } from './list.ts'
 import { defineRead, noQuery } from './route.ts'
@@ -75,8 +75,8 @@ export const verifyLedger = defineRead({
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
   }),
-  handle: async ({ services: { verify } }) => {
-    const checks = await verify()
+  handle: async ({ services: { auditor } }) => {
+    const checks = await auditor.verify()
     return { ok: checks.every(({ ok }) => ok), checks: [...checks] }
   },
 })
@@ -95,11 +95,11 @@ export const reconcileLedger = defineRead({
     charges: count,
     ok: z.boolean(),
   }),
-  handle: async ({ query, visitor, services: { store, clock } }) => {
+  handle: async ({ query, visitor, services: { auditor, clock } }) => {
     const toMs = query.toUtc?.getTime() ?? clock() + 1
     const fromMs = query.fromUtc?.getTime() ?? toMs - 30 * dayMs
     const { accountId } = visitor
-    const found = await store.read((reading) => reconcile(reading, { accountId, fromMs, toMs }))
+    const found = await auditor.reconcile({ accountId, fromMs, toMs })
     const { logMicros, ledgerMicros, billedCalls, charges } = found
     return {
       logMicros: String(logMicros),

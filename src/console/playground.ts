@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { allActions } from '../actions/all.ts'
+import { images, imagesIfAny } from '../actions/fields.ts'
 import { jsonSchemaOf } from '../actions/json-schema.ts'
 import type { Request } from '../http/exchange.ts'
 import { errorTable } from '../lib/errors.ts'
@@ -37,7 +38,6 @@ export const listActions = defineRead({
     const prices = await listPrices(store.db, visitor.accountId)
     return allActions.map(({ name, summary, price, params, value, errors, example }) => {
       const own = prices.find(({ action }) => action === name)
-      const paramsSchema = jsonSchemaOf(params, 'input')
       return {
         name,
         summary,
@@ -45,22 +45,22 @@ export const listActions = defineRead({
           unitsPerCall: price(1),
           unitMicros: String(own?.unitMicros ?? defaults.unitMicros),
         },
-        paramsSchema,
+        paramsSchema: jsonSchemaOf(params, 'input'),
         valueSchema: jsonSchemaOf(value, 'output'),
         errors: [...errors],
         example: { params: { ...example.params }, value: example.value },
-        ...imagesOf(paramsSchema),
+        ...imagesOf(params),
       }
     })
   },
 })
 
-/** How many images an action takes, as its schema says; single-image actions ignore the others. */
-function imagesOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSchema) {
-  const { images } = properties
-  if (typeof images !== 'object') return { imagesMin: 0, imagesMax: 0 }
-  const { minItems = 1, maxItems = 1 } = images
-  return { imagesMin: required.includes('images') ? minItems : 0, imagesMax: maxItems }
+/** How many images an action looks at. Those for one image take more, and ignore them. */
+function imagesOf(params: z.ZodType) {
+  const field: unknown = params instanceof z.ZodObject ? params.shape['images'] : undefined
+  if (field === undefined) return { imagesMin: 0, imagesMax: 0 }
+  const isSingle = field === images || field === imagesIfAny
+  return { imagesMin: field === imagesIfAny ? 0 : 1, imagesMax: isSingle ? 1 : 10 }
 }
 
 export const listErrors = defineRead({

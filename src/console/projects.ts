@@ -12,7 +12,7 @@ import { theProject } from './the-project.ts'
 const galleryMode = z.enum(['isolated', 'shared'])
 const switches = z.record(z.string(), z.boolean())
 
-export const project = z.object({
+const project = z.object({
   projectId: z.string(),
   name: z.string(),
   galleryMode,

@@ -15,7 +15,7 @@ import type { ConsoleServices } from './services.ts'
 import { hashToken, isAllowed, strangerOf, visitorOf, type Visitor } from './visitor.ts'
 import { write } from './write.ts'
 
-export const consolePath = '/console/v1'
+const consolePath = '/console/v1'
 
 /** A route of the server: who asks, may they, is it well-formed, then the work. */
 export function serveConsole(route: ConsoleRoute, services: ConsoleServices): Route {

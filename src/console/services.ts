@@ -1,4 +1,4 @@
-import type { Check } from '../billing/verify.ts'
+import type { Auditor } from '../billing/auditor.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import type { Calibration } from '../gallery/similarity.ts'
 import type { Limits } from '../gate/limit.ts'
@@ -30,8 +30,7 @@ export type ConsoleServices = {
   readonly json: JsonLimits
   /** Runs a call of the one endpoint as if it had come with this key. */
   readonly execute: (caller: KeyFacts, request: Request) => Promise<Answer>
-  /** Checks all books beside the service, which goes on meanwhile. */
-  readonly verify: () => Promise<readonly Check[]>
+  readonly auditor: Auditor
   readonly models: () => Promise<ModelFacts>
   readonly similarityAt: (score: number, calibration: Calibration) => number
   readonly system: () => Promise<SystemFacts>

@@ -20,7 +20,7 @@ export type Visitor = {
 }
 
 /** The prefix makes browsers keep it for this host alone and send it over encrypted ways only. */
-export const cookieName = '__Host-facegate'
+const cookieName = '__Host-facegate'
 
 /** A session ends when it was not used for so long, and so long after its beginning. */
 export const idleMsMax = 30 * 60_000
@@ -66,7 +66,7 @@ export function isAllowed(role: Who, who: Who): boolean {
 }
 
 /** The token of the session's cookie. @param request of which the first cookie of the name counts. */
-export function cookieOf({ headers }: Request): string | undefined {
+function cookieOf({ headers }: Request): string | undefined {
   const cookies = (headers['cookie'] ?? '').split(';').map((pair) => pair.trim())
   const own = cookies.find((pair) => pair.startsWith(`${cookieName}=`))
   const token = own?.slice(cookieName.length + 1)

@@ -35,7 +35,7 @@ export function packLatencies(histogram: LatencyHistogram): Uint8Array {
 
 /** @param bytes as `packLatencies` made them; they are copied, because they may lie anywhere. */
 export function unpackLatencies(bytes: Uint8Array): LatencyHistogram {
-  return new Uint32Array(Uint8Array.from(bytes).buffer)
+  return new Uint32Array(bytes.slice().buffer)
 }
 
 /**

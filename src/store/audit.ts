@@ -91,9 +91,10 @@ const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
   unfrozen: () => sql`
     select 'the trigger ' || name || ' is missing' as line
     from (select 'ledgerTransfers_no_update' as name union select 'ledgerTransfers_no_delete'
-      union select 'deletions_no_update' union select 'deletions_no_delete')
+      union select 'deletions_no_update' union select 'deletions_no_delete'
+      union select 'adminActs_no_update' union select 'adminActs_no_delete')
     where name not in (select name from sqlite_schema
-      where type = 'trigger' and tbl_name in ('ledgerTransfers', 'deletions') and sql like '%raise(abort%')`,
+      where type = 'trigger' and tbl_name in ('ledgerTransfers', 'deletions', 'adminActs') and sql like '%raise(abort%')`,
   fractional: () => sql`
     select place || ' has an amount of type ' || type as line from (
       select ledger as place, typeof(balanceMicros) as type from ledgers

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { addLatencies, emptyLatencies, unpackLatencies } from '../lib/latency-histogram.ts'
+import { unpackLatencies } from '../lib/latency-histogram.ts'
 import type { LatencyHistogram } from '../lib/latency-histogram.ts'
 import type { ScoreHourRow } from './console-schema.ts'
 import type { Reading } from './tx.ts'
@@ -31,10 +31,9 @@ export function countCalls(
   filter: ChartFilter,
   { by, stepMs }: { readonly by: CountBy; readonly stepMs: number },
 ): readonly CallCount[] {
-  const atMs = sql<number>`hourMs / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
   const query = chosen(reading, filter)
     .select([
-      atMs.as('atMs'),
+      stepOf(stepMs).as('atMs'),
       `${by} as id`,
       sql<number>`sum(calls)`.as('calls'),
       sql<number>`sum(billed)`.as('billed'),
@@ -51,15 +50,17 @@ export function latenciesOf(
   filter: ChartFilter,
   stepMs: number,
 ): ReadonlyMap<number, LatencyHistogram> {
-  const steps = new Map<number, LatencyHistogram>()
-  const query = chosen(reading, filter).select(['hourMs', 'latencies']).orderBy('hourMs')
-  for (const { hourMs, latencies } of reading.run(query)) {
-    const atMs = Math.floor(hourMs / stepMs) * stepMs
-    const histogram = steps.get(atMs) ?? emptyLatencies()
-    addLatencies(histogram, unpackLatencies(latencies))
-    steps.set(atMs, histogram)
-  }
-  return steps
+  const query = chosen(reading, filter)
+    .select([stepOf(stepMs).as('atMs'), sql<Uint8Array>`sumLatencies(latencies)`.as('latencies')])
+    .groupBy('atMs')
+    .orderBy('atMs')
+  const rows = reading.run(query)
+  return new Map(rows.map((row) => [row.atMs, unpackLatencies(row.latencies)]))
+}
+
+/** When the hour or day begins that an hour belongs to. */
+function stepOf(stepMs: number) {
+  return sql<number>`hourMs / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
 }
 
 function chosen(reading: Reading, filter: ChartFilter) {

@@ -36,8 +36,7 @@ export type CountedCall = Omit<CallRow, 'callId'>
 type Cell = Omit<CallHourRow, 'latencies'> & { readonly latencies: LatencyHistogram }
 
 export function hourStatements(on: DatabaseSync): HourStatements {
-  // Within the statement, so that a count costs one statement and not two.
-  on.function('mergeLatencies', { deterministic: true }, mergeLatencies)
+  teachLatencies(on)
   const count = prepare(
     on,
     `insert into callHours (hourMs, projectId, keyId, action, code, calls, billed, costMicros,
@@ -63,6 +62,23 @@ export function hourStatements(on: DatabaseSync): HourStatements {
       void score.run({ projectId, kind, hourMs: hourOf(atMs), bin: binOf(value), matched })
     },
   }
+}
+
+/**
+ * Teaches a connection to add histograms, so that a count costs one statement and not two, and a
+ * chart brings one row for each of its points and not one for each hour, key, action and code.
+ */
+export function teachLatencies(on: DatabaseSync): void {
+  on.function('mergeLatencies', { deterministic: true }, mergeLatencies)
+  on.aggregate('sumLatencies', {
+    start: emptyBytes,
+    step: (sum, added) => mergeLatencies(sum, added),
+    deterministic: true,
+  })
+}
+
+function emptyBytes(): Uint8Array {
+  return packLatencies(emptyLatencies())
 }
 
 /** Calls that are alike, counted. */

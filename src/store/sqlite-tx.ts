@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../lib/money.ts'
 import { Kysely } from 'kysely'
-import { hourStatements, type CountedCall } from './hours.ts'
+import { hourStatements, teachLatencies, type CountedCall } from './hours.ts'
 import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from './schema.ts'
 import { prepare, preparer, sqliteDialect } from './sqlite.ts'
@@ -40,6 +40,7 @@ export function sqliteTx(
 
 /** Builds and runs queries at once, without a turn of the event loop. */
 export function sqliteReading(connection: DatabaseSync): Reading {
+  teachLatencies(connection)
   const prepared = preparer(connection)
   return {
     build: new Kysely<Schema>({ dialect: sqliteDialect(connection) }),

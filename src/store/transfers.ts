@@ -69,6 +69,13 @@ function withCalls(reading: Reading) {
     ])
 }
 
+/** Calls of an account from one moment on, and before the other. */
+export type Reconciled = {
+  readonly accountId: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
 export type Reconciliation = {
   readonly logMicros: bigint
   readonly ledgerMicros: bigint
@@ -77,10 +84,7 @@ export type Reconciliation = {
 }
 
 /** What the log says that the calls of a time cost, and what the ledger charged for the same calls. */
-export function reconcile(
-  reading: Reading,
-  of: Pick<TransferFilter, 'accountId'> & { readonly fromMs: number; readonly toMs: number },
-): Reconciliation {
+export function reconcile(reading: Reading, of: Reconciled): Reconciliation {
   const own = reading.build.selectFrom('projects').select('projectId')
   const query = reading.build
     .selectFrom('calls')
