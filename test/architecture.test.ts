@@ -96,6 +96,23 @@ test('the client imports nothing but itself, and Node in one file only', () => {
   assert.equal(clientViolations('client/src/image.ts', served).length, 1)
 })
 
+/** Every import by which the console in the browser would take more than types of the service. */
+function takenFromService(file: string, source: string): string[] {
+  return importsOf(source)
+    .filter(({ target }) => target.includes('/src/'))
+    .filter(({ target, typeOnly }) => !typeOnly || !/\/src\/(?:console|actions)\//u.test(target))
+    .map(({ target }) => `${file} imports ${target}`)
+}
+
+test('the console in the browser takes types of actions and console, and nothing else', () => {
+  const files = globSync('web/**/*.{ts,tsx}', { exclude: ['web/dist/**'] })
+  assert.ok(files.length > 3, 'the source files are found')
+  const broken = files.flatMap((file) => takenFromService(file, readFileSync(file, 'utf8')))
+  assert.deepEqual(broken, [])
+  assert.equal(takenFromService('web/x.ts', `import { x } from '../src/console/log.ts'`).length, 1)
+  assert.equal(takenFromService('web/x.ts', `import type { x } from '../src/gate/x.ts'`).length, 1)
+})
+
 test('a planted import is found', () => {
   assert.equal(
     violations('src/actions/x.ts', `import { open } from '../store/database.ts'`).length,

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { modelCards } from '../eval/model-cards.ts'
 import { settings } from '../src/config.ts'
+import { docsPage } from '../src/http/docs.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
 const read = (file: string) => readFile(path.join(import.meta.dirname, '..', file), 'utf8')
@@ -27,4 +28,10 @@ test('every dependency stands in docs/dependencies.md', async () => {
 
 test('docs/models.md is what the manifests say', async () => {
   assert.equal(await read('docs/models.md'), modelCards(), 'run: node eval/model-cards.ts')
+})
+
+test('the documentation page tells the parameters of each action', () => {
+  const page = docsPage('test')
+  for (const name of ['maxFaces', 'duplicateThreshold', 'maxCandidates', 'removeFaceIds'])
+    assert.ok(page.includes(`<code>${name}</code>`), name)
 })

@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { buildConsole } from '../web/build.ts'
+import { findChromium, openChromium, photograph, watchFaults, type Faults } from './browser.ts'
+import { samplePhotograph } from './facegate.ts'
+import { spawnFacegate, type SpawnedFacegate } from './process.ts'
+
+const executable = findChromium()
+const skip = executable ? false : 'there is no Chromium on this machine: the console is not tested'
+
+const password = 'a long enough password'
+const canary = '<img src="/canary" onerror="alert(1)">'
+const patienceMs = Number(process.env['PATIENCE_MS'] ?? 60_000)
+const desk = { width: 1360, height: 900 }
+const telephone = { width: 360, height: 740 }
+
+/** What stands in a page while something is awaited. */
+const awaited = '[aria-busy=true], .mantine-Skeleton-root'
+
+const scriptBytesMax = 350_000
+
+/** Every page, as its link in the navigation is called. */
+const pages = [
+  ['overview', '/'],
+  ['log', '/log'],
+  ['analytics', '/analytics'],
+  ['playground', '/playground'],
+  ['documentation', '/documentation'],
+  ['documentation-action', '/documentation?topic=svc.identify'],
+  ['documentation-routes', '/documentation?topic=routes'],
+  ['documentation-errors', '/documentation?topic=errors'],
+  ['subjects', '/subjects'],
+  ['groups', '/groups'],
+  ['deletions', '/deletions'],
+  ['projects', '/projects'],
+  ['keys', '/keys'],
+  ['money', '/money'],
+  ['ledger', '/money/ledger'],
+  ['models', '/models'],
+  ['team', '/team'],
+  ['audit', '/team/audit'],
+  ['system', '/system'],
+  ['account', '/account'],
+] as const
+
+describe('the first hour with the console', { skip }, () => {
+  let facegate: SpawnedFacegate
+  let browser: Browser
+  let page: Page
+  let faults: Faults
+  let projectId = ''
+  let key = ''
+  let subjectId = ''
+
+  let isBroken = false
+
+  /** Each step stands on those before it: after a failure the others would only wait. */
+  function step(name: string, run: (t: TestContext) => Promise<void>): void {
+    test(name, async (t) => {
+      if (isBroken) return t.skip('a step before this one failed')
+      isBroken = true
+      await run(t)
+      isBroken = false
+    })
+  }
+
+  before(async () => {
+    await buildConsole()
+    facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
+    browser = await openChromium(executable!)
+    const context = await browser.newContext({ viewport: desk })
+    page = await context.newPage()
+    page.setDefaultTimeout(patienceMs)
+    faults = watchFaults(page, facegate.url)
+  })
+
+  after(async () => {
+    await browser?.close()
+    await facegate?.[Symbol.asyncDispose]()
+  })
+
+  step('the link that the service prints sets the password, once', async () => {
+    const link = /\S+\/setup#\S+/u.exec(facegate.printed())?.[0]
+    assert.ok(link, 'the first start prints a link')
+    await page.goto(link)
+    await photograph(page, 'set-up-light')
+    await page.getByLabel('Your name').fill('Olga')
+    await page.getByLabel(/^Password(?: \*)?$/u).fill(password)
+    await page.getByLabel('Password again').fill(password)
+    await page.getByRole('button', { name: 'Set the password' }).click()
+    await heading('Overview')
+  })
+
+  step('a project is made, and money goes into its budget', async () => {
+    await go('Projects')
+    await page.getByRole('button', { name: 'New project' }).first().click()
+    await page.getByLabel('Name').fill(canary)
+    await page.getByRole('button', { name: 'Make the project' }).click()
+    await page.getByRole('link', { name: canary }).waitFor()
+    await go('Wallet and budgets')
+    await page.getByRole('button', { name: 'Top up' }).click()
+    await page.getByLabel(/^Amount/u).fill('25')
+    await page.getByRole('button', { name: 'Add to the wallet' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: `Allocate to ${canary}` }).click()
+    await page.getByLabel(/^Amount/u).fill('2.50')
+    await page.getByRole('button', { name: 'Allocate', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: '2.50 USD' }).first().waitFor()
+  })
+
+  step('a key is made and shown once', async () => {
+    await page.getByRole('combobox', { name: 'Project' }).click()
+    await page.getByRole('option', { name: canary }).click()
+    await go('API keys')
+    projectId = new URL(page.url()).searchParams.get('projectId') ?? ''
+    await page.getByRole('button', { name: 'New key' }).first().click()
+    await page.getByLabel('Name').fill(`key ${canary}`)
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    const done = page.getByRole('button', { name: 'Done' })
+    await done.waitFor()
+    assert.ok(await done.isDisabled(), 'it asks for the promise first')
+    key = (await page.locator('pre').innerText()).trim()
+    assert.match(key, /^fsk_/u)
+    await page.getByLabel('I have copied it').check()
+    await done.click()
+    await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
+  })
+
+  step('the playground finds the faces of a photograph and draws them', async () => {
+    const { bytes } = await samplePhotograph(1)
+    await go('Playground')
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes })
+    await run('svc.detect')
+    const box = await page.locator('[data-mark] rect').first().boundingBox()
+    assert.ok(box && box.width > 10 && box.height > 10, 'a box is visible')
+    assert.ok((await page.locator('[data-mark] circle').count()) >= 5, 'landmarks too')
+    await photograph(page, 'playground-detect-light')
+  })
+
+  step('a face is enrolled and then identified by name', async () => {
+    await choose('svc.enroll')
+    await page.getByRole('textbox', { name: 'externalId' }).fill('olga-1')
+    await page.getByRole('textbox', { name: 'displayName' }).fill(canary)
+    await page.getByRole('combobox', { name: 'groups' }).fill('first-hour')
+    await page.keyboard.press('Enter')
+    await page.getByRole('combobox', { name: 'facePolicy' }).click()
+    await page.getByRole('option', { name: 'largest' }).click()
+    await run('svc.enroll')
+    await choose('svc.identify')
+    await run('svc.identify')
+    await page.locator('[data-mark=good] text', { hasText: canary.slice(0, 23) }).waitFor()
+    await photograph(page, 'playground-identify-light')
+  })
+
+  step('the key works, and each call is in the log, the ledger and the overview', async () => {
+    assert.equal((await detectWith(key)).status, 200)
+    await go('Request log')
+    await page.getByRole('cell', { name: 'svc.identify', exact: true }).waitFor()
+    await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
+    await page.getByRole('row').nth(4).waitFor()
+    assert.equal(await page.getByRole('row').count(), 5, 'four calls under one heading')
+    await page.getByRole('button', { name: /^Open the call svc.enroll/u }).click()
+    await page.getByText('in the money audit').waitFor()
+    await photograph(page, 'log-call-light')
+    await page.getByRole('button', { name: 'Close' }).click()
+    await go('Money audit')
+    await page.getByText('They agree to the last micro-unit.').waitFor()
+    const charges = page.getByRole('cell', { name: 'charge', exact: true })
+    await charges.nth(3).waitFor()
+    assert.equal(await charges.count(), 4)
+    await go('Overview')
+    await page.getByText('4 billed').waitFor()
+  })
+
+  step('a raised limit stays raised', async () => {
+    await go('Projects')
+    await page.getByRole('link', { name: canary }).click()
+    await page.getByLabel(/^Sustained limit/u).fill('120')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('It applies from the next call on.').waitFor()
+    await page.reload()
+    await heading(canary)
+    assert.equal(await page.getByLabel(/^Sustained limit/u).inputValue(), '120')
+    await photograph(page, 'project-light')
+  })
+
+  step('a revoked key is refused at the next call', async () => {
+    await go('API keys')
+    await page.getByRole('button', { name: `Revoke key ${canary}` }).click()
+    const revoke = page.getByRole('button', { name: 'Revoke', exact: true }).last()
+    assert.ok(await revoke.isDisabled(), 'not before the name is typed')
+    await page.getByLabel(/to confirm$/u).fill(`key ${canary}`)
+    await revoke.click()
+    await page.getByRole('cell', { name: 'revoked', exact: true }).waitFor()
+    const refused = await detectWith(key)
+    assert.equal(refused.status, 401)
+  })
+
+  step('every page can be heard and read, in light, in dark and on a small telephone', async () => {
+    const broken: string[] = []
+    for (const [name, address] of pages) {
+      await page.goto(inProject(address))
+      await page.locator('h1').waitFor()
+      await page.locator(awaited).first().waitFor({ state: 'detached' })
+      await page.evaluate(axe.source)
+      for (const scheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+        await photograph(page, `${name}-${scheme}`)
+        broken.push(...(await seriousFaults(page, scheme)).map((fault) => `${name}: ${fault}`))
+      }
+      await page.setViewportSize(telephone)
+      if (!(await fitsInto(page, telephone.width))) broken.push(`${name}: scrolls sideways`)
+      await page.setViewportSize(desk)
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+    assert.deepEqual(broken, [])
+  })
+
+  step('the first page loads little script, and soon shows something', async (t) => {
+    const scripts = new Set<string>()
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      if (pathname.endsWith('.js')) scripts.add(pathname)
+    })
+    await page.goto(inProject('/'))
+    await page.locator('.recharts-surface').first().waitFor()
+    const dist = path.join(import.meta.dirname, '../web/dist')
+    const bytes = [...scripts].reduce((sum, file) => sum + statSync(`${dist}${file}.gz`).size, 0)
+    const paintMs = await page.evaluate(
+      () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+    )
+    t.diagnostic(`script of the overview with its chart, gzip: ${bytes} bytes`)
+    t.diagnostic(`first contentful paint: ${paintMs?.toFixed(0)} ms`)
+    assert.ok(scripts.size > 0)
+    assert.ok(bytes <= scriptBytesMax, `${bytes} bytes`)
+  })
+
+  step('a deleted subject is gone, and the deletion ledger says so', async () => {
+    await go('Subjects')
+    await page.getByRole('cell', { name: 'olga-1' }).waitFor()
+    await page
+      .getByRole('button', { name: /^Open /u })
+      .first()
+      .click()
+    await page.getByRole('button', { name: 'Delete the subject' }).waitFor()
+    subjectId = new URL(page.url()).searchParams.get('subject') ?? ''
+    await photograph(page, 'subject-light')
+    await page.getByRole('button', { name: 'Delete the subject' }).click()
+    await page.getByLabel(/to confirm$/u).fill(subjectId.slice(0, 8))
+    await page.getByRole('button', { name: 'Delete for ever' }).click()
+    await page.getByText('No subjects match').waitFor()
+    await go('Deletion ledger')
+    await page.getByRole('cell', { name: subjectId }).waitFor()
+    await page.getByText('The chain of records is whole.').waitFor()
+    await photograph(page, 'deletions-one-light')
+  })
+
+  step('whoever signed out sees the door, and signing in leads back', async () => {
+    await go('Models')
+    await page.getByRole('button', { name: 'Account of Olga' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await heading('Sign in')
+    await photograph(page, 'sign-in-light')
+    await page.getByLabel('Name').fill('Olga')
+    await page.getByLabel(/^Password(?: \*)?$/u).fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading('Models')
+  })
+
+  step('names full of markup were shown as text all along', async () => {
+    assert.deepEqual(faults.found, [])
+  })
+
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+
+  function inProject(address: string): string {
+    const url = new URL(address, facegate.url)
+    url.searchParams.set('projectId', projectId)
+    return url.href
+  }
+
+  async function go(name: string): Promise<void> {
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+    await heading(name)
+  }
+
+  async function choose(action: string): Promise<void> {
+    await page.getByRole('combobox', { name: 'Action', exact: true }).click()
+    await page.getByRole('option', { name: action, exact: true }).click()
+  }
+
+  async function run(action: string): Promise<void> {
+    await page.getByRole('button', { name: `Run ${action}` }).click()
+    await page.locator('output').getByText('ok', { exact: true }).waitFor()
+    await page.locator('[data-mark]').first().waitFor()
+  }
+
+  async function detectWith(apiKey: string): Promise<Response> {
+    const { bytes, contentType } = await samplePhotograph(1)
+    const image = { kind: 'image', contentType, bytes: bytes.toString('base64') }
+    return fetch(`${facegate.url}/v1/face/execute`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ action: 'svc.detect', params: { images: [image] } }),
+    })
+  }
+})
+
+/** Whether a page does not scroll sideways. Charts take a moment to follow the width. */
+async function fitsInto(page: Page, widthPx: number): Promise<boolean> {
+  for (const untilMs = Date.now() + patienceMs / 4; Date.now() < untilMs; await setTimeout(50))
+    if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
+      return true
+  return false
+}
+
+/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
+async function seriousFaults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  return page.evaluate(
+    async (only) => {
+      // Axe puts itself into the page under this name.
+      const { axe } = globalThis as unknown as { axe: Axe }
+      const rules = only === undefined ? {} : { runOnly: [only] }
+      const { violations } = await axe.run({ ...rules, resultTypes: ['violations'] })
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+    },
+    scheme === 'dark' ? 'color-contrast' : undefined,
+  )
+}
+
+type Axe = {
+  readonly run: (options: object) => Promise<{
+    readonly violations: readonly {
+      readonly id: string
+      readonly impact: string
+      readonly nodes: readonly { readonly html: string }[]
+    }[]
+  }>
+}

@@ -1,0 +1,31 @@
+/** The parts of the OpenAPI description that the page shows. */
+export type OpenApi = {
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+export type Operation = {
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly parameters?: readonly Parameter[]
+  readonly responses?: Readonly<Record<string, unknown>>
+  /** Empty: nobody needs a key. */
+  readonly security?: readonly unknown[]
+}
+
+export type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema?: unknown
+}
+
+/** The service's description of itself; it is public. */
+export async function readOpenApi(): Promise<OpenApi> {
+  const response = await fetch('/v1/openapi.json')
+  if (!response.ok) throw new Error(`the description is not there: ${response.status}`)
+  // Made by the same server from its own records.
+  return (await response.json()) as OpenApi
+}

@@ -1,0 +1,54 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useSignedIn } from '../api/session.ts'
+import { useSend } from '../api/use-api.ts'
+import { microsOf } from '../parts/amount.ts'
+import { ErrorNotice } from '../parts/error-notice.tsx'
+
+type Parts = {
+  readonly budget: { readonly projectId: string; readonly name: string }
+  readonly onClose: () => void
+}
+
+/** Moves money between the wallet and the budget of a project. */
+export function Allocate({ budget: { projectId, name }, onClose }: Parts) {
+  const { currency } = useSignedIn()
+  const allocate = useSend({ method: 'POST', path: '/money/allocate', onDone: onClose })
+  const form = useForm({
+    initialValues: { amount: '' },
+    validate: {
+      amount: (text) => (microsOf(text) === undefined ? 'An amount such as 25 or -0.50' : null),
+    },
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Budget of ${name}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        onSubmit={form.onSubmit(({ amount }) =>
+          allocate.mutate({ body: { projectId, amountMicros: microsOf(amount) } }),
+        )}
+      >
+        <Stack>
+          <TextInput
+            label={`Amount, ${currency}`}
+            description="From the wallet to the project; negative: back to the wallet."
+            inputMode="decimal"
+            required
+            data-autofocus
+            {...form.getInputProps('amount')}
+          />
+          <ErrorNotice error={allocate.error} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={allocate.isPending}>
+              Allocate
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,49 @@
+import { Group, Progress, Stack, Text } from '@mantine/core'
+import type { Budget } from '../api/answers.ts'
+import { Empty } from '../parts/empty.tsx'
+import { Money } from '../parts/money.tsx'
+
+const warnShare = 0.8
+
+/** How much of each project's budget is used. */
+export function BudgetMeters({ budgets }: { readonly budgets: readonly Budget[] }) {
+  if (budgets.length === 0)
+    return <Empty title="No budgets">Allocate credit to a project under Wallet and budgets.</Empty>
+  return (
+    <Stack gap="md">
+      {budgets.map((budget) => (
+        <Meter key={budget.projectId} budget={budget} />
+      ))}
+    </Stack>
+  )
+}
+
+function Meter({ budget }: { readonly budget: Budget }) {
+  const used = usedShare(budget)
+  const color = used >= 1 ? 'var(--fg-bad)' : used >= warnShare ? 'var(--fg-warn)' : 'petrol.5'
+  return (
+    <div>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {budget.name}
+        </Text>
+        <Text size="sm" c="dimmed">
+          <Money micros={budget.balanceMicros} /> left
+        </Text>
+      </Group>
+      <Progress.Root size="sm" mt={4}>
+        <Progress.Section
+          value={Math.min(100, used * 100)}
+          color={color}
+          aria-label={`Used of the budget of ${budget.name}`}
+        />
+      </Progress.Root>
+    </div>
+  )
+}
+
+/** The share of what was ever allocated that is no longer there. */
+function usedShare({ allocatedMicros, balanceMicros }: Budget): number {
+  const allocated = Number(allocatedMicros)
+  return allocated <= 0 ? 1 : 1 - Number(balanceMicros) / allocated
+}

@@ -1,0 +1,79 @@
+import { SegmentedControl, SimpleGrid } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { useAnswer } from '../api/use-api.ts'
+import { CallsPanel } from '../analytics/calls-panel.tsx'
+import { LatencyPanel } from '../analytics/latency-panel.tsx'
+import { ScoresPanel } from '../analytics/scores-panel.tsx'
+import { SpendPanel } from '../analytics/spend-panel.tsx'
+import { ChoiceFilter, FilterBar } from '../parts/filters.tsx'
+import { Page } from '../parts/page.tsx'
+import { PeriodFilter } from '../parts/period-filter.tsx'
+
+const route = getRouteApi('/analytics')
+
+const bys = [
+  { value: 'action', label: 'Action' },
+  { value: 'project', label: 'Project' },
+  { value: 'key', label: 'Key' },
+  { value: 'code', label: 'Result' },
+]
+
+/** Calls, speed, scores and spend over time. Buckets are hours or days of UTC. */
+export function AnalyticsPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { by = 'action', projectId, action, keyId, fromUtc, toUtc, bucket } = search
+  const actions = useAnswer('/actions')
+  const keys = useAnswer('/keys', { query: { projectId, limit: 200 } })
+  const change = (changed: Partial<typeof search>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changed }) })
+  const filters = { projectId, action, keyId, fromUtc, toUtc, bucket }
+  return (
+    <Page
+      title="Analytics"
+      lead="Counted as calls are answered, exact in UTC. Without a period: the last 24 hours."
+      actions={
+        <SegmentedControl
+          aria-label="Counted by"
+          size="xs"
+          data={bys}
+          value={by}
+          onChange={(value) => change({ by: value })}
+        />
+      }
+    >
+      <FilterBar onClear={() => void navigate({ search: { projectId, by: search.by } })}>
+        <ChoiceFilter
+          label="Action"
+          value={action}
+          choices={(actions.data ?? []).map(({ name }) => name)}
+          onChange={(value) => change({ action: value })}
+        />
+        <ChoiceFilter
+          label="Key"
+          value={keyId}
+          choices={(keys.data?.items ?? []).map((key) => ({
+            value: key.keyId,
+            label: `${key.name} …${key.last4}`,
+          }))}
+          onChange={(value) => change({ keyId: value })}
+        />
+        <ChoiceFilter
+          label="By the"
+          value={bucket}
+          choices={['hour', 'day']}
+          placeholder="As fits"
+          onChange={(value) => change({ bucket: value })}
+        />
+        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={change} />
+      </FilterBar>
+      <SimpleGrid cols={{ base: 1, xl: 2 }}>
+        <CallsPanel by={by} filters={filters} />
+        <LatencyPanel filters={filters} />
+        <ScoresPanel kind="similarity" filters={{ projectId, fromUtc, toUtc }} />
+        <ScoresPanel kind="liveness" filters={{ projectId, fromUtc, toUtc }} />
+        <SpendPanel by={by} filters={filters} />
+      </SimpleGrid>
+    </Page>
+  )
+}

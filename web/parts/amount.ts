@@ -1,0 +1,26 @@
+/** A millionth is the unit of every amount; people read the whole and its fraction. */
+const unit = 1_000_000n
+
+/**
+ * An amount for people, exact: `"1500000"` → `1.50`, `"-2500"` → `-0.0025`. At least two decimals,
+ * never rounded.
+ */
+export function amountOf(micros: string | bigint): string {
+  const value = BigInt(micros)
+  const size = value < 0n ? -value : value
+  const fraction = (size % unit)
+    .toString()
+    .padStart(6, '0')
+    .replace(/0{1,4}$/u, '')
+  const whole = (size / unit).toString().replaceAll(/\B(?=(?:\d{3})+$)/gu, '\u202F')
+  return `${value < 0n ? '−' : ''}${whole}.${fraction}`
+}
+
+/** What somebody typed, as micro-units: `12.5` → `"12500000"`. Nothing when it is no amount. */
+export function microsOf(text: string): string | undefined {
+  const match = /^(-?)(\d{1,12})(?:\.(\d{0,6}))?$/u.exec(text.trim())
+  if (!match) return undefined
+  const [, sign = '', whole = '0', fraction = ''] = match
+  const micros = BigInt(whole) * unit + BigInt(fraction.padEnd(6, '0'))
+  return `${sign}${micros}`
+}

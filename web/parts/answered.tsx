@@ -1,0 +1,22 @@
+import { Skeleton, Stack } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ErrorNotice } from './error-notice.tsx'
+
+type Parts<Data> = {
+  readonly asked: UseQueryResult<Data>
+  readonly children: (data: Data) => ReactNode
+}
+
+/** Shows an answer once it is there, and until then that it is awaited or why it did not come. */
+export function Answered<Data>({ asked, children }: Parts<Data>) {
+  if (asked.data !== undefined) return <>{children(asked.data)}</>
+  if (asked.error) return <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />
+  return (
+    <Stack component="output" gap="xs" aria-busy="true" aria-label="Loading">
+      <Skeleton h={16} w="40%" />
+      <Skeleton h={16} />
+      <Skeleton h={16} w="80%" />
+    </Stack>
+  )
+}

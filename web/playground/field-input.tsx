@@ -1,0 +1,107 @@
+import {
+  JsonInput,
+  MultiSelect,
+  NumberInput,
+  Select,
+  Switch,
+  TagsInput,
+  TextInput,
+} from '@mantine/core'
+import type { Field } from './fields.ts'
+
+type Parts = {
+  readonly field: Field
+  readonly entry: unknown
+  readonly error: string | undefined
+  readonly onChange: (entry: unknown) => void
+}
+
+/** The control for one parameter. What it shows when empty is what the server takes then. */
+export function FieldInput({ field, entry, error, onChange }: Parts) {
+  const { name, kind, fallback, description, isRequired } = field
+  const common = { label: name, description, error, required: isRequired, size: 'xs' } as const
+  const placeholder = fallback === undefined ? '' : `default: ${textOf(fallback)}`
+  if (kind.is === 'switch') {
+    const isOn = typeof entry === 'boolean' ? entry : fallback === true
+    return (
+      <Switch
+        label={name}
+        description={description}
+        size="xs"
+        checked={isOn}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    )
+  }
+  if (kind.is === 'number')
+    return (
+      <NumberInput
+        {...common}
+        placeholder={placeholder}
+        value={typeof entry === 'number' ? entry : ''}
+        onChange={onChange}
+        allowDecimal={!kind.isWhole}
+        step={kind.isWhole ? 1 : 0.05}
+        {...(kind.min === undefined ? {} : { min: kind.min })}
+        {...(kind.max === undefined ? {} : { max: kind.max })}
+      />
+    )
+  if (kind.is === 'choice')
+    return (
+      <Select
+        {...common}
+        placeholder={placeholder}
+        data={[...kind.options]}
+        value={typeof entry === 'string' ? entry : null}
+        onChange={(value) => onChange(value ?? undefined)}
+        clearable
+        clearButtonProps={{ 'aria-label': `Default ${name}` }}
+      />
+    )
+  if (kind.is === 'choices')
+    return (
+      <MultiSelect
+        {...common}
+        placeholder={placeholder}
+        data={[...kind.options]}
+        value={textsOf(entry)}
+        onChange={onChange}
+      />
+    )
+  if (kind.is === 'texts')
+    return (
+      <TagsInput
+        {...common}
+        placeholder="Type and press Enter"
+        value={textsOf(entry)}
+        onChange={onChange}
+      />
+    )
+  if (kind.is === 'json')
+    return (
+      <JsonInput
+        {...common}
+        placeholder="{ }"
+        autosize
+        minRows={2}
+        value={typeof entry === 'string' ? entry : ''}
+        onChange={onChange}
+      />
+    )
+  return (
+    <TextInput
+      {...common}
+      placeholder={placeholder}
+      value={typeof entry === 'string' ? entry : ''}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+function textsOf(entry: unknown): string[] {
+  return Array.isArray(entry) ? entry.map(String) : []
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

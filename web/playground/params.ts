@@ -1,0 +1,43 @@
+import type { Field } from './fields.ts'
+
+/** What stands in the form, by the names of the parameters. Empty means: not sent. */
+export type Entries = Readonly<Record<string, unknown>>
+
+export type ReadParams = {
+  readonly params: Readonly<Record<string, unknown>>
+  /** What cannot be sent, by the names of the parameters. */
+  readonly problems: Readonly<Record<string, string>>
+}
+
+/** The parameters as they are sent: defaults are left to the server. */
+export function readParams(fields: readonly Field[], entries: Entries): ReadParams {
+  const params: Record<string, unknown> = {}
+  const problems: Record<string, string> = {}
+  for (const field of fields) {
+    const entry = entries[field.name]
+    if (isEmpty(entry)) {
+      if (field.isRequired) problems[field.name] = 'Needed'
+      continue
+    }
+    try {
+      const value = valueOf(field, entry)
+      if (value !== field.fallback) params[field.name] = value
+    } catch {
+      problems[field.name] = 'No JSON object'
+    }
+  }
+  return { params, problems }
+}
+
+function isEmpty(entry: unknown): boolean {
+  return entry === undefined || entry === '' || (Array.isArray(entry) && entry.length === 0)
+}
+
+/** @throws SyntaxError when a JSON field holds no JSON. */
+function valueOf({ kind, fallback }: Field, entry: unknown): unknown {
+  if (kind.is === 'json') return JSON.parse(String(entry))
+  // A text that may also be a number, such as a threshold or `auto`.
+  const mayBeNumber = kind.is === 'text' && fallback === 'auto'
+  if (mayBeNumber && Number.isFinite(Number(entry))) return Number(entry)
+  return entry
+}

@@ -1,0 +1,15 @@
+import { Link } from '@tanstack/react-router'
+
+/** The name and its mark: the corners of a finder around a gate. */
+export function Brand() {
+  return (
+    <Link to="/" className="fg-brand">
+      <BrandMark size={24} />
+      <span>Facegate</span>
+    </Link>
+  )
+}
+
+export function BrandMark({ size }: { readonly size: number }) {
+  return <img src="/mark.svg" alt="" width={size} height={size} />
+}
