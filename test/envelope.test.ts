@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { imageItem, samplePhotograph, startFacegate, type TestFacegate } from './facegate.ts'
 
 let facegate: TestFacegate
@@ -116,6 +117,17 @@ test('other content types and encodings are 415', async () => {
   assert.equal((await facegate.post({ action: 'x', params: {} }, charset)).status, 200)
 })
 
+test('a connection serves on after a small body that nobody wanted', async () => {
+  await using agent = new KeptConnection()
+  const refused = await agent.post('text/plain')
+  assert.equal(refused.status, 415)
+  // The time after which a body that is still on its way ends the connection.
+  await pause(1200)
+  const answered = await agent.post('application/json')
+  assert.equal(answered.status, 200)
+  assert.equal(answered.port, refused.port, 'both came by one connection')
+})
+
 test('unknown routes are 404 and wrong methods 405 with Allow', async () => {
   const nowhere = await fetch(`${facegate.url}/v1/face/nothing`)
   assert.equal(nowhere.status, 404)
@@ -212,3 +224,27 @@ test('the service describes itself without a key', async () => {
   assert.match(await (await get('/docs')).text(), /svc\.detect/u)
   assert.match(await (await get('/metrics')).text(), /facegate_calls_total\{action="svc\.detect"/u)
 })
+
+/** A client with one connection, which it keeps. */
+class KeptConnection implements AsyncDisposable {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+  /** @returns the status of the answer, and the client's port that it came to. */
+  post(type: string): Promise<{ readonly status: number; readonly port: number | undefined }> {
+    const headers = { 'x-api-key': facegate.key, 'content-type': type, 'content-length': 26 }
+    const to = { method: 'POST', agent: this.#agent, headers }
+    return new Promise((resolve, reject) => {
+      const asking = request(`${facegate.url}/v1/face/execute`, to, (answer) => {
+        const { localPort: port } = answer.socket
+        answer.resume().once('end', () => resolve({ status: answer.statusCode ?? 0, port }))
+      })
+      // The headers go first: the service refuses them before it has seen the body.
+      asking.once('error', reject).flushHeaders()
+      void pause(50).then(() => asking.end('{"action":"x","params":{}}'))
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agent.destroy()
+  }
+}

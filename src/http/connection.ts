@@ -12,14 +12,18 @@ export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
 
 /**
  * Lets a client read its answer although nobody wants the rest of its body, then ends the
- * connection. At most one buffer of 64 KiB is read. Closing at once would reset the connection,
- * and many clients then report the reset instead of the answer.
+ * connection, unless the body came whole in the meantime: clients use a connection again. At most
+ * one buffer of 64 KiB is read. Closing at once would reset the connection, and many clients then
+ * report the reset instead of the answer.
  */
 export function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
   request.read(0) // Marks the body as taken: Node would otherwise read and discard all of it.
   request.on('error', () => {}) // The client may be the first to hang up.
   response.once('finish', () => {
-    setTimeout(() => request.socket.destroy(), lingerMs).unref()
+    const end = (): void => {
+      if (!request.complete) request.socket.destroy()
+    }
+    setTimeout(end, lingerMs).unref()
   })
 }
 
