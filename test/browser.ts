@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
@@ -43,4 +45,39 @@ const outputDir = path.join(import.meta.dirname, 'output', 'console')
 export async function photograph(page: Page, name: string): Promise<void> {
   await mkdir(outputDir, { recursive: true })
   await page.screenshot({ path: path.join(outputDir, `${name}.png`), fullPage: true })
+}
+
+/** Whether a page does not scroll sideways. Charts take a moment to follow the width. */
+export async function fitsInto(page: Page, widthPx: number, patienceMs: number): Promise<boolean> {
+  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await setTimeout(50))
+    if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
+      return true
+  return false
+}
+
+/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
+export async function seriousFaults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(
+    async (only) => {
+      // Axe puts itself into the page under this name.
+      const inPage = globalThis as unknown as { readonly axe: Axe }
+      const rules = only === undefined ? {} : { runOnly: [only] }
+      const { violations } = await inPage.axe.run({ ...rules, resultTypes: ['violations'] })
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+    },
+    scheme === 'dark' ? 'color-contrast' : undefined,
+  )
+}
+
+type Axe = {
+  readonly run: (options: object) => Promise<{
+    readonly violations: readonly {
+      readonly id: string
+      readonly impact: string
+      readonly nodes: readonly { readonly html: string }[]
+    }[]
+  }>
 }

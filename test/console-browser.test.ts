@@ -2,11 +2,18 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { buildConsole } from '../web/build.ts'
-import { findChromium, openChromium, photograph, watchFaults, type Faults } from './browser.ts'
+import {
+  findChromium,
+  fitsInto,
+  openChromium,
+  photograph,
+  seriousFaults,
+  watchFaults,
+  type Faults,
+} from './browser.ts'
+import { consolePages } from './console-addresses.ts'
 import { samplePhotograph } from './facegate.ts'
 import { spawnFacegate, type SpawnedFacegate } from './process.ts'
 
@@ -23,30 +30,6 @@ const telephone = { width: 360, height: 740 }
 const awaited = '[aria-busy=true], .mantine-Skeleton-root'
 
 const scriptBytesMax = 350_000
-
-/** Every page, as its link in the navigation is called. */
-const pages = [
-  ['overview', '/'],
-  ['log', '/log'],
-  ['analytics', '/analytics'],
-  ['playground', '/playground'],
-  ['documentation', '/documentation'],
-  ['documentation-action', '/documentation?topic=svc.identify'],
-  ['documentation-routes', '/documentation?topic=routes'],
-  ['documentation-errors', '/documentation?topic=errors'],
-  ['subjects', '/subjects'],
-  ['groups', '/groups'],
-  ['deletions', '/deletions'],
-  ['projects', '/projects'],
-  ['keys', '/keys'],
-  ['money', '/money'],
-  ['ledger', '/money/ledger'],
-  ['models', '/models'],
-  ['team', '/team'],
-  ['audit', '/team/audit'],
-  ['system', '/system'],
-  ['account', '/account'],
-] as const
 
 describe('the first hour with the console', { skip }, () => {
   let facegate: SpawnedFacegate
@@ -206,18 +189,18 @@ describe('the first hour with the console', { skip }, () => {
 
   step('every page can be heard and read, in light, in dark and on a small telephone', async () => {
     const broken: string[] = []
-    for (const [name, address] of pages) {
+    for (const [name, address] of consolePages) {
       await page.goto(inProject(address))
       await page.locator('h1').waitFor()
       await page.locator(awaited).first().waitFor({ state: 'detached' })
-      await page.evaluate(axe.source)
       for (const scheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
         await photograph(page, `${name}-${scheme}`)
         broken.push(...(await seriousFaults(page, scheme)).map((fault) => `${name}: ${fault}`))
       }
       await page.setViewportSize(telephone)
-      if (!(await fitsInto(page, telephone.width))) broken.push(`${name}: scrolls sideways`)
+      if (!(await fitsInto(page, telephone.width, patienceMs / 4)))
+        broken.push(`${name}: scrolls sideways`)
       await page.setViewportSize(desk)
     }
     await page.emulateMedia({ colorScheme: 'light' })
@@ -313,37 +296,3 @@ describe('the first hour with the console', { skip }, () => {
     })
   }
 })
-
-/** Whether a page does not scroll sideways. Charts take a moment to follow the width. */
-async function fitsInto(page: Page, widthPx: number): Promise<boolean> {
-  for (const untilMs = Date.now() + patienceMs / 4; Date.now() < untilMs; await setTimeout(50))
-    if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
-      return true
-  return false
-}
-
-/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
-async function seriousFaults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
-  return page.evaluate(
-    async (only) => {
-      // Axe puts itself into the page under this name.
-      const { axe } = globalThis as unknown as { axe: Axe }
-      const rules = only === undefined ? {} : { runOnly: [only] }
-      const { violations } = await axe.run({ ...rules, resultTypes: ['violations'] })
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
-    },
-    scheme === 'dark' ? 'color-contrast' : undefined,
-  )
-}
-
-type Axe = {
-  readonly run: (options: object) => Promise<{
-    readonly violations: readonly {
-      readonly id: string
-      readonly impact: string
-      readonly nodes: readonly { readonly html: string }[]
-    }[]
-  }>
-}

@@ -1,11 +1,10 @@
-import type { Picture } from './picture.ts'
-
 /** A call as the playground sends it, but for the bytes of its pictures. */
 export type SnippetCall = {
   readonly action: string
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
-  readonly pictures: readonly Pick<Picture, 'name' | 'contentType'>[]
+  /** The names of their files, and what is in them. */
+  readonly pictures: readonly { readonly name: string; readonly contentType: string }[]
 }
 
 /** The call for a shell, with the pictures read from files of their names. */
