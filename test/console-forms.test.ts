@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { allActions } from '../src/actions/all.ts'
 import { jsonSchemaOf } from '../src/actions/json-schema.ts'
 import { amountOf, microsOf } from '../web/parts/amount.ts'

@@ -20,11 +20,13 @@ export function curlOf(call: SnippetCall, address: string): string {
 
 /** The call for Node or any runtime with fetch. */
 export function typeScriptOf(call: SnippetCall, address: string): string {
-  const body = bodyText(call, 2).replaceAll(
-    /"<bytes of (\d+)>"/gu,
-    (_whole, i: string) =>
-      `(await readFile(${JSON.stringify(nameOf(call, Number(i)))})).toString('base64')`,
-  )
+  const body = bodyText(call, 2)
+    .replaceAll('\n', '\n  ')
+    .replaceAll(
+      /"<bytes of (\d+)>"/gu,
+      (_whole, i: string) =>
+        `(await readFile(${JSON.stringify(nameOf(call, Number(i)))})).toString('base64')`,
+    )
   return `import { readFile } from 'node:fs/promises'
 
 const response = await fetch('${address}/v1/face/execute', {
