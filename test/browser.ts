@@ -14,9 +14,17 @@ export function findChromium(): string | undefined {
   return [process.env['CHROMIUM'] ?? '', ...places].find((place) => place && existsSync(place))
 }
 
+/** No sandbox for root; a made-up camera that may be used without asking. */
+const switches = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+] as const
+
 /** A browser without a window. The sandbox of Chromium does not work for root, as in a container. */
 export function openChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return chromium.launch({ executablePath, args: [...switches] })
 }
 
 /** What went wrong in a page besides what it shows: faults, refused scripts, dialogs, other hosts. */

@@ -14,7 +14,7 @@ import {
   type Faults,
 } from './browser.ts'
 import { consolePages } from './console-addresses.ts'
-import { samplePhotograph } from './facegate.ts'
+import { clientOf, samplePhotograph } from './facegate.ts'
 import { spawnFacegate, type SpawnedFacegate } from './process.ts'
 
 const executable = findChromium()
@@ -115,12 +115,17 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
   })
 
+  step('the camera takes a picture, which can be thrown away', async () => {
+    await go('Playground')
+    await page.getByRole('button', { name: 'Camera' }).click()
+    await page.getByRole('button', { name: 'Take the picture' }).click()
+    await page.getByRole('button', { name: 'Remove picture 0: camera.jpg' }).click()
+  })
+
   step('the playground finds the faces of a photograph and draws them', async () => {
     const { bytes } = await samplePhotograph(1)
-    await go('Playground')
-    await page
-      .locator('input[type=file]')
-      .setInputFiles({ name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes })
+    const file = { name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes }
+    await page.locator('input[type=file]').setInputFiles(file)
     await run('svc.detect')
     const box = await page.locator('[data-mark] rect').first().boundingBox()
     assert.ok(box && box.width > 10 && box.height > 10, 'a box is visible')
@@ -144,7 +149,8 @@ describe('the first hour with the console', { skip }, () => {
   })
 
   step('the key works, and each call is in the log, the ledger and the overview', async () => {
-    assert.equal((await detectWith(key)).status, 200)
+    const answer = await clientOf(facegate.url, key).run('svc.detect', await samplePhotograph(1))
+    assert.equal(answer.body.ok, true)
     await go('Request log')
     await page.getByRole('cell', { name: 'svc.identify', exact: true }).waitFor()
     await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
@@ -183,7 +189,7 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByLabel(/to confirm$/u).fill(`key ${canary}`)
     await revoke.click()
     await page.getByRole('cell', { name: 'revoked', exact: true }).waitFor()
-    const refused = await detectWith(key)
+    const refused = await clientOf(facegate.url, key).run('svc.detect', await samplePhotograph(1))
     assert.equal(refused.status, 401)
   })
 
@@ -284,15 +290,5 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByRole('button', { name: `Run ${action}` }).click()
     await page.locator('output').getByText('ok', { exact: true }).waitFor()
     await page.locator('[data-mark]').first().waitFor()
-  }
-
-  async function detectWith(apiKey: string): Promise<Response> {
-    const { bytes, contentType } = await samplePhotograph(1)
-    const image = { kind: 'image', contentType, bytes: bytes.toString('base64') }
-    return fetch(`${facegate.url}/v1/face/execute`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ action: 'svc.detect', params: { images: [image] } }),
-    })
   }
 })

@@ -77,7 +77,9 @@ function kindOf(schema: Schema, root: Schema): Kind {
 
 /** `number or auto` */
 function formsOf(variants: readonly Schema[]): string {
-  return variants.map(({ const: word, type }) => (typeof word === 'string' ? word : String(type))).join(' or ')
+  return variants
+    .map(({ const: word, type }) => (typeof word === 'string' ? word : String(type)))
+    .join(' or ')
 }
 
 function numberOf({ type, minimum, maximum }: Schema): Kind {
