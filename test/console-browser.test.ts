@@ -54,6 +54,7 @@ describe('the first hour with the console', { skip }, () => {
 
   before(async () => {
     await buildConsole()
+    assert.equal(await buildConsole(), 'fresh', 'what is built is not built again')
     facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
     browser = await openChromium(executable!)
     const context = await browser.newContext({ viewport: desk })
