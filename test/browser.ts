@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
@@ -12,9 +14,17 @@ export function findChromium(): string | undefined {
   return [process.env['CHROMIUM'] ?? '', ...places].find((place) => place && existsSync(place))
 }
 
+/** No sandbox for root; a made-up camera that may be used without asking. */
+const switches = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+] as const
+
 /** A browser without a window. The sandbox of Chromium does not work for root, as in a container. */
 export function openChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return chromium.launch({ executablePath, args: [...switches] })
 }
 
 /** What went wrong in a page besides what it shows: faults, refused scripts, dialogs, other hosts. */
@@ -43,4 +53,39 @@ const outputDir = path.join(import.meta.dirname, 'output', 'console')
 export async function photograph(page: Page, name: string): Promise<void> {
   await mkdir(outputDir, { recursive: true })
   await page.screenshot({ path: path.join(outputDir, `${name}.png`), fullPage: true })
+}
+
+/** Whether a page does not scroll sideways. Charts take a moment to follow the width. */
+export async function fitsInto(page: Page, widthPx: number, patienceMs: number): Promise<boolean> {
+  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await setTimeout(50))
+    if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
+      return true
+  return false
+}
+
+/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
+export async function seriousFaults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(
+    async (only) => {
+      // Axe puts itself into the page under this name.
+      const inPage = globalThis as unknown as { readonly axe: Axe }
+      const rules = only === undefined ? {} : { runOnly: [only] }
+      const { violations } = await inPage.axe.run({ ...rules, resultTypes: ['violations'] })
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+    },
+    scheme === 'dark' ? 'color-contrast' : undefined,
+  )
+}
+
+type Axe = {
+  readonly run: (options: object) => Promise<{
+    readonly violations: readonly {
+      readonly id: string
+      readonly impact: string
+      readonly nodes: readonly { readonly html: string }[]
+    }[]
+  }>
 }

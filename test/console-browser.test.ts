@@ -2,12 +2,19 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { buildConsole } from '../web/build.ts'
-import { findChromium, openChromium, photograph, watchFaults, type Faults } from './browser.ts'
-import { samplePhotograph } from './facegate.ts'
+import {
+  findChromium,
+  fitsInto,
+  openChromium,
+  photograph,
+  seriousFaults,
+  watchFaults,
+  type Faults,
+} from './browser.ts'
+import { consolePages } from './console-addresses.ts'
+import { clientOf, samplePhotograph } from './facegate.ts'
 import { spawnFacegate, type SpawnedFacegate } from './process.ts'
 
 const executable = findChromium()
@@ -23,30 +30,6 @@ const telephone = { width: 360, height: 740 }
 const awaited = '[aria-busy=true], .mantine-Skeleton-root'
 
 const scriptBytesMax = 350_000
-
-/** Every page, as its link in the navigation is called. */
-const pages = [
-  ['overview', '/'],
-  ['log', '/log'],
-  ['analytics', '/analytics'],
-  ['playground', '/playground'],
-  ['documentation', '/documentation'],
-  ['documentation-action', '/documentation?topic=svc.identify'],
-  ['documentation-routes', '/documentation?topic=routes'],
-  ['documentation-errors', '/documentation?topic=errors'],
-  ['subjects', '/subjects'],
-  ['groups', '/groups'],
-  ['deletions', '/deletions'],
-  ['projects', '/projects'],
-  ['keys', '/keys'],
-  ['money', '/money'],
-  ['ledger', '/money/ledger'],
-  ['models', '/models'],
-  ['team', '/team'],
-  ['audit', '/team/audit'],
-  ['system', '/system'],
-  ['account', '/account'],
-] as const
 
 describe('the first hour with the console', { skip }, () => {
   let facegate: SpawnedFacegate
@@ -71,6 +54,7 @@ describe('the first hour with the console', { skip }, () => {
 
   before(async () => {
     await buildConsole()
+    assert.equal(await buildConsole(), 'fresh', 'what is built is not built again')
     facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
     browser = await openChromium(executable!)
     const context = await browser.newContext({ viewport: desk })
@@ -132,12 +116,17 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
   })
 
+  step('the camera takes a picture, which can be thrown away', async () => {
+    await go('Playground')
+    await page.getByRole('button', { name: 'Camera' }).click()
+    await page.getByRole('button', { name: 'Take the picture' }).click()
+    await page.getByRole('button', { name: 'Remove picture 0: camera.jpg' }).click()
+  })
+
   step('the playground finds the faces of a photograph and draws them', async () => {
     const { bytes } = await samplePhotograph(1)
-    await go('Playground')
-    await page
-      .locator('input[type=file]')
-      .setInputFiles({ name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes })
+    const file = { name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes }
+    await page.locator('input[type=file]').setInputFiles(file)
     await run('svc.detect')
     const box = await page.locator('[data-mark] rect').first().boundingBox()
     assert.ok(box && box.width > 10 && box.height > 10, 'a box is visible')
@@ -161,7 +150,8 @@ describe('the first hour with the console', { skip }, () => {
   })
 
   step('the key works, and each call is in the log, the ledger and the overview', async () => {
-    assert.equal((await detectWith(key)).status, 200)
+    const answer = await clientOf(facegate.url, key).run('svc.detect', await samplePhotograph(1))
+    assert.equal(answer.body.ok, true)
     await go('Request log')
     await page.getByRole('cell', { name: 'svc.identify', exact: true }).waitFor()
     await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
@@ -200,24 +190,24 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByLabel(/to confirm$/u).fill(`key ${canary}`)
     await revoke.click()
     await page.getByRole('cell', { name: 'revoked', exact: true }).waitFor()
-    const refused = await detectWith(key)
+    const refused = await clientOf(facegate.url, key).run('svc.detect', await samplePhotograph(1))
     assert.equal(refused.status, 401)
   })
 
   step('every page can be heard and read, in light, in dark and on a small telephone', async () => {
     const broken: string[] = []
-    for (const [name, address] of pages) {
+    for (const [name, address] of consolePages) {
       await page.goto(inProject(address))
       await page.locator('h1').waitFor()
       await page.locator(awaited).first().waitFor({ state: 'detached' })
-      await page.evaluate(axe.source)
       for (const scheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
         await photograph(page, `${name}-${scheme}`)
         broken.push(...(await seriousFaults(page, scheme)).map((fault) => `${name}: ${fault}`))
       }
       await page.setViewportSize(telephone)
-      if (!(await fitsInto(page, telephone.width))) broken.push(`${name}: scrolls sideways`)
+      if (!(await fitsInto(page, telephone.width, patienceMs / 4)))
+        broken.push(`${name}: scrolls sideways`)
       await page.setViewportSize(desk)
     }
     await page.emulateMedia({ colorScheme: 'light' })
@@ -302,48 +292,4 @@ describe('the first hour with the console', { skip }, () => {
     await page.locator('output').getByText('ok', { exact: true }).waitFor()
     await page.locator('[data-mark]').first().waitFor()
   }
-
-  async function detectWith(apiKey: string): Promise<Response> {
-    const { bytes, contentType } = await samplePhotograph(1)
-    const image = { kind: 'image', contentType, bytes: bytes.toString('base64') }
-    return fetch(`${facegate.url}/v1/face/execute`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ action: 'svc.detect', params: { images: [image] } }),
-    })
-  }
 })
-
-/** Whether a page does not scroll sideways. Charts take a moment to follow the width. */
-async function fitsInto(page: Page, widthPx: number): Promise<boolean> {
-  for (const untilMs = Date.now() + patienceMs / 4; Date.now() < untilMs; await setTimeout(50))
-    if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
-      return true
-  return false
-}
-
-/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
-async function seriousFaults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
-  return page.evaluate(
-    async (only) => {
-      // Axe puts itself into the page under this name.
-      const { axe } = globalThis as unknown as { axe: Axe }
-      const rules = only === undefined ? {} : { runOnly: [only] }
-      const { violations } = await axe.run({ ...rules, resultTypes: ['violations'] })
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
-    },
-    scheme === 'dark' ? 'color-contrast' : undefined,
-  )
-}
-
-type Axe = {
-  readonly run: (options: object) => Promise<{
-    readonly violations: readonly {
-      readonly id: string
-      readonly impact: string
-      readonly nodes: readonly { readonly html: string }[]
-    }[]
-  }>
-}

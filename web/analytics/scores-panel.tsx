@@ -10,7 +10,8 @@ import { Panel } from '../parts/panel.tsx'
 const texts = {
   similarity: {
     title: 'Similarity of best matches',
-    empty: 'Each svc.verify and svc.identify adds its best similarity here.',
+    empty:
+      'Each svc.verify adds its similarity here, and each svc.identify that of the person it names.',
     hint: 'Two hills with a valley between them are good; the threshold belongs into the valley.',
   },
   liveness: {

@@ -21,8 +21,8 @@ export function csrfTokenOf(client: QueryClient): string | undefined {
 
 /** Takes a session as the server just told it; everything else known belongs to the one before. */
 export function keepSession(client: QueryClient, session: Session): void {
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
   client.setQueryData(sessionKey, session)
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
 }
 
 export function askSessionAgain(client: QueryClient): void {

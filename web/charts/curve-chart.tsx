@@ -34,8 +34,8 @@ export function CurveChart({ points }: { readonly points: readonly CalibrationPo
 
 /** `-4` → `10⁻⁴`. */
 function powerText(power: number): string {
-  const digits = [...String(Math.round(power))].map((sign) =>
-    sign === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(sign)),
+  const digits = String(Math.abs(Math.round(power))).replaceAll(/\d/gu, (digit) =>
+    '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)),
   )
-  return `10${digits.join('')}`
+  return `10${power < 0 ? '⁻' : ''}${digits}`
 }

@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import type { ActionFacts } from '../api/answers.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { DataTable, type Column } from '../parts/data-table.tsx'
@@ -70,10 +70,10 @@ function Snippets({ action }: { readonly action: ActionFacts }) {
     })),
   }
   return (
-    <>
+    <Stack>
       <CodeBlock label="curl" text={curlOf(call, origin)} />
       <CodeBlock label="TypeScript" text={typeScriptOf(call, origin)} />
-    </>
+    </Stack>
   )
 }
 
@@ -104,6 +104,6 @@ function kindText(kind: Field['kind']): string {
       return 'JSON object'
     case 'text':
     default:
-      return 'text'
+      return kind.forms ?? 'text'
   }
 }

@@ -1,4 +1,4 @@
-import { List, Text } from '@mantine/core'
+import { List, Stack, Text } from '@mantine/core'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { curlOf, typeScriptOf } from '../playground/snippets.ts'
@@ -20,8 +20,10 @@ export function StartPage() {
           One endpoint, POST /v1/face/execute, with a key in X-Api-Key. The action of the body says
           what to do.
         </Text>
-        <CodeBlock label="curl" text={curlOf(call, origin)} />
-        <CodeBlock label="TypeScript" text={typeScriptOf(call, origin)} />
+        <Stack>
+          <CodeBlock label="curl" text={curlOf(call, origin)} />
+          <CodeBlock label="TypeScript" text={typeScriptOf(call, origin)} />
+        </Stack>
       </Panel>
       <Panel title="Rules of every call">
         <List size="sm" spacing="xs">

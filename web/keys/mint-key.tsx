@@ -50,7 +50,10 @@ function MintForm({ known, projectId, onKey }: FormParts) {
     path: '/keys',
     onDone: ({ key }) => onKey(key),
   })
-  const all = known.map(({ permission }) => permission)
+  // A program that recognizes needs the actions; whatever else it shall do is to be decided.
+  const actions = known
+    .map(({ permission }) => permission)
+    .filter((permission) => permission.startsWith('svc.'))
   const items = projects.data?.items ?? []
   const form = useForm<{
     projectId: string
@@ -58,7 +61,7 @@ function MintForm({ known, projectId, onKey }: FormParts) {
     permissions: string[]
     expires: string | null
   }>({
-    initialValues: { projectId: projectId ?? '', name: '', permissions: all, expires: null },
+    initialValues: { projectId: projectId ?? '', name: '', permissions: actions, expires: null },
     validate: {
       name: (name) => (name.trim() === '' ? 'A name tells keys apart' : null),
       permissions: (chosen) => (chosen.length === 0 ? 'Choose at least one' : null),

@@ -59,7 +59,7 @@ export function AnalyticsPage() {
           onChange={(value) => change({ keyId: value })}
         />
         <ChoiceFilter
-          label="By the"
+          label="Bucket"
           value={bucket}
           choices={['hour', 'day']}
           placeholder="As fits"

@@ -16,9 +16,13 @@ export function amountOf(micros: string | bigint): string {
   return `${value < 0n ? '−' : ''}${whole}.${fraction}`
 }
 
-/** What somebody typed, as micro-units: `12.5` → `"12500000"`. Nothing when it is no amount. */
+/**
+ * What somebody typed, as micro-units: `12.5` → `"12500000"`; also an amount as it is shown.
+ * Nothing when it is no amount.
+ */
 export function microsOf(text: string): string | undefined {
-  const match = /^(-?)(\d{1,12})(?:\.(\d{0,6}))?$/u.exec(text.trim())
+  const plain = text.trim().replaceAll('\u202F', '').replace('−', '-')
+  const match = /^(-?)(\d{1,12})(?:\.(\d{0,6}))?$/u.exec(plain)
   if (!match) return undefined
   const [, sign = '', whole = '0', fraction = ''] = match
   const micros = BigInt(whole) * unit + BigInt(fraction.padEnd(6, '0'))

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAnswer } from '../api/use-api.ts'
@@ -19,7 +20,9 @@ export function InProject({ children }: { readonly children: (projectId: string)
           return <Empty title="No project yet">Make one under Projects; it brings a gallery.</Empty>
         return (
           <>
-            <span className="fg-eyebrow">Project: {project.name}</span>
+            <Text size="sm" c="dimmed">
+              Project: {project.name}
+            </Text>
             {children(project.projectId)}
           </>
         )

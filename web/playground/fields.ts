@@ -18,7 +18,7 @@ type Kind =
   | { readonly is: 'choice' | 'choices'; readonly options: readonly string[] }
   | { readonly is: 'texts' }
   | { readonly is: 'json' }
-  | { readonly is: 'text' }
+  | { readonly is: 'text'; readonly forms?: string }
 
 type Schema = {
   readonly $ref?: string
@@ -67,12 +67,19 @@ function kindOf(schema: Schema, root: Schema): Kind {
     .filter(({ type }) => type !== 'null')
   const [only, second] = variants
   // Several forms, such as a number or `auto`: a text, read as the form that it has.
-  if (only) return second ? { is: 'text' } : kindOf(only, root)
+  if (only) return second ? { is: 'text', forms: formsOf(variants) } : kindOf(only, root)
   if (schema.enum) return { is: 'choice', options: schema.enum.map(String) }
   if (schema.type === 'boolean') return { is: 'switch' }
   if (schema.type === 'number' || schema.type === 'integer') return numberOf(schema)
   if (schema.type === 'array') return listOf(resolve(schema.items ?? {}, root))
   return { is: schema.type === 'object' ? 'json' : 'text' }
+}
+
+/** `number or auto` */
+function formsOf(variants: readonly Schema[]): string {
+  return variants
+    .map(({ const: word, type }) => (typeof word === 'string' ? word : String(type)))
+    .join(' or ')
 }
 
 function numberOf({ type, minimum, maximum }: Schema): Kind {

@@ -48,10 +48,10 @@ function FaceMark({ mark, unit }: { readonly mark: Mark; readonly unit: number }
         height={box.height}
         fill="none"
         stroke={color}
-        strokeWidth={unit}
+        strokeWidth={unit * 1.4}
       />
       {points.map(({ x, y }) => (
-        <circle key={`${x} ${y}`} cx={x} cy={y} r={unit} fill={color} />
+        <circle key={`${x} ${y}`} cx={x} cy={y} r={unit * 1.2} fill={color} />
       ))}
       <text
         x={box.left}

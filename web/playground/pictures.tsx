@@ -71,7 +71,8 @@ export function Pictures({ pictures, max, onChange }: Parts) {
           </Button>
         </Group>
         <Text size="xs" c="dimmed" mt="xs">
-          Up to {max}. They stay in this tab’s memory; only the call itself sends them.
+          {max === 1 ? 'One picture' : `Up to ${max} pictures`}, kept in this tab’s memory; only the
+          call itself sends anything.
         </Text>
       </div>
       <PictureList pictures={pictures} onChange={onChange} />

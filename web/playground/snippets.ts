@@ -1,11 +1,10 @@
-import type { Picture } from './picture.ts'
-
 /** A call as the playground sends it, but for the bytes of its pictures. */
 export type SnippetCall = {
   readonly action: string
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
-  readonly pictures: readonly Pick<Picture, 'name' | 'contentType'>[]
+  /** The names of their files, and what is in them. */
+  readonly pictures: readonly { readonly name: string; readonly contentType: string }[]
 }
 
 /** The call for a shell, with the pictures read from files of their names. */
@@ -21,11 +20,13 @@ export function curlOf(call: SnippetCall, address: string): string {
 
 /** The call for Node or any runtime with fetch. */
 export function typeScriptOf(call: SnippetCall, address: string): string {
-  const body = bodyText(call, 2).replaceAll(
-    /"<bytes of (\d+)>"/gu,
-    (_whole, i: string) =>
-      `(await readFile(${JSON.stringify(nameOf(call, Number(i)))})).toString('base64')`,
-  )
+  const body = bodyText(call, 2)
+    .replaceAll('\n', '\n  ')
+    .replaceAll(
+      /"<bytes of (\d+)>"/gu,
+      (_whole, i: string) =>
+        `(await readFile(${JSON.stringify(nameOf(call, Number(i)))})).toString('base64')`,
+    )
   return `import { readFile } from 'node:fs/promises'
 
 const response = await fetch('${address}/v1/face/execute', {

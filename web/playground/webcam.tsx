@@ -12,6 +12,7 @@ const jpegQuality = 0.95
 export function Webcam({ onPicture, onClose }: Parts) {
   const video = useRef<HTMLVideoElement>(null)
   const { stream, fault } = useCamera()
+  const [isRunning, setIsRunning] = useState(false)
   useEffect(() => {
     if (video.current && stream) video.current.srcObject = stream
   }, [stream])
@@ -28,14 +29,18 @@ export function Webcam({ onPicture, onClose }: Parts) {
           <Text size="sm">{fault}</Text>
         ) : (
           <div className="fg-picture">
-            <video ref={video} autoPlay playsInline muted aria-label="What the camera sees" />
+            <video
+              onPlaying={() => setIsRunning(true)}
+              ref={video}
+              autoPlay
+              playsInline
+              muted
+              aria-label="What the camera sees"
+            />
           </div>
         )}
         <Group justify="flex-end">
-          <Button
-            disabled={fault !== undefined}
-            onClick={() => void shoot(video.current, onPicture)}
-          >
+          <Button disabled={!isRunning} onClick={() => void shoot(video.current, onPicture)}>
             Take the picture
           </Button>
         </Group>

@@ -30,7 +30,7 @@ export function ProjectSettings({ project }: { readonly project: Project }) {
       name: project.name,
       sustainedPerS: project.isSustainedDefault ? '' : project.sustainedPerS,
       burst: project.isBurstDefault ? '' : project.burst,
-      retentionDays: project.retentionDays ?? '',
+      retentionDays: project.isRetentionDefault ? '' : project.retentionDays,
       identifyThreshold: project.identifyThreshold ?? '',
     },
   })
@@ -67,8 +67,8 @@ export function ProjectSettings({ project }: { readonly project: Project }) {
           />
           <NumberInput
             label="Retention of subjects, days"
-            description="Subjects are deleted this long after their enrollment; empty: never by themselves."
-            placeholder="never"
+            description="Subjects whom no call met for so long are deleted by themselves."
+            placeholder={`default: ${project.retentionDays}`}
             min={1}
             allowDecimal={false}
             {...form.getInputProps('retentionDays')}

@@ -1,44 +1,48 @@
-import { Stack, Switch, Text } from '@mantine/core'
+import { Stack, Switch } from '@mantine/core'
 import type { Project } from '../api/answers.ts'
 import { useMay } from '../api/session.ts'
 import { useSend } from '../api/use-api.ts'
 import { ErrorNotice } from '../parts/error-notice.tsx'
 
-/** What each switch means to the people in the pictures. An unknown one shows its bare name. */
-const meanings: Readonly<Record<string, readonly [string, string]>> = {
-  genderEnabled: ['Gender', 'svc.attributes may guess a gender. A guess from looks, often wrong.'],
-  expressionEnabled: [
+type SwitchName = keyof Project['switches']
+
+/** What each switch means to the people in the pictures. */
+const meanings: Readonly<Record<SwitchName, readonly [label: string, description: string]>> = {
+  gender: [
+    'Gender',
+    'svc.attributes and svc.analyze tell a gender: a guess from looks, sometimes wrong.',
+  ],
+  expression: [
     'Expression',
-    'svc.attributes may name an expression. Restricted by law in some places, such as at work in the EU.',
+    'They name an expression. Restricted by law in some places, such as at work in the EU.',
   ],
   storeCrops: [
     'Store crops',
-    'Keeps an aligned cut-out of each enrolled face, so that a later model can make new templates. Off: no picture is kept.',
+    'Keeps an encrypted cut-out of each face that is enrolled from now on, so that a later model can make new templates. Off: no picture is kept, and those that were are deleted.',
+  ],
+  adopt: [
+    'Adopt on verify',
+    'svc.verify may add the face to a subject that only a former model knows.',
   ],
 }
 
-/** What a project may do beyond the plain service. All are off until somebody decides. */
+const names = Object.keys(meanings) as readonly SwitchName[]
+
+/** What a project may do beyond the plain service. */
 export function Switches({ project }: { readonly project: Project }) {
   const mayWrite = useMay('admin')
   const save = useSend({ method: 'PATCH', path: '/projects/:projectId' })
-  const names = Object.keys(project.switches)
-  if (names.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        This build has no features that need a decision.
-      </Text>
-    )
   return (
     <Stack>
       {names.map((name) => {
-        const [label, description] = meanings[name] ?? [name, '']
+        const [label, description] = meanings[name]
         return (
           <Switch
             key={name}
             label={label}
             description={description}
             disabled={!mayWrite || save.isPending}
-            checked={project.switches[name] ?? false}
+            checked={project.switches[name]}
             onChange={(event) =>
               save.mutate({
                 parts: { projectId: project.projectId },

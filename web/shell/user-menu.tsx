@@ -2,7 +2,8 @@ import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
 import { IconDeviceDesktop, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { askSessionAgain, useSignedIn } from '../api/session.ts'
+import type { Session } from '../api/answers.ts'
+import { keepSession, useSignedIn } from '../api/session.ts'
 import { useSend } from '../api/use-api.ts'
 
 const schemes = [
@@ -16,13 +17,10 @@ export function UserMenu() {
   const { user, version } = useSignedIn()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const client = useQueryClient()
-  const signOut = useSend({
+  const signOut = useSend<Session>({
     method: 'POST',
     path: '/sign-out',
-    onDone: () => {
-      client.clear()
-      askSessionAgain(client)
-    },
+    onDone: (session) => keepSession(client, session),
   })
   return (
     <Menu position="bottom-end" width={220} transitionProps={{ duration: 0 }}>

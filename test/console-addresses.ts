@@ -1,0 +1,23 @@
+/** Every page of the console: what its pictures are called, and its address. */
+export const consolePages = [
+  ['overview', '/'],
+  ['log', '/log'],
+  ['analytics', '/analytics'],
+  ['playground', '/playground'],
+  ['documentation', '/documentation'],
+  ['documentation-action', '/documentation?topic=svc.identify'],
+  ['documentation-routes', '/documentation?topic=routes'],
+  ['documentation-errors', '/documentation?topic=errors'],
+  ['subjects', '/subjects'],
+  ['groups', '/groups'],
+  ['deletions', '/deletions'],
+  ['projects', '/projects'],
+  ['keys', '/keys'],
+  ['money', '/money'],
+  ['ledger', '/money/ledger'],
+  ['models', '/models'],
+  ['team', '/team'],
+  ['audit', '/team/audit'],
+  ['system', '/system'],
+  ['account', '/account'],
+] as const
