@@ -15,6 +15,7 @@ import { execute, type ExecuteOptions } from './http/execute.ts'
 import type { Route } from './http/exchange.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import { livenessMinOf } from './models/liveness-min.ts'
 import { listModels, type ListedModel } from './models/list-models.ts'
 import type { ModelSet } from './models/pack.ts'
 import type { Store } from './store/database.ts'
@@ -56,6 +57,7 @@ function servicesOf(config: Config, options: DeskOptions): ConsoleServices {
       burst: config.RATE_BURST,
       unitMicros: config.UNIT_PRICE_MICROS,
       retentionDays: config.RETENTION_DAYS,
+      livenessMin: livenessMinOf(options.set),
     },
     bodyBytesMax: config.BODY_BYTES_MAX,
     json: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },

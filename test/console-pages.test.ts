@@ -106,6 +106,7 @@ test('the playground is billed, logged and counted like any call, under a key no
 test('charts count what the log holds, and the log reconciles with the ledger', async () => {
   await play('svc.verify', { images: [image('Dan'), image('Dan')] })
   await play('svc.verify', { images: [image('Dan'), image('Eve')] })
+  await play('svc.liveness', { images: [image('Dan')] })
   const log = (await get('/log?limit=200')).items as { action: string; costMicros: string }[]
   const byAction = await get('/analytics/calls?by=action&bucket=day')
   for (const { name, total } of byAction.series)
@@ -121,6 +122,8 @@ test('charts count what the log holds, and the log reconciles with the ledger', 
   assert.equal(scores.matched, 1)
   assert.equal(scores.counts[49], 1)
   assert.equal(scores.threshold, 0.8)
+  const { total, matched, threshold } = await get('/analytics/scores?kind=liveness')
+  assert.deepEqual([total, matched, threshold], [1, 1, 0.9])
   const reconciled = await get('/money/reconcile')
   assert.equal(reconciled.ok, true)
   assert.equal(reconciled.logMicros, String(cost))
@@ -195,6 +198,10 @@ test('the gallery is switched only by who repeats what it means', async () => {
   const changed = ok(await send('PATCH', path, { galleryMode: 'shared', statement })).body
   assert.equal(changed.galleryMode, 'shared')
   assert.equal((await send('PATCH', path, { switches: { none: true } })).status, 422)
+  const switched = await send('PATCH', path, { switches: { gender: false, storeCrops: true } })
+  assert.equal(switched.status, 200)
+  const switches = { gender: false, expression: true, storeCrops: true, adopt: false }
+  assert.deepEqual((await get(path)).switches, switches)
   assert.equal((await send('PATCH', path, { name: 'default' })).status, 409)
   const limited = ok(await send('PATCH', path, { sustainedPerS: 5, burst: null })).body
   assert.deepEqual([limited.sustainedPerS, limited.isBurstDefault], [5, true])

@@ -77,6 +77,7 @@ export const liveness = defineAction({
   value: livenessValue,
   errors: [...imageErrors, 'NO_FACE_FOUND', 'FACE_TOO_SMALL', 'MULTIPLE_FACES', 'LOW_QUALITY'],
   example: livenessExample,
+  scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   run: async (call) => {
     const { images, threshold } = call.params
     const { view, faces } = await seeFaces(call, images[0], 0, { liveness: true })

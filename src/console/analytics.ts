@@ -150,7 +150,7 @@ export const scoresChart = defineRead({
     matched: count,
     total: count,
   }),
-  handle: async ({ query, visitor, services: { store, clock } }) => {
+  handle: async ({ query, visitor, services: { store, clock, defaults } }) => {
     const { accountId } = visitor
     const { kind, projectId } = query
     const { fromMs, toMs } = stepsOf(query, clock())
@@ -159,11 +159,13 @@ export const scoresChart = defineRead({
       const counts = Array.from({ length: scoreBins }, () => 0)
       for (const { bin, count } of found) counts[bin] = count
       const [project] = projectId === undefined ? [] : projectFacts(reading, accountId, projectId)
-      const own = kind === 'similarity' ? project?.identifyThreshold : null
       return {
         edges: Array.from({ length: scoreBins + 1 }, (_, at) => at / scoreBins),
         counts,
-        threshold: own ?? defaultThreshold(kind),
+        threshold:
+          kind === 'liveness'
+            ? defaults.livenessMin
+            : (project?.identifyThreshold ?? verifyThreshold()),
         matched: found.reduce((sum, { matched }) => sum + matched, 0),
         total: found.reduce((sum, { count }) => sum + count, 0),
       }
@@ -171,10 +173,9 @@ export const scoresChart = defineRead({
   },
 })
 
-/** The threshold that the action itself has for calls that name none. */
-function defaultThreshold(kind: 'similarity' | 'liveness'): number | null {
-  const name = kind === 'similarity' ? 'svc.verify' : 'svc.liveness'
-  const action = allActions.find((candidate) => candidate.name === name)
+/** What svc.verify takes for calls that name no threshold. */
+function verifyThreshold(): number | null {
+  const action = allActions.find(({ name }) => name === 'svc.verify')
   const threshold = action && jsonSchemaOf(action.params, 'input').properties?.['threshold']
   const value = typeof threshold === 'object' ? threshold.default : undefined
   return typeof value === 'number' ? value : null

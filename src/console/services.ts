@@ -39,6 +39,8 @@ export type ConsoleServices = {
 export type ConsoleDefaults = Limits & {
   readonly unitMicros: Micros
   readonly retentionDays: number
+  /** From this score on svc.liveness says live, where a call names no threshold. */
+  readonly livenessMin: number
 }
 
 /** A network that is there. */
