@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { after, before, mock, test } from 'node:test'
 import { budget } from '../src/cli/budget.ts'
+import { consoleLink } from '../src/cli/console.ts'
 import { key } from '../src/cli/key.ts'
 import { ledger } from '../src/cli/ledger.ts'
 import { log } from '../src/cli/log.ts'
@@ -12,7 +13,7 @@ import { project } from '../src/cli/project.ts'
 import { wallet } from '../src/cli/wallet.ts'
 import { echo, startGate, type TestGate } from './gate.ts'
 
-const commands = [project, key, wallet, budget, price, log, ledger]
+const commands = [project, key, wallet, budget, price, log, ledger, consoleLink]
 
 let gate: TestGate
 before(async () => {
@@ -201,4 +202,19 @@ test('ledger verify names a row that was changed, and fails', async () => {
   assert.equal(ok, false)
   const broken = checks.filter((check: { ok: boolean }) => !check.ok)
   assert.match(broken[1].detail, /transfer 1 /u)
+})
+
+test('console link makes a new link, kept as a hash, and the audit says so', async () => {
+  const [first = '', second = ''] = [
+    await lines('console link'),
+    await lines('console link'),
+  ].flat()
+  assert.match(second, /^http:\/\/127\.0\.0\.1:8080\/setup#[\w-]{43}$/u)
+  assert.notEqual(first, second)
+  const { db } = gate.books.store
+  const links = await db.selectFrom('links').selectAll().execute()
+  assert.equal(links.length, 1, 'an older link opens nothing any more')
+  assert.ok(!second.includes(Buffer.from(links[0]?.tokenHash ?? []).toString('base64url')))
+  const acts = await db.selectFrom('adminActs').select(['act', 'userName']).execute()
+  assert.deepEqual({ ...acts.at(-1) }, { act: 'session.link', userName: 'command line' })
 })

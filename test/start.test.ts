@@ -26,6 +26,7 @@ async function refusedStart(environment: Readonly<Record<string, string>>): Prom
 
 test('the first start prints address, key and a command that works as printed', async () => {
   await using facegate = await spawnFacegate()
+  assert.match(facegate.printed(), /http:\/\/127\.0\.0\.1:\d+\/setup#[\w-]{43}$/mu)
   const command = /^ {2}printf [\s\S]*?--data-binary @-$/mu.exec(facegate.printed())?.[0]
   assert.ok(command, facegate.printed())
   const { stdout } = await run('sh', ['-c', command])

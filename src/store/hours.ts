@@ -27,25 +27,39 @@ export type Score = {
 
 /** The counts that are written with each call, in its transaction. */
 export type HourStatements = {
-  readonly countCalls: (rows: readonly CountedCall[]) => void
+  readonly countCall: (row: CountedCall) => void
+  /** What an hour holds of calls that are alike; undefined before the first. */
+  readonly findCell: (of: CellName) => Cell | undefined
+  /** Puts a cell in the place of what was there. */
+  readonly putCell: (cell: Cell) => void
   readonly countScore: (score: Score, of: Pick<CallRow, 'atMs' | 'projectId'>) => void
 }
 
 export type CountedCall = Omit<CallRow, 'callId'>
 
-type Cell = Omit<CallHourRow, 'latencies'> & { readonly latencies: LatencyHistogram }
+/** Calls that are alike in their hour, project, key, action and code. */
+export type Cell = Omit<CallHourRow, 'latencies'> & { readonly latencies: LatencyHistogram }
+
+type CellName = Pick<Cell, 'hourMs' | 'projectId' | 'keyId' | 'action' | 'code'>
 
 export function hourStatements(on: DatabaseSync): HourStatements {
-  teachLatencies(on)
-  const count = prepare(
+  const find = prepare<CallHourRow>(
     on,
-    `insert into callHours (hourMs, projectId, keyId, action, code, calls, billed, costMicros,
-       latencies)
-     values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros, :latencies)
-     on conflict do update set calls = calls + excluded.calls, billed = billed + excluded.billed,
-       costMicros = costMicros + excluded.costMicros,
-       latencies = mergeLatencies(latencies, excluded.latencies)`,
+    `select * from callHours where hourMs = :hourMs and projectId = :projectId and keyId = :keyId
+       and action = :action and code = :code`,
   )
+  const put = prepare(
+    on,
+    `insert or replace into callHours (hourMs, projectId, keyId, action, code, calls, billed,
+       costMicros, latencies)
+     values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros, :latencies)`,
+  )
+  const findCell: HourStatements['findCell'] = (of) => {
+    const row = find.first(of)
+    return row && { ...row, latencies: unpackLatencies(row.latencies) }
+  }
+  const putCell: HourStatements['putCell'] = ({ latencies, ...cell }) =>
+    void put.run({ ...cell, latencies: packLatencies(latencies) })
   const score = prepare(
     on,
     `insert into scoreHours (projectId, kind, hourMs, bin, count, matched)
@@ -53,10 +67,9 @@ export function hourStatements(on: DatabaseSync): HourStatements {
      on conflict do update set count = count + 1, matched = matched + excluded.matched`,
   )
   return {
-    countCalls: (rows) => {
-      for (const { latencies, ...cell } of cellsOf(rows))
-        count.run({ ...cell, latencies: packLatencies(latencies) })
-    },
+    findCell,
+    putCell,
+    countCall: (row) => putCell(withCall(findCell(cellNameOf(row)) ?? emptyCell(row), row)),
     countScore: ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
       void score.run({ projectId, kind, hourMs: hourOf(atMs), bin: binOf(value), matched })
@@ -65,11 +78,10 @@ export function hourStatements(on: DatabaseSync): HourStatements {
 }
 
 /**
- * Teaches a connection to add histograms, so that a count costs one statement and not two, and a
- * chart brings one row for each of its points and not one for each hour, key, action and code.
+ * Teaches a connection to add histograms, so that a chart brings one row for each of its points and
+ * not one for each hour, key, action and code.
  */
 export function teachLatencies(on: DatabaseSync): void {
-  on.function('mergeLatencies', { deterministic: true }, mergeLatencies)
   on.aggregate('sumLatencies', {
     start: emptyBytes,
     step: (sum, added) => mergeLatencies(sum, added),
@@ -85,25 +97,34 @@ function emptyBytes(): Uint8Array {
 export function cellsOf(rows: Iterable<CountedCall>): Iterable<Cell> {
   const cells = new Map<string, Cell>()
   for (const row of rows) {
-    const { projectId, keyId, action, code } = row
-    const hour = hourOf(row.atMs)
-    const name = `${hour} ${keyId} ${code} ${action}`
-    const before = cells.get(name)
-    const latencies = before?.latencies ?? emptyLatencies()
-    addLatency(latencies, row.latencyMs)
-    cells.set(name, {
-      hourMs: hour,
-      projectId,
-      keyId,
-      action,
-      code,
-      calls: (before?.calls ?? 0) + 1,
-      billed: (before?.billed ?? 0) + (row.transferId === null ? 0 : 1),
-      costMicros: (before?.costMicros ?? 0n) + row.costMicros,
-      latencies,
-    })
+    const key = cellKeyOf(row)
+    cells.set(key, withCall(cells.get(key) ?? emptyCell(row), row))
   }
   return cells.values()
+}
+
+/** One text for each cell. A key belongs to one project. */
+export function cellKeyOf({ atMs, keyId, code, action }: CountedCall): string {
+  return `${hourOf(atMs)} ${keyId} ${code} ${action}`
+}
+
+export function cellNameOf({ atMs, projectId, keyId, action, code }: CountedCall): CellName {
+  return { hourMs: hourOf(atMs), projectId, keyId, action, code }
+}
+
+export function emptyCell(row: CountedCall): Cell {
+  return { ...cellNameOf(row), calls: 0, billed: 0, costMicros: 0n, latencies: emptyLatencies() }
+}
+
+/** The cell with one call more; its histogram is counted on in place. */
+export function withCall(cell: Cell, row: CountedCall): Cell {
+  addLatency(cell.latencies, row.latencyMs)
+  return {
+    ...cell,
+    calls: cell.calls + 1,
+    billed: cell.billed + (row.transferId === null ? 0 : 1),
+    costMicros: cell.costMicros + row.costMicros,
+  }
 }
 
 function mergeLatencies(stored: unknown, added: unknown): Uint8Array {

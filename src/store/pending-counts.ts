@@ -1,4 +1,5 @@
-import type { CountedCall, HourStatements } from './hours.ts'
+import { cellKeyOf, cellNameOf, emptyCell, withCall } from './hours.ts'
+import type { Cell, CountedCall, HourStatements } from './hours.ts'
 
 /**
  * Calls of one group commit that are still to be counted: all that are alike then cost one statement
@@ -11,10 +12,20 @@ export type PendingCounts = {
   readonly rewind: (mark: number) => void
   /** Counts what is pending. */
   readonly flush: () => void
+  /** To be called when a transaction failed: nothing of it was counted. */
+  readonly fail: () => void
 }
 
-export function createPendingCounts({ countCalls }: HourStatements): PendingCounts {
+/** Cells that are kept at hand; some hours of many keys. */
+const cellsMax = 2000
+
+/**
+ * The cells that were counted last are kept at hand, so that they need not be read again: nobody but
+ * this process counts. They are what is committed; after a failure they are read anew.
+ */
+export function createPendingCounts({ findCell, putCell }: HourStatements): PendingCounts {
   const pending: CountedCall[] = []
+  const cells = new Map<string, Cell>()
   return {
     add: (row) => void pending.push(row),
     mark: () => pending.length,
@@ -22,7 +33,22 @@ export function createPendingCounts({ countCalls }: HourStatements): PendingCoun
       pending.length = mark
     },
     flush: () => {
-      if (pending.length > 0) countCalls(pending.splice(0))
+      if (cells.size > cellsMax) cells.clear()
+      const touched = new Set<string>()
+      for (const row of pending.splice(0)) {
+        const key = cellKeyOf(row)
+        const before = cells.get(key) ?? findCell(cellNameOf(row)) ?? emptyCell(row)
+        cells.set(key, withCall(before, row))
+        touched.add(key)
+      }
+      for (const key of touched) {
+        const cell = cells.get(key)
+        if (cell) putCell(cell)
+      }
+    },
+    fail: () => {
+      pending.length = 0
+      cells.clear()
     },
   }
 }

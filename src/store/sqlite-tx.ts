@@ -17,7 +17,7 @@ export function sqliteTx(
   hours = hourStatements(connection),
   pending?: PendingCounts,
 ): Tx {
-  const count = pending ? pending.add : (row: CountedCall) => hours.countCalls([row])
+  const count = pending?.add ?? hours.countCall
   return {
     savepoint: (work) => {
       connection.exec('SAVEPOINT effect')

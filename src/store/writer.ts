@@ -71,7 +71,7 @@ function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>): void 
     atCommit?.('commit')
     connection.exec('COMMIT')
   } catch (error) {
-    pending.rewind(0)
+    pending.fail()
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fillHours } from '../src/store/fill-hours.ts'
+import { echo, logRows, startGate } from './gate.ts'
+
+test('what the hours count is what the log holds, also when commits fail and jobs are taken back', async () => {
+  let left = Number.MAX_SAFE_INTEGER
+  const atCommit = (step: string): void => {
+    if (step === 'commit' && left-- === 0) throw new Error('the disk is gone for a moment')
+  }
+  await using gate = await startGate({ atCommit })
+  for (let round = 0; round < 6; round++) {
+    left = round
+    const some = Array.from({ length: 5 }, (_, at) => {
+      const say = `${round} ${at}`
+      return gate.post(echo(say, undefined, at === 0 ? { fail: 'action' } : {}))
+    })
+    await Promise.all(some)
+  }
+  left = Number.MAX_SAFE_INTEGER
+  await gate.post(echo('at last'))
+  const rows = await logRows(gate)
+  const hours = await gate.books.store.db.selectFrom('callHours').selectAll().execute()
+  const sum = (of: (hour: (typeof hours)[number]) => number) =>
+    hours.reduce((total, hour) => total + of(hour), 0)
+  assert.ok(rows.length > 20)
+  assert.equal(
+    sum(({ calls }) => calls),
+    rows.length,
+  )
+  assert.equal(
+    sum(({ billed }) => billed),
+    rows.filter((row) => row.transferId !== null).length,
+  )
+  const cost = rows.reduce((total, { costMicros }) => total + costMicros, 0n)
+  assert.equal(
+    hours.reduce((total, { costMicros }) => total + costMicros, 0n),
+    cost,
+  )
+  const counted = sum(({ latencies }) =>
+    new Uint32Array(latencies.slice().buffer).reduce((a, b) => a + b),
+  )
+  assert.equal(counted, rows.length)
+  // An older log is counted by the migration: to the same cells.
+  await gate.books.store.db.deleteFrom('callHours').execute()
+  await fillHours(gate.books.store.db)
+  const filled = await gate.books.store.db.selectFrom('callHours').selectAll().execute()
+  assert.deepEqual(filled, hours)
+})
