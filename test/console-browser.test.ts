@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, describe, test, type TestContext } from 'node:test'
+import { after, before, describe } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { buildConsole } from '../web/build.ts'
 import {
@@ -15,6 +15,7 @@ import {
 } from './browser.ts'
 import { consolePages } from './console-addresses.ts'
 import { clientOf, samplePhotograph } from './facegate.ts'
+import { steps } from './steps.ts'
 import { spawnFacegate, type SpawnedFacegate } from './process.ts'
 
 const executable = findChromium()
@@ -22,6 +23,7 @@ const skip = executable ? false : 'there is no Chromium on this machine: the con
 
 const password = 'a long enough password'
 const canary = '<img src="/canary" onerror="alert(1)">'
+/** How long a step may wait for what it expects: a slow machine is no fault. */
 const patienceMs = Number(process.env['PATIENCE_MS'] ?? 60_000)
 const desk = { width: 1360, height: 900 }
 const telephone = { width: 360, height: 740 }
@@ -40,24 +42,17 @@ describe('the first hour with the console', { skip }, () => {
   let key = ''
   let subjectId = ''
 
-  let isBroken = false
+  /** What those who do not see a page, or see it small, would stumble over. */
+  const broken: string[] = []
 
-  /** Each step stands on those before it: after a failure the others would only wait. */
-  function step(name: string, run: (t: TestContext) => Promise<void>): void {
-    test(name, async (t) => {
-      if (isBroken) return t.skip('a step before this one failed')
-      isBroken = true
-      await run(t)
-      isBroken = false
-    })
-  }
+  const step = steps()
 
   before(async () => {
     await buildConsole()
     assert.equal(await buildConsole(), 'fresh', 'what is built is not built again')
     facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
     browser = await openChromium(executable!)
-    const context = await browser.newContext({ viewport: desk })
+    const context = await browser.newContext({ viewport: desk, reducedMotion: 'reduce' })
     page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
     faults = watchFaults(page, facegate.url)
@@ -72,7 +67,7 @@ describe('the first hour with the console', { skip }, () => {
     const link = /\S+\/setup#\S+/u.exec(facegate.printed())?.[0]
     assert.ok(link, 'the first start prints a link')
     await page.goto(link)
-    await photograph(page, 'set-up-light')
+    await look('set-up')
     await page.getByLabel('Your name').fill('Olga')
     await page.getByLabel(/^Password(?: \*)?$/u).fill(password)
     await page.getByLabel('Password again').fill(password)
@@ -108,6 +103,7 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByRole('button', { name: 'Make the key' }).click()
     const done = page.getByRole('button', { name: 'Done' })
     await done.waitFor()
+    await look('key-shown-once')
     assert.ok(await done.isDisabled(), 'it asks for the promise first')
     key = (await page.locator('pre').innerText()).trim()
     assert.match(key, /^fsk_/u)
@@ -131,7 +127,7 @@ describe('the first hour with the console', { skip }, () => {
     const box = await page.locator('[data-mark] rect').first().boundingBox()
     assert.ok(box && box.width > 10 && box.height > 10, 'a box is visible')
     assert.ok((await page.locator('[data-mark] circle').count()) >= 5, 'landmarks too')
-    await photograph(page, 'playground-detect-light')
+    await look('playground-detect')
   })
 
   step('a face is enrolled and then identified by name', async () => {
@@ -146,7 +142,7 @@ describe('the first hour with the console', { skip }, () => {
     await choose('svc.identify')
     await run('svc.identify')
     await page.locator('[data-mark=good] text', { hasText: canary.slice(0, 23) }).waitFor()
-    await photograph(page, 'playground-identify-light')
+    await look('playground-identify')
   })
 
   step('the key works, and each call is in the log, the ledger and the overview', async () => {
@@ -159,7 +155,7 @@ describe('the first hour with the console', { skip }, () => {
     assert.equal(await page.getByRole('row').count(), 5, 'four calls under one heading')
     await page.getByRole('button', { name: /^Open the call svc.enroll/u }).click()
     await page.getByText('in the money audit').waitFor()
-    await photograph(page, 'log-call-light')
+    await look('log-call')
     await page.getByRole('button', { name: 'Close' }).click()
     await go('Money audit')
     await page.getByText('They agree to the last micro-unit.').waitFor()
@@ -179,7 +175,7 @@ describe('the first hour with the console', { skip }, () => {
     await page.reload()
     await heading(canary)
     assert.equal(await page.getByLabel(/^Sustained limit/u).inputValue(), '120')
-    await photograph(page, 'project-light')
+    await look('project')
   })
 
   step('a revoked key is refused at the next call', async () => {
@@ -195,13 +191,12 @@ describe('the first hour with the console', { skip }, () => {
   })
 
   step('every page can be heard and read, in light, in dark and on a small telephone', async () => {
-    const broken: string[] = []
     for (const [name, address] of consolePages) {
       await page.goto(inProject(address))
       await page.locator('h1').waitFor()
       await page.locator(awaited).first().waitFor({ state: 'detached' })
       for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+        await page.emulateMedia({ colorScheme: scheme })
         await photograph(page, `${name}-${scheme}`)
         broken.push(...(await seriousFaults(page, scheme)).map((fault) => `${name}: ${fault}`))
       }
@@ -242,7 +237,7 @@ describe('the first hour with the console', { skip }, () => {
       .click()
     await page.getByRole('button', { name: 'Delete the subject' }).waitFor()
     subjectId = new URL(page.url()).searchParams.get('subject') ?? ''
-    await photograph(page, 'subject-light')
+    await look('subject')
     await page.getByRole('button', { name: 'Delete the subject' }).click()
     await page.getByLabel(/to confirm$/u).fill(subjectId.slice(0, 8))
     await page.getByRole('button', { name: 'Delete for ever' }).click()
@@ -250,7 +245,7 @@ describe('the first hour with the console', { skip }, () => {
     await go('Deletion ledger')
     await page.getByRole('cell', { name: subjectId }).waitFor()
     await page.getByText('The chain of records is whole.').waitFor()
-    await photograph(page, 'deletions-one-light')
+    await look('deletions-one')
   })
 
   step('whoever signed out sees the door, and signing in leads back', async () => {
@@ -258,16 +253,26 @@ describe('the first hour with the console', { skip }, () => {
     await page.getByRole('button', { name: 'Account of Olga' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await heading('Sign in')
-    await photograph(page, 'sign-in-light')
+    await look('sign-in')
     await page.getByLabel('Name').fill('Olga')
     await page.getByLabel(/^Password(?: \*)?$/u).fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.keyboard.press('Enter')
     await heading('Models')
+    await page.reload()
+    await heading('Models')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.locator(':focus').innerText(), 'Skip to the content')
+    assert.deepEqual(broken, [])
   })
 
   step('names full of markup were shown as text all along', async () => {
     assert.deepEqual(faults.found, [])
   })
+
+  async function look(name: string): Promise<void> {
+    await photograph(page, `${name}-light`)
+    broken.push(...(await seriousFaults(page, 'light')).map((fault) => `${name}: ${fault}`))
+  }
 
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 

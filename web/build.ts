@@ -21,7 +21,8 @@ export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool
   if (newestMs(sources()) < builtMs()) return 'fresh'
   const vite = await loadVite()
   if (!vite) {
-    process.stderr.write('The console is not built: install the development packages first.\n')
+    if (builtMs() === 0)
+      process.stderr.write('The console is not built: install the development packages first.\n')
     return 'no build tool'
   }
   await vite.build({

@@ -42,6 +42,8 @@ type Sending<Answer> = {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly onDone?: (answer: Answer) => void
+  /** The route of what is no longer there afterwards: it is not asked for again. */
+  readonly ends?: keyof Answers
 }
 
 export type Written = {
@@ -55,6 +57,7 @@ export function useSend<Answer = unknown>({
   method,
   path,
   onDone,
+  ends,
 }: Sending<Answer>): UseMutationResult<Answer, Error, Written> {
   const api = useApi()
   const client = useQueryClient()
@@ -64,7 +67,7 @@ export function useSend<Answer = unknown>({
       (await api.send(method, addressOf(path, parts, query), body)) as Answer,
     onSuccess: (answer) => {
       onDone?.(answer)
-      void client.invalidateQueries()
+      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== ends })
     },
   })
 }

@@ -12,6 +12,7 @@ export function DeleteGroup({ projectId, name, onClose }: Parts) {
   const remove = useSend<{ readonly deletedCount: number }>({
     method: 'DELETE',
     path: '/projects/:projectId/groups/:name',
+    ends: '/projects/:projectId/groups/:name',
     onDone: ({ deletedCount }) => {
       notifications.show({ message: `${countOf(deletedCount)} subjects were deleted.` })
       onClose()

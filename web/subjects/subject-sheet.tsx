@@ -87,6 +87,7 @@ function DeleteSubject({
   const remove = useSend({
     method: 'DELETE',
     path: '/projects/:projectId/subjects/:subjectId',
+    ends: '/projects/:projectId/subjects/:subjectId',
     onDone,
   })
   return (
