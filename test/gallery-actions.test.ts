@@ -225,3 +225,24 @@ function longestNumberList(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   return Math.max(0, ...Object.values(value).map(longestNumberList))
 }
+
+test('debug says how every answer came about, of the actions that look at a picture', async () => {
+  const { subjectId } = await gallery.value('svc.enroll', images('Deb'))
+  const asks: readonly (readonly [action: string, params: object])[] = [
+    ['svc.enroll', { ...images('Deb'), subjectId }],
+    ['svc.updateSubject', { ...images('Deb'), subjectId }],
+    ['svc.verify', { ...images('Deb'), subjectId }],
+    ['svc.identify', images('Deb')],
+    ['svc.detect', images('Deb')],
+    ['svc.liveness', images('Deb')],
+    ['svc.analyze', images('Deb')],
+    ['svc.attributes', { ...images('Deb'), include: ['eyesOpen'] }],
+  ]
+  for (const [action, params] of asks) {
+    const asked = await gallery.value(action, params, { debug: true })
+    const { providers, timingsMs } = asked.debug
+    assert.ok(providers.detector && timingsMs.detect >= 0, action)
+    assert.equal(longestNumberList(asked), 0, action)
+    assert.ok(!('debug' in (await gallery.value(action, params))), action)
+  }
+})

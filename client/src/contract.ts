@@ -629,6 +629,14 @@ export interface UpdateSubjectValue {
   createdAtUtc: string
   updatedAtUtc: string
   expiresAtUtc: string | null
+  /** Only when the request says `debug`. */
+  debug?: {
+    providers: { [key: string]: string }
+    scores: { [key: string]: number }
+    timingsMs: { [key: string]: number }
+    /** At most 5. */
+    candidatesBelowThreshold?: Candidate[] | undefined
+  } | undefined
 }
 
 export interface VerifyParams {

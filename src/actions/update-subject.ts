@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors } from './image-errors.ts'
 import {
+  debug,
   displayName,
   expiresAtUtc,
   externalId,
@@ -15,12 +16,13 @@ import {
   requireLiveness,
   subjectId,
 } from './fields.ts'
+import { debugOf } from './candidates.ts'
 import { subjectExample } from './examples.ts'
 import { notFound } from './not-found.ts'
 import { wantedToRemember } from './remember.ts'
 import { addGuarded } from './same-person.ts'
 import { enrolled } from './enrollable.ts'
-import { sight, type Sighted } from './sight.ts'
+import { sight, type Sight } from './sight.ts'
 import { subject } from './subject.ts'
 
 const updateParams = z
@@ -55,7 +57,7 @@ export const updateSubject = defineAction({
   summary: 'Change a subject: ids, attributes, groups, templates, expiry.',
   price: (imageCount) => (imageCount > 0 ? 2 : 0),
   params: updateParams,
-  value: subject.extend({}).meta({ id: 'UpdateSubjectValue' }),
+  value: subject.extend({ debug }).meta({ id: 'UpdateSubjectValue' }),
   errors: [
     'SUBJECT_NOT_FOUND',
     'EXTERNAL_ID_CONFLICT',
@@ -81,15 +83,19 @@ export const updateSubject = defineAction({
     const { gallery } = services
     const name = { subjectId: params.subjectId }
     await gallery.read((reading) => gallery.find(reading, caller.galleryId, name) ?? notFound())
-    const seen = await faceToAdd(call)
+    const sighted = await sightToAdd(call)
     return {
       effect: (tx) => {
         const found = gallery.find(tx, caller.galleryId, name) ?? notFound()
         // First the new template: then the last old one may go.
-        if (seen) addGuarded(call, tx, found, { seen, force: params.force })
+        if (sighted) addGuarded(call, tx, found, { seen: sighted.faces[0], force: params.force })
         const changed = gallery.update(tx, found, params)
-        const [value] = gallery.describe(tx, [changed])
-        if (!value) throw new Error('the subject is gone')
+        const [told] = gallery.describe(tx, [changed])
+        if (!told) throw new Error('the subject is gone')
+        const value = {
+          ...told,
+          ...(sighted && debugOf(call.debug, sighted.view, sighted.faces[0])),
+        }
         const correlationId = params.images?.[0]?.correlationId
         return [{ correlationId, subjectIds: [changed.subjectId], value }]
       },
@@ -99,10 +105,7 @@ export const updateSubject = defineAction({
   },
 })
 
-async function faceToAdd(call: Call): Promise<Sighted | undefined> {
+async function sightToAdd(call: Call): Promise<Sight | undefined> {
   const [image] = call.params.images ?? []
-  if (!image) return undefined
-  const wanted = await wantedToRemember(call)
-  const { faces } = await sight({ ...call, wanted }, image, 0)
-  return faces[0]
+  return image && sight({ ...call, wanted: await wantedToRemember(call) }, image, 0)
 }
