@@ -132,7 +132,7 @@ describe('the first hour with the console', { skip }, () => {
 
   step('a face is enrolled and then identified by name', async () => {
     await choose('svc.enroll')
-    await page.getByRole('textbox', { name: 'externalId' }).fill('olga-1')
+    await page.getByRole('textbox', { name: 'externalId' }).fill(`olga-1 ${canary}`)
     await page.getByRole('textbox', { name: 'displayName' }).fill(canary)
     await page.getByRole('combobox', { name: 'groups' }).fill('first-hour')
     await page.keyboard.press('Enter')
