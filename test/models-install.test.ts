@@ -42,11 +42,14 @@ test('a pack of a folder is installed, chosen, verified and removed', async () =
   const row = rows.find(({ model }: { model: string }) => model === 'mine/net')
   assert.deepEqual(row, {
     model: 'mine/net',
+    version: '1',
     roles: ['liveness'],
     state: 'installed',
     use: 'active',
     licence: 'MIT',
     commercialUse: 'allowed',
+    file: 'net.onnx',
+    sha256: sha256Of(network),
     bytes: network.length,
   })
   assert.deepEqual(await cli.json('verify'), [{ model: 'mine/net', fault: null }])
