@@ -132,10 +132,12 @@ test('faces are deleted one by one, at once and in a list; with the last goes th
 test('two pictures are compared, and each call is one charge and one row in the log', async () => {
   const client = await gallery.join({ galleryMode: 'isolated' })
   await add(client, 'anna')
-  const files = { source_image: picture('anna').bytes, target_image: picture('anna').bytes }
+  const files = { source_image: picture('anna').bytes, target_image: picture('ben', 'anna').bytes }
   const { body } = await ask(client, 'POST', '/api/v1/verification/verify', form(files))
   assert.deepEqual(Object.keys(body.result[0]), ['source_image_face', 'face_matches'])
-  assert.ok(body.result[0].face_matches[0].similarity > 0.9)
+  const [anna, ben] = body.result[0].face_matches
+  assert.ok(anna.similarity > 0.9 && ben.similarity < 0.7, 'the most similar face comes first')
+  assert.ok(anna.box.x_min > ben.box.x_min)
   await ask(client, 'POST', '/api/v1/detection/detect', shows('anna', 'ben'))
   await ask(client, 'GET', `${recognition}/subjects`)
   await ask(client, 'POST', '/api/v1/detection/detect', shows())
@@ -163,7 +165,9 @@ test('what is wrong is said in the shape, with the status and the number of Comp
   }
   const noFace = 'No face is found in the given image'
   assert.deepEqual(await told(detect, shows()), [400, 28, noFace])
-  assert.deepEqual((await told(`${recognition}/faces?subject=x`, shows('a', 'b')))[1], 31)
+  assert.equal((await told(`${recognition}/faces?subject=x`, shows('a', 'b')))[1], 31)
+  const two = { source_image: shows('a', 'b').file, target_image: shows('a').file }
+  assert.equal((await told('/api/v1/verification/verify', two))[1], 31)
   const wrong = await told(
     `${detect}?limit=-1&det_prob_threshold=2&face_plugins=age,mask`,
     shows('a'),

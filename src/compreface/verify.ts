@@ -1,11 +1,11 @@
-import { verify } from '../actions/verify.ts'
+import { compare } from './compare.ts'
 import { faceOf, versionsOf } from './face.ts'
 import { readPictures } from './pictures.ts'
 import { lookQuery, readQuery } from './query.ts'
-import { confidenceOf, questionTo, workOf } from './question.ts'
+import { workOf } from './question.ts'
 import type { CompreFaceRoute } from './serve.ts'
 
-/** svc.verify of two pictures: the largest face of each. */
+/** Compares the one face of a picture with every face of another, the most similar first. */
 export const verifyPictures: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/verification/verify',
@@ -14,18 +14,17 @@ export const verifyPictures: CompreFaceRoute = {
     const query = readQuery(lookQuery, asked.request.query)
     const pictures = await readPictures(asked, ['source_image', 'target_image'])
     return workOf({
-      main: questionTo(verify, { images: [...pictures], ...confidenceOf(query) }),
+      main: compare(pictures, query),
       pictures,
       query,
-      tell: (value, [ofSource, ofTarget]) => {
-        const { probe, reference, similarity } = value
-        if (!reference) throw new Error('the picture to compare with is gone')
-        const source = faceOf(probe, query, { analysis: ofSource, made: value })
-        const match = faceOf(reference, query, { analysis: ofTarget, made: value })
+      tell: (made, [ofSource, ofTarget]) => {
         const result = {
-          source_image_face: source,
-          face_matches: [{ ...match, similarity }],
-          ...versionsOf(query, value),
+          source_image_face: faceOf(made.source, query, { analysis: ofSource, made }),
+          face_matches: made.matches.map(({ face, similarity }) => ({
+            ...faceOf(face, query, { analysis: ofTarget, made }),
+            similarity,
+          })),
+          ...versionsOf(query, made),
         }
         return { result: [result] }
       },

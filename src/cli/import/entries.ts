@@ -43,10 +43,10 @@ const row = z
     displayName: z.string().optional(),
     groups: z.string().default(''),
   })
-  .transform(({ externalId, subject, ...rest }, { addIssue }) => {
+  .transform(({ externalId, subject, ...rest }, context) => {
     const id = externalId ?? subject
     if (id !== undefined) return { ...rest, externalId: id }
-    addIssue('the column externalId (or subject) is missing')
+    context.addIssue('the column externalId (or subject) is missing')
     return z.NEVER
   })
 
