@@ -201,6 +201,31 @@ test('a key may do here what it may do there', async () => {
   assert.match(status.body.message, /lacks the permission debug/u)
 })
 
+test('size, budget and rate hold as for any call', async () => {
+  await using small = await startGallery({
+    environment: {
+      COMPREFACE_API: 'on',
+      BODY_BYTES_MAX: '2048',
+      STARTER_CREDIT_MICROS: '1500',
+      RATE_SUSTAINED_PER_S: '1',
+      RATE_BURST: '10',
+    },
+  })
+  const detect = (body: object) => ask(small, 'POST', '/api/v1/detection/detect', body)
+  const tooLarge = await detect(form({ file: Buffer.alloc(4096) }))
+  assert.deepEqual([tooLarge.status, tooLarge.body.code], [413, 26])
+  const paid = await detect(shows('a'))
+  assert.equal(paid.status, 200)
+  assert.ok(paid.headers.has('ratelimit-remaining'))
+  const unpaid = await detect(shows('a'))
+  assert.equal(unpaid.status, 402)
+  assert.match(unpaid.body.message, /PAYMENT_REQUIRED/u)
+  const lists = Array.from({ length: 60 }, () => ask(small, 'GET', `${recognition}/subjects`))
+  const tooFast = (await Promise.all(lists)).find(({ status }) => status === 429)
+  assert.ok(tooFast?.headers.has('retry-after'), 'sixty at once are more than the bucket holds')
+  assert.equal(tooFast?.body.code, 0)
+})
+
 test('options that the SDK joins with a second question mark are understood', async () => {
   const client = await gallery.join({ galleryMode: 'isolated' })
   const place = `${recognition}/faces?subject=anna?det_prob_threshold=2`

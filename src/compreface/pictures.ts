@@ -34,7 +34,7 @@ export async function readPictures<const Names extends readonly string[]>(
 
 async function ofForm({ request, options }: Asked): Promise<Map<string, string>> {
   const bytes = await readBody(request, options.bodyBytesMax, 'multipart/form-data')
-  const files = await readFiles(bytes, request.headers['content-type'] ?? '')
+  const files = readFiles(bytes, request.headers['content-type'] ?? '')
   return new Map([...files].map(([name, file]) => [name, file.toString('base64')]))
 }
 
