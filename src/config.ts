@@ -96,6 +96,11 @@ export const settings = {
     'pictures after which a worker is replaced',
     whole(1, 1e9),
   ),
+  COMPREFACE_API: setting(
+    'off',
+    '`on` serves the routes of CompreFace under /api/v1 as well; see [compreface.md](compreface.md)',
+    z.enum(['off', 'on']),
+  ),
   CONNECTIONS_MAX: setting('10000', 'most open client connections', whole(1, 1_000_000)),
   HEADERS_MS_MAX: setting('10000', 'longest time to send the headers, ms', whole(100, 600_000)),
   REQUEST_MS_MAX: setting('30000', 'longest time to send a whole request, ms', whole(100, 600_000)),

@@ -1,13 +1,15 @@
 import { statfsSync } from 'node:fs'
 import path from 'node:path'
 import { allActions } from './actions/all.ts'
+import { comprefaceRoutes } from './compreface/routes.ts'
 import type { Config } from './config.ts'
 import { openBooks, type Books } from './books.ts'
 import { linkPath, makeLink } from './console/setup.ts'
 import { deskRoutes } from './desk.ts'
 import { createCalibrations } from './gallery/calibrations.ts'
 import type { Eyes } from './gallery/remake.ts'
-import { execute } from './http/execute.ts'
+import type { Route } from './http/exchange.ts'
+import { execute, type ExecuteOptions } from './http/execute.ts'
 import { createMetrics } from './http/metrics.ts'
 import { servePages } from './http/pages.ts'
 import { restRoutes } from './http/routes/all.ts'
@@ -83,8 +85,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const desk = { ...surroundings, ...inUse, ...services, ...state, store, gate, executing }
   const server = createServer({
     routes: [
-      { method: 'POST', path: '/v1/face/execute', handle: (asked) => execute(asked, executing) },
-      ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
+      ...apiRoutes(config, executing),
       ...serviceRoutes({ version, metrics: metrics.text, limits: apiLimits(config), ...state }),
       ...deskRoutes(config, desk),
     ],
@@ -104,6 +105,15 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
       await books[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The routes behind a key. */
+function apiRoutes(config: Config, executing: ExecuteOptions): Route[] {
+  return [
+    { method: 'POST', path: '/v1/face/execute', handle: (asked) => execute(asked, executing) },
+    ...restRoutes.map((route) => serveRest(route, executing)),
+    ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executing) : []),
+  ]
 }
 
 /** Calls go first: crops are looked at while nothing waits. */

@@ -14,6 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   gate: ['lib', 'store', 'billing'],
   actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
+  compreface: ['lib', 'gate', 'actions', 'http', 'gallery (types)', 'store (types)'],
   console: ['lib', 'gate', 'actions', 'store', 'billing', 'http', 'gallery (types)'],
 }
 

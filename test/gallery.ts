@@ -6,6 +6,7 @@ import type { Services } from '../src/actions/action.ts'
 import { allActions } from '../src/actions/all.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
 import { openBooks, type Books, type BooksOptions } from '../src/books.ts'
+import { comprefaceRoutes } from '../src/compreface/routes.ts'
 import { readConfig } from '../src/config.ts'
 import { deskRoutes } from '../src/desk.ts'
 import type { Eyes } from '../src/gallery/remake.ts'
@@ -115,6 +116,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
+      ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executing) : []),
       ...deskRoutes(config, { ...desk, notReady: async () => [], workers: () => noWorkers }),
     ],
     proxies: config.TRUST_PROXY,

@@ -59,6 +59,13 @@ test('import enrolls folders and lists, says what was refused, and goes on where
   const cleo = await gallery.rest('GET', '/v1/subjects?externalId=c-1')
   assert.equal(cleo.body.items[0].displayName, 'Cleo B')
   assert.deepEqual(cleo.body.items[0].groups, ['x', 'y'])
+
+  await writeFile(list, 'subject,file\nc-1,cleo.jpg\nc-2,cleo.jpg\n')
+  const bySubject = JSON.parse((await importing(gallery, folder, list, '--json')).out)
+  assert.deepEqual([bySubject.enrolled, bySubject.skipped], [1, 1], 'as CompreFace calls it')
+  await writeFile(list, 'file,name\ncleo.jpg,Cleo\n')
+  const nameless = await importing(gallery, folder, list)
+  assert.match(nameless.err, /row 1: the column externalId \(or subject\) is missing/u)
   await rm(folder, { recursive: true })
 })
 

@@ -15,8 +15,9 @@ export const importFaces: Command = {
                 [--group name] [--at-once n] [--journal file] [--json]
 
   A folder holds a folder for each person, named as the externalId shall be, or the
-  pictures themselves, each a person. A list has the columns file and externalId, and
-  if you like displayName and groups (separated by spaces); files are beside the list.
+  pictures themselves, each a person. A list has the columns file and externalId (or
+  subject, as lists of CompreFace have it), and if you like displayName and groups
+  (separated by spaces); files are beside the list.
   The key is taken from FACEGATE_KEY where --key is not given.
   What was done is noted in the journal (default facegate-import.jsonl): run the same
   command again, and only what is left is sent. Refusals are told at the end.`,

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
-import { forgetRemovals } from '../store/faces.ts'
+import { findFaces, forgetRemovals } from '../store/faces.ts'
 import { findGallery, gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
@@ -88,10 +88,13 @@ export type Gallery = {
   /** After a deletion was committed: nothing of it stays in memory or in the database's files. */
   readonly forget: (galleryId: string) => Promise<void>
   readonly list: typeof findSubjects
+  readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
   /** Deletes every subject of a group, some at a time. @returns the records; none, no group. */
   readonly removeGroup: (galleryId: string, name: string) => Promise<DeletionRecord[]>
+  /** Deletes every subject of the gallery, some at a time. @returns the records. */
+  readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   /** Deletes subjects whose time is over. @returns how many. */
   readonly sweep: () => Promise<number>
   /** Makes templates of the active model of all stored crops. */
@@ -193,6 +196,7 @@ function reads(store: Store) {
       findGallery(reading, galleryId)?.sequence ?? 0,
     find: findSubject,
     list: findSubjects,
+    listFaces: findFaces,
     listGroups,
     listDeletions: findDeletions,
   }
@@ -214,11 +218,14 @@ function writes(
   }
 }
 
+/** Subjects looked up at once on the way to an empty gallery. */
+const clearedAtATime = 50
+
 function deletes(
   remove: Gallery['remove'],
   follow: Follow,
   { store, retentionDays, clock, log }: GalleryOptions,
-): Pick<Gallery, 'forget' | 'removeGroup' | 'sweep'> {
+): Pick<Gallery, 'forget' | 'removeGroup' | 'clear' | 'sweep'> {
   const forget: Gallery['forget'] = async (galleryId) => {
     try {
       await follow(galleryId)
@@ -232,6 +239,8 @@ function deletes(
     forget,
     removeGroup: (galleryId, name) =>
       removeAll(removing, (reading) => subjectsOfGroup(reading, galleryId, name)),
+    clear: (galleryId) =>
+      removeAll(removing, (reading) => findSubjects(reading, { galleryId, limit: clearedAtATime })),
     sweep: async () => {
       const overdue = (reading: Reading) => overdueSubjects(reading, clock(), retentionDays)
       return (await removeAll(removing, overdue)).length

@@ -3,19 +3,26 @@ import { HttpError } from '../lib/errors.ts'
 import type { Request } from './exchange.ts'
 
 /**
- * Reads a JSON body as bytes, never more than the limit and one chunk beyond it.
+ * Reads a body as bytes, never more than the limit and one chunk beyond it.
  *
  * @throws HttpError 415 for another type or a content encoding, 413 beyond the limit, 400 when the
  * client breaks off.
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Buffer> {
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json')
-    throw new HttpError(415, 'Content-Type must be application/json.')
+export async function readBody(
+  request: Request,
+  bytesMax: number,
+  type = 'application/json',
+): Promise<Buffer> {
+  if (mediaTypeOf(request) !== type) throw new HttpError(415, `Content-Type must be ${type}.`)
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity') throw new HttpError(415, 'Content-Encoding is not supported.')
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
   return collect(request.body, bytesMax)
+}
+
+/** What the body is said to be, without parameters and in lower case. */
+export function mediaTypeOf({ headers }: Request): string | undefined {
+  return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
 }
 
 function collect(body: Readable, bytesMax: number): Promise<Buffer> {

@@ -15,7 +15,7 @@ const noncePlaceholder = '__CSP_NONCE__'
 const fingerprinted = '/assets/'
 
 /** Paths of programs: a page in their place would be read as an answer. */
-const programs = /^\/(?:v1|console\/v1|assets)(?:\/|$)/u
+const programs = /^\/(?:v1|api\/v1|console\/v1|assets)(?:\/|$)/u
 
 /**
  * Serves the browser's files out of memory: all are read once, at the start, and no path of a request

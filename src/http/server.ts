@@ -32,6 +32,8 @@ export type Server = {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 const headerBytesMax = 16 * 1024
+/** Ids of 128 characters, each written as up to four bytes `%xx`. */
+const partCharsMax = 128 * 12
 const sweepMs = 50
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -90,6 +92,7 @@ function newFramework(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: refuseBroken,
+    routerOptions: { maxParamLength: partCharsMax },
     frameworkErrors: (_error, _request, reply) =>
       void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
   })
@@ -118,7 +121,10 @@ function servePath(app: FastifyInstance, here: readonly Route[], hookOf: (route:
 }
 
 function plain(request: FastifyRequest, reply: FastifyReply): Request {
-  const [path = '/', query = ''] = request.raw.url?.split('?', 2) ?? []
+  const { url = '/' } = request.raw
+  // A query may hold question marks of its own.
+  const [path = '/'] = url.split('?', 1)
+  const query = url.slice(path.length + 1)
   const gone = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort()

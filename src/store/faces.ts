@@ -14,6 +14,33 @@ export function facesOf(reading: Reading, subjectId: string): readonly FaceRow[]
   return reading.run(query)
 }
 
+export type FaceFilter = {
+  readonly galleryId: string
+  readonly subjectId?: string | undefined
+  readonly faceId?: string | undefined
+  /** Faces to pass over. */
+  readonly offset?: number
+  readonly limit: number
+}
+
+/** A face and whose it is. */
+export type OwnedFace = Pick<FaceRow, 'faceId' | 'subjectId'> & Pick<SubjectRow, 'externalId'>
+
+/** Faces of a gallery in the order of their last change, which its index has. */
+export function findFaces(reading: Reading, filter: FaceFilter): readonly OwnedFace[] {
+  const { galleryId, subjectId, faceId, offset = 0, limit } = filter
+  let query = reading.build
+    .selectFrom('faces')
+    .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
+    .select(['faces.faceId', 'faces.subjectId', 'subjects.externalId'])
+    .where('faces.galleryId', '=', galleryId)
+  if (subjectId !== undefined) query = query.where('faces.subjectId', '=', subjectId)
+  if (faceId !== undefined) query = query.where('faces.faceId', '=', faceId.toLowerCase())
+  return reading.run(
+    query.orderBy('faces.sequence').orderBy('faces.faceId').limit(limit).offset(offset),
+  )
+}
+
 /** How many faces each subject has. */
 export function faceCounts(
   reading: Reading,

@@ -34,14 +34,23 @@ async function ofFolder(folder: string): Promise<Entry[]> {
     })
 }
 
-const rows = z.array(
-  z.object({
+/** `subject` is what CompreFace calls the externalId. */
+const row = z
+  .object({
     file: z.string().min(1),
-    externalId: z.string().min(1),
+    externalId: z.string().min(1).optional(),
+    subject: z.string().min(1).optional(),
     displayName: z.string().optional(),
     groups: z.string().default(''),
-  }),
-)
+  })
+  .transform(({ externalId, subject, ...rest }, context) => {
+    const id = externalId ?? subject
+    if (id !== undefined) return { ...rest, externalId: id }
+    context.addIssue('the column externalId (or subject) is missing')
+    return z.NEVER
+  })
+
+const rows = z.array(row)
 
 async function ofList(list: string): Promise<Entry[]> {
   const lines: unknown = parse(await readFile(list, 'utf8'), {

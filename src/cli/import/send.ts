@@ -46,9 +46,12 @@ export function createSender({ url, key, group }: SenderOptions): (entry: Entry)
   }
 }
 
+const pngStart = Buffer.from('\x89PNG', 'latin1')
+
 async function bodyOf({ file, externalId, displayName, groups }: Entry, group: string | undefined) {
   const picture = await readFile(file)
-  const contentType = /\.png$/iu.test(file) ? 'image/png' : 'image/jpeg'
+  // By the content: what other services hand out is not always what its name says.
+  const contentType = picture.subarray(0, 4).equals(pngStart) ? 'image/png' : 'image/jpeg'
   const params = {
     images: [{ kind: 'image', bytes: picture.toString('base64'), contentType }],
     externalId,

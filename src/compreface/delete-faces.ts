@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { notFound } from '../actions/not-found.ts'
+import type { Caller } from '../actions/action.ts'
+import type { Gallery } from '../gallery/gallery.ts'
+import { ActionError } from '../lib/errors.ts'
+import { isUuid } from '../lib/ids.ts'
+import type { Tx } from '../store/tx.ts'
+import { defineBookkeeping } from './bookkeeping.ts'
+import { clear, clearPermissions } from './clear.ts'
+import { readQuery, subjectQuery } from './query.ts'
+import { findNamed, subjectName } from './subject-name.ts'
+
+/** Deletes one face; the subject with its last one. */
+export const deleteFace = defineBookkeeping({
+  method: 'DELETE',
+  path: '/api/v1/recognition/faces/:image_id',
+  permissions: ['svc.deleteSubject'],
+  query: () => undefined,
+  run: ({ parts, caller, services: { gallery } }) => ({
+    effect: (tx) => ({ body: removeFace(gallery, tx, caller, parts['image_id']) ?? notFound() }),
+    afterwards: () => gallery.forget(caller.galleryId),
+  }),
+})
+
+const facesMax = 200
+
+/** Deletes faces; ids of nobody's are left out of the answer. */
+export const deleteFaceList = defineBookkeeping({
+  method: 'POST',
+  path: '/api/v1/recognition/faces/delete',
+  permissions: ['svc.deleteSubject'],
+  query: () => undefined,
+  body: z.array(z.guid()).min(1).max(facesMax),
+  run: ({ body: faceIds, caller, services: { gallery } }) => ({
+    effect: (tx) => ({
+      body: faceIds.flatMap((faceId) => removeFace(gallery, tx, caller, faceId) ?? []),
+    }),
+    afterwards: () => gallery.forget(caller.galleryId),
+  }),
+})
+
+/** Deletes all faces of a subject, and so the subject; without the parameter, everybody. */
+export const deleteFaces = defineBookkeeping({
+  method: 'DELETE',
+  path: '/api/v1/recognition/faces',
+  permissions: (name) => (name === undefined ? clearPermissions : ['svc.deleteSubject']),
+  query: subjectIfAny,
+  run: async (call) => {
+    const { query: name, caller, services } = call
+    const { gallery } = services
+    if (name === undefined)
+      return clear(call, (records) =>
+        records.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0),
+      )
+    return {
+      effect: (tx) => {
+        const found = findNamed(services, tx, caller, name)
+        return { body: { deleted: found ? gallery.remove(tx, found).embeddingCount : 0 } }
+      },
+      afterwards: () => gallery.forget(caller.galleryId),
+    }
+  },
+})
+
+/** An empty name is a mistake of the caller's, not everybody. */
+function subjectIfAny(query: URLSearchParams): string | undefined {
+  if (!query.has('subject')) return undefined
+  if (query.get('subject')?.trim() === '')
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'subject: must not be empty; leave it out for everybody',
+    )
+  return readQuery(subjectQuery, query).subject
+}
+
+function removeFace(gallery: Gallery, tx: Tx, { galleryId }: Caller, faceId: string | undefined) {
+  if (!isUuid(faceId)) return undefined
+  const [face] = gallery.listFaces(tx, { galleryId, faceId, limit: 1 })
+  const subject = face && gallery.find(tx, galleryId, face)
+  if (!subject) return undefined
+  const { subjectId } = subject
+  const isLast = gallery.listFaces(tx, { galleryId, subjectId, limit: 2 }).length === 1
+  if (isLast) gallery.remove(tx, subject)
+  else gallery.update(tx, subject, { removeFaceIds: [faceId] })
+  return { image_id: face.faceId, subject: subjectName(subject) }
+}

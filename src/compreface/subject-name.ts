@@ -1,0 +1,22 @@
+import type { Caller, Services } from '../actions/action.ts'
+import { isUuid } from '../lib/ids.ts'
+import type { SubjectRow } from '../store/schema.ts'
+import type { Reading } from '../store/tx.ts'
+
+/** What CompreFace calls a subject: its externalId; its subjectId where it has none. */
+export function subjectName(one: Pick<SubjectRow, 'externalId' | 'subjectId'>): string {
+  return one.externalId ?? one.subjectId
+}
+
+/** The subject of that name in the gallery of the caller. */
+export function findNamed(
+  { gallery }: Pick<Services, 'gallery'>,
+  reading: Reading,
+  { galleryId }: Pick<Caller, 'galleryId'>,
+  name: string,
+): SubjectRow | undefined {
+  const found = gallery.find(reading, galleryId, { externalId: name })
+  if (found || !isUuid(name)) return found
+  const unnamed = gallery.find(reading, galleryId, { subjectId: name })
+  return unnamed?.externalId === null ? unnamed : undefined
+}
