@@ -1,12 +1,9 @@
-/** Writes `docs/models.md` out of the manifests: `node eval/model-cards.ts`. */
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import { builtinPack } from '../src/models/builtin.ts'
 import { catalogue } from '../src/models/catalogue.ts'
 import type { ModelEntry } from '../src/models/manifest.ts'
 import type { Measured, PackManifest, PackModel } from '../src/models/pack.ts'
 
-/** The cards of all built-in models and of the catalogue. */
+/** `docs/models.md`: the cards of all built-in models and of the catalogue. `npm run docs` writes it. */
 export function modelCards(): string {
   return `${[
     '# Model cards',
@@ -20,7 +17,7 @@ export function modelCards(): string {
   ].join('\n\n')}\n`
 }
 
-const introduction = `Made of the manifests by \`node eval/model-cards.ts\`; do not edit.
+const introduction = `Made of the manifests by \`npm run docs\`; do not edit.
 
 What each network is for, where it comes from, what its source says of licence and training data, what was measured, and what it must not be used for. "Quoted" figures were measured while the service was designed, on LFW, NUAA, UTKFace, FER2013 and 205 hand-labelled faces, and are not repeated by a command of this repository; [accuracy.md](accuracy.md) and [benchmarks.md](benchmarks.md) have those that are. Times are for one thread of one machine: compare them with each other only. [packs.md](packs.md) says how to install a pack.
 
@@ -46,7 +43,7 @@ function builtinCard({ id, version, roles, source, product, ...entry }: ModelEnt
 function packSection(pack: PackManifest): string[] {
   return [
     `## To be installed: \`${pack.name}\``,
-    `${pack.description}\n\n\`\`\`sh\n${command(pack)}\n\`\`\``,
+    `${pack.description}\n\n\`\`\`sh not-run="${whyNotRun(pack)}"\n${command(pack)}\n\`\`\``,
     ...pack.models.map((model) => packCard(pack, model)),
   ]
 }
@@ -56,6 +53,13 @@ function command({ name, models }: PackManifest): string {
   const isAtHand = models.some(({ source }) => !source)
   const flags = [isAtHand ? ' --from <folder>' : '', isDoubtful ? ' --accept-licence' : '']
   return `npx facegate models install ${name}${flags.join('')}`
+}
+
+/** The test of the documentation runs every block that does not say why it cannot be run. */
+function whyNotRun({ models }: PackManifest): string {
+  return models.some(({ source }) => !source)
+    ? 'needs files that you bring'
+    : 'fetches from a public address'
 }
 
 function packCard(pack: PackManifest, model: PackModel): string {
@@ -87,6 +91,3 @@ function card(title: string, rows: readonly (readonly [string, string])[]): stri
   const cells = rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)
   return [`### ${title}`, '', '| | |', '|---|---|', ...cells].join('\n')
 }
-
-if (process.argv[1] === import.meta.filename)
-  await writeFile(path.join(import.meta.dirname, '..', 'docs', 'models.md'), modelCards())

@@ -121,7 +121,7 @@ async function savePictures(): Promise<void> {
 }
 
 function blocksOf(markdown: string, language: string): string[] {
-  const pattern = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'gu')
+  const pattern = new RegExp(`\`\`\`${language}(?: [^\\n]*)?\\n([\\s\\S]*?)\`\`\``, 'gu')
   return [...markdown.matchAll(pattern)].map(([, block = '']) => block)
 }
 

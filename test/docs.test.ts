@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { modelCards } from '../eval/model-cards.ts'
 import { settings } from '../src/config.ts'
 import { docsPage } from '../src/http/docs.ts'
 import packageJson from '../package.json' with { type: 'json' }
@@ -24,10 +23,6 @@ test('every dependency stands in docs/dependencies.md', async () => {
   const text = await read('docs/dependencies.md')
   for (const name of Object.keys({ ...packageJson.dependencies, ...packageJson.devDependencies }))
     if (!name.startsWith('@types/')) assert.ok(text.includes(`\`${name}\``), name)
-})
-
-test('docs/models.md is what the manifests say', async () => {
-  assert.equal(await read('docs/models.md'), modelCards(), 'run: node eval/model-cards.ts')
 })
 
 test('the documentation page tells the parameters of each action', () => {

@@ -3,6 +3,7 @@ import type { Action } from '../actions/action.ts'
 import { allActions } from '../actions/all.ts'
 import { paramsOf } from '../actions/params-of.ts'
 import { errorTable } from '../lib/errors.ts'
+import { kindOf } from './kind-of.ts'
 import { openPath } from './openapi-rest.ts'
 import { restRoutes } from './routes/all.ts'
 
@@ -45,8 +46,6 @@ ${paramsTable(action)}
 </section>`
 }
 
-type FieldSchema = z.core.JSONSchema.JSONSchema
-
 function paramsTable(action: Action): string {
   const { properties, required } = paramsOf(action)
   const rows = Object.entries(properties).map(([name, field]) => [
@@ -56,22 +55,6 @@ function paramsTable(action: Action): string {
     escape(field.description ?? ''),
   ])
   return table(['field (* required)', 'type', 'default', ''], rows)
-}
-
-/** What a reader wants to know of a type: its values, its range, what its items are. */
-function kindOf(field: FieldSchema): string {
-  const { type, enum: values, minimum, maximum, items, prefixItems, anyOf, $ref } = field
-  if ('const' in field) return JSON.stringify(field.const)
-  if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
-  if (anyOf) return anyOf.map(kindOfPart).join(' | ')
-  if ($ref) return $ref.slice($ref.lastIndexOf('/') + 1)
-  if (type === 'array') return `${kindOfPart(prefixItems?.[0] ?? items)}[]`
-  const name = [type ?? 'any'].flat().join(' | ')
-  return minimum === undefined ? name : `${name} ${minimum}..${maximum ?? ''}`
-}
-
-function kindOfPart(part: FieldSchema['items']): string {
-  return typeof part === 'object' && !Array.isArray(part) ? kindOf(part) : 'any'
 }
 
 function errorsTable(): string {

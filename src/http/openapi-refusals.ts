@@ -12,7 +12,7 @@ type Refusal = {
 const behindTheKey = ['X-Request-Id', ...limitHeaders] as const
 
 /** Every status but 200, with what may bring it about. */
-const table = {
+export const refusalTable = {
   400: {
     when: 'Malformed JSON, a body that is no object, an unsupported X-Api-Version, or a parameter of a route that is wrong.',
     detail: 'The body is not valid JSON.',
@@ -76,11 +76,11 @@ const table = {
   },
 } as const satisfies Readonly<Record<number, Refusal>>
 
-export type RefusalStatus = keyof typeof table
+export type RefusalStatus = keyof typeof refusalTable
 
 /** `components.responses`. */
 export function refusals(): Json {
-  const entries: [string, Refusal][] = Object.entries(table)
+  const entries: [string, Refusal][] = Object.entries(refusalTable)
   return Object.fromEntries(
     entries.map(([status, { when, detail, headers }]) => [
       `Refusal${status}`,

@@ -1,0 +1,64 @@
+import { Marked, type RendererObject } from 'marked'
+import { pageFiles } from './contents.ts'
+import { blockOf, slugger } from './markdown.ts'
+import { isOutside, linkFrom, placeOf } from './place.ts'
+import path from 'node:path'
+
+/** The body of a page. Markup in the text is shown as text: pages are Markdown alone. */
+export function htmlOf(file: string, markdown: string): string {
+  const html = new Marked({ renderer: rendererFor(file) }).parse(markdown, { async: false })
+  return html
+}
+
+export function escape(text: string): string {
+  const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' }
+  return text.replaceAll(/[&<"]/gu, (character) => names[character] ?? character)
+}
+
+function rendererFor(file: string): RendererObject {
+  const slug = slugger()
+  return {
+    heading({ depth, text, tokens }) {
+      const id = slug(text)
+      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+    },
+    link({ href, tokens }) {
+      return `<a href="${escape(addressOf(file, href))}">${this.parser.parseInline(tokens)}</a>`
+    },
+    code(token) {
+      const { language, text } = blockOf(token)
+      // The block scrolls sideways, so the keyboard must be able to reach it.
+      return `<pre tabindex="0" class="${escape(language)}"><code>${escape(text)}</code></pre>\n`
+    },
+    table({ header, rows }) {
+      const line = (cells: typeof header): string =>
+        `<tr>${cells
+          .map(({ header: isHead, text, tokens }) => {
+            // A heading without a word says nothing to who hears the table.
+            const tag = isHead && text !== '' ? 'th' : 'td'
+            return `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`
+          })
+          .join('')}</tr>`
+      const hasHead = header.some(({ text }) => text !== '')
+      const head = hasHead ? `<thead>${line(header)}</thead>` : ''
+      const body = `<tbody>${rows.map(line).join('\n')}</tbody>`
+      return `<div class="table" tabindex="0"><table>${head}${body}</table></div>\n`
+    },
+    checkbox() {
+      // A box to be ticked on paper; a real one would be a control without a name.
+      return '<span aria-hidden="true">☐</span> '
+    },
+    html({ text }) {
+      return escape(text)
+    },
+  }
+}
+
+/** Links between pages lead to pages; those to files of the source stay what they are on GitHub. */
+function addressOf(file: string, href: string): string {
+  if (isOutside(href) || href.startsWith('#')) return href
+  const [place = '', anchor] = href.split('#')
+  const target = path.posix.join(path.posix.dirname(file), place)
+  const page = pageFiles.includes(target) ? linkFrom(file, placeOf(target)) : place
+  return anchor === undefined ? page : `${page}#${anchor}`
+}

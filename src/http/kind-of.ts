@@ -1,0 +1,24 @@
+import type { z } from 'zod'
+
+type FieldSchema = z.core.JSONSchema.JSONSchema
+
+/** What a reader wants to know of a field's type: its values, its range, what its items are. */
+export function kindOf(field: FieldSchema): string {
+  const { type, enum: values, minimum, maximum, items, prefixItems, anyOf, $ref } = field
+  if ('const' in field) return JSON.stringify(field.const)
+  if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
+  if (anyOf) return anyOf.map(kindOfPart).join(' | ')
+  if ($ref) return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (type === 'array') {
+    const item = kindOfPart(prefixItems?.[0] ?? items)
+    return item.includes(' | ') ? `(${item})[]` : `${item}[]`
+  }
+  const name = [type ?? 'any'].flat().join(' | ')
+  // zod bounds every whole number by what a number can hold, which tells a reader nothing.
+  const most = maximum === Number.MAX_SAFE_INTEGER ? '' : (maximum ?? '')
+  return minimum === undefined ? name : `${name} ${minimum}..${most}`
+}
+
+function kindOfPart(part: FieldSchema['items']): string {
+  return typeof part === 'object' && !Array.isArray(part) ? kindOf(part) : 'any'
+}
