@@ -11,7 +11,7 @@ import { preparePack } from '../src/models/prepare.ts'
 import type { Look, Picture, View } from '../src/vision/view.ts'
 import { startChild } from '../src/vision/workers/child.ts'
 import { poolLimits } from '../src/vision/workers/pool-limits.ts'
-import { makeOneFacePictures } from './pictures.ts'
+import { makeDistantFacePictures, makeOneFacePictures } from './pictures.ts'
 import { median, progress, table } from './table.ts'
 
 const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
@@ -27,7 +27,7 @@ const passes = 3
 
 /**
  * `npm run bench sets -- --models <pack> [--models <pack>]`: images per second of one worker process
- * on one-face 1280×720 JPEGs, with the built-in models and with those of the packs, in turn.
+ * on 1280×720 JPEGs of one face, near and distant, with the built-in models and with those of the packs, in turn.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -40,16 +40,20 @@ export async function run(args: readonly string[]): Promise<void> {
   const set = await chosenSet(values.models, installedFolder())
   await using builtin = await openEyes('built-in', folder, builtinSet)
   await using installed = await openEyes('packs', folder, set)
-  const pictures = await Promise.all((await makeOneFacePictures()).map(readPicture))
-  for (const [name, look] of Object.entries(looks)) {
-    const taken = [builtin, installed].map((eyes): Taken => ({ eyes, rounds: [], views: [] }))
-    for (let round = -2; round < rounds; round++) {
-      progress(`${name}: round ${Math.max(0, round)} of ${rounds}`)
-      for (const one of taken) await takeTurn(one, pictures, look)
-      if (round < 0) for (const { rounds: warm } of taken) warm.length = 0
+  const kinds = { near: await makeOneFacePictures(), distant: await makeDistantFacePictures() }
+  for (const [kind, files] of Object.entries(kinds)) {
+    const pictures = await Promise.all(files.map(readPicture))
+    for (const [name, look] of Object.entries(looks)) {
+      const taken = [builtin, installed].map((eyes): Taken => ({ eyes, rounds: [], views: [] }))
+      for (let round = -2; round < rounds; round++) {
+        progress(`${name}, a ${kind} face: round ${Math.max(0, round)} of ${rounds}`)
+        for (const one of taken) await takeTurn(one, pictures, look)
+        if (round < 0) for (const { rounds: warm } of taken) warm.length = 0
+      }
+      const where = `1280×720 JPEG, one worker, ${rounds} rounds in turn`
+      console.log(`\n${name}, a ${kind} face, ${where}\n`)
+      console.log(speeds(taken))
     }
-    console.log(`\n${name}, one face, 1280×720 JPEG, one worker, ${rounds} rounds in turn\n`)
-    console.log(speeds(taken))
   }
   await rm(folder, { recursive: true })
 }
