@@ -19,3 +19,12 @@ test('a single pixel stays what it is', () => {
   const frame = { width: 1, height: 1, pixels: Uint8Array.from([1, 2, 3]) }
   assert.deepEqual(halve(frame), frame)
 })
+
+test('words give what bytes give', () => {
+  const [width, height] = [8, 4]
+  const pixels = Uint8Array.from({ length: 3 * width * height }, (_, at) => (at * 97 + 255) % 256)
+  // One byte further on, words do not fit and it is done byte by byte.
+  const moved = new Uint8Array(pixels.length + 1).subarray(1)
+  moved.set(pixels)
+  assert.deepEqual(halve({ width, height, pixels }), halve({ width, height, pixels: moved }))
+})
