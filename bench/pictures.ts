@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import sharp from 'sharp'
+import type { Sharp } from 'sharp'
 
 const demo = path.join(
   path.dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
@@ -20,19 +21,34 @@ const windows = [
   [6, 40, 440, 600],
 ] as const
 
-/** Writes 1280×720 JPEGs of one face each to a new temporary folder. */
-export async function makeOneFacePictures(): Promise<string[]> {
+/** Writes 1280×720 JPEGs of one near face each to a new temporary folder. */
+export function makeOneFacePictures(): Promise<string[]> {
+  return writePictures((window) => window.resize(1280, 720))
+}
+
+/**
+ * Writes 1280×720 JPEGs of one face each that is a third as large, in front of its own picture, blurred
+ * beyond recognition: somebody some metres from the camera.
+ */
+export function makeDistantFacePictures(): Promise<string[]> {
+  return writePictures(async (window) => {
+    const near = await window.resize(426, 240).png().toBuffer()
+    return sharp(near)
+      .resize(1280, 720)
+      .blur(80)
+      .composite([{ input: near, left: 427, top: 240 }])
+  })
+}
+
+async function writePictures(place: (window: Sharp) => Sharp | Promise<Sharp>): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
   return Promise.all(
     windows.map(async ([sample, left, top, width], index) => {
       const height = Math.round((width * 9) / 16)
-      const picture = await sharp(samplePhotographs[sample - 1])
-        .extract({ left, top, width, height })
-        .resize(1280, 720)
-        .jpeg({ quality: 90 })
-        .toBuffer()
+      const window = sharp(samplePhotographs[sample - 1]).extract({ left, top, width, height })
+      const picture = await place(window)
       const file = path.join(folder, `${index}.jpg`)
-      await writeFile(file, picture)
+      await writeFile(file, await picture.jpeg({ quality: 90 }).toBuffer())
       return file
     }),
   )

@@ -1,8 +1,11 @@
 import sharp from 'sharp'
-import type { Sharp } from 'sharp'
+import type { Sharp, SharpOptions } from 'sharp'
 
 import { ActionError } from '../lib/errors.ts'
 import type { Frame, Upright } from './frame.ts'
+import { readJpegHeader } from './header.ts'
+import type { Size } from './network-input.ts'
+import { sniff } from './sniff.ts'
 
 /**
  * Sets up libvips for this process: one thread (there is one worker per core), no cache of
@@ -30,13 +33,8 @@ export function prepareDecoder(): void {
 export async function decode(bytes: Buffer, pixelsMax: number, path: string): Promise<Upright> {
   const options = { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true } as const
   const frameOf = (sideMax: number) => decodeTo(sharp(bytes, options), sideMax).catch(refuse)
-  const {
-    autoOrient: size,
-    orientation = 1,
-    format,
-  } = await sharp(bytes, options).metadata().catch(refuse)
-  const isDrafted =
-    format === 'jpeg' && Math.max(size.width, size.height) >= draftShrinkMin * draftSidePx
+  const { size, orientation, isJpeg } = await factsOf(bytes, options).catch(refuse)
+  const isDrafted = isJpeg && Math.max(size.width, size.height) >= draftShrinkMin * draftSidePx
   const frame = await frameOf(isDrafted ? draftSidePx : frameSidePxMax)
   let finer: Promise<Frame> | undefined
   return {
@@ -52,7 +50,26 @@ export async function decode(bytes: Buffer, pixelsMax: number, path: string): Pr
   }
 }
 
-function finerSideOf({ width, height }: { readonly width: number; readonly height: number }) {
+type Facts = {
+  /** Of the upright picture. */
+  readonly size: Size
+  /** EXIF's, 1..8; 1 is upright. */
+  readonly orientation: number
+  readonly isJpeg: boolean
+}
+
+/** A JPEG without EXIF, as browsers make them, is upright and told by its header: 0.5 ms less. */
+async function factsOf(bytes: Buffer, options: SharpOptions): Promise<Facts> {
+  const header = sniff(bytes) === 'JPEG' && !bytes.includes('Exif') ? readJpegHeader(bytes) : null
+  if (header) {
+    const { width, height } = header
+    return { size: { width, height }, orientation: 1, isJpeg: true }
+  }
+  const { autoOrient, orientation = 1, format } = await sharp(bytes, options).metadata()
+  return { size: autoOrient, orientation, isJpeg: format === 'jpeg' }
+}
+
+function finerSideOf({ width, height }: Size): number {
   return Math.min(frameSidePxMax, Math.max(width, height))
 }
 

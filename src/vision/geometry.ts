@@ -50,14 +50,17 @@ export function squareAround(middle: Point, side: number): Rect {
 
 /** The smallest rectangle that holds all `points`. */
 export function boundsOf(points: readonly Point[]): Rect {
-  const x = Math.min(...points.map((point) => point.x))
-  const y = Math.min(...points.map((point) => point.y))
-  return {
-    x,
-    y,
-    width: Math.max(...points.map((point) => point.x)) - x,
-    height: Math.max(...points.map((point) => point.y)) - y,
+  let left = Number.POSITIVE_INFINITY
+  let top = Number.POSITIVE_INFINITY
+  let right = Number.NEGATIVE_INFINITY
+  let bottom = Number.NEGATIVE_INFINITY
+  for (const { x, y } of points) {
+    left = Math.min(left, x)
+    top = Math.min(top, y)
+    right = Math.max(right, x)
+    bottom = Math.max(bottom, y)
   }
+  return { x: left, y: top, width: right - left, height: bottom - top }
 }
 
 export function meanOf(points: readonly Point[]): Point {

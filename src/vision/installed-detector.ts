@@ -64,7 +64,7 @@ async function findIn(
   decode: Decode,
 ): Promise<RawFace[]> {
   const { input: most, isAnySize } = session
-  const level = await pyramid.atLeast(scaleInto(frame, most))
+  const level = pyramid.atLeast(scaleInto(frame, most))
   const input = isAnySize ? fittedInput(level, most) : most
   const seen = await letterbox(level, input, scaleInto(level, most))
   const faces = decode(await session.run(seen.tensor, input), input)

@@ -23,16 +23,17 @@ export function patchOf(chip: Chip, outline: readonly Point[]): Patch {
   const luma = (at: number): number =>
     lumaOf(planes[at] ?? 0, planes[at + size] ?? 0, planes[at + 2 * size] ?? 0)
   const sum = { count: 0, luma: 0, squares: 0, blueness: 0, redness: 0, gradient: 0 }
-  for (const at of pixelsIn(outline, width, height)) {
-    const here = luma(at)
-    sum.count++
-    sum.luma += here
-    sum.squares += here * here
-    sum.blueness += 0.564 * ((planes[at + 2 * size] ?? 0) - here)
-    sum.redness += 0.713 * ((planes[at] ?? 0) - here)
-    sum.gradient += Math.abs(luma(at + 1) - luma(at - 1))
-    sum.gradient += Math.abs(luma(at + width) - luma(at - width))
-  }
+  for (const { start, end } of runsIn(outline, width, height))
+    for (let at = start; at < end; at++) {
+      const here = luma(at)
+      sum.count++
+      sum.luma += here
+      sum.squares += here * here
+      sum.blueness += 0.564 * ((planes[at + 2 * size] ?? 0) - here)
+      sum.redness += 0.713 * ((planes[at] ?? 0) - here)
+      sum.gradient += Math.abs(luma(at + 1) - luma(at - 1))
+      sum.gradient += Math.abs(luma(at + width) - luma(at - width))
+    }
   const { count, squares } = sum
   const mean = (total: number): number => (count === 0 ? 0 : total / count)
   const deviation = Math.sqrt(Math.max(0, mean(squares) - mean(sum.luma) ** 2))
@@ -61,28 +62,31 @@ export function joined(...patches: readonly Patch[]): Patch {
   }
 }
 
-/** Indices of the pixels whose centres lie inside, but for those on the edge of the chip. */
-function* pixelsIn(outline: readonly Point[], width: number, height: number): Generator<number> {
+/** Pixels next to each other in one row: indices from `start` up to `end`, which is not one of them. */
+type Run = { readonly start: number; readonly end: number }
+
+/** The pixels whose centres lie inside by the even-odd rule, but for those on the edge of the chip. */
+function* runsIn(outline: readonly Point[], width: number, height: number): Generator<Run> {
   const bounds = boundsOf(outline)
-  const right = Math.min(width - 2, Math.ceil(bounds.x + bounds.width))
   const bottom = Math.min(height - 2, Math.ceil(bounds.y + bounds.height))
-  for (let y = Math.max(1, Math.floor(bounds.y)); y <= bottom; y++)
-    for (let x = Math.max(1, Math.floor(bounds.x)); x <= right; x++)
-      if (isInside(outline, x + 0.5, y + 0.5)) yield y * width + x
+  for (let y = Math.max(1, Math.floor(bounds.y)); y <= bottom; y++) {
+    const crossings = crossingsAt(outline, y + 0.5)
+    for (let index = 0; index + 1 < crossings.length; index += 2) {
+      const left = Math.max(1, Math.ceil((crossings[index] ?? 0) - 0.5))
+      const right = Math.min(width - 2, Math.ceil((crossings[index + 1] ?? 0) - 0.5) - 1)
+      if (left <= right) yield { start: y * width + left, end: y * width + right + 1 }
+    }
+  }
 }
 
-/** Even-odd rule. */
-function isInside(outline: readonly Point[], x: number, y: number): boolean {
-  let inside = false
+/** Where the outline crosses the line at this height, from left to right. */
+function crossingsAt(outline: readonly Point[], y: number): number[] {
+  const crossings: number[] = []
   let before = outline.at(-1)
   for (const point of outline) {
-    if (
-      before &&
-      point.y > y !== before.y > y &&
-      x < ((before.x - point.x) * (y - point.y)) / (before.y - point.y) + point.x
-    )
-      inside = !inside
+    if (before && point.y > y !== before.y > y)
+      crossings.push(((before.x - point.x) * (y - point.y)) / (before.y - point.y) + point.x)
     before = point
   }
-  return inside
+  return crossings.toSorted((a, b) => a - b)
 }

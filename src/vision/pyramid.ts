@@ -1,5 +1,5 @@
-import { resize } from './decode.ts'
 import type { Frame, Upright } from './frame.ts'
+import { halve } from './halve.ts'
 import type { Affine } from './similarity.ts'
 import { shrinkOf, warp } from './warp.ts'
 import type { Chip } from './warp.ts'
@@ -12,21 +12,21 @@ export type Pyramid = {
     size: { readonly width: number; readonly height: number },
   ) => Promise<Chip>
   /** The smallest size of the whole frame, halved again and again, that is at least this scale. */
-  readonly atLeast: (scale: number) => Promise<Frame>
+  readonly atLeast: (scale: number) => Frame
 }
 
 /**
  * A near face covers hundreds of pixels a side and is looked at in a chip of 112 or 192. Averaging
- * so many samples per pixel in JavaScript cost more than the networks; libvips halves the frame in
- * 2 ms, and what is left to shrink lies between 0.9 and 1.8. A face so small that a chip would
+ * so many samples per pixel in JavaScript cost more than the networks; halving the whole frame
+ * takes 1 ms, and what is left to shrink lies between 0.9 and 1.8. A face so small that a chip would
  * magnify it is sampled from the finer frame.
  */
 export function createPyramid({ frame, finer }: Pick<Upright, 'frame' | 'finer'>): Pyramid {
-  const levels = new Map([[0, Promise.resolve(frame)]])
+  const levels = new Map([[0, frame]])
 
   /** Each half of the one before: a quarter of the frame costs a quarter of halving it. */
-  function halved(times: number): Promise<Frame> {
-    const level = levels.get(times) ?? halved(times - 1).then((larger) => half(larger))
+  function halved(times: number): Frame {
+    const level = levels.get(times) ?? halve(halved(times - 1))
     levels.set(times, level)
     return level
   }
@@ -34,7 +34,7 @@ export function createPyramid({ frame, finer }: Pick<Upright, 'frame' | 'finer'>
   return {
     async sample(toFrame, size) {
       const times = Math.floor(Math.log2(shrinkOf(toFrame) / shrinkMin))
-      const level = await (times < 0 ? finer() : halved(times))
+      const level = times < 0 ? await finer() : halved(times)
       return warp(level, scaled(toFrame, frame, level), size)
     },
     atLeast: (scale) => halved(Math.max(0, Math.floor(-Math.log2(scale)))),
@@ -43,12 +43,6 @@ export function createPyramid({ frame, finer }: Pick<Upright, 'frame' | 'finer'>
 
 /** Below it a chip would magnify what it shows. */
 const shrinkMin = 0.9
-
-function half(frame: Frame): Promise<Frame> {
-  const width = Math.max(1, Math.round(frame.width / 2))
-  const height = Math.max(1, Math.round(frame.height / 2))
-  return resize(frame, width, height)
-}
 
 function scaled({ a, b, c, d, e, f }: Affine, from: Frame, to: Frame): Affine {
   const x = to.width / from.width

@@ -32,7 +32,8 @@ export function encodeModel({ name, nodes, initializers, inputs, outputs }: Grap
   ])
 }
 
-function nodeMessage({ operator, inputs, output, attributes }: GraphNode): Message {
+/** A node as `NodeProto`. */
+export function nodeMessage({ operator, inputs, output, attributes }: GraphNode): Message {
   return [
     ...inputs.flatMap((input) => stringField(1, input)),
     ...stringField(2, output),
@@ -53,8 +54,8 @@ function attributeFields(value: Attribute): Message {
   return [...items, ...integerField(20, attributeType.integers)]
 }
 
-/** Raw data is little-endian in ONNX, as it is in memory on every processor that Node runs on. */
-function tensorMessage({ name, shape, data }: Initializer): Message {
+/** A tensor as `TensorProto`. Raw data is little-endian in ONNX, as it is in memory on every processor that Node runs on. */
+export function tensorMessage({ name, shape, data }: Initializer): Message {
   return [
     ...shape.flatMap((size) => integerField(1, size)),
     ...integerField(2, data instanceof Float32Array ? dataType.float32 : dataType.int64),

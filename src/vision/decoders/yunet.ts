@@ -17,8 +17,9 @@ export function yunet({ place }: Session): Decode {
       const [boxes, points] = [read('bbox', 4), read('kps', 10)]
       const faces: RawFace[] = []
       for (let cell = 0; cell < cells; cell++) {
+        // Before anything else is computed: thousands of cells show nobody.
+        if ((classes[cell] ?? 0) * (objects[cell] ?? 0) < scoreMin ** 2) continue
         const score = Math.sqrt(unit(classes[cell]) * unit(objects[cell]))
-        if (score < scoreMin) continue
         const column = cell % columns
         const row = Math.floor(cell / columns)
         const [x = 0, y = 0, w = 0, h = 0] = boxes.subarray(4 * cell, 4 * cell + 4)
