@@ -24,6 +24,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
       'docs/configuration.md',
       'docs/client.md',
       'client/README.md',
+      'docs/compreface.md',
     ],
   },
   {
