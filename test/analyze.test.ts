@@ -150,15 +150,14 @@ test(
   async () => {
     const files = (await readdir(attributesFolder)).toSorted().slice(0, 60)
     const named = { FACE_OCCLUDED: 0, EYES_CLOSED: 0, LOW_SHARPNESS: 0 }
-    const dark = new Set(['Annie-Jeanne_Reynaud_0001.jpg', 'Dick_Vermeil_0001.jpg'])
     for (const file of files) {
       const { faces } = await analyze(await readFile(path.join(attributesFolder, file)))
-      if (dark.has(file)) has(faces[0], 'FACE_OCCLUDED')
-      else
-        for (const reason of Object.keys(named) as (keyof typeof named)[])
-          if (faces[0]?.reasons.includes(reason)) named[reason]++
+      for (const reason of Object.keys(named) as (keyof typeof named)[])
+        if (faces[0]?.reasons.includes(reason)) named[reason]++
     }
-    assert.ok(named.FACE_OCCLUDED <= 2, `${named.FACE_OCCLUDED} covered`)
+    // Two of the sixty wear dark glasses.
+    const covered = named.FACE_OCCLUDED
+    assert.ok(covered >= 2 && covered <= 4, `${covered} covered`)
     assert.ok(named.EYES_CLOSED <= 4, `${named.EYES_CLOSED} shut`)
     assert.ok(named.LOW_SHARPNESS <= 4, `${named.LOW_SHARPNESS} blurred`)
   },
