@@ -38,6 +38,7 @@ for (const file of pageFiles)
         `a block is none of ${languages.join(', ')}:\n${text}`,
       )
     const marked = blocks.filter(isMarked)
+    for (const { marks, text } of marked) assert.ok(marks['not-run'], `say why not:\n${text}`)
     for (const { language, text } of blocks.filter((block) => !isMarked(block)))
       if (language.startsWith('json')) assert.doesNotThrow(() => void JSON.parse(text), text)
     const shell = blocks.filter((block) => block.language === 'sh' && !isMarked(block))
@@ -52,7 +53,7 @@ for (const file of pageFiles)
     t.diagnostic(`${ran} shell blocks ran, ${marked.length} blocks are marked as not to be run`)
   })
 
-test('all in all', (t) => {
+test('every block ran, or says why it did not', (t) => {
   t.diagnostic(`${total.ran} shell blocks ran, ${total.marked} blocks are marked as not to be run`)
 })
 
