@@ -1,17 +1,14 @@
-import type { z } from 'zod'
 import type { Action } from '../../src/actions/action.ts'
 import { allActions } from '../../src/actions/all.ts'
 import { jsonSchemaOf } from '../../src/actions/json-schema.ts'
 import { paramsOf } from '../../src/actions/params-of.ts'
-import { kindOf } from '../../src/http/kind-of.ts'
 import { openExamples } from '../../src/http/openapi-examples.ts'
+import { fieldsTable, type Fields } from './fields.ts'
 import { table } from './table.ts'
-
-type FieldSchema = z.core.JSONSchema.JSONSchema
 
 /** `docs/actions.md`: every action, out of the record that runs it. */
 export function actionsPage(): string {
-  return `${[introduction, overview(), ...allActions.map(section)].join('\n\n')}\n`
+  return `${[introduction, overview(), ...allActions.map(section), shapes()].join('\n\n')}\n`
 }
 
 const introduction = `# Actions
@@ -32,14 +29,12 @@ function overview(): string {
 }
 
 function section(action: Action): string {
-  const { properties, required } = paramsOf(action)
   const request = openExamples()[`${action.name}.request`]
-  const { properties: answered = {}, required: always = [] } = jsonSchemaOf(action.value, 'output')
   return [
     `## \`${action.name}\``,
     `${action.summary} Permission \`${action.name}\` ([permissions](permissions.md)). Price: ${priceOf(action)}.`,
-    `Parameters (\\* required):\n\n${fields(properties, (name) => required.includes(name))}`,
-    `\`value\` of each result (\\* always there):\n\n${fields(answered, (name) => always.includes(name))}`,
+    `Parameters (\\* required):\n\n${fieldsTable(paramsOf(action))}`,
+    `\`value\` of each result (\\* always there):\n\n${fieldsTable(jsonSchemaOf(action.value, 'output'))}`,
     `A call, its picture cut to the first bytes, and the \`value\` of an answer:`,
     json(valueOf(request)),
     json(action.example.value),
@@ -47,21 +42,17 @@ function section(action: Action): string {
   ].join('\n\n')
 }
 
-function fields(
-  properties: Readonly<Record<string, FieldSchema | boolean>>,
-  isMarked: (name: string) => boolean,
-): string {
-  const rows = Object.entries(properties).map(([name, is]) => {
-    const field = typeof is === 'object' ? is : {}
-    const fallback = field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``
-    const says = [field.description ?? '', fallback && `Default: ${fallback}.`]
-    return [
-      `\`${name}\`${isMarked(name) ? String.raw` \*` : ''}`,
-      `\`${kindOf(field)}\``,
-      says.filter(Boolean).join(' '),
-    ]
-  })
-  return table(['Field', 'Type', 'Meaning'], rows)
+/** What has a name of its own and is part of parameters or values. */
+function shapes(): string {
+  const named = new Map<string, Fields>()
+  for (const { params, value } of allActions)
+    for (const { $defs } of [jsonSchemaOf(params, 'input'), jsonSchemaOf(value, 'output')])
+      for (const [name, shape] of Object.entries($defs ?? {}))
+        if (!/(?:Params|Value)$/u.test(name)) named.set(name, shape)
+  const sections = [...named].map(([name, shape]) => `### ${name}\n\n${fieldsTable(shape)}`)
+  return ['## Shapes', 'Parts of parameters and values (\\* always there).', ...sections].join(
+    '\n\n',
+  )
 }
 
 function priceOf({ price }: Action): string {

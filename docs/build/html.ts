@@ -1,6 +1,6 @@
 import { Marked, type RendererObject } from 'marked'
 import { pageFiles } from './contents.ts'
-import { blockOf, slugger } from './markdown.ts'
+import { blockOf, slugger, type CodeBlock } from './markdown.ts'
 import { isOutside, linkFrom, placeOf } from './place.ts'
 import path from 'node:path'
 
@@ -26,9 +26,9 @@ function rendererFor(file: string): RendererObject {
       return `<a href="${escape(addressOf(file, href))}">${this.parser.parseInline(tokens)}</a>`
     },
     code(token) {
-      const { language, text } = blockOf(token)
+      const { language, marks, text } = blockOf(token)
       // The block scrolls sideways, so the keyboard must be able to reach it.
-      return `<pre tabindex="0" class="${escape(language)}"><code>${escape(text)}</code></pre>\n`
+      return `<pre tabindex="0" class="${escape(language)}"><code>${escape(text)}</code></pre>\n${expected(marks)}`
     },
     table({ header, rows }) {
       const line = (cells: typeof header): string =>
@@ -52,6 +52,12 @@ function rendererFor(file: string): RendererObject {
       return escape(text)
     },
   }
+}
+
+/** What the test of the documentation holds the block to, for the reader to compare. */
+function expected({ says, answers }: CodeBlock['marks']): string {
+  const text = answers ?? says
+  return text === undefined ? '' : `<p class="expected">It says <code>${escape(text)}</code>.</p>\n`
 }
 
 /** Links between pages lead to pages; those to files of the source stay what they are on GitHub. */

@@ -4,7 +4,7 @@ type FieldSchema = z.core.JSONSchema.JSONSchema
 
 /** What a reader wants to know of a field's type: its values, its range, what its items are. */
 export function kindOf(field: FieldSchema): string {
-  const { type, enum: values, minimum, maximum, items, prefixItems, anyOf, $ref } = field
+  const { type, enum: values, items, prefixItems, anyOf, $ref, properties } = field
   if ('const' in field) return JSON.stringify(field.const)
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
   if (anyOf) return anyOf.map(kindOfPart).join(' | ')
@@ -13,10 +13,14 @@ export function kindOf(field: FieldSchema): string {
     const item = kindOfPart(prefixItems?.[0] ?? items)
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`
   }
-  const name = [type ?? 'any'].flat().join(' | ')
-  // zod bounds every whole number by what a number can hold, which tells a reader nothing.
-  const most = maximum === Number.MAX_SAFE_INTEGER ? '' : (maximum ?? '')
-  return minimum === undefined ? name : `${name} ${minimum}..${most}`
+  if (properties) return `{ ${Object.keys(properties).join(', ')} }`
+  return [[type ?? 'any'].flat().join(' | '), rangeOf(field)].filter(Boolean).join(' ')
+}
+
+/** zod bounds every whole number by what a number can hold, which tells a reader nothing. */
+function rangeOf({ minimum, maximum }: FieldSchema): string {
+  if (minimum === undefined || minimum === Number.MIN_SAFE_INTEGER) return ''
+  return `${minimum}..${maximum === Number.MAX_SAFE_INTEGER ? '' : (maximum ?? '')}`
 }
 
 function kindOfPart(part: FieldSchema['items']): string {
