@@ -49,15 +49,16 @@ export async function openBooks(config: Config, options: BooksOptions): Promise<
   return { store, gate, begin, [Symbol.asyncDispose]: () => held.disposeAsync() }
 }
 
-/** The first start gives its project something to spend. @returns the first key. */
+/** The first start gives its project something to spend, all or nothing. @returns the first key. */
 async function fund(store: Store, creditMicros: bigint, clock: Clock): Promise<string | undefined> {
-  const first = await firstStart(store.db, new Date(clock()))
-  if (first && creditMicros > 0n)
-    await store.write((tx) => {
+  return store.change(async ({ db, tx }) => {
+    const first = await firstStart(db, new Date(clock()))
+    if (first && creditMicros > 0n) {
       topUp(tx, first.accountId, creditMicros, clock())
       allocate(tx, first, creditMicros, clock())
-    })
-  return first?.key
+    }
+    return first?.key
+  })
 }
 
 function gateOptions(config: Config, clock: Clock): GateOptions {

@@ -22,7 +22,7 @@ export type Template = {
 export async function makeTemplate(): Promise<Template> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-ledger-'))
   const store = await openStore(dataDir)
-  await firstStart(store.db, new Date())
+  await store.change(({ db }) => firstStart(db, new Date()))
   const project = await findProject(store.db, 'default')
   const [key] = await store.db.selectFrom('keys').select('keyId').execute()
   await store.close()

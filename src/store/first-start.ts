@@ -10,18 +10,17 @@ export type FirstStart = {
 }
 
 /**
- * Makes the account, the project `default` and one key, all or nothing, if there are none yet.
+ * Makes the account, the project `default` and one key, if there are none yet. It belongs into a
+ * transaction.
  *
  * @returns undefined at every later start.
  */
-export function firstStart(db: Database, now: Date): Promise<FirstStart | undefined> {
-  return db.transaction().execute(async (transaction) => {
-    if (await firstAccountId(transaction)) return undefined
-    const accountId = await createAccount(transaction, 'default', now)
-    const project = { accountId, name: 'default', galleryMode: 'isolated' } as const
-    const { projectId } = await createProject(transaction, project, now)
-    const wanted = { projectId, name: 'first key', permissions: ['*'], expiresAtUtc: null }
-    const { key } = await createKey(transaction, wanted, now)
-    return { accountId, projectId, key }
-  })
+export async function firstStart(db: Database, now: Date): Promise<FirstStart | undefined> {
+  if (await firstAccountId(db)) return undefined
+  const accountId = await createAccount(db, 'default', now)
+  const project = { accountId, name: 'default', galleryMode: 'isolated' } as const
+  const { projectId } = await createProject(db, project, now)
+  const wanted = { projectId, name: 'first key', permissions: ['*'], expiresAtUtc: null }
+  const { key } = await createKey(db, wanted, now)
+  return { accountId, projectId, key }
 }
