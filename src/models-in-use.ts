@@ -5,6 +5,7 @@ import { readCalibration } from './gallery/read-calibration.ts'
 import type { Calibration } from './gallery/similarity.ts'
 import type { Log } from './lib/log.ts'
 import { readModelSet } from './models/active.ts'
+import { isCalibrated } from './models/is-calibrated.ts'
 import type { InstalledModel, ModelSet } from './models/pack.ts'
 import { preparePack, type PackProgress } from './models/prepare.ts'
 import { readTemplateModel } from './models/template.ts'
@@ -43,13 +44,6 @@ export async function readModelsInUse(
     calibration: await calibrationFor(set.recognizer),
     formerCalibrations: await Promise.all(set.formerRecognizers.map(calibrationFor)),
   }
-}
-
-/** Whether the recognizer has what it needs to serve; the built-in one has. */
-export function isCalibrated(recognizer: ModelSet['recognizer']): boolean {
-  if (recognizer === 'builtin' || recognizer.model.decoding.kind !== 'arcface') return true
-  const { cohort, calibration } = recognizer.model.decoding
-  return cohort !== undefined && calibration !== undefined
 }
 
 /** @throws Error when the recognizer has no table of its own, or a broken one. */

@@ -1,3 +1,4 @@
+import { isCalibrated } from './is-calibrated.ts'
 import type { InstalledModel, ModelSet, PackModel } from './pack.ts'
 
 /** A model for a role. */
@@ -60,12 +61,10 @@ function formerOf(
 
 /** Scores without a table mean nothing: the service would refuse to start. */
 function mustBeCalibrated(recognizer: ModelSet['recognizer']): void {
-  if (recognizer === 'builtin' || recognizer.model.decoding.kind !== 'arcface') return
-  const { cohort, calibration } = recognizer.model.decoding
-  if (!cohort || calibration === undefined)
-    throw new Error(
-      `${recognizer.model.id} has no table of similarities yet: docs/packs.md says how to make one`,
-    )
+  if (recognizer === 'builtin' || isCalibrated(recognizer)) return
+  throw new Error(
+    `${recognizer.model.id} has no table of similarities yet: docs/packs.md says how to make one`,
+  )
 }
 
 /** Templates remember `id@version`: two networks of one such name would be mixed up. */
