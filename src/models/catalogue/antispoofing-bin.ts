@@ -41,7 +41,9 @@ export const antispoofingBin: PackInput = {
         { what: 'live faces rejected at 0.5', on: 'LFW', value: '0.7 %' },
         { what: 'one face, one thread', on: '128×128', value: '5.2 ms' },
       ],
-      notFor: 'Commercial use before its author allows it; a sole gate to anything of value.',
+      notFor:
+        'Commercial use before its author allows it; a sole gate to anything of ' +
+        'value; alone at all: it calls the sample of a screen live (0.86).',
     },
   ],
 }
