@@ -53,6 +53,7 @@ test('a page of the application is the application, with a nonce of its own and 
     nonces.add(nonce)
   }
   assert.equal(nonces.size, 3)
+  assert.equal((await fetch(url)).status, 200, 'the front page needs no browser to ask for it')
   await close()
 })
 

@@ -19,7 +19,8 @@ const programs = /^\/(?:v1|api\/v1|console\/v1|assets)(?:\/|$)/u
 
 /**
  * Serves the browser's files out of memory: all are read once, at the start, and no path of a request
- * ever reaches the disk. What is no file is a page of the application, if a browser asks to show it.
+ * ever reaches the disk. What is no file is a page of the application, if a browser asks to show it;
+ * the front page is there for everybody.
  *
  * @param folder of the build; when it is not there, a page says so.
  */
@@ -30,7 +31,8 @@ export function servePages(folder: string): (request: Request) => Answer {
     if (method !== 'GET' && method !== 'HEAD') return noSuchRoute
     const page = pages.get(request.path)
     if (page && request.path !== '/index.html') return fileAnswer(request, page)
-    const wantsPage = headers['accept']?.includes('text/html') === true
+    const isBrowsing = headers['accept']?.includes('text/html') === true
+    const wantsPage = isBrowsing || request.path === '/'
     if (!wantsPage || programs.test(request.path)) return noSuchRoute
     const index = pages.get('/index.html')?.bytes.identity
     return index ? applicationAnswer(index.toString()) : notBuilt
