@@ -69,8 +69,8 @@ for (const step of steps)
     test(`killed at ${step} (${commit}), a retry runs or replays, and is billed once`, async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'facegate-failpoint-'))
       const requestId = randomUUID()
-      // The first commits of a process are its own: the take-over, and the starter credit.
-      const own = step.startsWith('commit') ? (commit === 'claim' ? 2 : 3) : 0
+      // The first group commit of a process is its own: the take-over.
+      const own = step.startsWith('commit') ? (commit === 'claim' ? 1 : 2) : 0
       const dying = await forkGate(folder, { FAIL_AT: `${step}:${own}` })
       const { key } = dying
       assert.equal(await attempt(dying, requestId), undefined)
