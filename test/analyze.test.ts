@@ -9,18 +9,15 @@ import { openCloseLook } from '../eval/occlusion/close-look.ts'
 import type { CloseLook } from '../eval/occlusion/close-look.ts'
 import { imageItem, samplePhotograph, startFacegate, type TestFacegate } from './facegate.ts'
 import { makeDataDir } from './facegate.ts'
+import { samplePortrait } from './portrait.ts'
 
 const attributesFolder = path.join(import.meta.dirname, '../../shared/eval-data/attributes/public')
 
 let facegate: TestFacegate
-/** One woman's face near the camera, cut from a photograph of four: 448×504. */
 let portrait: Buffer
 before(async () => {
   facegate = await startFacegate({ VISION_WORKERS: '1' })
-  portrait = await sharp((await samplePhotograph(6)).bytes)
-    .extract({ left: 1380, top: 190, width: 448, height: 504 })
-    .png()
-    .toBuffer()
+  portrait = await samplePortrait()
 })
 after(() => facegate[Symbol.asyncDispose]())
 

@@ -15,20 +15,17 @@ import {
   type TestFacegate,
 } from './facegate.ts'
 import { openEye } from './look.ts'
+import { samplePortrait } from './portrait.ts'
 
 const attributesFolder = path.join(import.meta.dirname, '../../shared/eval-data/attributes')
 
 const cli = path.join(import.meta.dirname, '../src/cli/main.ts')
 
 let facegate: TestFacegate
-/** One woman's face near the camera, cut from a photograph of four. */
 let portrait: Buffer
 before(async () => {
   facegate = await startFacegate({ VISION_WORKERS: '1' })
-  portrait = await sharp((await samplePhotograph(6)).bytes)
-    .extract({ left: 1380, top: 190, width: 448, height: 504 })
-    .png()
-    .toBuffer()
+  portrait = await samplePortrait()
 })
 after(() => facegate[Symbol.asyncDispose]())
 
