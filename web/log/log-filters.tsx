@@ -1,5 +1,6 @@
 import { useAnswer } from '../api/use-api.ts'
 import { ChoiceFilter, FilterBar, TextFilter } from '../parts/filters.tsx'
+import { KeyFilter } from '../parts/key-filter.tsx'
 import { PeriodFilter } from '../parts/period-filter.tsx'
 import type { TextSearch } from '../shell/search.ts'
 
@@ -17,7 +18,6 @@ type Parts = {
 export function LogFilters({ filters, onChange, onClear }: Parts) {
   const { projectId, keyId, action, code, fromUtc, toUtc, requestId } = filters
   const projects = useAnswer('/projects')
-  const keys = useAnswer('/keys', { query: { projectId, limit: 200 } })
   const actions = useAnswer('/actions')
   const errors = useAnswer('/errors')
   return (
@@ -31,13 +31,9 @@ export function LogFilters({ filters, onChange, onClear }: Parts) {
         }))}
         onChange={(value) => onChange({ projectId: value, keyId: undefined })}
       />
-      <ChoiceFilter
-        label="Key"
+      <KeyFilter
+        projectId={projectId}
         value={keyId}
-        choices={(keys.data?.items ?? []).map((key) => ({
-          value: key.keyId,
-          label: `${key.name} …${key.last4}`,
-        }))}
         onChange={(value) => onChange({ keyId: value })}
       />
       <ChoiceFilter

@@ -6,6 +6,7 @@ import { LatencyPanel } from '../analytics/latency-panel.tsx'
 import { ScoresPanel } from '../analytics/scores-panel.tsx'
 import { SpendPanel } from '../analytics/spend-panel.tsx'
 import { ChoiceFilter, FilterBar } from '../parts/filters.tsx'
+import { KeyFilter } from '../parts/key-filter.tsx'
 import { Page } from '../parts/page.tsx'
 import { PeriodFilter } from '../parts/period-filter.tsx'
 
@@ -24,7 +25,6 @@ export function AnalyticsPage() {
   const navigate = route.useNavigate()
   const { by = 'action', projectId, action, keyId, fromUtc, toUtc, bucket } = search
   const actions = useAnswer('/actions')
-  const keys = useAnswer('/keys', { query: { projectId, limit: 200 } })
   const change = (changed: Partial<typeof search>): void =>
     void navigate({ search: (old) => ({ ...old, ...changed }) })
   const filters = { projectId, action, keyId, fromUtc, toUtc, bucket }
@@ -49,13 +49,9 @@ export function AnalyticsPage() {
           choices={(actions.data ?? []).map(({ name }) => name)}
           onChange={(value) => change({ action: value })}
         />
-        <ChoiceFilter
-          label="Key"
+        <KeyFilter
+          projectId={projectId}
           value={keyId}
-          choices={(keys.data?.items ?? []).map((key) => ({
-            value: key.keyId,
-            label: `${key.name} …${key.last4}`,
-          }))}
           onChange={(value) => change({ keyId: value })}
         />
         <ChoiceFilter
