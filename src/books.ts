@@ -5,7 +5,7 @@ import { steadyClock, type Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { openStore, type Store, type StoreOptions } from './store/database.ts'
 import { firstStart } from './store/first-start.ts'
-import { lockFolder } from './store/lock.ts'
+import { lockFolder } from './store/sqlite/lock.ts'
 
 /** The database, held by this process alone, and the gate before it. */
 export type Books = AsyncDisposable & {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fillHours } from '../src/store/fill-hours.ts'
+import { fillHours } from '../src/store/sqlite/fill-hours.ts'
 import { echo, logRows, startGate } from './gate.ts'
 
 test('what the hours count is what the log holds, also when commits fail and jobs are taken back', async () => {

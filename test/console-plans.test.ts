@@ -9,7 +9,7 @@ import { countCalls, countScores, latenciesOf } from '../src/store/call-charts.t
 import { readCalls } from '../src/store/calls.ts'
 import { openStore } from '../src/store/database.ts'
 import { findDeletions } from '../src/store/deletions.ts'
-import { teachLatencies } from '../src/store/hours.ts'
+import { teachLatencies } from '../src/store/sqlite/hours.ts'
 import { findTransfers, reconcile } from '../src/store/transfers.ts'
 import type { Reading } from '../src/store/tx.ts'
 

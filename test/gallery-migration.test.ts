@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { Kysely, Migrator } from 'kysely'
 import { openStore } from '../src/store/database.ts'
 import { changesAfter } from '../src/store/faces.ts'
-import { tenancy } from '../src/store/migrations/0001-tenancy.ts'
-import { money } from '../src/store/migrations/0002-money.ts'
-import { calls } from '../src/store/migrations/0003-calls.ts'
-import { galleries } from '../src/store/migrations/0004-galleries.ts'
-import { threshold } from '../src/store/migrations/0005-threshold.ts'
-import { openSqlite, sqliteDialect } from '../src/store/sqlite.ts'
+import { tenancy } from '../src/store/sqlite/migrations/0001-tenancy.ts'
+import { money } from '../src/store/sqlite/migrations/0002-money.ts'
+import { calls } from '../src/store/sqlite/migrations/0003-calls.ts'
+import { galleries } from '../src/store/sqlite/migrations/0004-galleries.ts'
+import { threshold } from '../src/store/sqlite/migrations/0005-threshold.ts'
+import { openSqlite, sqliteDialect } from '../src/store/sqlite/connection.ts'
 
 test('a database of before gets a face for each template, and keeps the template to the byte', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-migration-'))

@@ -8,8 +8,8 @@ import { openStore } from '../src/store/database.ts'
 import { firstStart } from '../src/store/first-start.ts'
 import { findProject, type Project } from '../src/store/projects.ts'
 import type { Schema } from '../src/store/schema.ts'
-import { sqliteDialect } from '../src/store/sqlite.ts'
-import { sqliteTx } from '../src/store/sqlite-tx.ts'
+import { sqliteDialect } from '../src/store/sqlite/connection.ts'
+import { sqliteTx } from '../src/store/sqlite/tx.ts'
 import type { Tx } from '../src/store/tx.ts'
 
 /** A fresh database with one account and one project, as bytes to start from again and again. */

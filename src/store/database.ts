@@ -1,23 +1,9 @@
-import { mkdirSync } from 'node:fs'
-import path from 'node:path'
-import { Kysely, Migrator, type Migration } from 'kysely'
-import { keyFinder, type KeyFinder } from './keys.ts'
-import { tenancy } from './migrations/0001-tenancy.ts'
-import { money } from './migrations/0002-money.ts'
-import { calls } from './migrations/0003-calls.ts'
-import { galleries } from './migrations/0004-galleries.ts'
-import { threshold } from './migrations/0005-threshold.ts'
-import { attributeSwitches } from './migrations/0006-attribute-switches.ts'
-import { faces } from './migrations/0007-faces.ts'
-import { consoleUsers } from './migrations/0008-console.ts'
-import { hours } from './migrations/0009-hours.ts'
-import { hourStatements } from './hours.ts'
-import { createPendingCounts } from './pending-counts.ts'
+import type { Kysely } from 'kysely'
+import type { KeyFinder } from './keys.ts'
 import type { Schema } from './schema.ts'
-import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './sqlite.ts'
-import { sqliteReading, sqliteTx } from './sqlite-tx.ts'
+import { openSqliteStore } from './sqlite/open.ts'
+import type { Write, WriterOptions } from './sqlite/writer.ts'
 import type { Reading, Tx } from './tx.ts'
-import { createWriter, type Write, type WriterOptions } from './writer.ts'
 
 export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
 
@@ -50,51 +36,7 @@ export type Store = {
   readonly close: () => Promise<void>
 }
 
-const migrations: Readonly<Record<string, Migration>> = {
-  '0001-tenancy': tenancy,
-  '0002-money': money,
-  '0003-calls': calls,
-  '0004-galleries': galleries,
-  '0005-threshold': threshold,
-  '0006-attribute-switches': attributeSwitches,
-  '0007-faces': faces,
-  '0008-console': consoleUsers,
-  '0009-hours': hours,
-}
-
-/**
- * Opens the database of a data folder and brings it to the current schema.
- *
- * @throws Error if the folder cannot be written or a migration fails; nothing is half-migrated.
- */
-export async function openStore(dataDir: string, { atCommit }: StoreOptions = {}): Promise<Store> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = path.join(dataDir, 'facegate.db')
-  const connection = openSqlite(file)
-  const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: () => Promise.resolve(migrations) },
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error)
-    throw new Error('the database could not be brought to the current schema', { cause: error })
-  // A connection of its own sees what is committed, and nothing else, and waits for no writer.
-  const reader = openSqlite(file)
-  const reading = sqliteReading(reader)
-  const hours = hourStatements(connection)
-  const pending = createPendingCounts(hours)
-  const tx = sqliteTx(connection, hours, pending)
-  return {
-    db,
-    write: createWriter({ db, connection, tx, pending, atCommit }),
-    change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
-    read: async (job) => inSnapshot(reader, () => job(reading)),
-    checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
-    findKey: keyFinder(reader),
-    close: async () => {
-      reader.close()
-      await db.destroy()
-    },
-  }
+/** Opens the database of a data folder and brings it to the current schema. */
+export function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
+  return openSqliteStore(dataDir, options)
 }

@@ -4,7 +4,7 @@ import { hashApiKey, mintApiKey } from '../lib/api-key.ts'
 import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
 import type { KeyRow } from './schema.ts'
-import { prepare } from './sqlite.ts'
+import { prepare } from './sqlite/connection.ts'
 import { switchesOf, switchNames, type SwitchColumns, type Switches } from './switches.ts'
 
 /** What a key says about its bearer. */

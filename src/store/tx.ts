@@ -1,6 +1,6 @@
 import type { Compilable, Selectable } from 'kysely'
 import type { Database } from './database.ts'
-import type { HourStatements } from './hours.ts'
+import type { Score } from './hours.ts'
 import type {
   AttemptRow,
   BucketRow,
@@ -31,7 +31,7 @@ export type Tx = Reading & {
   readonly attempts: AttemptStatements
   readonly ledger: LedgerStatements
   /** Counts a score of a call for the charts. */
-  readonly countScore: HourStatements['countScore']
+  readonly countScore: (score: Score, of: Pick<CallRow, 'atMs' | 'projectId'>) => void
   /** Adds a row to the request log, and counts it in its hour. */
   readonly log: (row: Omit<CallRow, 'callId'>) => void
   /** Deletes the oldest rows of the log, and marks how far. @returns how many. */

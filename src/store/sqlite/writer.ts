@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { unavailable } from '../lib/errors.ts'
-import type { Database } from './database.ts'
+import { unavailable } from '../../lib/errors.ts'
+import type { Database } from '../database.ts'
 import type { PendingCounts } from './pending-counts.ts'
 
 /** Runs a synchronous job in the next group commit; resolves when its writes are on the disk. */

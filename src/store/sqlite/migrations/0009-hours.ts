@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 import { fillHours } from '../fill-hours.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../../schema.ts'
 
 /**
  * Calls by the hour and scores by the hour, so that a chart over millions of calls reads thousands of

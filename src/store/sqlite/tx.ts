@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { microsMax } from '../lib/money.ts'
+import { microsMax } from '../../lib/money.ts'
 import { Kysely } from 'kysely'
-import { hourStatements, teachLatencies, type CountedCall } from './hours.ts'
+import type { CountedCall } from '../hours.ts'
 import type { PendingCounts } from './pending-counts.ts'
-import type { AttemptRow, CallRow, Schema, TransferRow } from './schema.ts'
-import { prepare, preparer, sqliteDialect } from './sqlite.ts'
-import type { Facts, LedgerHead, Reading, Tx } from './tx.ts'
+import type { AttemptRow, CallRow, Schema, TransferRow } from '../schema.ts'
+import { hourStatements, teachLatencies } from './hours.ts'
+import { prepare, preparer, sqliteDialect } from './connection.ts'
+import type { Facts, LedgerHead, Reading, Tx } from '../tx.ts'
 
 /**
  * The statements of a writer's job, prepared once on the connection that writes.

@@ -1,6 +1,6 @@
-import { packLatencies } from '../lib/latency-histogram.ts'
-import type { Database } from './database.ts'
-import { cellsOf } from './hours.ts'
+import { packLatencies } from '../../lib/latency-histogram.ts'
+import type { Database } from '../database.ts'
+import { cellsOf } from '../hours.ts'
 
 const dayMs = 86_400_000
 

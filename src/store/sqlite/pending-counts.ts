@@ -1,5 +1,6 @@
-import { cellKeyOf, cellNameOf, emptyCell, withCall } from './hours.ts'
-import type { Cell, CountedCall, HourStatements } from './hours.ts'
+import { cellKeyOf, cellNameOf, emptyCell, withCall } from '../hours.ts'
+import type { Cell, CountedCall } from '../hours.ts'
+import type { HourStatements } from './hours.ts'
 
 /**
  * Calls of one group commit that are still to be counted: all that are alike then cost one statement

@@ -1,0 +1,23 @@
+import type { Migration } from 'kysely'
+import { tenancy } from './0001-tenancy.ts'
+import { money } from './0002-money.ts'
+import { calls } from './0003-calls.ts'
+import { galleries } from './0004-galleries.ts'
+import { threshold } from './0005-threshold.ts'
+import { attributeSwitches } from './0006-attribute-switches.ts'
+import { faces } from './0007-faces.ts'
+import { consoleUsers } from './0008-console.ts'
+import { hours } from './0009-hours.ts'
+
+/** In their order; kysely remembers which a database has had. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001-tenancy': tenancy,
+  '0002-money': money,
+  '0003-calls': calls,
+  '0004-galleries': galleries,
+  '0005-threshold': threshold,
+  '0006-attribute-switches': attributeSwitches,
+  '0007-faces': faces,
+  '0008-console': consoleUsers,
+  '0009-hours': hours,
+}

@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { Kysely, Migrator } from 'kysely'
+import type { Store, StoreOptions } from '../database.ts'
+import { keyFinder } from '../keys.ts'
+import type { Schema } from '../schema.ts'
+import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './connection.ts'
+import { hourStatements } from './hours.ts'
+import { migrations } from './migrations/all.ts'
+import { createPendingCounts } from './pending-counts.ts'
+import { sqliteReading, sqliteTx } from './tx.ts'
+import { createWriter } from './writer.ts'
+
+/**
+ * Opens the database of a data folder and brings it to the current schema.
+ *
+ * @throws Error if the folder cannot be written or a migration fails; nothing is half-migrated.
+ */
+export async function openSqliteStore(dataDir: string, { atCommit }: StoreOptions): Promise<Store> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const file = path.join(dataDir, 'facegate.db')
+  const connection = openSqlite(file)
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(migrations) },
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error)
+    throw new Error('the database could not be brought to the current schema', { cause: error })
+  // A connection of its own sees what is committed, and nothing else, and waits for no writer.
+  const reader = openSqlite(file)
+  const reading = sqliteReading(reader)
+  const hours = hourStatements(connection)
+  const pending = createPendingCounts(hours)
+  const tx = sqliteTx(connection, hours, pending)
+  return {
+    db,
+    write: createWriter({ db, connection, tx, pending, atCommit }),
+    change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
+    read: async (job) => inSnapshot(reader, () => job(reading)),
+    checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
+    findKey: keyFinder(reader),
+    close: async () => {
+      reader.close()
+      await db.destroy()
+    },
+  }
+}
