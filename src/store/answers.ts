@@ -11,8 +11,8 @@ export function nameSubjects(tx: Tx, key: AttemptKey, subjectIds: readonly strin
 
 /** Puts in the place of every stored answer that names the subject what is left without names. */
 export function scrubAnswers(tx: Tx, subjectId: string): void {
-  const named = sql<boolean>`(projectId, requestId) in
-    (select projectId, requestId from answerSubjects where subjectId = ${subjectId})`
+  const named = sql<boolean>`("projectId", "requestId") in
+    (select "projectId", "requestId" from "answerSubjects" where "subjectId" = ${subjectId})`
   const scrubbed = { answer: sql<Uint8Array>`coalesce(scrubbed, answer)`, scrubbed: null }
   tx.run(tx.build.updateTable('attempts').set(scrubbed).where(named))
   tx.run(tx.build.deleteFrom('answerSubjects').where('subjectId', '=', subjectId))

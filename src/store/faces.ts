@@ -102,7 +102,7 @@ export function changesAfter(
   { sequence, faceId }: ChangePlace,
   limit: number,
 ): readonly FaceChange[] {
-  const after = sql<boolean>`(sequence, faceId) > (${sequence}, ${faceId})`
+  const after = sql<boolean>`(sequence, "faceId") > (${sequence}, ${faceId})`
   const page = reading.build
     .selectFrom('faces')
     .select(['sequence', 'faceId', sql<0 | 1>`1`.as('isThere')])

@@ -44,8 +44,8 @@ export function countChange(tx: Tx, change: GalleryChange): number {
     .updateTable('galleries')
     .set({
       sequence: sql`sequence + 1`,
-      subjectCount: sql`subjectCount + ${subjects}`,
-      templateCount: sql`templateCount + ${faces}`,
+      subjectCount: sql`"subjectCount" + ${subjects}`,
+      templateCount: sql`"templateCount" + ${faces}`,
     })
     .where('galleryId', '=', galleryId)
     .returning('sequence')

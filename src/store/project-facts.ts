@@ -25,7 +25,7 @@ export function projectFacts(
   const all = reading.build
     .selectFrom('projects')
     .innerJoin('ledgers', (on) =>
-      on.on('ledgers.ledger', '=', sql<string>`'budget:' || projects.projectId`),
+      on.on('ledgers.ledger', '=', sql<string>`'budget:' || projects."projectId"`),
     )
     .leftJoin('galleries', (on) => on.on('galleries.galleryId', '=', galleryOf))
     .selectAll('projects')
@@ -34,8 +34,8 @@ export function projectFacts(
       'reservedMicros',
       galleryOf.as('galleryId'),
       keyCount.as('keyCount'),
-      sql<number>`coalesce(subjectCount, 0)`.as('subjectCount'),
-      sql<number>`coalesce(templateCount, 0)`.as('templateCount'),
+      sql<number>`coalesce("subjectCount", 0)`.as('subjectCount'),
+      sql<number>`coalesce("templateCount", 0)`.as('templateCount'),
     ])
     .where('projects.accountId', '=', accountId)
     .orderBy('projects.createdAtUtc')
@@ -48,17 +48,17 @@ export function projectFacts(
   }))
 }
 
-const galleryOf = sql<string>`case projects.galleryMode when 'shared' then projects.accountId
-  else projects.projectId end`
+const galleryOf = sql<string>`case projects."galleryMode" when 'shared'
+  then projects."accountId" else projects."projectId" end`
 
 const keyCount = sql<number>`(select count(*) from keys
-  where keys.projectId = projects.projectId and isHidden = 0)`
+  where keys."projectId" = projects."projectId" and "isHidden" = 0)`
 
 /** What each budget was given in all: the wallet's own chain, which holds no charges. */
 function allocations(reading: Reading, accountId: string): ReadonlyMap<string, bigint> {
   const query = reading.build
     .selectFrom('ledgerTransfers')
-    .select(['fromLedger', 'toLedger', sql<bigint>`sum(amountMicros)`.as('sumMicros')])
+    .select(['fromLedger', 'toLedger', sql<bigint>`sum("amountMicros")`.as('sumMicros')])
     .where('chain', '=', walletOf(accountId))
     .where('kind', '=', 'allocate')
     .groupBy(['fromLedger', 'toLedger'])
