@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
+import { databaseOf } from './engine.ts'
 import { clientOf, type TestClient } from './facegate.ts'
 
 /** A gate in a process of its own, on a folder that outlives it. */
@@ -15,7 +16,12 @@ export async function forkGate(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<GateProcess> {
   const child = fork(path.join(import.meta.dirname, 'gate-server.ts'), {
-    env: { ...process.env, ...environment, DATA_DIR: dataDir },
+    env: {
+      ...process.env,
+      ...(await databaseOf(dataDir, environment)),
+      ...environment,
+      DATA_DIR: dataDir,
+    },
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const started = new Promise<{ url: string; key: string }>((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { databaseOf } from './engine.ts'
 import { clientOf } from './facegate.ts'
 import type { EyesOfProcess } from './fixtures/gallery-server.ts'
 import { galleryClient, type GalleryClient } from './gallery.ts'
@@ -19,6 +20,7 @@ export async function startProcess(
 ): Promise<GalleryProcess> {
   const script = path.join(import.meta.dirname, 'fixtures/gallery-server.ts')
   const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(eyes)], {
+    env: { ...process.env, ...(await databaseOf(dataDir)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]

@@ -1,3 +1,4 @@
+import { settings } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { startGate } from './gate.ts'
 
@@ -13,9 +14,13 @@ function atStep(now: string): void {
 }
 
 const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
+const environment = Object.keys(settings).flatMap((name) => {
+  const value = process.env[name]
+  return value === undefined ? [] : [[name, value] as const]
+})
 const gate = await startGate({
   dataDir,
-  environment: { STARTER_CREDIT_MICROS: '1000000000' },
+  environment: { STARTER_CREDIT_MICROS: '1000000000', ...Object.fromEntries(environment) },
   clock: systemClock,
   atStep,
   atCommit: atStep,
