@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
 import { databaseOf } from './engine.ts'
 import { clientOf, type TestClient } from './facegate.ts'
@@ -9,6 +10,8 @@ export type GateProcess = AsyncDisposable &
     readonly process: ChildProcess
     /** Resolves once the process is gone. */
     readonly ended: Promise<void>
+    /** How often its actions ran. */
+    readonly runCount: () => Promise<number>
   }
 
 export async function forkGate(
@@ -33,6 +36,11 @@ export async function forkGate(
     ...clientOf(url, key),
     process: child,
     ended,
+    runCount: async () => {
+      child.send('runs')
+      const [{ runs }] = (await once(child, 'message')) as [{ runs: number }]
+      return runs
+    },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await ended

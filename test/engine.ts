@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { openBooks } from '../src/books.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig, settings } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
 import { postgresMissing, sharedServer, type TestDatabase } from './postgres.ts'
@@ -45,6 +45,12 @@ export async function dropDatabaseOf(dataDir: string): Promise<void> {
   const database = await databases.get(dataDir)
   databases.delete(dataDir)
   await database?.[Symbol.asyncDispose]()
+}
+
+/** The settings that a process of a test was given by its parent. */
+export function givenSettings(): Environment {
+  const given = Object.keys(settings).map((name) => [name, process.env[name]] as const)
+  return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
 /** An empty database of the current schema, for one service or for several. */

@@ -13,14 +13,16 @@ export type GalleryProcess = {
   readonly key: string
 }
 
+type Environment = Readonly<Record<string, string>>
+
 export async function startProcess(
   dataDir: string,
   key = '',
-  eyes: EyesOfProcess = {},
+  { environment = {}, ...eyes }: EyesOfProcess & { environment?: Environment } = {},
 ): Promise<GalleryProcess> {
   const script = path.join(import.meta.dirname, 'fixtures/gallery-server.ts')
   const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(eyes)], {
-    env: { ...process.env, ...(await databaseOf(dataDir)) },
+    env: { ...process.env, ...environment, ...(await databaseOf(dataDir, environment)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
@@ -29,6 +31,7 @@ export async function startProcess(
 }
 
 export async function kill({ process: child }: GalleryProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   await gone

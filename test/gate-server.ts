@@ -1,5 +1,4 @@
-import { settings } from '../src/config.ts'
-import { systemClock } from '../src/lib/clock.ts'
+import { givenSettings } from './engine.ts'
 import { startGate } from './gate.ts'
 
 /**
@@ -14,16 +13,15 @@ function atStep(now: string): void {
 }
 
 const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
-const environment = Object.keys(settings).flatMap((name) => {
-  const value = process.env[name]
-  return value === undefined ? [] : [[name, value] as const]
-})
 const gate = await startGate({
   dataDir,
-  environment: { STARTER_CREDIT_MICROS: '1000000000', ...Object.fromEntries(environment) },
-  clock: systemClock,
+  environment: { STARTER_CREDIT_MICROS: '1000000000', ...givenSettings() },
   atStep,
   atCommit: atStep,
   ...(key && { key }),
 })
+process.on('message', () => {
+  process.send?.({ runs: [...gate.runs.values()].reduce((sum, runs) => sum + runs, 0) })
+})
+process.once('SIGTERM', () => void gate[Symbol.asyncDispose]().then(() => process.exit(0)))
 process.send?.({ url: gate.url, key: gate.key })

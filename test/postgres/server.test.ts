@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { clusterMissing, startCluster, sql } from '../postgres.ts'
+import { openDatabaseProxy } from '../database-proxy.ts'
+import { clusterMissing, sharedServer, sql, startCluster } from '../postgres.ts'
 
 const skip = clusterMissing ?? false
 
@@ -28,8 +29,8 @@ test(
   'the owner of a database is held by row-level security, and has vectors',
   { skip },
   async () => {
-    await using cluster = await startCluster()
-    await using database = await cluster.freshDatabase()
+    const server = await sharedServer()
+    await using database = await server.freshDatabase()
     const client = new Client({ connectionString: database.url })
     await client.connect()
     const { rows } = await client.query(
@@ -40,3 +41,32 @@ test(
     await client.end()
   },
 )
+
+for (const cut of ['before', 'after'] as const)
+  test(
+    `a line cut ${cut} a commit leaves it to the server whether it holds`,
+    { skip },
+    async () => {
+      const server = await sharedServer()
+      await using database = await server.freshDatabase()
+      await sql(database.url, 'create table kept (what text)')
+      await using line = await openDatabaseProxy(database.url, () => cut)
+      for (const statements of [
+        ["begin; insert into kept values ('a')", 'commit'],
+        ["insert into kept values ('b')"],
+      ]) {
+        const client = new Client({ connectionString: line.url })
+        client.on('error', () => {})
+        await client.connect()
+        const last = statements.pop() ?? ''
+        for (const statement of statements) await client.query(statement)
+        await assert.rejects(client.query({ text: last, name: 'last' }))
+      }
+      const client = new Client({ connectionString: database.url })
+      await client.connect()
+      const { rows } = await client.query('select what from kept order by what')
+      assert.deepEqual(rows, cut === 'before' ? [] : [{ what: 'a' }, { what: 'b' }])
+      await client.end()
+      assert.equal(line.cuts()[cut], 2)
+    },
+  )
