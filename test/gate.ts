@@ -128,7 +128,7 @@ export function budgetMicros({ books, project }: TestGate): Promise<bigint> {
 }
 
 /** The rows of the request log, the newest first. */
-export function logRows({ books }: TestGate): Promise<Call[]> {
+export function logRows({ books }: Pick<TestGate, 'books'>): Promise<Call[]> {
   return findCalls(books.store.db, { limit: 100_000 })
 }
 
