@@ -113,3 +113,23 @@ test('two nodes that enroll one externalId at once make one subject', { skip }, 
   }
   await assertBooks(nodes.inside)
 })
+
+test(
+  'a server that starts anew takes nothing from what others have yet to learn',
+  {
+    skip,
+  },
+  async () => {
+    await using nodes = await startGalleries()
+    const [a, b] = [nodes.a.client, nodes.b.client]
+    const { subjectId } = await b.value('svc.enroll', images('Gone by the start'))
+    assert.equal((await a.value('svc.identify', images('Gone by the start'))).gallerySize, 1)
+    await b.value('svc.deleteSubject', { subjectId })
+    const { client: c } = await nodes.start(3)
+    for (const node of [a, b, c]) {
+      const seen = await node.value('svc.identify', images('Gone by the start'))
+      assert.equal(seen.bestMatch, null)
+      assert.equal(seen.gallerySize, 0)
+    }
+  },
+)
