@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { watchBackend, watchFrontend, type Frontend } from './wire.ts'
+import { watchWire } from './wire.ts'
 
 /**
  * Where a connection is cut: the server never learns of the commit; nobody knows what became of it;
@@ -51,16 +51,16 @@ export async function openDatabaseProxy(
       client.resetAndDestroy()
       database.destroy()
     }
-    const atCommit = (): void => {
-      cut ??= cutFor(commitCount++)
-    }
-    const frontend: Frontend = watchFrontend(atCommit)
-    const backend = watchBackend((state) => {
-      frontend.isInTransaction = state !== 'I'
-      if (cut === 'after') sever()
+    const wire = watchWire({
+      atCommit: () => {
+        cut ??= cutFor(commitCount++)
+      },
+      atCommitted: () => {
+        if (cut === 'after') sever()
+      },
     })
     const forward = (bytes: Buffer): void => {
-      frontend.take(bytes)
+      wire.said(bytes)
       if (cut === 'before') return sever()
       database.write(bytes)
       if (cut === 'amid') sever()
@@ -70,7 +70,7 @@ export async function openDatabaseProxy(
       else setTimeout(forward, delayMs, bytes)
     })
     database.on('data', (bytes: Buffer) => {
-      backend(bytes)
+      wire.answered(bytes)
       if (cut !== 'after' && !client.destroyed) client.write(bytes)
     })
   })

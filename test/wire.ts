@@ -1,29 +1,38 @@
-/** What a client says to PostgreSQL, watched. */
-export type Frontend = {
-  readonly take: (bytes: Buffer) => void
-  /** As the server said last. */
-  isInTransaction: boolean
+/** What a client says to PostgreSQL, and what is answered, watched. */
+export type Wire = {
+  readonly said: (bytes: Buffer) => void
+  readonly answered: (bytes: Buffer) => void
 }
 
-/** Told of the state of the transaction whenever the server is ready for another query. */
-type AtReady = (state: 'I' | 'T' | 'E') => void
+export type WireOptions = {
+  /** Told of each statement that commits, when it is sent. */
+  readonly atCommit: () => void
+  /** Told when the server is done with it. */
+  readonly atCommitted: () => void
+}
 
 /**
- * @param atCommit told of each statement that commits: `commit` itself, and in no transaction any
- *   statement that may write.
+ * Statements may be sent before earlier ones are answered: each round ends with a Sync, or is a
+ * simple query, and is answered by one ReadyForQuery.
  */
-export function watchFrontend(atCommit: () => void): Frontend {
+export function watchWire({ atCommit, atCommitted }: WireOptions): Wire {
   const statements = new Map<string, string>()
-  let bound = ''
-  let isStarted = false
-  const frontend: Frontend = { isInTransaction: false, take: (bytes) => split(bytes) }
-  const split = splitter(
+  /** Rounds at whose end something was committed. */
+  const committing = new Set<number>()
+  let [bound, isInTransaction, isStarted] = ['', false, false]
+  let [sent, done] = [0, 0]
+  const run = (text: string): void => {
+    if (/^\s*begin\b/iu.test(text)) isInTransaction = true
+    if (/^\s*rollback\b/iu.test(text)) isInTransaction = false
+    if (!commits(text, isInTransaction)) return
+    isInTransaction = false
+    committing.add(sent)
+    atCommit()
+  }
+  const said = splitter(
     () => isStarted,
     (type, body) => {
       isStarted = true
-      const run = (text: string): void => {
-        if (commits(text, frontend.isInTransaction)) atCommit()
-      }
       if (type === 'Q') run(textAt(body, 0))
       if (type === 'P') {
         const name = textAt(body, 0)
@@ -32,25 +41,27 @@ export function watchFrontend(atCommit: () => void): Frontend {
       // Of a Bind, the portal comes first, then the statement.
       if (type === 'B') bound = textAt(body, textAt(body, 0).length + 1)
       if (type === 'E') run(statements.get(bound) ?? '')
+      if (type === 'Q' || type === 'S') sent++
     },
   )
-  return frontend
-}
-
-export function watchBackend(atReady: AtReady): (bytes: Buffer) => void {
-  return splitter(
+  // The connection itself begins with a ReadyForQuery.
+  let isOpen = false
+  const answered = splitter(
     () => true,
-    (type, body) => {
-      // The server says one of the three.
-      if (type === 'Z') atReady(textOf(body) as 'I' | 'T' | 'E')
+    (type) => {
+      if (type !== 'Z') return
+      if (isOpen && committing.has(done)) atCommitted()
+      if (isOpen) done++
+      isOpen = true
     },
   )
+  return { said, answered }
 }
 
-/** Reading is no commit, nor is the beginning of a transaction. */
+/** Outside of a transaction every statement that writes commits by itself. */
 function commits(text: string, isInTransaction: boolean): boolean {
   if (/^\s*commit\b/iu.test(text)) return true
-  return !isInTransaction && !/^\s*(?:begin|start|set|show|rollback|listen)\b/iu.test(text)
+  return !isInTransaction && /^\s*(?:insert|update|delete|with)\b|AtOnce"\(/iu.test(text)
 }
 
 /** Messages are a letter and a length with itself; the first of a client has no letter. */
@@ -78,8 +89,4 @@ function splitter(
 function textAt(body: Buffer, from: number): string {
   const end = body.indexOf(0, from)
   return body.toString('latin1', from, end < 0 ? body.length : end)
-}
-
-function textOf(body: Buffer): string {
-  return body.toString('latin1')
 }
