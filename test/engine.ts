@@ -6,11 +6,17 @@ import { Client } from 'pg'
 import { openBooks } from '../src/books.ts'
 import { readConfig, settings } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
+import { openStore, type Store } from '../src/store/database.ts'
 import { createLog } from '../src/lib/log.ts'
 import { postgresMissing, sharedServer, type TestDatabase } from './postgres.ts'
 
 /** The engine that the services of this process's tests are started on. */
 let isPostgres = false
+
+/** Some tests look at what only one engine has. */
+export function isOnPostgres(): boolean {
+  return isPostgres
+}
 
 /** Its databases, by data folder: a service that comes back to a folder finds its database. */
 const databases = new Map<string, Promise<TestDatabase>>()
@@ -88,4 +94,9 @@ async function migrate(url: string): Promise<void> {
   const books = await openBooks(config, { clock: systemClock, log: createLog('warn') })
   await books[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true, force: true })
+}
+
+/** The database of a data folder, beside whatever else is at work on it. */
+export async function openTestStore(dataDir: string): Promise<Store> {
+  return openStore(dataDir)
 }
