@@ -15,6 +15,7 @@ import { balanceOf } from '../src/store/balances.ts'
 import { findCalls, type Call } from '../src/store/calls.ts'
 import { createKey } from '../src/store/keys.ts'
 import { budgetOf, createProject, findProject, type Project } from '../src/store/projects.ts'
+import { databaseOf, dropDatabaseOf } from './engine.ts'
 import { clientOf, unlimited, type TestClient } from './facegate.ts'
 import { testActions, type Runs } from './gate-actions.ts'
 
@@ -49,6 +50,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   const config = readConfig({
     ...unlimited,
     LOG_LEVEL: 'silent',
+    ...(await databaseOf(dataDir, options.environment)),
     ...options.environment,
     DATA_DIR: dataDir,
   })
@@ -97,11 +99,9 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     [Symbol.asyncDispose]: async () => {
       await server.close()
       await books[Symbol.asyncDispose]()
-      if (!options.dataDir)
-        await rm(dataDir, {
-          recursive: true,
-          force: true,
-        })
+      if (options.dataDir) return
+      await dropDatabaseOf(dataDir)
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
@@ -115,11 +115,11 @@ export function echo(say: string, requestId?: string, more: object = {}): object
 export async function setBudget({ books, project }: TestGate, micros: bigint): Promise<void> {
   const { store } = books
   const held = await balanceOf(store.db, budgetOf(project.projectId))
-  await store.write((tx) => {
+  await store.write(async (tx) => {
     if (micros > held.balanceMicros)
-      topUp(tx, project.accountId, micros - held.balanceMicros, Date.now())
+      await topUp(tx, project.accountId, micros - held.balanceMicros, Date.now())
     if (micros !== held.balanceMicros)
-      allocate(tx, project, micros - held.balanceMicros, Date.now())
+      await allocate(tx, project, micros - held.balanceMicros, Date.now())
   })
 }
 
@@ -128,7 +128,7 @@ export function budgetMicros({ books, project }: TestGate): Promise<bigint> {
 }
 
 /** The rows of the request log, the newest first. */
-export function logRows({ books }: TestGate): Promise<Call[]> {
+export function logRows({ books }: Pick<TestGate, 'books'>): Promise<Call[]> {
   return findCalls(books.store.db, { limit: 100_000 })
 }
 
@@ -140,9 +140,9 @@ export async function anotherProject(
   const { db } = gate.books.store
   const { accountId } = gate.project
   const made = await createProject(db, { accountId, name, galleryMode: 'isolated' }, new Date())
-  await gate.books.store.write((tx) => {
-    topUp(tx, accountId, 1_000_000n, Date.now())
-    allocate(tx, made, 1_000_000n, Date.now())
+  await gate.books.store.write(async (tx) => {
+    await topUp(tx, accountId, 1_000_000n, Date.now())
+    await allocate(tx, made, 1_000_000n, Date.now())
   })
   return { ...made, key: await anotherKey(gate, { projectId: made.projectId }) }
 }

@@ -30,14 +30,14 @@ export function countCalls(
   reading: Reading,
   filter: ChartFilter,
   { by, stepMs }: { readonly by: CountBy; readonly stepMs: number },
-): readonly CallCount[] {
+): Promise<readonly CallCount[]> {
   const query = chosen(reading, filter)
     .select([
       stepOf(stepMs).as('atMs'),
       `${by} as id`,
       sql<number>`sum(calls)`.as('calls'),
       sql<number>`sum(billed)`.as('billed'),
-      sql<bigint>`sum(costMicros)`.as('costMicros'),
+      sql<bigint>`sum("costMicros")`.as('costMicros'),
     ])
     .groupBy(['atMs', 'id'])
     .orderBy('atMs')
@@ -45,22 +45,22 @@ export function countCalls(
 }
 
 /** How long calls took, by a step of time, in its order. */
-export function latenciesOf(
+export async function latenciesOf(
   reading: Reading,
   filter: ChartFilter,
   stepMs: number,
-): ReadonlyMap<number, LatencyHistogram> {
+): Promise<ReadonlyMap<number, LatencyHistogram>> {
   const query = chosen(reading, filter)
-    .select([stepOf(stepMs).as('atMs'), sql<Uint8Array>`sumLatencies(latencies)`.as('latencies')])
+    .select([stepOf(stepMs).as('atMs'), sql<Uint8Array>`"sumLatencies"(latencies)`.as('latencies')])
     .groupBy('atMs')
     .orderBy('atMs')
-  const rows = reading.run(query)
+  const rows = await reading.run(query)
   return new Map(rows.map((row) => [row.atMs, unpackLatencies(row.latencies)]))
 }
 
 /** When the hour or day begins that an hour belongs to. */
 function stepOf(stepMs: number) {
-  return sql<number>`hourMs / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
+  return sql<number>`"hourMs" / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
 }
 
 function chosen(reading: Reading, filter: ChartFilter) {
