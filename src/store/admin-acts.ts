@@ -8,6 +8,7 @@ export type AdminAct = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
 
 /** Writes down what somebody did, for ever: the table refuses changes, a hash chain shows them. */
 export async function addAct(tx: Tx, act: AdminAct): Promise<void> {
+  await tx.lock(`acts:${act.accountId}`, 'alone')
   const rowHash = actHash(await lastHash(tx, act.accountId), act)
   await tx.run(tx.build.insertInto('adminActs').values({ ...act, rowHash }))
 }

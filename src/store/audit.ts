@@ -37,7 +37,8 @@ export async function auditLines(
 
 type Question = (nowMs: number, dialect: Dialect) => RawBuilder<{ readonly line: string }>
 
-const posted = sql`(select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings" group by ledger)`
+const posted = sql`(select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings"
+  group by ledger) as postings`
 const sweptBefore = sql`coalesce((select "valueMs" from marks where name = 'callsSweptBefore'), 0)`
 const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${sweepMarginMs}`
 
