@@ -1,8 +1,13 @@
 import type { Store } from '../store/database.ts'
 import { listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
+import type { Tx } from '../store/tx.ts'
+import { hasVectors } from '../store/vectors.ts'
 import { addMasterKey, keepMasterKey, openKeyring } from './keyring.ts'
-import { createSubjectKeys, makeGalleryKey } from './subject-keys.ts'
+import { createOpener } from './opener.ts'
+import { createSpaces } from './search/database/spaces.ts'
+import { moveVectors } from './search/database/vectors.ts'
+import { createSubjectKeys, makeGalleryKey, type SubjectKeys } from './subject-keys.ts'
 
 export type Rotation = { readonly galleries: number; readonly subjects: number }
 
@@ -19,7 +24,8 @@ const subjectsAtATime = 200
 /**
  * Wraps every subject's key anew, under new keys of the galleries under a new master key, and then
  * destroys the old master key. Whatever older copy there is of the database, a backup or a piece of
- * its log: no template in it can be opened any more, whether its subject was deleted or not.
+ * its log: no template in it can be opened any more, whether its subject was deleted or not. Vectors of
+ * the search in the database are rotated anew, by the new keys.
  *
  * Safe beside a running server, and to be run again after it was cut off at any point: the old
  * master key goes last.
@@ -35,8 +41,9 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
   await store.write(async (tx) => {
     for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
+  const moveOut = (await store.read(hasVectors)) ? vectorMover(keys) : undefined
   let subjects = 0
-  for (const { keyId } of old) {
+  for (const { keyId, galleryId } of old) {
     for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(subjects)) {
       count = await store.write(async (tx) => {
         const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
@@ -46,9 +53,26 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
       })
       subjects += count
     }
-    await store.write((tx) => removeGalleryKey(tx, keyId))
+    const space = { galleryId, space: keyId, limit: subjectsAtATime }
+    for (let count = moveOut ? subjectsAtATime : 0; count === subjectsAtATime;)
+      count = (await store.write((tx) => moveOut?.(tx, space))) ?? 0
+    await store.write(async (tx) => {
+      // Calls that had begun before may have left some behind; none can from here on.
+      await moveOut?.(tx, { ...space, limit: leftBehindMax })
+      await removeGalleryKey(tx, keyId)
+    })
   }
   keepMasterKey(masterKeyFile, masterKeyId)
   await store.checkpoint()
   return { galleries: galleryIds.size, subjects }
+}
+
+/** More than calls can have stored in one gallery while a transaction was under way. */
+const leftBehindMax = 10_000
+
+/** The servers tell of templates that do not open. */
+function vectorMover(keys: SubjectKeys) {
+  const openStored = createOpener(keys, { error: () => {} })
+  const vectoring = { openStored, spaces: createSpaces(keys, { isRotated: true }) }
+  return (tx: Tx, from: Parameters<typeof moveVectors>[1]) => moveVectors(tx, from, vectoring)
 }
