@@ -27,7 +27,7 @@ const question = fc.record({
 })
 const history = fc.record({
   first: people,
-  then: people,
+  later: people,
   removed: fc.array(fc.integer({ min: 0, max: 39 })),
   regrouped: fc.array(fc.record({ who: fc.integer({ min: 0, max: 39 }), groups })),
   questions: fc.array(question, { minLength: 3, maxLength: 6 }),
@@ -42,7 +42,7 @@ for (const isRotated of [true, false])
       const { store, owner, inMemory, inDatabase } = both
       const { galleryId } = owner
       await fc.assert(
-        fc.asyncProperty(history, async ({ first, then, removed, regrouped, questions }) => {
+        fc.asyncProperty(history, async ({ first, later, removed, regrouped, questions }) => {
           await inDatabase.clear(galleryId)
           const subjects = await enrol(both, inDatabase, first)
           await store.write(async (tx) => {
@@ -56,7 +56,7 @@ for (const isRotated of [true, false])
                 await inDatabase.update(tx, subject, { removeGroups: ['staff'], addGroups: its })
             }
           })
-          await enrol(both, inMemory, then)
+          await enrol(both, inMemory, later)
           for (const { probes, excluded, ...options } of questions) {
             const asked = probes.map(templateOf)
             const excludeSubjectId =

@@ -161,17 +161,11 @@ export async function templatesWithoutVectors(
     .where('templates.modelId', '=', filter.modelId)
     .where('templates.faceId', '>', afterFaceId)
     .where(passes('faces', filter))
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom('vectors')
-            .select('vectors.faceId')
-            .whereRef('vectors.galleryId', '=', 'templates.galleryId')
-            .whereRef('vectors.faceId', '=', 'templates.faceId')
-            .whereRef('vectors.modelId', '=', 'templates.modelId'),
-        ),
-      ),
+    .where(
+      // A question of each row: in the order of the index, it ends with the page.
+      sql<boolean>`(select true from vectors v
+        where v."galleryId" = templates."galleryId" and v."faceId" = templates."faceId"
+          and v."modelId" = templates."modelId" limit 1) is null`,
     )
     .orderBy('templates.faceId')
     .limit(limit)

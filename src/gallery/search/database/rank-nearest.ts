@@ -13,13 +13,7 @@ import type { Reading } from '../../../store/tx.ts'
 import { vectorFacts, type VectorFacts } from '../../../store/vectors.ts'
 import type { Template } from '../../../vision/view.ts'
 import { correctedScore } from '../../score.ts'
-import {
-  bestOfEachSubject,
-  rowsKeptAtFirst,
-  rowsKeptGrowth,
-  type Candidate,
-  type SearchOptions,
-} from '../candidate.ts'
+import { bestOfEachSubject, type Candidate, type SearchOptions } from '../candidate.ts'
 import { probePoint, type ProbePoint } from './point.ts'
 import type { Vectoring } from './vectors.ts'
 
@@ -80,13 +74,19 @@ async function isNarrow({ reading, filter }: Asked, most: number): Promise<boole
   return (await countGrouped(reading, { galleryId, groups }, most + 1)) <= most
 }
 
+/** Fewer than in memory: each has to be sent and opened. */
+function rowsAtFirst(limit: number): number {
+  return Math.max(32, limit * 3)
+}
+const rowsGrowth = 8
+
 async function rankByScan(
   asked: Asked,
   spaces: readonly ProbedSpace[],
   options: RankOptions,
 ): Promise<Candidate[]> {
   const { reading, filter, limit } = asked
-  for (let rows = rowsKeptAtFirst(limit); ; rows *= rowsKeptGrowth) {
+  for (let rows = rowsAtFirst(limit); ; rows *= rowsGrowth) {
     const scored: Candidate[] = []
     let scoreOfOthers = Number.NEGATIVE_INFINITY
     for (const { space, point } of spaces) {
@@ -116,7 +116,7 @@ async function rankByIndex(
 ): Promise<Candidate[] | undefined> {
   const { reading, filter, limit } = asked
   await preferIndex(reading, { efSearch, tuplesMax })
-  for (let rows = rowsKeptAtFirst(limit); rows <= tuplesMax; rows *= rowsKeptGrowth) {
+  for (let rows = rowsAtFirst(limit); rows <= tuplesMax; rows *= rowsGrowth) {
     const scored: Candidate[] = []
     for (const { space, point, vectors } of spaces) {
       const question = { ...filter, space, probe: point.halves, limit: Math.min(rows, vectors) }
