@@ -1,5 +1,4 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
-import { unavailable } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
@@ -8,7 +7,7 @@ import { createEntrance, type Entry } from './enter.ts'
 import { identify, type Visitor } from './identify.ts'
 import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
-import { finish, giveUp, settle, type Answer, type Result } from './settle.ts'
+import { finish, givenUp, giveUp, settle, type Answer, type Result } from './settle.ts'
 import { createStrangers, type Strangers } from './strangers.ts'
 import { expireLeft, sweep } from './sweep.ts'
 import { createTwins } from './twins.ts'
@@ -60,7 +59,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
     enter,
     settle: async (pass, result) => {
       const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-      if (!answer) throw unavailable('The call took too long and was given up; send it again.')
+      if (!answer) throw givenUp()
       await result.afterwards?.()
       pass.end()
       return answer
