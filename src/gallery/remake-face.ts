@@ -161,7 +161,7 @@ async function writeTemplate(
     await placeOf(tx, first, modelId),
     template,
   )
-  await addTemplate(tx, { faceId, modelId, sealed })
+  await addTemplate(tx, { faceId, galleryId: first.galleryId, modelId, sealed })
   await renumberFace(tx, faceId, await countChange(tx, { galleryId: first.galleryId }))
   return 'made'
 }

@@ -64,8 +64,8 @@ export async function countChange(tx: Tx, change: GalleryChange): Promise<number
     .updateTable('galleries')
     .set({
       sequence: sql`sequence + 1`,
-      subjectCount: sql`subjectCount + ${subjects}`,
-      templateCount: sql`templateCount + ${faces}`,
+      subjectCount: sql`"subjectCount" + ${subjects}`,
+      templateCount: sql`"templateCount" + ${faces}`,
     })
     .where('galleryId', '=', galleryId)
     .returning('sequence')
