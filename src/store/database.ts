@@ -3,6 +3,7 @@ import type { KeyFinder } from './keys.ts'
 import type { Schema } from './schema.ts'
 import { openSqliteStore } from './sqlite/open.ts'
 import type { Write, WriterOptions } from './sqlite/writer.ts'
+import { traced } from './traced.ts'
 import type { Reading, Tx } from './tx.ts'
 
 export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
@@ -33,10 +34,12 @@ export type Store = {
   readonly checkpoint: () => Promise<boolean>
   /** Looks a key up by its hash. Nothing is cached: a revocation holds for the very next call. */
   readonly findKey: KeyFinder
+  /** Connections by what they are at; an embedded database has none. */
+  readonly connections?: () => Readonly<Record<'busy' | 'idle' | 'waiting', number>>
   readonly close: () => Promise<void>
 }
 
 /** Opens the database of a data folder and brings it to the current schema. */
-export function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
-  return openSqliteStore(dataDir, options)
+export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
+  return traced(await openSqliteStore(dataDir, options))
 }
