@@ -32,15 +32,16 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
   const old = await store.read(listGalleryKeys)
   const newestMs = Math.max(nowMs(), ...old.map(({ createdAtMs }) => createdAtMs + 1))
   const galleryIds = new Set(old.map(({ galleryId }) => galleryId))
-  await store.write((tx) => {
-    for (const galleryId of galleryIds) makeGalleryKey(tx, keyring, galleryId, newestMs)
+  await store.write(async (tx) => {
+    for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
   let subjects = 0
   for (const { keyId } of old) {
     for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(subjects)) {
-      count = await store.write((tx) => {
-        const some = subjectsUnderKey(tx, keyId, subjectsAtATime)
-        for (const subject of some) changeSubject(tx, subject.subjectId, keys.rewrap(tx, subject))
+      count = await store.write(async (tx) => {
+        const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
+        for (const subject of some)
+          await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
         return some.length
       })
       subjects += count
