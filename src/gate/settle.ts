@@ -62,7 +62,7 @@ export async function settle<A extends Answer>(
   await nameSubjects(tx, pass, subjectIds)
   await release(tx, projectId, pass.reservedMicros)
   for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
-  const amountMicros = dueOf(pass, answer)
+  const amountMicros = priceOf(pass, answer)
   const paid = amountMicros > 0n && { transferId: await charge(tx, paidOf(pass, answer, nowMs)) }
   await logCall(tx, pass.visit, { code: kept.code, nowMs, costMicros: amountMicros, ...paid })
   return answer
@@ -93,7 +93,7 @@ async function settleAtOnce<A extends Answer>(
     action: pass.visit.action,
     windowStartMs: pass.windowStartMs,
     reservedMicros: pass.reservedMicros,
-    amountMicros: dueOf(pass, answer),
+    amountMicros: priceOf(pass, answer),
     link: chargeText(paidOf(pass, answer, nowMs)),
     row: callRowOf(pass.visit, { code: kept.code, nowMs }),
   })
@@ -129,7 +129,7 @@ async function takeEffect<A extends Answer>(
 }
 
 /** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
-function dueOf(pass: Attempt, answer: Answer): Micros {
+export function priceOf(pass: Attempt, answer: Answer): Micros {
   if (!answer.ok) return 0n
   const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
   const amountMicros = pass.priceMicros(failedCount)
@@ -139,7 +139,7 @@ function dueOf(pass: Attempt, answer: Answer): Micros {
 
 function paidOf(pass: Attempt, answer: Answer, atMs: number): Charge {
   const { projectId, requestId, windowStartMs, visit } = pass
-  const amountMicros = dueOf(pass, answer)
+  const amountMicros = priceOf(pass, answer)
   return { projectId, requestId, windowStartMs, action: visit.action, amountMicros, atMs }
 }
 
