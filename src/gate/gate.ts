@@ -1,6 +1,7 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import { unavailable } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
+import { span } from '../lib/trace.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass } from './arrival.ts'
@@ -10,8 +11,9 @@ import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
 import { finish, giveUp, settle, type Answer, type Result } from './settle.ts'
 import { createStrangers, type Strangers } from './strangers.ts'
-import { expireAll, sweep } from './sweep.ts'
-import { createTwins } from './twins.ts'
+import { expireLeft, sweep } from './sweep.ts'
+import { createTally, type GateStats } from './tally.ts'
+import { createTwins, type TwinStats } from './twins.ts'
 
 export type GateOptions = {
   readonly clock: Clock
@@ -41,30 +43,35 @@ export type Gate = {
   readonly finish: (pass: Pass) => Promise<void>
   /** Ends a call that failed through no fault of the caller. @returns the error it failed with. */
   readonly release: (pass: Pass, error: unknown) => Promise<unknown>
-  /** Ends what an earlier process left running. To be called once, by the only server. */
+  /** Ends what an earlier process left running. To be called once, at the start. */
   readonly takeOver: () => Promise<number>
   readonly sweep: () => Promise<void>
   /** Slows whoever guesses, keys or anything else. */
   readonly strangers: Strangers
+  readonly stats: () => GateStats & TwinStats
 }
 
 export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
   const twins = createTwins()
+  const tally = createTally(options.steadyClock)
   const strangers = createStrangers(options.strangerLimits, options.steadyClock)
   const door = { findKey: store.findKey, strangers, clock }
   const enter = createEntrance(store, { ...options, twins, moment })
 
   return {
-    identify: (visitor) => identify(visitor, door),
-    enter,
-    settle: async (pass, result) => {
-      const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-      if (!answer) throw unavailable('The call took too long and was given up; send it again.')
-      await result.afterwards?.()
-      pass.end()
-      return answer
-    },
+    identify: (visitor) => span('gate.identify', () => identify(visitor, door).catch(tally.failed)),
+    enter: (...asked) =>
+      span('gate.enter', () => enter(...asked).then(tally.entered, tally.failed)),
+    settle: (pass, result) =>
+      span('gate.settle', async () => {
+        const answer = await store.write((tx) => settle(tx, pass, result, clock()))
+        if (!answer) throw unavailable('The call took too long and was given up; send it again.')
+        tally.settled(pass, answer)
+        await result.afterwards?.()
+        pass.end()
+        return answer
+      }),
     finish: async (pass) => {
       await store.write((tx) => finish(tx, pass, clock()))
       pass.end()
@@ -75,9 +82,13 @@ export function createGate(store: Store, options: GateOptions): Gate {
       pass.end()
       return error
     },
-    takeOver: () => store.write((tx) => expireAll(tx, clock())),
-    sweep: () => store.write((tx) => sweep(tx, moment(), options.logMsMax)),
+    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isShared)),
+    sweep: async () => {
+      await store.write((tx) => sweep(tx, moment(), options.logMsMax))
+      tally.swept()
+    },
     strangers,
+    stats: () => ({ ...tally.stats(), ...twins.stats() }),
   }
 
   function moment(): Moment {
