@@ -17,6 +17,11 @@ const micros = z
   .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
   .transform(BigInt)
 
+/** Only what it is, not whether anybody answers there. */
+function isDatabaseUrl(text: string): boolean {
+  return text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))
+}
+
 const samplers = [
   'always_on',
   'always_off',
@@ -56,8 +61,15 @@ export const settings = {
   DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
   DATABASE_URL: setting(
     '',
-    'empty: SQLite in DATA_DIR, the only engine of this version',
-    z.literal('', 'must be empty: this version stores its data in SQLite under DATA_DIR'),
+    'empty: SQLite in DATA_DIR; `postgres://…`: a database of PostgreSQL, for several servers',
+    z
+      .string()
+      .refine(isDatabaseUrl, 'must be empty for SQLite under DATA_DIR, or begin with postgres://'),
+  ),
+  DATABASE_CONNECTIONS_MAX: setting(
+    '16',
+    'most connections of this process to PostgreSQL',
+    whole(2, 1000),
   ),
   MASTER_KEY_FILE: setting(
     '',
