@@ -1,5 +1,6 @@
 import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
 import type { Log } from '../../lib/log.ts'
+import { bound } from '../../lib/trace.ts'
 import { faultOf } from './fault.ts'
 import { getTypeParser, readRows } from './values.ts'
 
@@ -65,7 +66,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
     types: { getTypeParser },
   })
   // An idle connection that ends leaves the pool by itself; the next one to work is a new one.
-  pool.on('error', (error) => log?.warn({ reason: error.message }, 'a database connection ended'))
+  // The call that it was opened for has nothing to do with that.
+  const onEnd = (error: Error) =>
+    log?.warn({ reason: error.message }, 'a database connection ended')
+  pool.on('error', bound(onEnd))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     lend: (work) => lend(pool, work),
