@@ -4,7 +4,7 @@ import type { Calibrations } from './gallery/calibrations.ts'
 import { openGallery, type Gallery } from './gallery/gallery.ts'
 import type { Eyes, Remade } from './gallery/remake.ts'
 import { openDatabaseSearch } from './gallery/search/database/open.ts'
-import { openExactSearch } from './gallery/search/exact.ts'
+import { openExactSearch, type SearchStats } from './gallery/search/exact.ts'
 import type { OpenGallerySearch } from './gallery/search/gallery-search.ts'
 import { openMemorySearch } from './gallery/search/memory.ts'
 import type { Clock } from './lib/clock.ts'
@@ -20,6 +20,7 @@ export type Memory = AsyncDisposable & {
   readonly gallery: Gallery
   /** Resolves when every stored crop has been seen by the active model, or cannot be. */
   readonly remade: Promise<Remade>
+  readonly searchStats: () => SearchStats
 }
 
 export type MemoryOptions = {
@@ -36,9 +37,10 @@ const sweepMs = 60_000
 export async function openMemory(config: Config, options: MemoryOptions): Promise<Memory> {
   const { log, eyes } = options
   await using opened = new AsyncDisposableStack()
+  const search = await searchOf(config, log, opened)
   const gallery = await openGallery({
     ...options,
-    openSearch: await searchOf(config, log, opened),
+    openSearch: search.open,
     masterKeyFile: masterKeyFile(config),
     retentionDays: config.RETENTION_DAYS,
     templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
@@ -63,7 +65,12 @@ export async function openMemory(config: Config, options: MemoryOptions): Promis
     await remade
   })
   const held = opened.move()
-  return { gallery, remade, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  return {
+    gallery,
+    remade,
+    searchStats: search.stats,
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  }
 }
 
 /** In the threads of this process, or in the database: the answers are the same. */
@@ -71,11 +78,15 @@ async function searchOf(
   config: Config,
   log: Log,
   opened: AsyncDisposableStack,
-): Promise<OpenGallerySearch> {
-  if (config.SEARCH === 'memory') return openMemorySearch(opened.use(openExactSearch({ log })))
+): Promise<{ readonly open: OpenGallerySearch; readonly stats: () => SearchStats }> {
+  if (config.SEARCH === 'memory') {
+    const exact = opened.use(openExactSearch({ log }))
+    return { open: openMemorySearch(exact), stats: () => exact.stats() }
+  }
   const upkeep = opened.use(await openVectorUpkeep(config.DATABASE_URL, { log }))
   const isRotated = config.SEARCH_ROTATE === 'on'
-  return openDatabaseSearch({ isRotated, exactMax: config.SEARCH_EXACT_MAX, upkeep })
+  const open = openDatabaseSearch({ isRotated, exactMax: config.SEARCH_EXACT_MAX, upkeep })
+  return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
 }
 
 /** Looks after the search at once and every minute, never twice at a time. */

@@ -1,9 +1,10 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { span } from '../lib/trace.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
 import { findFaces } from '../store/faces.ts'
-import { findGallery, gallerySize, listGalleryKeys } from '../store/galleries.ts'
+import { findGallery, gallerySize, holdGallery, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
 import { identifyThresholdOf } from '../store/projects.ts'
@@ -81,6 +82,8 @@ export type Gallery = {
   readonly projectThreshold: (reading: Reading, projectId: string) => Promise<number | null>
   /** What a project has switched on. */
   readonly switches: (reading: Reading, projectId: string) => Promise<Switches>
+  /** Comes before everything that an effect asks or writes: alone to change, together to name. */
+  readonly hold: typeof holdGallery
   readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => Promise<string>
@@ -151,7 +154,9 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),
     newcomers: (reading, since) => newcomersSince(reading, since, comparing),
     search: (galleryId, probes, wanted) =>
-      searchModels({ search, calibrations }, galleryId, probes, wanted),
+      span('gallery.search', () =>
+        searchModels({ search, calibrations }, galleryId, probes, wanted),
+      ),
     tend: search.tend,
     remake: createRemake({ store, keys, openStored, calibrations, search, log }),
   }
@@ -193,6 +198,7 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
 function reads(store: Store) {
   return {
     read: store.read,
+    hold: holdGallery,
     size: gallerySize,
     sequence: async (reading: Reading, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,

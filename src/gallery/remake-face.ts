@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts'
 import { cropOf, remakingOf } from '../store/crops.ts'
 import type { Store } from '../store/database.ts'
 import { renumberFace } from '../store/faces.ts'
-import { countChange, findGallery } from '../store/galleries.ts'
+import { countChange, findGallery, holdGallery } from '../store/galleries.ts'
 import { addTemplate, templatesOfFaces, type StoredTemplate } from '../store/templates.ts'
 import type { Reading, Tx } from '../store/tx.ts'
 import type { Look, Picture, SeenFace, Template, View } from '../vision/view.ts'
@@ -151,6 +151,8 @@ async function writeTemplate(
   template: Template,
   { keys, search }: RemakeFaceOptions,
 ): Promise<RemakeOutcome> {
+  const [known] = await templatesOfFaces(tx, [faceId])
+  if (known) await holdGallery(tx, known.galleryId, 'alone')
   const rows = await templatesOfFaces(tx, [faceId])
   const [first] = rows
   const { modelId } = template
@@ -162,7 +164,6 @@ async function writeTemplate(
     template,
   )
   const { galleryId } = first
-  // The gallery first: whoever changes it waits here, and not for what is written below.
   await renumberFace(tx, faceId, await countChange(tx, { galleryId }))
   await addTemplate(tx, { galleryId, faceId, modelId, sealed })
   await search.remember(tx, first, template)

@@ -1,5 +1,5 @@
 import type { Store } from '../store/database.ts'
-import { listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
+import { holdGallery, listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { hasVectors } from '../store/vectors.ts'
@@ -46,6 +46,7 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
   for (const { keyId, galleryId } of old) {
     for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(subjects)) {
       count = await store.write(async (tx) => {
+        await holdGallery(tx, galleryId, 'alone')
         const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
         for (const subject of some)
           await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
@@ -57,8 +58,7 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
     for (let count = moveOut ? subjectsAtATime : 0; count === subjectsAtATime;)
       count = (await store.write((tx) => moveOut?.(tx, space))) ?? 0
     await store.write(async (tx) => {
-      // Calls that had begun before may have left some behind; none can from here on.
-      await moveOut?.(tx, { ...space, limit: leftBehindMax })
+      await holdGallery(tx, galleryId, 'alone')
       await removeGalleryKey(tx, keyId)
     })
   }
@@ -66,9 +66,6 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
   await store.checkpoint()
   return { galleries: galleryIds.size, subjects }
 }
-
-/** More than calls can have stored in one gallery while a transaction was under way. */
-const leftBehindMax = 10_000
 
 /** The servers tell of templates that do not open. */
 function vectorMover(keys: SubjectKeys) {

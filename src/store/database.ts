@@ -3,12 +3,14 @@ import type { Config } from '../config.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Claimed, QuickClaim } from './at-once.ts'
+import type { StoreFacts } from './about.ts'
 import type { KeyFinder } from './keys.ts'
 import { openPostgresStore } from './postgres/open.ts'
 import type { PoolCounts } from './postgres/pool.ts'
 import type { Schema } from './schema.ts'
 import { openSqliteStore } from './sqlite/open.ts'
 import type { Write, WriterOptions } from './sqlite/writer.ts'
+import { traced } from './traced.ts'
 import type { Reading, Tx } from './tx.ts'
 
 export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'> & {
@@ -67,6 +69,7 @@ export type Store = {
    * @returns undefined when something does, or nobody knows: then the gate asks one by one.
    */
   readonly claimAtOnce?: (asked: QuickClaim) => Promise<Claimed | undefined>
+  readonly about: () => Promise<StoreFacts>
   /** Whether other servers may be at work on it. */
   readonly isShared: boolean
   /** The clock that all of them go by. */
@@ -81,7 +84,14 @@ export type Store = {
  *
  * @param place a folder alone is SQLite's.
  */
-export function openStore(place: StorePlace | string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(
+  place: StorePlace | string,
+  options: StoreOptions = {},
+): Promise<Store> {
+  return traced(await openEngine(place, options))
+}
+
+function openEngine(place: StorePlace | string, options: StoreOptions): Promise<Store> {
   if (typeof place === 'string') return openSqliteStore(place, options)
   const { dataDir, databaseUrl, connectionsMax } = place
   if (databaseUrl === '') return openSqliteStore(dataDir, options)

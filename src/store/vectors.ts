@@ -33,12 +33,6 @@ export function halfvec(halves: Float16Array | null) {
   return sql<string | null>`${text}::halfvec`
 }
 
-/** Nobody else changes the gallery's templates until the transaction ends. */
-export async function lockGallery(tx: Tx, galleryId: string): Promise<void> {
-  const query = tx.build.selectFrom('galleries').select('galleryId').forNoKeyUpdate()
-  await tx.run(query.where('galleryId', '=', galleryId))
-}
-
 /** What there is to search by a model: how many templates, and their vectors by space. */
 export type VectorFacts = {
   readonly templates: number

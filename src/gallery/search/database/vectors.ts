@@ -1,8 +1,8 @@
+import { holdGallery } from '../../../store/galleries.ts'
 import type { StoredTemplate } from '../../../store/templates.ts'
 import { findSubject } from '../../../store/subjects.ts'
 import type { Reading, Tx } from '../../../store/tx.ts'
 import {
-  lockGallery,
   putVectors,
   templatesInSpace,
   templatesOfModel,
@@ -65,7 +65,7 @@ export async function putVectorsOf(
   const [first] = rows
   if (!first) return
   const { galleryId, modelId } = first
-  await lockGallery(tx, galleryId)
+  await holdGallery(tx, galleryId, 'alone')
   const faceIds = rows.map(({ faceId }) => faceId)
   const there = await templatesOfModel(tx, { galleryId, modelId }, faceIds)
   const keyOf = new Map(there.map(({ faceId, keyId }) => [faceId, keyId]))
@@ -83,7 +83,7 @@ export async function moveVectors(
   from: { readonly galleryId: string; readonly space: string | null; readonly limit: number },
   vectoring: Vectoring,
 ): Promise<number> {
-  await lockGallery(tx, from.galleryId)
+  await holdGallery(tx, from.galleryId, 'alone')
   const rows = await templatesInSpace(tx, from)
   await putVectors(tx, await vectorsOf(tx, rows, vectoring))
   return rows.length
