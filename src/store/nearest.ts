@@ -30,7 +30,14 @@ export type NearTemplate = StoredTemplate & {
 /** The nearest of all, by looking at each. */
 export function nearestByScan(reading: Reading, asked: Nearest): Promise<readonly NearTemplate[]> {
   const distance = sql<number>`(vectors.embedding <-> ${halfvec(asked.probe)}) - vectors.slack`
-  const nearest = vectorsIn(reading, asked)
+  const { groups, ...others } = asked
+  let vectors = vectorsIn(reading, others)
+  // As a set, so that the planner can begin with the members of a small group.
+  if (groups)
+    vectors = vectors.where(sql<boolean>`vectors."subjectId" in (
+      select g."subjectId" from "subjectGroups" g
+      where g."galleryId" = ${asked.galleryId} and g.name in (${sql.join(groups)}))`)
+  const nearest = vectors
     .select(['vectors.faceId', distance.as('distance')])
     .orderBy('distance')
     .orderBy('vectors.faceId')
