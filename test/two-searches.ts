@@ -88,16 +88,19 @@ export type Look = {
   readonly person: number
   /** Which of their pictures; 0 is the plain one, and two of the same number are the same. */
   readonly take?: number
+  /** How far their pictures are from the plain one. */
+  readonly wobble?: number
   readonly modelId?: string
 }
 
 const dimensions = 64
 
 /** A template of a person: pictures of one lie about a direction of their own. */
-export function templateOf({ person, take = 0, modelId = 'people@1' }: Look): Template {
+export function templateOf(look: Look): Template {
+  const { person, take = 0, modelId = 'people@1' } = look
   const plain = numbers(person * 7919 + modelId.length)
   const other = numbers(person * 104_729 + take * 31 + 1)
-  const wobble = take === 0 ? 0 : 0.4
+  const wobble = take === 0 ? 0 : (look.wobble ?? 0.4)
   const vector = Float32Array.from(
     { length: dimensions },
     () => (plain() + wobble * other()) * Math.sqrt(3 / dimensions),

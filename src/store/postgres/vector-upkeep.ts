@@ -196,15 +196,19 @@ function indexName(table: string, { modelId, dimensions }: Indexed): string {
   return `${table}_near_${model}_${dimensions}`
 }
 
-/** How long a deleted vector may lie in the files of the database before they are cleared. */
-const vacuumMinutes = 10
+/**
+ * How long a deleted vector may lie in the files of the database before they are cleared: a vacuum
+ * walks through the whole of an index, some two minutes for 100 MB on a busy machine.
+ */
+const vacuumMinutes = '10 + 10 * (pg_indexes_size(relid) / 100e6)'
 
 async function vacuumDue(pool: Pool): Promise<void> {
   await pool.lend(async (session) => {
     const due = `select relname as name from pg_stat_user_tables
       where relid in (select inhrelid from pg_inherits where inhparent = 'vectors'::regclass)
         and n_dead_tup > 0
-        and coalesce(last_vacuum, '-infinity') < now() - interval '${vacuumMinutes} minutes'`
+        and coalesce(last_vacuum, '-infinity')
+          < now() - interval '1 minute' * (${vacuumMinutes})`
     for (const { name } of (await session.run({ text: due })).rows)
       await session.run({ text: `vacuum (skip_locked) ${String(name)}` })
   })
