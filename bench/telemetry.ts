@@ -13,8 +13,8 @@ import { openClient, type BenchClient } from './http-client.ts'
 import { median, progress, table } from './table.ts'
 
 const callsPerTurn = 200
-const warmUpRounds = 10
-const aloneRounds = 100
+const warmUpCalls = 2000
+const aloneCalls = 20_000
 
 type Way = { readonly name: string; readonly watch: ServerWatch }
 type Cost = { readonly cpuUs: number; readonly p50Ms: number }
@@ -83,13 +83,12 @@ async function takeTurns(ways: readonly Way[], rounds: number): Promise<Map<stri
   using client = await openClient(gate.url, gate.key)
   for (let round = 0; round <= rounds; round++) {
     progress(`round ${round} of ${rounds}`)
-    // Whoever comes first in a round comes later in the next.
-    for (let place = 0; place < ways.length; place++) {
-      const way = ways[(round + place) % ways.length]
-      now = way?.watch ?? {}
+    // There and back: spans that are sent late then fall on the turns of those who make spans.
+    for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
+      now = way.watch
       const cost = await turn(client)
       // The first round warms up.
-      if (round > 0) costs.get(way?.name ?? '')?.push(cost)
+      if (round > 0) costs.get(way.name)?.push(cost)
     }
   }
   return costs
@@ -97,23 +96,27 @@ async function takeTurns(ways: readonly Way[], rounds: number): Promise<Map<stri
 
 /**
  * The same without HTTP and database: a call of eight steps in which nothing happens. The clock of
- * the processor ticks too coarsely for a turn of these, so that the mean of all is given.
+ * the processor ticks too coarsely for few of these, so that the mean of all is given.
  */
 async function stepsAlone(ways: readonly Way[]): Promise<string[][]> {
-  const totalUs = ways.map(() => 0)
-  for (let round = 0; round < warmUpRounds + aloneRounds; round++)
-    for (const [at, { watch }] of ways.entries()) {
-      const before = process.threadCpuUsage()
-      for (let call = 0; call < callsPerTurn; call++) {
-        await inCall({ facts: { requestId: newId(), method: 'POST', route: '/' }, watch }, eight)
-        // The spans are sent in between, as they are between calls that wait for something.
-        if (call % 20 === 0) await nextTurn()
-      }
-      const { user, system } = process.threadCpuUsage(before)
-      if (round >= warmUpRounds) totalUs[at] = (totalUs[at] ?? 0) + user + system
-    }
-  const calls = aloneRounds * callsPerTurn
-  return ways.map(({ name }, at) => [name, ((totalUs[at] ?? 0) / calls).toFixed(1)])
+  const rows: string[][] = []
+  // One after the other, the dearest last: nobody pays for what another has left to be sent.
+  for (const { name, watch } of ways) {
+    await emptyCalls(watch, warmUpCalls)
+    const before = process.threadCpuUsage()
+    await emptyCalls(watch, aloneCalls)
+    const { user, system } = process.threadCpuUsage(before)
+    rows.push([name, ((user + system) / aloneCalls).toFixed(1)])
+  }
+  return rows
+}
+
+async function emptyCalls(watch: ServerWatch, calls: number): Promise<void> {
+  for (let call = 0; call < calls; call++) {
+    await inCall({ facts: { requestId: newId(), method: 'POST', route: '/' }, watch }, eight)
+    // The spans are sent in between, as they are between calls that wait for something.
+    if (call % 20 === 0) await nextTurn()
+  }
 }
 
 async function eight(): Promise<void> {
