@@ -45,7 +45,7 @@ export type PoolOptions = {
 }
 
 /** Longest wait for a connection, whether for one that is lent or for a new one. */
-const connectMsMax = 2000
+const connectMsMax = 5000
 
 /** The server gives a statement up by itself; who answers nothing at all is given up a little later. */
 const answerMsBeyond = 1000
