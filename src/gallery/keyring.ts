@@ -4,6 +4,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -52,7 +53,10 @@ export function openKeyring(file: string): Keyring {
 
 /** Makes the file with its first key, unless it is there. */
 export function createKeyFile(file: string): void {
-  if (!existsSync(file)) replaceKeys(file, new Map([newMasterKey()]))
+  if (existsSync(file)) return
+  // With the database on a server nothing else may have made the data folder yet.
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  replaceKeys(file, new Map([newMasterKey()]))
 }
 
 /** Puts a new key before the others: from now on keys are wrapped by it. @returns its id. */
