@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { poolLimits } from './vision/workers/pool-limits.ts'
@@ -33,10 +34,20 @@ export const settings = {
     whole(0, 8),
   ),
   DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
+  MODELS_DIR: setting(
+    '',
+    'folder of the converted and installed models; empty: `models` in DATA_DIR. May be read-only once all is in it',
+    z.string(),
+  ),
   DATABASE_URL: setting(
     '',
     'empty: SQLite in DATA_DIR, the only engine of this version',
     z.literal('', 'must be empty: this version stores its data in SQLite under DATA_DIR'),
+  ),
+  DATABASE_URL_FILE: setting(
+    '',
+    'file that holds DATABASE_URL, such as a mounted secret; empty: DATABASE_URL says it itself',
+    z.string(),
   ),
   MASTER_KEY_FILE: setting(
     '',
@@ -172,14 +183,30 @@ export type Config = {
  *
  * @throws Error that names every variable with an unusable value; the start is refused.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Environment): Config {
   const problems: string[] = []
+  const said = withSecrets(environment, problems)
   const entries = Object.entries(settings).map(([name, { fallback, schema }]) => {
-    const result = schema.safeParse(environment[name] ?? fallback)
+    const result = schema.safeParse(said[name] ?? fallback)
     if (!result.success) problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is wrong'}`)
     return [name, result.data]
   })
   if (problems.length > 0) throw new Error(`wrong configuration: ${problems.join('; ')}`)
   // The entries are made from the settings themselves, each parsed by its own schema.
   return Object.freeze(Object.fromEntries(entries)) as Config
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** An environment is seen by whoever may look at the container; a mounted file is not. */
+function withSecrets(environment: Environment, problems: string[]): Environment {
+  const { DATABASE_URL_FILE: file, DATABASE_URL: url } = environment
+  if (!file) return environment
+  if (url) problems.push('DATABASE_URL_FILE: must be empty where DATABASE_URL is set')
+  try {
+    return { ...environment, DATABASE_URL: readFileSync(file, 'utf8').trim() }
+  } catch (error) {
+    problems.push(`DATABASE_URL_FILE: ${error instanceof Error ? error.message : String(error)}`)
+    return environment
+  }
 }
