@@ -16,6 +16,7 @@ const [context, target] = process.argv.slice(2)
 assert.ok(context && target, 'name the folder of a clean checkout and an empty one')
 assert.notEqual(process.getuid?.(), 0, 'the image does not run as root, and neither does this')
 
+const sent = readFileSync(path.join(context, '.dockerignore'), 'utf8').match(/^!.+$/gmu) ?? []
 const stages = readDockerfile(readFileSync(path.join(context, 'deploy/Dockerfile'), 'utf8'))
 const last = stages.at(-1)
 assert.ok(last)
@@ -44,6 +45,7 @@ function copy(names: readonly string[], folder: string, from: string | undefined
   const origin = from === undefined ? (context ?? '') : path.join(target ?? '', from)
   const to = names.at(-1) ?? '.'
   for (const name of names.slice(0, -1)) {
+    assert.ok(from !== undefined || sent.includes(`!${name}`), `.dockerignore holds ${name} back`)
     const place = to.endsWith('/') ? path.join(to, path.basename(name)) : to
     cpSync(path.join(origin, name), path.join(folder, place), {
       recursive: true,

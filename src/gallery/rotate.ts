@@ -1,7 +1,9 @@
 import type { Store } from '../store/database.ts'
 import { listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
+import type { GalleryKeyRow } from '../store/schema.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
-import { addMasterKey, keepMasterKey, openKeyring } from './keyring.ts'
+import type { Tx } from '../store/tx.ts'
+import { addMasterKey, keepMasterKey, newestMasterKeyId, openKeyring } from './keyring.ts'
 import { createSubjectKeys, makeGalleryKey } from './subject-keys.ts'
 
 export type Rotation = { readonly galleries: number; readonly subjects: number }
@@ -9,6 +11,8 @@ export type Rotation = { readonly galleries: number; readonly subjects: number }
 export type RotationOptions = {
   readonly store: Store
   readonly masterKeyFile: string
+  /** Whether the new master key is in the file already, on every server; else it is made. */
+  readonly isPrepared?: boolean
   readonly nowMs: () => number
   readonly onProgress?: (rewrapped: number) => void
 }
@@ -25,19 +29,40 @@ const subjectsAtATime = 200
  * master key goes last.
  */
 export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
-  const { store, masterKeyFile, nowMs, onProgress } = options
-  const masterKeyId = addMasterKey(masterKeyFile)
+  const { store, masterKeyFile, isPrepared = false } = options
+  const masterKeyId = isPrepared ? newestMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
+  const galleryIds = new Set<string>()
+  let subjects = 0
+  do {
+    const old = olderKeys(await store.read(listGalleryKeys), masterKeyId)
+    for (const { galleryId } of old) galleryIds.add(galleryId)
+    subjects += await rewrapAll(old, subjects, options)
+    // A server may have wrapped a gallery's first key by the old one until a moment ago.
+  } while (!(await store.write((tx) => destroyOlder(tx, masterKeyFile, masterKeyId))))
+  await store.checkpoint()
+  return { galleries: galleryIds.size, subjects }
+}
+
+function olderKeys(keys: readonly GalleryKeyRow[], masterKeyId: string): readonly GalleryKeyRow[] {
+  return keys.filter((key) => key.masterKeyId !== masterKeyId)
+}
+
+/** @returns how many subjects have keys under the newest master key now. */
+async function rewrapAll(
+  old: readonly GalleryKeyRow[],
+  before: number,
+  { store, masterKeyFile, nowMs, onProgress }: RotationOptions,
+): Promise<number> {
   const keyring = openKeyring(masterKeyFile)
   const keys = createSubjectKeys(keyring, nowMs)
-  const old = await store.read(listGalleryKeys)
   const newestMs = Math.max(nowMs(), ...old.map(({ createdAtMs }) => createdAtMs + 1))
-  const galleryIds = new Set(old.map(({ galleryId }) => galleryId))
   await store.write((tx) => {
-    for (const galleryId of galleryIds) makeGalleryKey(tx, keyring, galleryId, newestMs)
+    for (const galleryId of new Set(old.map((key) => key.galleryId)))
+      makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
   let subjects = 0
   for (const { keyId } of old) {
-    for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(subjects)) {
+    for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(before + subjects)) {
       count = await store.write((tx) => {
         const some = subjectsUnderKey(tx, keyId, subjectsAtATime)
         for (const subject of some) changeSubject(tx, subject.subjectId, keys.rewrap(tx, subject))
@@ -47,7 +72,12 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
     }
     await store.write((tx) => removeGalleryKey(tx, keyId))
   }
+  return subjects
+}
+
+/** In a transaction: whoever wraps a key after it finds the old master key gone. */
+function destroyOlder(tx: Tx, masterKeyFile: string, masterKeyId: string): boolean {
+  if (olderKeys(listGalleryKeys(tx), masterKeyId).length > 0) return false
   keepMasterKey(masterKeyFile, masterKeyId)
-  await store.checkpoint()
-  return { galleries: galleryIds.size, subjects }
+  return true
 }
