@@ -16,7 +16,8 @@ const [context, target] = process.argv.slice(2)
 assert.ok(context && target, 'name the folder of a clean checkout and an empty one')
 assert.notEqual(process.getuid?.(), 0, 'the image does not run as root, and neither does this')
 
-const sent = readFileSync(path.join(context, '.dockerignore'), 'utf8').match(/^!.+$/gmu) ?? []
+const sent: readonly string[] =
+  readFileSync(path.join(context, '.dockerignore'), 'utf8').match(/^!.+$/gmu) ?? []
 const stages = readDockerfile(readFileSync(path.join(context, 'deploy/Dockerfile'), 'utf8'))
 const last = stages.at(-1)
 assert.ok(last)
