@@ -164,6 +164,11 @@ export const settings = {
   ),
   SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', whole(1, 1000)),
   GALLERY_TEMPLATES_MAX: setting('1000000', 'most templates of a gallery', whole(1, 15_000_000)),
+  LEAVE_MS: setting(
+    '0',
+    'how long a server that is told to end still takes calls while /readyz says that it leaves, ms: longer than a proxy takes to see it',
+    whole(0, 600_000),
+  ),
   DRAIN_MS_MAX: setting(
     '15000',
     'longest time running calls are given to finish at shutdown, ms',

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { allActions } from './actions/all.ts'
 import { comprefaceRoutes } from './compreface/routes.ts'
 import type { Config } from './config.ts'
@@ -45,7 +46,10 @@ export type Facegate = {
   /** Makes the one-time link by which the console's first owner, or a new one, sets a password. */
   readonly ownerLink: () => Promise<string>
   readonly vision: VisionPool
-  /** Lets running calls finish, then ends the workers and closes the database. */
+  /**
+   * Says for `LEAVE_MS` that it is not ready any more and goes on meanwhile; then lets running calls
+   * finish, ends the workers and closes the database.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -78,8 +82,9 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     log,
     onAnswered: metrics.onAnswered,
   }
+  let isLeaving = false
   const state = {
-    notReady: () => notReady(store.db, vision, config.DATA_DIR),
+    notReady: async () => (isLeaving ? [leaving] : notReady(store.db, vision, config.DATA_DIR)),
     workers: () => workersOf(vision.stats()),
   }
   const desk = { ...surroundings, ...inUse, ...services, ...state, store, gate, executing }
@@ -99,10 +104,10 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     ownerLink: async () => linkPath(await store.write((tx) => makeLink(tx, null, clock()))),
     vision,
     close: async () => {
-      await server.close()
-      await vision.close()
-      await memory[Symbol.asyncDispose]()
-      await books[Symbol.asyncDispose]()
+      isLeaving = true
+      await sleep(config.LEAVE_MS)
+      for (const part of [server, vision]) await part.close()
+      for (const part of [memory, books]) await part[Symbol.asyncDispose]()
     },
   }
 }
@@ -182,6 +187,8 @@ export function visionOptions(
     workerJobsMax: config.WORKER_JOBS_MAX,
   }
 }
+
+const leaving = 'the server is told to end'
 
 /** Why calls cannot be answered at this moment, one sentence each. */
 async function notReady(db: Database, vision: VisionPool, dataDir: string): Promise<string[]> {

@@ -40,7 +40,10 @@ const compose = z
   .parse(parse(read('compose.yaml'), { merge: true }))
 const servers = Object.entries(compose.services).filter(([name]) => /^facegate-\d$/u.test(name))
 
-const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
+const probe = z.object({
+  periodSeconds: z.number(),
+  httpGet: z.object({ path: z.string(), port: z.string() }),
+})
 const deployment = z.object({
   spec: z.object({
     strategy: z.object({ rollingUpdate: z.object({ maxUnavailable: z.number() }) }),
@@ -59,9 +62,6 @@ const deployment = z.object({
             startupProbe: probe,
             readinessProbe: probe,
             livenessProbe: probe,
-            lifecycle: z.object({
-              preStop: z.object({ exec: z.object({ command: z.array(z.string()) }) }),
-            }),
             securityContext: z.object({
               allowPrivilegeEscalation: z.literal(false),
               readOnlyRootFilesystem: z.literal(true),
@@ -166,12 +166,17 @@ test('ports, volumes and probes are those of the service', () => {
 })
 
 test('a server that is told to end is given longer than its running calls', () => {
-  const drainMs = Number(settings.DRAIN_MS_MAX.fallback)
-  for (const [name, { stop_grace_period: grace = '' }] of servers)
-    assert.ok(Number(/^(\d+)s$/u.exec(grace)?.[1]) * 1000 > drainMs, name)
-  const [, waitS] = container.lifecycle.preStop.exec.command
-  const wholeMs = Number(waitS) * 1000 + Number(configMap['DRAIN_MS_MAX'])
-  assert.ok(pod.terminationGracePeriodSeconds * 1000 > wholeMs)
+  const wholeMs = (environment: Readonly<Record<string, string>>): number => {
+    const { DATABASE_URL_FILE: _mounted, ...checked } = environment
+    const { LEAVE_MS, DRAIN_MS_MAX } = readConfig(checked)
+    assert.ok(LEAVE_MS > healthMs, 'the proxy has seen it leave')
+    return LEAVE_MS + DRAIN_MS_MAX
+  }
+  const everyS = /health_interval (\d+)s/u.exec(read('Caddyfile'))?.[1]
+  const healthMs = 1000 * Math.max(Number(everyS), container.readinessProbe.periodSeconds)
+  for (const [name, { stop_grace_period: grace = '', environment = {} }] of servers)
+    assert.ok(Number(/^(\d+)s$/u.exec(grace)?.[1]) * 1000 > wholeMs(environment), name)
+  assert.ok(pod.terminationGracePeriodSeconds * 1000 > wholeMs(configMap))
   const { maxUnavailable } = deployment.parse(parse(read('kubernetes/deployment.yaml'))).spec
     .strategy.rollingUpdate
   assert.equal(maxUnavailable, 0)
