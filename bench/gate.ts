@@ -127,8 +127,8 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
   const template = await makeTemplate()
   using ledger = openLedger(template)
   const { keyId, project } = template
-  ledger.job((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
-  ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
+  await ledger.job((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
+  await ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
   const { projectId, accountId } = project
   const ids = { keyId, projectId, accountId, galleryId: projectId }
   const caller = { ...ids, permissions: ['*'], switches: firstSwitches, state: 'active' } as const
@@ -155,11 +155,11 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
       permissions: ['svc.echo'],
       content,
     }
-    const claimed = ledger.job((tx) => claim(tx, { visit, asked, paid: undefined }, now()))
+    const claimed = await ledger.job((tx) => claim(tx, { visit, asked, paid: undefined }, now()))
     if (claimed.kind !== 'pass') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
     const result = { conclude: () => ({ answer }), failed: () => answer }
-    ledger.job((tx) => settle(tx, claimed.attempt, result, Date.now()))
+    await ledger.job((tx) => settle(tx, claimed.attempt, result, Date.now()))
     took.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(cpuBefore)

@@ -93,11 +93,15 @@ async function makeOwner({ db }: Store) {
 async function fill(gallery: Gallery): Promise<void> {
   const { projectId } = owner
   for (let from = 0; from < faceCount; from += facesAtATime)
-    await store.write((tx) => {
+    await store.write(async (tx) => {
       for (let at = from; at < Math.min(faceCount, from + facesAtATime); at++) {
-        const subject = gallery.create(tx, owner, {})
+        const subject = await gallery.create(tx, owner, {})
         const crop = { jpeg: Buffer.from(String(at)), projectId }
-        gallery.addFace(tx, subject, { template: templateOf(at, 'old@1'), qualityScore: 90, crop })
+        await gallery.addFace(tx, subject, {
+          template: templateOf(at, 'old@1'),
+          qualityScore: 90,
+          crop,
+        })
       }
     })
 }

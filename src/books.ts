@@ -54,8 +54,8 @@ async function fund(store: Store, creditMicros: bigint, clock: Clock): Promise<s
   return store.change(async ({ db, tx }) => {
     const first = await firstStart(db, new Date(clock()))
     if (first && creditMicros > 0n) {
-      topUp(tx, first.accountId, creditMicros, clock())
-      allocate(tx, first, creditMicros, clock())
+      await topUp(tx, first.accountId, creditMicros, clock())
+      await allocate(tx, first, creditMicros, clock())
     }
     return first?.key
   })

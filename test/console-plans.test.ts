@@ -24,7 +24,7 @@ test('no filter of a list and no chart reads a large table from end to end, or s
   const plans: string[] = []
   const reading: Reading = {
     build: store.db,
-    run: (query) => {
+    run: async (query) => {
       const { sql, parameters } = query.compile()
       const explain = connection.prepare(`explain query plan ${sql}`)
       const rows = explain.all(...(parameters as SQLInputValue[]))
@@ -44,25 +44,25 @@ test('no filter of a list and no chart reads a large table from end to end, or s
     { after: { atMs: 1, callId: 1 } },
   ]
   for (const filter of logs) {
-    readCalls(reading, { accountId, limit: 50, ...filter })
-    readCalls(reading, { accountId, limit: 50, ...times, ...filter })
+    await readCalls(reading, { accountId, limit: 50, ...filter })
+    await readCalls(reading, { accountId, limit: 50, ...times, ...filter })
   }
   for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const) {
-    findTransfers(reading, { accountId, limit: 50, ...filter })
-    findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
+    await findTransfers(reading, { accountId, limit: 50, ...filter })
+    await findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
   }
   for (const filter of [{}, { userId: 'u' }, { act: 'key.mint' }, times])
-    findActs(reading, { accountId, limit: 50, ...filter })
+    await findActs(reading, { accountId, limit: 50, ...filter })
   const utc = { fromUtc: '2026', toUtc: '2027' }
   for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }])
-    findDeletions(reading, { galleryId: 'g', limit: 50, ...filter })
-  findDeletions(reading, { galleryId: 'g', limit: 50, ...utc })
+    await findDeletions(reading, { galleryId: 'g', limit: 50, ...filter })
+  await findDeletions(reading, { galleryId: 'g', limit: 50, ...utc })
   const chart = { accountId, projectId: 'p', ...times }
   for (const by of ['action', 'projectId', 'keyId', 'code'] as const)
-    countCalls(reading, chart, { by, stepMs: 3_600_000 })
-  latenciesOf(reading, chart, 3_600_000)
-  countScores(reading, { ...chart, kind: 'similarity' })
-  reconcile(reading, { accountId, ...times })
+    await countCalls(reading, chart, { by, stepMs: 3_600_000 })
+  await latenciesOf(reading, chart, 3_600_000)
+  await countScores(reading, { ...chart, kind: 'similarity' })
+  await reconcile(reading, { accountId, ...times })
   assert.ok(plans.length > 50)
   assert.deepEqual(
     plans.filter((plan) => large.test(plan)),

@@ -168,9 +168,9 @@ async function newProject({ store }: Books, wanted: NewProject) {
   const accountId = wanted.accountId ?? (await createAccount(store.db, name, now))
   const project = await createProject(store.db, { accountId, name, galleryMode }, now)
   const { projectId } = project
-  await store.write((tx) => {
-    topUp(tx, accountId, 1_000_000_000n, Date.now())
-    allocate(tx, { accountId, projectId }, 1_000_000_000n, Date.now())
+  await store.write(async (tx) => {
+    await topUp(tx, accountId, 1_000_000_000n, Date.now())
+    await allocate(tx, { accountId, projectId }, 1_000_000_000n, Date.now())
   })
   const { key } = await createKey(
     store.db,

@@ -17,9 +17,9 @@ function writing(gate: () => TestGate): ReadonlyMap<string, Action> {
     errors: ['DUPLICATE_SUBJECT'],
     example: { params: {}, value: { name: '' } },
     run: async ({ params: { name, ending } }) => ({
-      effect: (tx) => {
+      effect: async (tx) => {
         const row = { accountId: randomUUID(), name, createdAtUtc: '' }
-        tx.run(gate().books.store.db.insertInto('accounts').values(row))
+        await tx.run(gate().books.store.db.insertInto('accounts').values(row))
         if (ending === 'refuse') throw new ActionError('DUPLICATE_SUBJECT', name)
         if (ending === 'break') throw new Error(name)
         return [{ correlationId: undefined, value: { name } }]

@@ -115,11 +115,11 @@ export function echo(say: string, requestId?: string, more: object = {}): object
 export async function setBudget({ books, project }: TestGate, micros: bigint): Promise<void> {
   const { store } = books
   const held = await balanceOf(store.db, budgetOf(project.projectId))
-  await store.write((tx) => {
+  await store.write(async (tx) => {
     if (micros > held.balanceMicros)
-      topUp(tx, project.accountId, micros - held.balanceMicros, Date.now())
+      await topUp(tx, project.accountId, micros - held.balanceMicros, Date.now())
     if (micros !== held.balanceMicros)
-      allocate(tx, project, micros - held.balanceMicros, Date.now())
+      await allocate(tx, project, micros - held.balanceMicros, Date.now())
   })
 }
 
@@ -140,9 +140,9 @@ export async function anotherProject(
   const { db } = gate.books.store
   const { accountId } = gate.project
   const made = await createProject(db, { accountId, name, galleryMode: 'isolated' }, new Date())
-  await gate.books.store.write((tx) => {
-    topUp(tx, accountId, 1_000_000n, Date.now())
-    allocate(tx, made, 1_000_000n, Date.now())
+  await gate.books.store.write(async (tx) => {
+    await topUp(tx, accountId, 1_000_000n, Date.now())
+    await allocate(tx, made, 1_000_000n, Date.now())
   })
   return { ...made, key: await anotherKey(gate, { projectId: made.projectId }) }
 }

@@ -77,13 +77,13 @@ test('whatever happens in whatever order, the books say what a plain model says'
       const world: World = { ledger, template, attempts: [] }
       const model = freshModel()
       const check = checker(ledger)
-      obey({ does: 'topUp', micros: 9000n, ending: 'commit' }, world, model)
-      obey({ does: 'allocate', micros: 4000n, ending: 'commit' }, world, model)
+      await obey({ does: 'topUp', micros: 9000n, ending: 'commit' }, world, model)
+      await obey({ does: 'allocate', micros: 4000n, ending: 'commit' }, world, model)
       for (const command of commands) {
-        obey(command, world, model)
+        await obey(command, world, model)
         check(model)
       }
-      obey({ does: 'sweep', ending: 'commit' }, world, model)
+      await obey({ does: 'sweep', ending: 'commit' }, world, model)
       assert.deepEqual(
         (await ledger.verify(model.nowMs)).filter(({ ok }) => !ok),
         [],
@@ -98,7 +98,7 @@ function freshModel(): Model {
   return { nowMs, wallet: 0n, budget: 0n, charged: 0n, running: new Map(), done: new Map() }
 }
 
-function obey(command: Command, world: World, model: Model): void {
+async function obey(command: Command, world: World, model: Model): Promise<void> {
   const { job } = world.ledger
   const isKept = command.ending === 'commit'
   switch (command.does) {
@@ -113,7 +113,7 @@ function obey(command: Command, world: World, model: Model): void {
     case 'release': {
       const attempt = world.attempts[command.attempt % Math.max(1, world.attempts.length)]
       if (!attempt) return
-      job((tx) => giveUp(tx, attempt, new Error('fault'), model.nowMs), command.ending)
+      await job((tx) => giveUp(tx, attempt, new Error('fault'), model.nowMs), command.ending)
       if (isKept) dropOwn(model, attempt)
       return
     }
@@ -121,7 +121,7 @@ function obey(command: Command, world: World, model: Model): void {
       model.nowMs += command.ms
       return
     case 'sweep':
-      job((tx) => sweep(tx, momentOf(model), 1e12), command.ending)
+      await job((tx) => sweep(tx, momentOf(model), 1e12), command.ending)
       if (!isKept) return
       for (const [request, { dueMs }] of model.running)
         if (dueMs < model.nowMs) model.running.delete(request)
@@ -129,21 +129,25 @@ function obey(command: Command, world: World, model: Model): void {
         if (sinceMs + windowMs <= model.nowMs) model.done.delete(request)
       return
     case 'restart':
-      job((tx) => expireAll(tx, model.nowMs), command.ending)
+      await job((tx) => expireAll(tx, model.nowMs), command.ending)
       if (isKept) model.running.clear()
   }
 }
 
-function obeyTopUp({ micros, ending }: Command & { micros: bigint }, world: World, model: Model) {
+async function obeyTopUp(
+  { micros, ending }: Command & { micros: bigint },
+  world: World,
+  model: Model,
+) {
   const { ledger, template } = world
   const pay = () =>
     ledger.job((tx) => topUp(tx, template.project.accountId, micros, model.nowMs), ending)
-  if (micros <= 0n) return assert.throws(pay, LedgerError)
-  pay()
+  if (micros <= 0n) return assert.rejects(pay, LedgerError)
+  await pay()
   if (ending === 'commit') model.wallet += micros
 }
 
-function obeyAllocate(
+async function obeyAllocate(
   { micros, ending }: Command & { micros: bigint },
   world: World,
   model: Model,
@@ -152,19 +156,19 @@ function obeyAllocate(
   const move = () => ledger.job((tx) => allocate(tx, template.project, micros, model.nowMs), ending)
   const free = micros > 0n ? model.wallet : model.budget - priceMicros * BigInt(model.running.size)
   const wanted = micros < 0n ? -micros : micros
-  if (micros === 0n || wanted > free) return assert.throws(move, LedgerError)
-  move()
+  if (micros === 0n || wanted > free) return assert.rejects(move, LedgerError)
+  await move()
   if (ending !== 'commit') return
   model.wallet -= micros
   model.budget += micros
 }
 
-function obeyClaim(
+async function obeyClaim(
   { request, content, ending }: Command & { request: number; content: number },
   world: World,
   model: Model,
-): void {
-  const answer = world.ledger.job(
+): Promise<void> {
+  const answer = await world.ledger.job(
     (tx) => claim(tx, questionOf(world, request, content), optionsOf(model)),
     ending,
   )
@@ -193,18 +197,18 @@ function obeyClaim(
   model.running.set(request, { token: answer.attempt.token, content, dueMs })
 }
 
-function obeySettle(
+async function obeySettle(
   { attempt: nth, ok, ending }: Command & { attempt: number; ok: boolean },
   world: World,
   model: Model,
-): void {
+): Promise<void> {
   const attempt = world.attempts[nth % Math.max(1, world.attempts.length)]
   if (!attempt) return
   const answer = ok
     ? { ok, errors: [], data: { results: [{ ok }] } }
     : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
   const result = { conclude: () => ({ answer }), failed: () => answer }
-  const settled = world.ledger.job((tx) => settle(tx, attempt, result, model.nowMs), ending)
+  const settled = await world.ledger.job((tx) => settle(tx, attempt, result, model.nowMs), ending)
   const request = Number(attempt.requestId)
   const own = model.running.get(request)
   // Only the owner of the one live attempt may settle: nobody can twice, or after a retry.
@@ -227,13 +231,8 @@ function questionOf({ template }: World, request: number, content: number) {
   const { projectId, accountId } = template.project
   const requestId = String(request)
   const ids = { projectId, accountId, galleryId: projectId }
-  const caller = {
-    ...template,
-    ...ids,
-    permissions: ['*'],
-    switches: firstSwitches,
-    state: 'active',
-  } as const
+  const known = { permissions: ['*'], switches: firstSwitches, state: 'active' } as const
+  const caller = { ...template, ...ids, ...known }
   const params = { content }
   const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
   return {

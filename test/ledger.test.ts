@@ -15,39 +15,42 @@ const balances = ({ connection }: Ledger) => {
   return look.all().map((row) => row['balanceMicros'])
 }
 
-test('amounts at the edges of doubles and of 64 bits are exact', () => {
+test('amounts at the edges of doubles and of 64 bits are exact', async () => {
   for (const micros of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, microsMax]) {
     using ledger = openLedger(template)
     const { accountId } = template.project
-    ledger.job((tx) => topUp(tx, accountId, micros, 1))
-    ledger.job((tx) => allocate(tx, template.project, micros - 1n, 1))
+    await ledger.job((tx) => topUp(tx, accountId, micros, 1))
+    await ledger.job((tx) => allocate(tx, template.project, micros - 1n, 1))
     assert.deepEqual(balances(ledger), [micros - 1n, 1n])
   }
 })
 
-test('what is no amount, and what would not fit, is refused and moves nothing', () => {
+test('what is no amount, and what would not fit, is refused and moves nothing', async () => {
   using ledger = openLedger(template)
   const { accountId } = template.project
   for (const micros of [0n, -1n, microsMax + 1n, 2n ** 64n])
-    assert.throws(() => ledger.job((tx) => topUp(tx, accountId, micros, 1)), LedgerError)
-  ledger.job((tx) => topUp(tx, accountId, microsMax, 1))
-  assert.throws(() => ledger.job((tx) => topUp(tx, accountId, 1n, 1)), LedgerError)
-  assert.throws(() => ledger.job((tx) => allocate(tx, template.project, -1n, 1)), LedgerError)
+    await assert.rejects(() => ledger.job((tx) => topUp(tx, accountId, micros, 1)), LedgerError)
+  await ledger.job((tx) => topUp(tx, accountId, microsMax, 1))
+  await assert.rejects(() => ledger.job((tx) => topUp(tx, accountId, 1n, 1)), LedgerError)
+  await assert.rejects(
+    () => ledger.job((tx) => allocate(tx, template.project, -1n, 1)),
+    LedgerError,
+  )
   assert.deepEqual(balances(ledger), [0n, microsMax])
 })
 
 /** A ledger with a top-up, an allocation and three charges. */
-function usedLedger(): Ledger {
+async function usedLedger(): Promise<Ledger> {
   const ledger = openLedger(template)
   const { accountId, projectId } = template.project
-  ledger.job((tx) => topUp(tx, accountId, 10_000n, 1))
-  ledger.job((tx) => allocate(tx, template.project, 9000n, 2))
+  await ledger.job((tx) => topUp(tx, accountId, 10_000n, 1))
+  await ledger.job((tx) => allocate(tx, template.project, 9000n, 2))
   for (const requestId of ['a', 'b', 'c'])
-    ledger.job((tx) => {
+    await ledger.job(async (tx) => {
       const paid = { projectId, requestId, windowStartMs: 1e12, action: 'svc.echo', atMs: 4 }
-      const transferId = charge(tx, { ...paid, amountMicros: 1000n })
+      const transferId = await charge(tx, { ...paid, amountMicros: 1000n })
       const call = { keyId: 'k', latencyMs: 1, isReplay: 0, code: 'OK', costMicros: 1000n } as const
-      tx.log({ ...call, atMs: 4, projectId, requestId, action: 'svc.echo', transferId })
+      await tx.log({ ...call, atMs: 4, projectId, requestId, action: 'svc.echo', transferId })
     })
   return ledger
 }
@@ -56,35 +59,32 @@ const broken = async (ledger: Ledger) =>
   (await ledger.verify(1000)).filter(({ ok }) => !ok).map(({ name, detail }) => `${name} ${detail}`)
 
 test('the ledger is append-only', async () => {
-  using ledger = usedLedger()
+  using ledger = await usedLedger()
   assert.throws(() => ledger.connection.exec('update ledgerTransfers set atMs = 0'), /append-only/u)
   assert.throws(() => ledger.connection.exec('delete from ledgerTransfers'), /append-only/u)
   assert.deepEqual(await broken(ledger), [])
 })
 
-test('one request is charged once', () => {
-  using ledger = usedLedger()
+test('one request is charged once', async () => {
+  using ledger = await usedLedger()
   const { projectId } = template.project
   const again = { projectId, requestId: 'a', windowStartMs: 1e12, action: 'svc.echo', atMs: 5 }
-  assert.throws(() => ledger.job((tx) => charge(tx, { ...again, amountMicros: 1n })), /UNIQUE/u)
+  await assert.rejects(
+    () => ledger.job((tx) => charge(tx, { ...again, amountMicros: 1n })),
+    /UNIQUE/u,
+  )
 })
 
-test('a reservation is free for nobody else', () => {
-  using ledger = usedLedger()
+test('a reservation is free for nobody else', async () => {
+  using ledger = await usedLedger()
   const { projectId } = template.project
-  assert.equal(
-    ledger.job((tx) => reserve(tx, projectId, 5500n)),
-    true,
+  assert.equal(await ledger.job((tx) => reserve(tx, projectId, 5500n)), true)
+  assert.equal(await ledger.job((tx) => reserve(tx, projectId, 501n)), false)
+  await assert.rejects(
+    () => ledger.job((tx) => allocate(tx, template.project, -501n, 1)),
+    LedgerError,
   )
-  assert.equal(
-    ledger.job((tx) => reserve(tx, projectId, 501n)),
-    false,
-  )
-  assert.throws(() => ledger.job((tx) => allocate(tx, template.project, -501n, 1)), LedgerError)
-  assert.equal(
-    ledger.job((tx) => reserve(tx, projectId, 500n)),
-    true,
-  )
+  assert.equal(await ledger.job((tx) => reserve(tx, projectId, 500n)), true)
 })
 
 /** Every way to tamper, and the rules that must notice; the row is named where there is one. */
@@ -128,7 +128,7 @@ const tamperings: readonly (readonly [string, string, RegExp])[] = [
 
 for (const [what, sql, expected] of tamperings)
   test(`tampering is found and named: ${what} (${expected.source.slice(0, 2)})`, async () => {
-    using ledger = usedLedger()
+    using ledger = await usedLedger()
     ledger.connection.exec('PRAGMA foreign_keys = OFF')
     ledger.connection.exec('drop trigger ledgerTransfers_no_update')
     if (sql.startsWith('delete from ledger'))

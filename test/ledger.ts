@@ -39,7 +39,7 @@ export async function makeTemplate(): Promise<Template> {
 export type Ledger = Disposable & {
   readonly connection: DatabaseSync
   /** Runs a job; `crash` loses it before its commit. */
-  readonly job: <T>(run: (tx: Tx) => T, ending?: 'commit' | 'crash') => T
+  readonly job: <T>(run: (tx: Tx) => Promise<T>, ending?: 'commit' | 'crash') => Promise<T>
   readonly verify: (nowMs: number) => Promise<Check[]>
 }
 
@@ -50,10 +50,10 @@ export function openLedger({ image }: Template): Ledger {
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
   return {
     connection,
-    job: (run, ending = 'commit') => {
+    job: async (run, ending = 'commit') => {
       connection.exec('BEGIN')
       try {
-        const value = run(tx)
+        const value = await run(tx)
         connection.exec(ending === 'commit' ? 'COMMIT' : 'ROLLBACK')
         return value
       } catch (error) {

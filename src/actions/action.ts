@@ -62,7 +62,7 @@ export type Done<Value = unknown> = {
    * the outcomes as they are at that moment. It runs at once and may throw an ActionError: then
    * nothing of it is written, and that is the answer.
    */
-  readonly effect: (tx: Tx) => readonly Outcome<Value>[]
+  readonly effect: (tx: Tx) => Promise<readonly Outcome<Value>[]> | readonly Outcome<Value>[]
   /** What follows the commit before the answer leaves. It must not fail. */
   readonly afterwards?: (() => Promise<void>) | undefined
 }
@@ -129,7 +129,7 @@ export function defineAction<
       const params = parseParams(definition.params, call.params)
       const done = await definition.run({ ...call, params })
       const { effect, afterwards } = 'effect' in done ? done : { effect: () => done }
-      return { effect: (tx: Tx) => effect(tx).map(checked), afterwards }
+      return { effect: async (tx: Tx) => (await effect(tx)).map(checked), afterwards }
     },
   })
 }

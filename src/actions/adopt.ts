@@ -15,7 +15,7 @@ const noRoom: ReadonlySet<ActionErrorCode> = new Set(['TEMPLATE_LIMIT_REACHED', 
 
 export type Recognised = {
   readonly seen: Sighted
-  readonly best: NonNullable<ReturnType<Gallery['best']>>
+  readonly best: NonNullable<Awaited<ReturnType<Gallery['best']>>>
 }
 
 /**
@@ -25,18 +25,18 @@ export type Recognised = {
  *
  * @returns the id of the new face; undefined where nothing was to be added, or is no room.
  */
-export function adopt(
+export async function adopt(
   call: Pick<ActionCall<unknown>, 'caller' | 'services'>,
   tx: Tx,
   subject: SubjectRow,
   { seen, best }: Recognised,
-): string | undefined {
+): Promise<string | undefined> {
   const { gallery } = call.services
   const isSure = best.similarity >= similarityMin && seen.qualityScore >= qualityMin
-  if (!isSure || gallery.modelsOf(tx, subject).isActive) return undefined
-  if (!gallery.switches(tx, call.caller.projectId).adopt) return undefined
+  if (!isSure || (await gallery.modelsOf(tx, subject)).isActive) return undefined
+  if (!(await gallery.switches(tx, call.caller.projectId)).adopt) return undefined
   try {
-    return gallery.addFace(tx, subject, newFaceOf(call, tx, seen))
+    return await gallery.addFace(tx, subject, await newFaceOf(call, tx, seen))
   } catch (error) {
     if (error instanceof ActionError && noRoom.has(error.code)) return undefined
     throw error

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Gallery, Hit } from '../gallery/gallery.ts'
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { Tx } from '../store/tx.ts'
 import type { SeenFace, View } from '../vision/view.ts'
 import type { candidate, debug } from './fields.ts'
@@ -7,14 +8,15 @@ import type { candidate, debug } from './fields.ts'
 export type Candidate = z.input<typeof candidate>
 
 /** Hits as they are told, with names as they are now; whoever was deleted meanwhile is none. */
-export function candidatesOf(
+export async function candidatesOf(
   gallery: Gallery,
   tx: Tx,
   galleryId: string,
   hits: readonly Hit[],
-): Candidate[] {
-  const rows = hits.flatMap(({ subjectId }) => gallery.find(tx, galleryId, { subjectId }) ?? [])
-  const subjects = new Map(gallery.describe(tx, rows).map((one) => [one.subjectId, one]))
+): Promise<Candidate[]> {
+  const rows = await mapInTurn(hits, ({ subjectId }) => gallery.find(tx, galleryId, { subjectId }))
+  const found = rows.filter((row) => row !== undefined)
+  const subjects = new Map((await gallery.describe(tx, found)).map((one) => [one.subjectId, one]))
   return hits.flatMap(({ subjectId, faceId, similarity }) => {
     const subject = subjects.get(subjectId)
     if (!subject) return []

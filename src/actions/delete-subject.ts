@@ -19,9 +19,9 @@ export const deleteSubject = defineAction({
     value: deletionExample,
   },
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
-    effect: (tx) => {
-      const found = gallery.find(tx, galleryId, params) ?? notFound()
-      return [{ correlationId: undefined, value: gallery.remove(tx, found) }]
+    effect: async (tx) => {
+      const found = (await gallery.find(tx, galleryId, params)) ?? notFound()
+      return [{ correlationId: undefined, value: await gallery.remove(tx, found) }]
     },
     afterwards: () => gallery.forget(galleryId),
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Gallery, Hit } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import type { Reading, Tx } from '../store/tx.ts'
 import { defineAction, type Caller } from './action.ts'
@@ -112,14 +113,14 @@ export const enroll = defineAction({
     const [seen] = faces
     const search = await searchTwins(gallery, caller, params, { probes: seen.probes, target })
     return {
-      effect: (tx) => {
-        const duplicates = knownTwins(gallery, tx, caller, search.twins(tx))
+      effect: async (tx) => {
+        const duplicates = await knownTwins(gallery, tx, caller, await search.twins(tx))
         if (duplicates.length > 0 && params.duplicateCheck === 'reject') throw duplicate(duplicates)
-        const found = targetOf(gallery, tx, caller, params)
-        const subject = found ?? gallery.create(tx, caller, params)
-        const faceId = addGuarded(call, tx, subject, { seen, force: params.force || !found })
-        const joined = gallery.update(tx, subject, changeOf(params, found))
-        const [told] = gallery.describe(tx, [joined])
+        const found = await targetOf(gallery, tx, caller, params)
+        const subject = found ?? (await gallery.create(tx, caller, params))
+        const faceId = await addGuarded(call, tx, subject, { seen, force: params.force || !found })
+        const joined = await gallery.update(tx, subject, changeOf(params, found))
+        const [told] = await gallery.describe(tx, [joined])
         if (!told) throw new Error('the subject is gone')
         const value = {
           ...told,
@@ -143,22 +144,22 @@ export const enroll = defineAction({
  *
  * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
  */
-function targetOf(
+async function targetOf(
   gallery: Gallery,
   reading: Reading,
   { galleryId }: Caller,
   { subjectId, externalId, onExisting }: EnrollParams,
-): SubjectRow | undefined {
+): Promise<SubjectRow | undefined> {
   const conflict = (message: string): never => {
     throw new ActionError('EXTERNAL_ID_CONFLICT', message)
   }
   const holder =
-    externalId === undefined ? undefined : gallery.find(reading, galleryId, { externalId })
+    externalId === undefined ? undefined : await gallery.find(reading, galleryId, { externalId })
   if (subjectId === undefined) {
     if (holder && onExisting === 'reject') conflict('a subject has this externalId already')
     return holder
   }
-  const target = gallery.find(reading, galleryId, { subjectId }) ?? notFound()
+  const target = (await gallery.find(reading, galleryId, { subjectId })) ?? notFound()
   if (holder && holder.subjectId !== target.subjectId)
     conflict('another subject has this externalId')
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)
@@ -174,7 +175,7 @@ type Probe = {
 /** The most duplicates that are told. */
 const duplicatesMax = 10
 
-type TwinSearch = { readonly twins: (tx: Tx) => readonly Hit[] }
+type TwinSearch = { readonly twins: (tx: Tx) => Promise<readonly Hit[]> }
 
 /**
  * Looks for other subjects that look the same. Whoever is enrolled between the search and the end of
@@ -186,14 +187,14 @@ async function searchTwins(
   { duplicateCheck, duplicateThreshold }: EnrollParams,
   { probes, target }: Probe,
 ): Promise<TwinSearch> {
-  if (duplicateCheck === 'off') return { twins: () => [] }
+  if (duplicateCheck === 'off') return { twins: async () => [] }
   const excludeSubjectId = target?.subjectId
   const sequence = await gallery.read((reading) => gallery.sequence(reading, galleryId))
   const options = { limit: duplicatesMax, excludeSubjectId }
   const hits = await gallery.search(galleryId, probes, options)
   return {
-    twins: (tx) => {
-      const since = gallery.newcomers(tx, { galleryId, sequence, probes })
+    twins: async (tx) => {
+      const since = await gallery.newcomers(tx, { galleryId, sequence, probes })
       const newcomers = since.filter(({ subjectId }) => subjectId !== excludeSubjectId)
       const known = new Set(newcomers.map(({ subjectId }) => subjectId))
       return [...newcomers, ...hits.filter(({ subjectId }) => !known.has(subjectId))]
@@ -204,11 +205,12 @@ async function searchTwins(
   }
 }
 
-function knownTwins(gallery: Gallery, tx: Tx, { galleryId }: Caller, twins: readonly Hit[]) {
-  return twins.flatMap(({ subjectId, similarity }) => {
-    const subject = gallery.find(tx, galleryId, { subjectId })
+async function knownTwins(gallery: Gallery, tx: Tx, { galleryId }: Caller, twins: readonly Hit[]) {
+  const known = await mapInTurn(twins, async ({ subjectId, similarity }) => {
+    const subject = await gallery.find(tx, galleryId, { subjectId })
     return subject ? [{ subjectId, externalId: subject.externalId, similarity }] : []
   })
+  return known.flat()
 }
 
 function duplicate(duplicates: readonly { readonly subjectId: string }[]): ActionError {

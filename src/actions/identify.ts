@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Gallery, Hit } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type Outcome } from './action.ts'
 import { faceErrors, imageErrors } from './image-errors.ts'
@@ -93,7 +94,7 @@ export const identify = defineAction({
     const looks = await Promise.all(
       call.params.images.map((_, index) => lookAndSearch(call, index)),
     )
-    return { effect: (tx) => looks.map((look) => outcomeOf(call, tx, look)) }
+    return { effect: (tx) => mapInTurn(looks, (look) => outcomeOf(call, tx, look)) }
   },
 })
 
@@ -146,7 +147,7 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
 }
 
 /** The answer as the gallery stands when the call ends. */
-function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
+async function outcomeOf(call: Call, tx: Tx, searched: Searched): Promise<Outcome<Value>> {
   const { correlationId } = searched
   if ('error' in searched) {
     const { code, message } = searched.error
@@ -154,18 +155,18 @@ function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
   }
   const { caller, services, params } = call
   const { gallery } = services
-  const gallerySize = gallery.size(tx, caller.galleryId).subjectCount
-  const { threshold, thresholdSource } = thresholdFor(call, tx, gallerySize)
-  const told = searched.faces.map((one) => ({
+  const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
+  const { threshold, thresholdSource } = await thresholdFor(call, tx, gallerySize)
+  const told = await mapInTurn(searched.faces, async (one) => ({
     one,
-    ...splitAt(threshold, candidatesOf(gallery, tx, caller.galleryId, one.hits)),
+    ...splitAt(threshold, await candidatesOf(gallery, tx, caller.galleryId, one.hits)),
   }))
   const faces = told.map(({ one, above }, index) => {
     const candidates = above.slice(0, params.maxCandidates)
     return { ...faceOf(searched.view, one, index), matched: candidates.length > 0, candidates }
   })
   const bestMatch = bestOf(faces.flatMap(({ candidates }) => candidates.slice(0, 1)))
-  touchMatched(gallery, tx, faces)
+  await touchMatched(gallery, tx, faces)
   const [first] = told
   const value: Value = {
     matched: bestMatch !== null,
@@ -185,14 +186,14 @@ function outcomeOf(call: Call, tx: Tx, searched: Searched): Outcome<Value> {
 }
 
 /** What the request says holds, then what the project says, then the size of the gallery. */
-function thresholdFor(
+async function thresholdFor(
   { params, caller, services: { gallery } }: Call,
   tx: Tx,
   gallerySize: number,
-): Pick<Value, 'threshold' | 'thresholdSource'> {
+): Promise<Pick<Value, 'threshold' | 'thresholdSource'>> {
   if (params.threshold !== 'auto')
     return { threshold: params.threshold, thresholdSource: 'request' }
-  const own = gallery.projectThreshold(tx, caller.projectId)
+  const own = await gallery.projectThreshold(tx, caller.projectId)
   if (own !== null) return { threshold: own, thresholdSource: 'project' }
   return { threshold: gallery.autoThreshold(gallerySize), thresholdSource: 'auto' }
 }
@@ -212,9 +213,9 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
 }
 
 /** Only the best of a face was met; the others merely look like it. */
-function touchMatched(gallery: Gallery, tx: Tx, faces: Value['faces']): void {
+async function touchMatched(gallery: Gallery, tx: Tx, faces: Value['faces']): Promise<void> {
   const met = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
-  gallery.touch(
+  await gallery.touch(
     tx,
     met.map(({ subjectId }) => subjectId),
   )

@@ -19,10 +19,14 @@ export async function wantedToRemember({ caller, services }: Remembering): Promi
 }
 
 /** The face as it is stored, by the switches as they are when the call ends. */
-export function newFaceOf({ caller, services }: Remembering, tx: Tx, seen: Sighted): NewFace {
+export async function newFaceOf(
+  { caller, services }: Remembering,
+  tx: Tx,
+  seen: Sighted,
+): Promise<NewFace> {
   const { template, qualityScore, contextCrop } = seen
   const { projectId } = caller
-  if (contextCrop === undefined || !services.gallery.switches(tx, projectId).storeCrops)
+  if (contextCrop === undefined || !(await services.gallery.switches(tx, projectId)).storeCrops)
     return { template, qualityScore }
   const jpeg = Buffer.from(contextCrop, 'base64')
   return { template, qualityScore, crop: { jpeg, projectId } }

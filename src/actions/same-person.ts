@@ -14,19 +14,19 @@ const similarityMin = 0.5
  * @returns the id of the face.
  * @throws ActionError SUBJECT_FACE_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED, GALLERY_FULL.
  */
-export function addGuarded(
+export async function addGuarded(
   call: Pick<ActionCall<unknown>, 'caller' | 'services'>,
   tx: Tx,
   subject: SubjectRow,
   { seen, force }: { readonly seen: Sighted; readonly force: boolean },
-): string {
+): Promise<string> {
   const { gallery } = call.services
   // A subject without templates of a loaded model cannot be compared with.
-  const best = force ? undefined : gallery.best(tx, subject, seen.probes)
+  const best = force ? undefined : await gallery.best(tx, subject, seen.probes)
   if (best && best.similarity < similarityMin)
     throw new ActionError(
       'SUBJECT_FACE_MISMATCH',
       `the face is ${best.similarity.toFixed(2)} like the subject, below ${similarityMin}`,
     )
-  return gallery.addFace(tx, subject, newFaceOf(call, tx, seen))
+  return gallery.addFace(tx, subject, await newFaceOf(call, tx, seen))
 }

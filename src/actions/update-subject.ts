@@ -82,15 +82,18 @@ export const updateSubject = defineAction({
     const { params, caller, services } = call
     const { gallery } = services
     const name = { subjectId: params.subjectId }
-    await gallery.read((reading) => gallery.find(reading, caller.galleryId, name) ?? notFound())
+    await gallery.read(
+      async (reading) => (await gallery.find(reading, caller.galleryId, name)) ?? notFound(),
+    )
     const sighted = await sightToAdd(call)
     return {
-      effect: (tx) => {
-        const found = gallery.find(tx, caller.galleryId, name) ?? notFound()
+      effect: async (tx) => {
+        const found = (await gallery.find(tx, caller.galleryId, name)) ?? notFound()
         // First the new template: then the last old one may go.
-        if (sighted) addGuarded(call, tx, found, { seen: sighted.faces[0], force: params.force })
-        const changed = gallery.update(tx, found, params)
-        const [told] = gallery.describe(tx, [changed])
+        if (sighted)
+          await addGuarded(call, tx, found, { seen: sighted.faces[0], force: params.force })
+        const changed = await gallery.update(tx, found, params)
+        const [told] = await gallery.describe(tx, [changed])
         if (!told) throw new Error('the subject is gone')
         const value = {
           ...told,

@@ -138,18 +138,20 @@ async function compareWithSubject(call: Call) {
   const wanted = await gallery.read((reading) => wantedFor(call, reading))
   const { view, faces } = await look(call, 0, wanted)
   return {
-    effect: (tx: Parameters<typeof gallery.remove>[0]) => {
-      const subject = subjectOf(call, tx)
+    effect: async (tx: Parameters<typeof gallery.remove>[0]) => {
+      const subject = await subjectOf(call, tx)
       const [seen] = faces
-      const best = gallery.best(tx, subject, seen.probes)
+      const best = await gallery.best(tx, subject, seen.probes)
       if (!best)
         throw new ActionError(
           'MODEL_MISMATCH',
           'the subject has no template of a model that is loaded',
         )
       const value = valueOf(call, best.similarity)
-      if (value.matched) gallery.touch(tx, [subject.subjectId])
-      const adoptedFaceId = value.matched ? adopt(call, tx, subject, { seen, best }) : undefined
+      if (value.matched) await gallery.touch(tx, [subject.subjectId])
+      const adoptedFaceId = value.matched
+        ? await adopt(call, tx, subject, { seen, best })
+        : undefined
       const outcome = {
         ...value,
         mode: 'imageToSubject' as const,
@@ -180,10 +182,10 @@ function look(call: Call, index: number, wanted: Wanted = {}) {
 }
 
 /** The models that know the subject; and, where the probe may be stored, what is stored of it. */
-function wantedFor(call: Call, reading: ReadingOf): Wanted {
+async function wantedFor(call: Call, reading: ReadingOf): Promise<Wanted> {
   const { gallery } = call.services
-  const { former, isActive } = gallery.modelsOf(reading, subjectOf(call, reading))
-  const switches = gallery.switches(reading, call.caller.projectId)
+  const { former, isActive } = await gallery.modelsOf(reading, await subjectOf(call, reading))
+  const switches = await gallery.switches(reading, call.caller.projectId)
   return {
     formerTemplates: former,
     contextCrops: !isActive && switches.adopt && switches.storeCrops,
@@ -191,13 +193,13 @@ function wantedFor(call: Call, reading: ReadingOf): Wanted {
 }
 
 /** Both ids together must name one subject. @throws ActionError SUBJECT_NOT_FOUND. */
-function subjectOf({ params, caller, services }: Call, reading: ReadingOf) {
+async function subjectOf({ params, caller, services }: Call, reading: ReadingOf) {
   const { gallery } = services
   const { subjectId: id, externalId: ownId } = params
   const found =
     id === undefined
-      ? gallery.find(reading, caller.galleryId, { externalId: ownId ?? '' })
-      : gallery.find(reading, caller.galleryId, { subjectId: id })
+      ? await gallery.find(reading, caller.galleryId, { externalId: ownId ?? '' })
+      : await gallery.find(reading, caller.galleryId, { subjectId: id })
   if (!found || (ownId !== undefined && found.externalId !== ownId)) return notFound()
   return found
 }

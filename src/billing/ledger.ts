@@ -12,7 +12,12 @@ export class LedgerError extends Error {
 type Owner = { readonly accountId: string; readonly projectId: string }
 
 /** Outside → wallet. @throws LedgerError when the amount is not positive or the wallet overflows. */
-export function topUp(tx: Tx, accountId: string, amountMicros: Micros, atMs: number): number {
+export function topUp(
+  tx: Tx,
+  accountId: string,
+  amountMicros: Micros,
+  atMs: number,
+): Promise<number> {
   const wallet = walletOf(accountId)
   const route = { chain: wallet, fromLedger: 'external', toLedger: wallet }
   return transfer(tx, { kind: 'topUp', ...route, ...noCall, projectId: null, amountMicros, atMs })
@@ -23,7 +28,12 @@ export function topUp(tx: Tx, accountId: string, amountMicros: Micros, atMs: num
  *
  * @throws LedgerError when the source does not hold as much that is free, or the amount is 0.
  */
-export function allocate(tx: Tx, owner: Owner, amountMicros: Micros, atMs: number): number {
+export async function allocate(
+  tx: Tx,
+  owner: Owner,
+  amountMicros: Micros,
+  atMs: number,
+): Promise<number> {
   const wallet = walletOf(owner.accountId)
   const budget = budgetOf(owner.projectId)
   const row = {
@@ -34,8 +44,13 @@ export function allocate(tx: Tx, owner: Owner, amountMicros: Micros, atMs: numbe
     atMs,
   } as const
   return amountMicros < 0n
-    ? transfer(tx, { ...row, fromLedger: budget, toLedger: wallet, amountMicros: -amountMicros })
-    : transfer(tx, { ...row, fromLedger: wallet, toLedger: budget, amountMicros })
+    ? await transfer(tx, {
+        ...row,
+        fromLedger: budget,
+        toLedger: wallet,
+        amountMicros: -amountMicros,
+      })
+    : await transfer(tx, { ...row, fromLedger: wallet, toLedger: budget, amountMicros })
 }
 
 const noCall = { requestId: null, windowStartMs: null }
@@ -46,16 +61,17 @@ const noCall = { requestId: null, windowStartMs: null }
  *
  * @returns whether the free budget covers it.
  */
-export function reserve(tx: Tx, projectId: string, amountMicros: Micros): boolean {
+export async function reserve(tx: Tx, projectId: string, amountMicros: Micros): Promise<boolean> {
   if (amountMicros === 0n) return true
   return tx.ledger.reserve({ ledger: budgetOf(projectId), amountMicros })
 }
 
 /** Frees what was set aside. */
-export function release(tx: Tx, projectId: string, amountMicros: Micros): void {
+export async function release(tx: Tx, projectId: string, amountMicros: Micros): Promise<void> {
   if (amountMicros === 0n) return
   const ledger = budgetOf(projectId)
-  if (!tx.ledger.unreserve({ ledger, amountMicros })) throw new Error(`${ledger} is missing`)
+  if (!(await tx.ledger.unreserve({ ledger, amountMicros })))
+    throw new Error(`${ledger} is missing`)
 }
 
 export type Charge = {
@@ -69,26 +85,29 @@ export type Charge = {
 }
 
 /** Budget → revenue of the action. The reservation must be released before, in the same job. */
-export function charge(tx: Tx, { action, ...paid }: Charge): number {
+export function charge(tx: Tx, { action, ...paid }: Charge): Promise<number> {
   const budget = budgetOf(paid.projectId)
   const toLedger = `revenue:${action}`
   return transfer(tx, { ...paid, kind: 'charge', chain: budget, fromLedger: budget, toLedger })
 }
 
 /** Moves the stored balances, then adds the transfer to its hash chain. */
-function transfer(tx: Tx, row: Omit<TransferRow, 'transferId' | 'seq' | 'rowHash'>): number {
+async function transfer(
+  tx: Tx,
+  row: Omit<TransferRow, 'transferId' | 'seq' | 'rowHash'>,
+): Promise<number> {
   const { fromLedger, toLedger, amountMicros, chain } = row
   if (amountMicros <= 0n || amountMicros > microsMax)
     throw new LedgerError(`${amountMicros} micros cannot be moved`)
-  if (isStored(fromLedger) && !tx.ledger.debit({ ledger: fromLedger, amountMicros }))
+  if (isStored(fromLedger) && !(await tx.ledger.debit({ ledger: fromLedger, amountMicros })))
     throw new LedgerError(`${fromLedger} does not hold ${amountMicros} micros that are free`)
-  if (isStored(toLedger) && !tx.ledger.credit({ ledger: toLedger, amountMicros }))
+  if (isStored(toLedger) && !(await tx.ledger.credit({ ledger: toLedger, amountMicros })))
     throw new LedgerError(`${toLedger} is missing, or would hold more than ${microsMax} micros`)
-  const head = tx.ledger.head(chain)
+  const head = await tx.ledger.head(chain)
   if (!head) throw new LedgerError(`there is no ${chain}`)
   const linked = { ...row, seq: head.headSeq + 1 }
   const rowHash = transferHash(head.headHash, linked)
-  tx.ledger.setHead({ ledger: chain, headSeq: linked.seq, headHash: rowHash })
+  await tx.ledger.setHead({ ledger: chain, headSeq: linked.seq, headHash: rowHash })
   return tx.ledger.append({ ...linked, rowHash })
 }
 

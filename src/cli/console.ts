@@ -25,8 +25,15 @@ async function link(args: readonly string[]): Promise<void> {
     const accountId = await theAccountId(store)
     const atMs = Date.now()
     const who = { userId: null, userName: 'command line', ip: '' }
-    return store.write((tx) => {
-      addAct(tx, { accountId, atMs, ...who, act: 'session.link', target: 'owner', detail: '{}' })
+    return store.write(async (tx) => {
+      await addAct(tx, {
+        accountId,
+        atMs,
+        ...who,
+        act: 'session.link',
+        target: 'owner',
+        detail: '{}',
+      })
       return makeLink(tx, null, atMs)
     })
   })

@@ -4,6 +4,7 @@ import type { Caller } from '../actions/action.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineBookkeeping } from './bookkeeping.ts'
 import { clear, clearPermissions } from './clear.ts'
@@ -17,7 +18,9 @@ export const deleteFace = defineBookkeeping({
   permissions: ['svc.deleteSubject'],
   query: () => undefined,
   run: ({ parts, caller, services: { gallery } }) => ({
-    effect: (tx) => ({ body: removeFace(gallery, tx, caller, parts['image_id']) ?? notFound() }),
+    effect: async (tx) => ({
+      body: (await removeFace(gallery, tx, caller, parts['image_id'])) ?? notFound(),
+    }),
     afterwards: () => gallery.forget(caller.galleryId),
   }),
 })
@@ -32,9 +35,10 @@ export const deleteFaceList = defineBookkeeping({
   query: () => undefined,
   body: z.array(z.guid()).min(1).max(facesMax),
   run: ({ body: faceIds, caller, services: { gallery } }) => ({
-    effect: (tx) => ({
-      body: faceIds.flatMap((faceId) => removeFace(gallery, tx, caller, faceId) ?? []),
-    }),
+    effect: async (tx) => {
+      const removed = await mapInTurn(faceIds, (faceId) => removeFace(gallery, tx, caller, faceId))
+      return { body: removed.filter((face) => face !== undefined) }
+    },
     afterwards: () => gallery.forget(caller.galleryId),
   }),
 })
@@ -53,9 +57,9 @@ export const deleteFaces = defineBookkeeping({
         records.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0),
       )
     return {
-      effect: (tx) => {
-        const found = findNamed(services, tx, caller, name)
-        return { body: { deleted: found ? gallery.remove(tx, found).embeddingCount : 0 } }
+      effect: async (tx) => {
+        const found = await findNamed(services, tx, caller, name)
+        return { body: { deleted: found ? (await gallery.remove(tx, found)).embeddingCount : 0 } }
       },
       afterwards: () => gallery.forget(caller.galleryId),
     }
@@ -73,14 +77,19 @@ function subjectIfAny(query: URLSearchParams): string | undefined {
   return readQuery(subjectQuery, query).subject
 }
 
-function removeFace(gallery: Gallery, tx: Tx, { galleryId }: Caller, faceId: string | undefined) {
+async function removeFace(
+  gallery: Gallery,
+  tx: Tx,
+  { galleryId }: Caller,
+  faceId: string | undefined,
+) {
   if (!isUuid(faceId)) return undefined
-  const [face] = gallery.listFaces(tx, { galleryId, faceId, limit: 1 })
-  const subject = face && gallery.find(tx, galleryId, face)
+  const [face] = await gallery.listFaces(tx, { galleryId, faceId, limit: 1 })
+  const subject = face && (await gallery.find(tx, galleryId, face))
   if (!subject) return undefined
   const { subjectId } = subject
-  const isLast = gallery.listFaces(tx, { galleryId, subjectId, limit: 2 }).length === 1
-  if (isLast) gallery.remove(tx, subject)
-  else gallery.update(tx, subject, { removeFaceIds: [faceId] })
+  const isLast = (await gallery.listFaces(tx, { galleryId, subjectId, limit: 2 })).length === 1
+  if (isLast) await gallery.remove(tx, subject)
+  else await gallery.update(tx, subject, { removeFaceIds: [faceId] })
   return { image_id: face.faceId, subject: subjectName(subject) }
 }

@@ -11,15 +11,17 @@ export const listFaces = defineBookkeeping({
   query: (query) => readQuery(pageQuery, query),
   run: async ({ query: { page, size, subject }, caller, services: { gallery } }) => {
     const { galleryId } = caller
-    const body = await gallery.read((reading) => {
+    const body = await gallery.read(async (reading) => {
       const named =
-        subject === undefined ? undefined : findNamed({ gallery }, reading, caller, subject)
+        subject === undefined ? undefined : await findNamed({ gallery }, reading, caller, subject)
       const isNobody = subject !== undefined && !named
       const filter = { galleryId, subjectId: named?.subjectId, offset: page * size, limit: size }
-      const faces = isNobody ? [] : gallery.listFaces(reading, filter)
-      const ofSubject = named ? gallery.describe(reading, [named])[0]?.embeddingCount : 0
+      const faces = isNobody ? [] : await gallery.listFaces(reading, filter)
+      const ofSubject = named ? (await gallery.describe(reading, [named]))[0]?.embeddingCount : 0
       const total =
-        subject === undefined ? gallery.size(reading, galleryId).templateCount : (ofSubject ?? 0)
+        subject === undefined
+          ? (await gallery.size(reading, galleryId)).templateCount
+          : (ofSubject ?? 0)
       return {
         faces: faces.map((one) => ({ image_id: one.faceId, subject: subjectName(one) })),
         page_number: page,

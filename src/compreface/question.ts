@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Action } from '../actions/action.ts'
 import { analyze } from '../actions/analyze.ts'
 import { ActionError } from '../lib/errors.ts'
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
 import type { ImageItem } from './pictures.ts'
@@ -16,8 +17,10 @@ export type Question<Value> = {
   readonly run: (at: Workplace & { readonly debug: boolean }) => Promise<Replying<Value>>
 }
 
+type Replied<Value> = { readonly value: Value; readonly scores: readonly Score[] }
+
 type Replying<Value> = {
-  readonly effect: (tx: Tx) => { readonly value: Value; readonly scores: readonly Score[] }
+  readonly effect: (tx: Tx) => Promise<Replied<Value>> | Replied<Value>
   readonly afterwards?: (() => Promise<void>) | undefined
 }
 
@@ -34,8 +37,8 @@ export function questionTo<Params extends z.ZodType, Value extends z.ZodType>(
       const { effect, afterwards } = await action.run({ ...at, params })
       return { effect: (tx) => reply(tx), afterwards }
 
-      function reply(tx: Tx) {
-        const [outcome] = effect(tx)
+      async function reply(tx: Tx) {
+        const [outcome] = await effect(tx)
         if (!outcome) throw new Error('an action has at least one outcome')
         if ('error' in outcome) throw new ActionError(outcome.error.code, outcome.error.message)
         return { value: action.value.parse(outcome.value), scores: action.scores(outcome) }
@@ -72,9 +75,9 @@ export function workOf<Value>({ main, pictures, query, tell }: Look<Value>): Wor
         Promise.all(analyses.map((one) => one.run(asking))),
       ])
       return {
-        effect: (tx) => {
-          const { value, scores } = first.effect(tx)
-          const seen = others.map((one) => one.effect(tx).value)
+        effect: async (tx) => {
+          const { value, scores } = await first.effect(tx)
+          const seen = await mapInTurn(others, async (one) => (await one.effect(tx)).value)
           return { body: tell(value, seen), scores }
         },
         afterwards: first.afterwards,

@@ -50,7 +50,7 @@ export type Workplace = {
 
 export type Finished = {
   /** Writes what is to be written, in one transaction with the charge, and says the answer. */
-  readonly effect: (tx: Tx) => Told
+  readonly effect: (tx: Tx) => Promise<Told> | Told
   readonly afterwards?: (() => Promise<void>) | undefined
 }
 
@@ -124,8 +124,8 @@ async function workAndSettle(work: Work, at: Workplace, settling: Settling): Pro
   }
   try {
     const { effect, afterwards } = await finish(work, at)
-    const conclude = (tx: Tx) => {
-      const told = effect(tx)
+    const conclude = async (tx: Tx) => {
+      const told = await effect(tx)
       body = told.body
       const outcome = { correlationId: undefined, value: {} }
       return { answer: answered(echo, [outcome]), scores: told.scores ?? [] }

@@ -9,14 +9,14 @@ export function subjectName(one: Pick<SubjectRow, 'externalId' | 'subjectId'>): 
 }
 
 /** The subject of that name in the gallery of the caller. */
-export function findNamed(
+export async function findNamed(
   { gallery }: Pick<Services, 'gallery'>,
   reading: Reading,
   { galleryId }: Pick<Caller, 'galleryId'>,
   name: string,
-): SubjectRow | undefined {
-  const found = gallery.find(reading, galleryId, { externalId: name })
+): Promise<SubjectRow | undefined> {
+  const found = await gallery.find(reading, galleryId, { externalId: name })
   if (found || !isUuid(name)) return found
-  const unnamed = gallery.find(reading, galleryId, { subjectId: name })
+  const unnamed = await gallery.find(reading, galleryId, { subjectId: name })
   return unnamed?.externalId === null ? unnamed : undefined
 }

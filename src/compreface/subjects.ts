@@ -33,10 +33,10 @@ export const addSubject = defineBookkeeping({
   query: noQuery,
   body: named,
   run: ({ body: { subject }, caller, services }) => ({
-    effect: (tx) => {
-      if (findNamed(services, tx, caller, subject))
+    effect: async (tx) => {
+      if (await findNamed(services, tx, caller, subject))
         throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject has this name already')
-      services.gallery.create(tx, caller, { externalId: subject })
+      await services.gallery.create(tx, caller, { externalId: subject })
       return { body: { subject } }
     },
   }),
@@ -50,9 +50,9 @@ export const renameSubject = defineBookkeeping({
   query: noQuery,
   body: named,
   run: ({ parts, body, caller, services }) => ({
-    effect: (tx) => {
-      const found = findNamed(services, tx, caller, parts['subject'] ?? '') ?? notFound()
-      services.gallery.update(tx, found, { externalId: body.subject })
+    effect: async (tx) => {
+      const found = (await findNamed(services, tx, caller, parts['subject'] ?? '')) ?? notFound()
+      await services.gallery.update(tx, found, { externalId: body.subject })
       return { body: { updated: true } }
     },
   }),
@@ -64,9 +64,9 @@ export const deleteSubject = defineBookkeeping({
   permissions: ['svc.deleteSubject'],
   query: noQuery,
   run: ({ parts, caller, services }) => ({
-    effect: (tx) => {
-      const found = findNamed(services, tx, caller, parts['subject'] ?? '') ?? notFound()
-      services.gallery.remove(tx, found)
+    effect: async (tx) => {
+      const found = (await findNamed(services, tx, caller, parts['subject'] ?? '')) ?? notFound()
+      await services.gallery.remove(tx, found)
       return { body: { subject: subjectName(found) } }
     },
     afterwards: () => services.gallery.forget(caller.galleryId),

@@ -40,5 +40,5 @@ async function ownerOf({ request, caller: { galleryId }, options }: Asked) {
   const { image_id: faceId } = request.parts
   if (!isUuid(faceId)) return undefined
   const filter = { galleryId, faceId, limit: 1 }
-  return gallery.read((reading) => gallery.listFaces(reading, filter)[0])
+  return gallery.read(async (reading) => (await gallery.listFaces(reading, filter))[0])
 }

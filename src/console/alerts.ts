@@ -31,8 +31,12 @@ const diskEmptyBytes = 1024 ** 3
 const diskLowBytes = 5 * 1024 ** 3
 
 /** What somebody should look after, the worst first. */
-export function alertsOf(reading: Reading, watched: Watched): Alert[] {
-  const alerts = [...diskAlerts(watched), ...budgetAlerts(watched), ...keyAlerts(reading, watched)]
+export async function alertsOf(reading: Reading, watched: Watched): Promise<Alert[]> {
+  const alerts = [
+    ...diskAlerts(watched),
+    ...budgetAlerts(watched),
+    ...(await keyAlerts(reading, watched)),
+  ]
   const order = ['critical', 'warning', 'info']
   return alerts.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity))
 }
@@ -61,9 +65,9 @@ function budgetAlerts({ projects }: Watched): Alert[] {
   })
 }
 
-function keyAlerts(reading: Reading, { accountId, nowMs }: Watched): Alert[] {
+async function keyAlerts(reading: Reading, { accountId, nowMs }: Watched): Promise<Alert[]> {
   const now = new Date(nowMs)
-  const keys = findKeys(reading, { accountId, now, limit: keysMax })
+  const keys = await findKeys(reading, { accountId, now, limit: keysMax })
   return keys.flatMap(({ keyId, name, projectId, projectName, state, expiresAtUtc }): Alert[] => {
     if (expiresAtUtc === null || state === 'revoked') return []
     const leftMs = Date.parse(expiresAtUtc) - nowMs

@@ -47,9 +47,9 @@ export const callsChart = defineRead({
     const steps = stepsOf(query, clock())
     const chosen = { ...query, ...steps, accountId: visitor.accountId }
     const by = { by: bys[query.by], stepMs: steps.stepMs }
-    return store.read((reading) => {
-      const rows = countCalls(reading, chosen, by)
-      const names = namesOf(reading, visitor.accountId)
+    return store.read(async (reading) => {
+      const rows = await countCalls(reading, chosen, by)
+      const names = await namesOf(reading, visitor.accountId)
       const lines = linesOf(rows, steps, { zero: 0, value: ({ calls }) => calls })
       const series = [...lines].map(([id, counts]) => {
         const total = counts.reduce((sum, count) => sum + count, 0)
@@ -72,9 +72,9 @@ export const spendChart = defineRead({
     const steps = stepsOf(query, clock())
     const chosen = { ...query, ...steps, accountId: visitor.accountId }
     const by = { by: bys[query.by], stepMs: steps.stepMs }
-    return store.read((reading) => {
-      const rows = countCalls(reading, chosen, by).filter((row) => row.costMicros > 0n)
-      const names = namesOf(reading, visitor.accountId)
+    return store.read(async (reading) => {
+      const rows = (await countCalls(reading, chosen, by)).filter((row) => row.costMicros > 0n)
+      const names = await namesOf(reading, visitor.accountId)
       const lines = linesOf(rows, steps, { zero: 0n, value: (row) => row.costMicros })
       const series = [...lines].map(([id, spent]) => {
         const total = spent.reduce((sum, amount) => sum + amount, 0n)
@@ -88,10 +88,10 @@ export const spendChart = defineRead({
 })
 
 /** What projects and keys are called, by their ids; actions and codes are their own names. */
-function namesOf(reading: Reading, accountId: string): ReadonlyMap<string, string> {
-  const projects = projectFacts(reading, accountId)
+async function namesOf(reading: Reading, accountId: string): Promise<ReadonlyMap<string, string>> {
+  const projects = await projectFacts(reading, accountId)
   const named = projects.map(({ projectId, name }) => [projectId, name] as const)
-  return new Map([...named, ...keyNames(reading, accountId)])
+  return new Map([...named, ...(await keyNames(reading, accountId))])
 }
 
 const milliseconds = z.number().nullable()
@@ -154,11 +154,12 @@ export const scoresChart = defineRead({
     const { accountId } = visitor
     const { kind, projectId } = query
     const { fromMs, toMs } = stepsOf(query, clock())
-    return store.read((reading) => {
-      const found = countScores(reading, { accountId, projectId, kind, fromMs, toMs })
+    return store.read(async (reading) => {
+      const found = await countScores(reading, { accountId, projectId, kind, fromMs, toMs })
       const counts = Array.from({ length: scoreBins }, () => 0)
       for (const { bin, count } of found) counts[bin] = count
-      const [project] = projectId === undefined ? [] : projectFacts(reading, accountId, projectId)
+      const [project] =
+        projectId === undefined ? [] : await projectFacts(reading, accountId, projectId)
       return {
         edges: Array.from({ length: scoreBins + 1 }, (_, at) => at / scoreBins),
         counts,

@@ -20,9 +20,15 @@ const deletions = describeList({
     const { fromUtc, toUtc, ...ids } = call.query
     const { store, gallery } = call.services
     const times = { fromUtc: fromUtc?.toISOString(), toUtc: toUtc?.toISOString() }
-    return store.read((reading) => {
-      const { galleryId } = theProject(reading, call)
-      const found = gallery.listDeletions(reading, { galleryId, ...ids, ...times, before, limit })
+    return store.read(async (reading) => {
+      const { galleryId } = await theProject(reading, call)
+      const found = await gallery.listDeletions(reading, {
+        galleryId,
+        ...ids,
+        ...times,
+        before,
+        limit,
+      })
       return found.map(({ seq, record }) => ({ item: record, place: seq }))
     })
   },

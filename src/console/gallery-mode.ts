@@ -20,8 +20,8 @@ export const previewGalleryMode = defineRead({
     subjectsSeenThen: count,
   }),
   handle: async (call) =>
-    call.services.store.read((reading) => {
-      const facts = theProject(reading, call)
+    call.services.store.read(async (reading) => {
+      const facts = await theProject(reading, call)
       const to = facts.galleryMode === 'isolated' ? 'shared' : 'isolated'
       const then = to === 'shared' ? facts.accountId : facts.projectId
       return {
@@ -29,7 +29,7 @@ export const previewGalleryMode = defineRead({
         to,
         statement: statementOf(facts, to),
         subjectsSeenNow: facts.subjectCount,
-        subjectsSeenThen: gallerySize(reading, then).subjectCount,
+        subjectsSeenThen: (await gallerySize(reading, then)).subjectCount,
       }
     }),
 })

@@ -17,10 +17,13 @@ const groups = describeList({
   item: group,
   place: z.string(),
   find: async (call, { after, limit }) =>
-    call.services.store.read((reading) => {
-      const { galleryId } = theProject(reading, call)
+    call.services.store.read(async (reading) => {
+      const { galleryId } = await theProject(reading, call)
       const part = { text: call.query.q, after, limit }
-      return listGroups(reading, galleryId, part).map((item) => ({ item, place: item.name }))
+      return (await listGroups(reading, galleryId, part)).map((item) => ({
+        item,
+        place: item.name,
+      }))
     }),
 })
 
@@ -33,8 +36,8 @@ export const countGroup = defineRead({
   query: noQuery,
   answer: z.object({ group: z.string(), count }),
   handle: async (call) =>
-    call.services.store.read((reading) => {
-      const { name, subjectCount } = theGroup(reading, call)
+    call.services.store.read(async (reading) => {
+      const { name, subjectCount } = await theGroup(reading, call)
       return { group: name, count: subjectCount }
     }),
 })
@@ -50,8 +53,8 @@ export const removeGroup = defineWrite({
   answer: z.object({ group: z.string(), deletedCount: count }),
   handle: async (call, { tx }) => {
     const { gallery } = call.services
-    const { name, subjectCount } = theGroup(tx, call)
-    const { projectId, galleryId } = theProject(tx, call)
+    const { name, subjectCount } = await theGroup(tx, call)
+    const { projectId, galleryId } = await theProject(tx, call)
     if (call.body.confirm !== name)
       throw new Invalid([{ path: 'body.confirm', message: 'repeat the name of the group' }])
     const answer = { group: name, deletedCount: subjectCount }
@@ -66,10 +69,10 @@ export const removeGroup = defineWrite({
   },
 })
 
-function theGroup(reading: Reading, call: ConsoleCall) {
-  const { galleryId } = theProject(reading, call)
+async function theGroup(reading: Reading, call: ConsoleCall) {
+  const { galleryId } = await theProject(reading, call)
   const { name = '' } = call.parts
-  const found = listGroups(reading, galleryId, { name })[0]
+  const found = (await listGroups(reading, galleryId, { name }))[0]
   if (!found) throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no such group.')
   return found
 }

@@ -18,11 +18,11 @@ export async function userOfGuess(
   { store, clock, throttle, passwords, log }: ConsoleServices,
 ): Promise<User> {
   const guess = { nameKey: nameKeyOf(name), clientIp }
-  const { user, isKnownPlace } = await store.read((reading) => {
-    const user = findUserByName(reading, name)
+  const { user, isKnownPlace } = await store.read(async (reading) => {
+    const user = await findUserByName(reading, name)
     const sinceMs = clock() - knownMs
     const { userId } = user ?? {}
-    return { user, isKnownPlace: hasActedFrom(reading, { userId, ip: clientIp, sinceMs }) }
+    return { user, isKnownPlace: await hasActedFrom(reading, { userId, ip: clientIp, sinceMs }) }
   })
   throttle.admit(guess, isKnownPlace)
   const isRight = await passwords.isRight(password, user?.password ?? null)

@@ -73,14 +73,14 @@ export const mintKey = defineWrite({
   handle: async ({ body, visitor, services }, { db, tx }) => {
     const { accountId } = visitor
     const now = new Date(services.clock())
-    const { projectId } = theProject(tx, { parts: { projectId: body.projectId }, visitor })
+    const { projectId } = await theProject(tx, { parts: { projectId: body.projectId }, visitor })
     if (body.expiresAtUtc && body.expiresAtUtc <= now)
       throw new Invalid([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
     const expiresAtUtc = body.expiresAtUtc?.toISOString() ?? null
     const permissions = [...new Set(body.permissions)]
     const wanted = { projectId, name: body.name, permissions, expiresAtUtc }
     const minted = await createKey(db, wanted, now)
-    const made = findKey(tx, { accountId, keyId: minted.keyId, now })
+    const made = await findKey(tx, { accountId, keyId: minted.keyId, now })
     if (!made) throw new Error('a key was made and is not there')
     const answer = { ...made, permissions, key: minted.key }
     return { answer, target: minted.keyId, detail: wanted }
@@ -98,12 +98,12 @@ export const revoke = defineWrite({
   handle: async ({ body, parts, visitor, services }, { db, tx }) => {
     const now = new Date(services.clock())
     const wanted = { accountId: visitor.accountId, keyId: parts['keyId'] ?? '', now }
-    const before = findKey(tx, wanted)
+    const before = await findKey(tx, wanted)
     if (!before) throw new HttpError(404, 'There is no such key.')
     if (![before.name, before.last4].includes(body.confirm))
       throw new Invalid([{ path: 'body.confirm', message: 'repeat the name of the key' }])
     await revokeKey(db, before.keyId, now)
-    const after = findKey(tx, wanted) ?? before
+    const after = (await findKey(tx, wanted)) ?? before
     const { name, last4, projectId } = after
     const answer = { ...after, permissions: [...after.permissions] }
     return { answer, target: before.keyId, detail: { name, last4, projectId } }

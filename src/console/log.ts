@@ -46,9 +46,9 @@ const log = describeList({
     const { fromUtc, toUtc, ...names } = query
     const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
     const place = after && { atMs: after[0], callId: after[1] }
-    return store.read((reading) => {
-      const calls = readCalls(reading, { ...names, ...times, accountId, after: place, limit })
-      const show = shower(reading, accountId)
+    return store.read(async (reading) => {
+      const calls = await readCalls(reading, { ...names, ...times, accountId, after: place, limit })
+      const show = await shower(reading, accountId)
       return calls.map((call) => ({ item: show(call), place: [call.atMs, call.callId] as const }))
     })
   },
@@ -69,14 +69,15 @@ export const getCall = defineRead({
       .optional(),
   }),
   handle: async ({ parts, visitor, services: { store } }) =>
-    store.read((reading) => {
+    store.read(async (reading) => {
       const { accountId } = visitor
-      const call = findCall(reading, Number(parts['callId']))
-      const isOwn = call && projectFacts(reading, accountId, call.projectId).length > 0
+      const call = await findCall(reading, Number(parts['callId']))
+      const isOwn = call && (await projectFacts(reading, accountId, call.projectId)).length > 0
       if (!isOwn) throw new HttpError(404, 'There is no such call in the log.')
-      const moved = call.transferId === null ? undefined : findTransfer(reading, call.transferId)
-      const attempt = findAttempt(reading, call)
-      const show = shower(reading, accountId)
+      const moved =
+        call.transferId === null ? undefined : await findTransfer(reading, call.transferId)
+      const attempt = await findAttempt(reading, call)
+      const show = await shower(reading, accountId)
       return {
         ...show(call),
         ...(moved && { transfer: transferShown(moved, show(call).projectName) }),
@@ -86,10 +87,10 @@ export const getCall = defineRead({
 })
 
 /** Shows rows with the names of their keys and projects. */
-function shower(reading: Reading, accountId: string) {
-  const keys = keyNames(reading, accountId)
+async function shower(reading: Reading, accountId: string) {
+  const keys = await keyNames(reading, accountId)
   const projects = new Map(
-    projectFacts(reading, accountId).map(({ projectId, name }) => [projectId, name]),
+    (await projectFacts(reading, accountId)).map(({ projectId, name }) => [projectId, name]),
   )
   return (call: Call) => ({
     callId: call.callId,

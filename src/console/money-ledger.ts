@@ -35,10 +35,10 @@ const ledger = describeList({
     const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
     const place = after && { atMs: after[0], transferId: after[1] }
     const filter = { accountId, projectId, kind, ...times, after: place, limit }
-    return store.read((reading) => {
-      const projects = projectFacts(reading, accountId)
+    return store.read(async (reading) => {
+      const projects = await projectFacts(reading, accountId)
       const names = new Map(projects.map((project) => [project.projectId, project.name]))
-      return findTransfers(reading, filter).map((found) => ({
+      return (await findTransfers(reading, filter)).map((found) => ({
         item: transferShown(found, names.get(found.projectId ?? '')),
         place: [found.atMs, found.transferId] as const,
       }))

@@ -89,7 +89,7 @@ export const topUpWallet = defineWrite({
   handle: async ({ body, visitor, services }, { db, tx }) => {
     const { accountId } = visitor
     const { amountMicros, note } = body
-    const transferId = topUp(tx, accountId, amountMicros, services.clock())
+    const transferId = await topUp(tx, accountId, amountMicros, services.clock())
     const answer = { walletMicros: String(await walletMicros(db, accountId)) }
     const detail = { transferId, amountMicros: String(amountMicros), ...(note && { note }) }
     return { answer, target: walletOf(accountId), detail }
@@ -110,9 +110,14 @@ export const allocateBudget = defineWrite({
   handle: async ({ body, visitor, services }, { db, tx }) => {
     const { accountId } = visitor
     const parts = { projectId: body.projectId }
-    const { projectId } = theProject(tx, { parts, visitor })
-    const transferId = allocate(tx, { accountId, projectId }, body.amountMicros, services.clock())
-    const { balanceMicros } = theProject(tx, { parts, visitor })
+    const { projectId } = await theProject(tx, { parts, visitor })
+    const transferId = await allocate(
+      tx,
+      { accountId, projectId },
+      body.amountMicros,
+      services.clock(),
+    )
+    const { balanceMicros } = await theProject(tx, { parts, visitor })
     const wallet = String(await walletMicros(db, accountId))
     const detail = { transferId, amountMicros: String(body.amountMicros) }
     const answer = { walletMicros: wallet, budgetMicros: String(balanceMicros) }

@@ -58,11 +58,11 @@ export const getOverview = defineRead({
     const { disk } = await services.system()
     const balances = await balancesOf(services.store.db, accountId)
     const wallet = balances.find(({ ledger }) => ledger === walletOf(accountId))
-    return services.store.read((reading) => {
-      const projects = projectFacts(reading, accountId)
-      const galleries = galleryFacts(reading, accountId)
+    return services.store.read(async (reading) => {
+      const projects = await projectFacts(reading, accountId)
+      const galleries = await galleryFacts(reading, accountId)
       return {
-        ...traffic(reading, call),
+        ...(await traffic(reading, call)),
         budgets: projects.map(({ projectId, name, ...facts }) => ({
           projectId,
           name,
@@ -77,7 +77,7 @@ export const getOverview = defineRead({
           subjects: subjectCount,
           templates: templateCount,
         })),
-        alerts: alertsOf(reading, { accountId, projects, disk, nowMs: services.clock() }),
+        alerts: await alertsOf(reading, { accountId, projects, disk, nowMs: services.clock() }),
       }
     })
   },
@@ -85,7 +85,7 @@ export const getOverview = defineRead({
 
 type OverviewCall = ConsoleCall<{ readonly projectId?: string | undefined; readonly days: string }>
 
-function traffic(
+async function traffic(
   reading: Parameters<typeof countCalls>[0],
   { query, visitor, services }: OverviewCall,
 ) {
@@ -96,7 +96,7 @@ function traffic(
     nowMs,
   )
   const chosen = { ...steps, accountId: visitor.accountId, projectId: query.projectId }
-  const rows = countCalls(reading, chosen, { by: 'code', stepMs: steps.stepMs })
+  const rows = await countCalls(reading, chosen, { by: 'code', stepMs: steps.stepMs })
   const series = steps.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
   const codes = new Map<string, number>()
   for (const { atMs, id: code, calls } of rows) {
@@ -107,7 +107,8 @@ function traffic(
     codes.set(code, (codes.get(code) ?? 0) + calls)
   }
   const latencies = emptyLatencies()
-  for (const step of latenciesOf(reading, chosen, dayMs).values()) addLatencies(latencies, step)
+  for (const step of (await latenciesOf(reading, chosen, dayMs)).values())
+    addLatencies(latencies, step)
   const calls = rows.reduce((sum, row) => sum + row.calls, 0)
   const errors = [...codes].sort(([, a], [, b]) => b - a)
   const failed = errors.reduce((sum, [, times]) => sum + times, 0)

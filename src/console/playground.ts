@@ -122,8 +122,8 @@ async function playgroundKey({ body, visitor, services }: Playing): Promise<KeyF
   if (known) return known
   return store.change(async ({ db, tx }) => {
     const now = new Date(clock())
-    if (!findHiddenKey(tx, projectId)) await createHiddenKey(db, projectId, now)
-    const made = findHiddenKey(tx, projectId)
+    if (!(await findHiddenKey(tx, projectId))) await createHiddenKey(db, projectId, now)
+    const made = await findHiddenKey(tx, projectId)
     if (!made) throw new Error('the key of the playground was made and is not there')
     return made
   })

@@ -75,7 +75,7 @@ export const addProject = defineWrite({
       throw new HttpError(409, 'There is a project of this name.')
     const now = new Date(services.clock())
     const { projectId } = await createProject(db, { ...body, accountId }, now)
-    const made = theProject(tx, { parts: { projectId }, visitor })
+    const made = await theProject(tx, { parts: { projectId }, visitor })
     return { answer: shown(made, services), target: projectId, detail: body }
   },
 })
@@ -101,7 +101,7 @@ export const changeProject = defineWrite({
   answer: project,
   handle: async (call, { db, tx }) => {
     const { body, services } = call
-    const before = theProject(tx, call)
+    const before = await theProject(tx, call)
     const { statement, ...given } = body
     refuseUnread(before, { galleryMode: given.galleryMode, statement })
     await refuseTaken(db, before, given.name)
@@ -110,7 +110,7 @@ export const changeProject = defineWrite({
       Object.entries(given).filter(([, value]) => value !== undefined),
     )
     await updateProject(db, projectId, change)
-    const answer = shown(theProject(tx, call), services)
+    const answer = shown(await theProject(tx, call), services)
     const written = { answer, target: projectId, detail: change }
     if (given.switches?.storeCrops !== false) return written
     return {

@@ -58,8 +58,8 @@ export const signIn = defineWrite({
   },
   handle: async ({ services, visitor, prepared: user }, { tx }) => {
     // What the cookie held before opens nothing any more: nobody can plant a session.
-    if (visitor.token !== undefined) endSession(tx, hashToken(visitor.token))
-    return { ...beginSession(tx, user, services), target: user.userId }
+    if (visitor.token !== undefined) await endSession(tx, hashToken(visitor.token))
+    return { ...(await beginSession(tx, user, services)), target: user.userId }
   },
 })
 
@@ -72,7 +72,7 @@ export const signOut = defineWrite({
   body: nothing,
   answer: session,
   handle: async ({ visitor, services: { version } }, { tx }) => {
-    if (visitor.token !== undefined) endSession(tx, hashToken(visitor.token))
+    if (visitor.token !== undefined) await endSession(tx, hashToken(visitor.token))
     const answer = { state: 'signedOut' as const, currency, version }
     return { answer, target: visitor.userId ?? '', headers: setCookie(undefined) }
   },
@@ -92,26 +92,31 @@ export const changePassword = defineWrite({
     return services.passwords.hash(body.next)
   },
   handle: async ({ visitor, services, prepared }, { tx }) => {
-    const user = findUser(tx, visitor.userId ?? '')
+    const user = await findUser(tx, visitor.userId ?? '')
     if (!user) throw new HttpError(401, 'Sign in first.')
-    changeUser(tx, user.userId, { password: prepared })
+    await changeUser(tx, user.userId, { password: prepared })
     // Whoever else has a session of this user had the old password.
-    endSessionsOf(tx, user.userId)
-    return { ...beginSession(tx, user, services), target: user.userId }
+    await endSessionsOf(tx, user.userId)
+    return { ...(await beginSession(tx, user, services)), target: user.userId }
   },
 })
 
 /** A new session of a user: its cookie, and what the browser is told. */
-export function beginSession(
+export async function beginSession(
   tx: Tx,
   { userId, name, role, accountId }: Pick<User, 'userId' | 'name' | 'role' | 'accountId'>,
   { clock, version }: ConsoleCall['services'],
 ) {
   const nowMs = clock()
   const token = newToken()
-  forgetSessions(tx, nowMs - sessionMsMax, nowMs - idleMsMax)
-  addSession(tx, { tokenHash: hashToken(token), userId, createdAtMs: nowMs, lastSeenAtMs: nowMs })
-  changeUser(tx, userId, { lastSeenAtUtc: new Date(nowMs).toISOString() })
+  await forgetSessions(tx, nowMs - sessionMsMax, nowMs - idleMsMax)
+  await addSession(tx, {
+    tokenHash: hashToken(token),
+    userId,
+    createdAtMs: nowMs,
+    lastSeenAtMs: nowMs,
+  })
+  await changeUser(tx, userId, { lastSeenAtUtc: new Date(nowMs).toISOString() })
   const by: Visitor = { userId, name, role, accountId, token, lastSeenAtMs: nowMs }
   return { answer: sessionOf(by, version), by, headers: setCookie(token) }
 }

@@ -15,9 +15,9 @@ import { hashToken, newToken } from './visitor.ts'
 const linkMsMax = 24 * 3_600_000
 
 /** Makes a link that sets a password once, within a day. @param userId whose; null: an owner's. */
-export function makeLink(tx: Tx, userId: string | null, nowMs: number): string {
+export async function makeLink(tx: Tx, userId: string | null, nowMs: number): Promise<string> {
   const token = newToken()
-  addLink(tx, { tokenHash: hashToken(token), userId, expiresAtMs: nowMs + linkMsMax })
+  await addLink(tx, { tokenHash: hashToken(token), userId, expiresAtMs: nowMs + linkMsMax })
   return token
 }
 
@@ -51,18 +51,22 @@ export const setUp = defineWrite({
   },
   handle: async (call, { tx }) => {
     const { body, services, prepared } = call
-    const { userId, tokenHash } = openLink(tx, body.token, services)
-    endLink(tx, tokenHash)
-    const user = userId === null ? owner(tx, call) : invited(tx, userId)
-    changeUser(tx, user.userId, { password: prepared, disabledAtUtc: null })
-    endSessionsOf(tx, user.userId)
-    return { ...beginSession(tx, user, services), target: user.userId, detail: { role: user.role } }
+    const { userId, tokenHash } = await openLink(tx, body.token, services)
+    await endLink(tx, tokenHash)
+    const user = userId === null ? await owner(tx, call) : await invited(tx, userId)
+    await changeUser(tx, user.userId, { password: prepared, disabledAtUtc: null })
+    await endSessionsOf(tx, user.userId)
+    return {
+      ...(await beginSession(tx, user, services)),
+      target: user.userId,
+      detail: { role: user.role },
+    }
   },
 })
 
 /** @throws HttpError 404 when the link is unknown, used or over; nobody learns which. */
-function openLink(reading: Reading, token: string, { clock }: ConsoleCall['services']) {
-  const found = findLink(reading, hashToken(token), clock())
+async function openLink(reading: Reading, token: string, { clock }: ConsoleCall['services']) {
+  const found = await findLink(reading, hashToken(token), clock())
   if (found) return found
   throw new HttpError(404, 'This link is unknown, was used, or is over. Ask for a new one.')
 }
@@ -70,19 +74,19 @@ function openLink(reading: Reading, token: string, { clock }: ConsoleCall['servi
 type Setting = ConsoleCall<unknown, { readonly name?: string | undefined }>
 
 /** The owner of that name, new or not: whoever can make such a link rules the machine anyway. */
-function owner(tx: Tx, { body, visitor, services }: Setting): User {
+async function owner(tx: Tx, { body, visitor, services }: Setting): Promise<User> {
   const { name } = body
   if (name === undefined) throw new Invalid([{ path: 'body.name', message: 'say a name' }])
-  const known = findUserByName(tx, name)
+  const known = await findUserByName(tx, name)
   if (known) {
-    changeUser(tx, known.userId, { role: 'owner' })
+    await changeUser(tx, known.userId, { role: 'owner' })
     return { ...known, role: 'owner' }
   }
   return newUser(tx, { name, role: 'owner', accountId: visitor.accountId }, services.clock())
 }
 
-function invited(tx: Tx, userId: string): User {
-  const found = findUser(tx, userId)
+async function invited(tx: Tx, userId: string): Promise<User> {
+  const found = await findUser(tx, userId)
   if (!found) throw new Error('a link is of nobody')
   return found
 }
@@ -92,7 +96,7 @@ export function newUser(
   tx: Tx,
   wanted: Pick<User, 'name' | 'role' | 'accountId'>,
   nowMs: number,
-): User {
+): Promise<User> {
   return addUser(tx, {
     ...wanted,
     userId: newId(),

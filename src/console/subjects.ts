@@ -26,9 +26,9 @@ const subjects = describeList({
   find: async (call, { after, limit }) => {
     const { query, services } = call
     const { q: text, group, createdFromUtc, createdToUtc } = query
-    return services.store.read((reading) => {
+    return services.store.read(async (reading) => {
       const filter = {
-        galleryId: theProject(reading, call).galleryId,
+        galleryId: (await theProject(reading, call)).galleryId,
         externalId: query.externalId,
         group,
         text,
@@ -37,8 +37,8 @@ const subjects = describeList({
         after: after && { createdAtUtc: after[0], subjectId: after[1] },
         limit,
       }
-      const rows = services.gallery.list(reading, filter)
-      return services.gallery.describe(reading, rows).map((item) => {
+      const rows = await services.gallery.list(reading, filter)
+      return (await services.gallery.describe(reading, rows)).map((item) => {
         return { item, place: [item.createdAtUtc, item.subjectId] as const }
       })
     })
@@ -53,7 +53,9 @@ export const getSubject = defineRead({
   query: noQuery,
   answer: subject,
   handle: async (call) =>
-    call.services.store.read((reading) => shown(reading, theSubject(reading, call), call)),
+    call.services.store.read(async (reading) =>
+      shown(reading, await theSubject(reading, call), call),
+    ),
 })
 
 export const changeSubject = defineWrite({
@@ -72,10 +74,10 @@ export const changeSubject = defineWrite({
   }),
   answer: subject,
   handle: async (call, { tx }) => {
-    const changed = call.services.gallery.update(tx, theSubject(tx, call), call.body)
+    const changed = await call.services.gallery.update(tx, await theSubject(tx, call), call.body)
     // What was written about a person is not for the audit, which is kept for ever.
     const detail = { fields: Object.keys(call.body), projectId: call.parts['projectId'] }
-    return { answer: shown(tx, changed, call), target: changed.subjectId, detail }
+    return { answer: await shown(tx, changed, call), target: changed.subjectId, detail }
   },
 })
 
@@ -89,11 +91,11 @@ export const removeSubject = defineWrite({
   answer: deletionRecord,
   handle: async (call, { tx }) => {
     const { gallery } = call.services
-    const found = theSubject(tx, call)
+    const found = await theSubject(tx, call)
     const { subjectId, galleryId } = found
     if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
       throw new Invalid([{ path: 'body.confirm', message: 'repeat the first 8 digits of the id' }])
-    const answer = gallery.remove(tx, found)
+    const answer = await gallery.remove(tx, found)
     const detail = { deletionId: answer.deletionId, projectId: call.parts['projectId'] }
     return { answer, target: subjectId, detail, afterwards: () => gallery.forget(galleryId) }
   },
@@ -110,26 +112,28 @@ export const removeFace = defineWrite({
   handle: async (call, { tx }) => {
     const { gallery } = call.services
     const { faceId = '' } = call.parts
-    const found = theSubject(tx, call)
-    const changed = gallery.update(tx, found, { removeFaceIds: [faceId] })
+    const found = await theSubject(tx, call)
+    const changed = await gallery.update(tx, found, { removeFaceIds: [faceId] })
     const { subjectId, galleryId } = changed
-    const answer = shown(tx, changed, call)
+    const answer = await shown(tx, changed, call)
     const afterwards = () => gallery.forget(galleryId)
     return { answer, target: subjectId, detail: { faceId }, afterwards }
   },
 })
 
-function theSubject(reading: Reading, call: ConsoleCall): SubjectRow {
-  const { galleryId } = theProject(reading, call)
+async function theSubject(reading: Reading, call: ConsoleCall): Promise<SubjectRow> {
+  const { galleryId } = await theProject(reading, call)
   const { subjectId = '' } = call.parts
   const { gallery } = call.services
-  const found = isUuid(subjectId) ? gallery.find(reading, galleryId, { subjectId }) : undefined
+  const found = isUuid(subjectId)
+    ? await gallery.find(reading, galleryId, { subjectId })
+    : undefined
   if (!found) throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery has no such subject.')
   return found
 }
 
-function shown(reading: Reading, row: SubjectRow, { services: { gallery } }: ConsoleCall) {
-  const [described] = gallery.describe(reading, [row], { faces: true })
+async function shown(reading: Reading, row: SubjectRow, { services: { gallery } }: ConsoleCall) {
+  const [described] = await gallery.describe(reading, [row], { faces: true })
   if (!described) throw new Error('the subject is gone')
   return described
 }

@@ -46,10 +46,11 @@ export const inviteUser = defineWrite({
   body: z.strictObject({ name, role }),
   answer: invited,
   handle: async ({ body, visitor, services, request }, { tx }) => {
-    if (findUserByName(tx, body.name)) throw new HttpError(409, 'There is a user of this name.')
+    if (await findUserByName(tx, body.name))
+      throw new HttpError(409, 'There is a user of this name.')
     const nowMs = services.clock()
-    const made = newUser(tx, { ...body, accountId: visitor.accountId }, nowMs)
-    const inviteLink = request.origin + linkPath(makeLink(tx, made.userId, nowMs), made.name)
+    const made = await newUser(tx, { ...body, accountId: visitor.accountId }, nowMs)
+    const inviteLink = request.origin + linkPath(await makeLink(tx, made.userId, nowMs), made.name)
     return { answer: { user: shown(made), inviteLink }, target: made.userId, detail: body }
   },
 })
@@ -63,8 +64,8 @@ export const inviteAgain = defineWrite({
   body: nothing,
   answer: z.object({ inviteLink: z.string() }),
   handle: async (call, { tx }) => {
-    const { userId, name } = theUser(tx, call)
-    const token = makeLink(tx, userId, call.services.clock())
+    const { userId, name } = await theUser(tx, call)
+    const token = await makeLink(tx, userId, call.services.clock())
     const inviteLink = call.request.origin + linkPath(token, name)
     return { answer: { inviteLink }, target: userId, detail: { name } }
   },
@@ -80,7 +81,7 @@ export const changeTeam = defineWrite({
   answer: user,
   handle: async (call, { tx }) => {
     const { body, visitor, services } = call
-    const found = theUser(tx, call)
+    const found = await theUser(tx, call)
     // The last owner cannot go: an owner changes others, never themselves.
     if (found.userId === visitor.userId)
       throw new HttpError(409, 'Nobody can change their own role, or disable themselves.')
@@ -88,15 +89,15 @@ export const changeTeam = defineWrite({
     const nowUtc = new Date(services.clock()).toISOString()
     const kept = disabled ? (found.disabledAtUtc ?? nowUtc) : null
     const disabledAtUtc = disabled === undefined ? found.disabledAtUtc : kept
-    changeUser(tx, found.userId, { role, disabledAtUtc })
-    if (disabledAtUtc !== null) endSessionsOf(tx, found.userId)
+    await changeUser(tx, found.userId, { role, disabledAtUtc })
+    if (disabledAtUtc !== null) await endSessionsOf(tx, found.userId)
     const changed = shown({ ...found, role, disabledAtUtc })
     return { answer: changed, target: found.userId, detail: { ...body, name: found.name } }
   },
 })
 
-function theUser(reading: Reading, { parts, visitor }: ConsoleCall): User {
-  const found = findUser(reading, parts['userId'] ?? '')
+async function theUser(reading: Reading, { parts, visitor }: ConsoleCall): Promise<User> {
+  const found = await findUser(reading, parts['userId'] ?? '')
   if (found?.accountId === visitor.accountId) return found
   throw new HttpError(404, 'There is no such user.')
 }

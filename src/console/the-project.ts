@@ -4,12 +4,12 @@ import type { Reading } from '../store/tx.ts'
 import type { ConsoleCall } from './route.ts'
 
 /** The project that the path names. @throws HttpError 404 when the account has none of that id. */
-export function theProject(
+export async function theProject(
   reading: Reading,
   { parts, visitor }: Pick<ConsoleCall, 'parts' | 'visitor'>,
-): ProjectFacts {
+): Promise<ProjectFacts> {
   const { projectId = '' } = parts
-  const [found] = projectId === '' ? [] : projectFacts(reading, visitor.accountId, projectId)
+  const [found] = projectId === '' ? [] : await projectFacts(reading, visitor.accountId, projectId)
   if (!found) throw new HttpError(404, 'There is no such project.')
   return found
 }

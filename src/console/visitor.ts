@@ -44,10 +44,14 @@ export function csrfTokenOf(token: string): string {
 }
 
 /** Whose session the cookie opens; undefined when there is none, or it is over. */
-export function visitorOf(reading: Reading, request: Request, nowMs: number): Visitor | undefined {
+export async function visitorOf(
+  reading: Reading,
+  request: Request,
+  nowMs: number,
+): Promise<Visitor | undefined> {
   const token = cookieOf(request)
   if (token === undefined) return undefined
-  const found = findSession(reading, hashToken(token))
+  const found = await findSession(reading, hashToken(token))
   if (!found || found.disabledAtUtc !== null) return undefined
   const { createdAtMs, lastSeenAtMs } = found
   if (nowMs >= createdAtMs + sessionMsMax || nowMs >= lastSeenAtMs + idleMsMax) return undefined

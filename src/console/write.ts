@@ -8,7 +8,7 @@ export async function write(route: WriteRoute, call: ConsoleCall): Promise<Answe
   const prepared = await route.prepare?.(call)
   const written = await call.services.store.change(async (change) => {
     const done = await route.handle({ ...call, prepared }, change)
-    audit(change.tx, route.act, { call, done })
+    await audit(change.tx, route.act, { call, done })
     return done
   })
   await written.afterwards?.()
@@ -18,10 +18,19 @@ export async function write(route: WriteRoute, call: ConsoleCall): Promise<Answe
 
 type Audited = { readonly call: ConsoleCall; readonly done: Written<unknown> }
 
-function audit(tx: Tx, act: string, { call, done }: Audited): void {
+async function audit(tx: Tx, act: string, { call, done }: Audited): Promise<void> {
   const { target, detail = {}, by = call.visitor } = done
   const { userId, name: userName, accountId } = by
   const atMs = call.services.clock()
   const ip = call.request.clientIp
-  addAct(tx, { accountId, atMs, userId, userName, act, target, detail: JSON.stringify(detail), ip })
+  await addAct(tx, {
+    accountId,
+    atMs,
+    userId,
+    userName,
+    act,
+    target,
+    detail: JSON.stringify(detail),
+    ip,
+  })
 }

@@ -42,17 +42,17 @@ export type AddLimits = {
 }
 
 /** Makes a subject, without templates yet, under a key of its own. */
-export function createSubject(
+export async function createSubject(
   tx: Tx,
   keys: SubjectKeys,
   owner: Owner,
   subject: NewSubject & { readonly nowUtc: string },
-): SubjectRow {
+): Promise<SubjectRow> {
   const { attributes = {}, nowUtc } = subject
   const { galleryId, accountId, projectId } = owner
-  createGallery(tx, { galleryId, accountId })
+  await createGallery(tx, { galleryId, accountId })
   const subjectId = newId()
-  const { keyId, wrappedKey } = keys.create(tx, { subjectId, galleryId })
+  const { keyId, wrappedKey } = await keys.create(tx, { subjectId, galleryId })
   const row: SubjectRow = {
     subjectId,
     galleryId,
@@ -67,8 +67,8 @@ export function createSubject(
     expiresAtUtc: normalUtc(subject.expiresAtUtc),
     lastSeenAtUtc: nowUtc,
   }
-  addSubject(tx, row)
-  countChange(tx, { galleryId, subjects: 1 })
+  await addSubject(tx, row)
+  await countChange(tx, { galleryId, subjects: 1 })
   return row
 }
 
@@ -88,40 +88,47 @@ export type Adding = AddLimits & {
  * @returns its id.
  * @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL.
  */
-export function addFace(
+export async function addFace(
   tx: Tx,
   subject: SubjectRow,
   { template, qualityScore, crop }: NewFace,
   adding: Adding,
-): string {
+): Promise<string> {
   const { subjectId, galleryId } = subject
   const { keys, nowUtc } = adding
-  const tenantId = requireRoom(tx, subject, adding)
+  const tenantId = await requireRoom(tx, subject, adding)
   const faceId = newId()
   const { modelId } = template
-  const key = keys.open(tx, subject)
+  const key = await keys.open(tx, subject)
   const place = { tenantId, galleryId, subjectId, faceId }
-  const sequence = countChange(tx, { galleryId, faces: 1 })
-  recordFace(tx, { faceId, subjectId, galleryId, sequence, qualityScore, createdAtUtc: nowUtc })
+  const sequence = await countChange(tx, { galleryId, faces: 1 })
+  await recordFace(tx, {
+    faceId,
+    subjectId,
+    galleryId,
+    sequence,
+    qualityScore,
+    createdAtUtc: nowUtc,
+  })
   const sealed = sealTemplate(key, { ...place, modelId }, template)
-  addTemplate(tx, { faceId, modelId, sealed })
+  await addTemplate(tx, { faceId, modelId, sealed })
   if (crop) {
     const { projectId, jpeg } = crop
-    addCrop(tx, { faceId, projectId, sealed: sealCrop(key, place, jpeg) })
+    await addCrop(tx, { faceId, projectId, sealed: sealCrop(key, place, jpeg) })
   }
-  changeSubject(tx, subjectId, { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc })
+  await changeSubject(tx, subjectId, { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc })
   return faceId
 }
 
 /** @returns the account of the gallery. @throws ActionError TEMPLATE_LIMIT_REACHED, GALLERY_FULL. */
-function requireRoom(
+async function requireRoom(
   tx: Tx,
   { subjectId, galleryId }: SubjectRow,
   { templatesPerSubject, templatesPerGallery }: AddLimits,
-): string {
-  const gallery = findGallery(tx, galleryId)
+): Promise<string> {
+  const gallery = await findGallery(tx, galleryId)
   if (!gallery) throw new Error(`there is no gallery ${galleryId}`)
-  if ((faceCounts(tx, [subjectId]).get(subjectId) ?? 0) >= templatesPerSubject)
+  if (((await faceCounts(tx, [subjectId])).get(subjectId) ?? 0) >= templatesPerSubject)
     throw new ActionError(
       'TEMPLATE_LIMIT_REACHED',
       `the subject has ${templatesPerSubject} templates, the most there may be`,

@@ -1,3 +1,4 @@
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { templatesOf, type StoredTemplate } from '../store/templates.ts'
 import type { Reading } from '../store/tx.ts'
@@ -31,42 +32,44 @@ export type Comparing = { readonly openStored: OpenStored; readonly calibrations
  *
  * @param probes the same probe as each model describes it: each face is compared by one model.
  */
-export function bestOfSubject(
+export async function bestOfSubject(
   reading: Reading,
   subject: SubjectRow,
   probes: readonly Template[],
   { openStored, calibrations }: Comparing,
-): FaceLikeness | undefined {
-  return preferredOfEach(reading, subject.subjectId, calibrations)
-    .flatMap((stored) => likenessToStored(reading, stored, probes, { openStored, calibrations }))
-    .toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)[0]
+): Promise<FaceLikeness | undefined> {
+  const faces = await preferredOfEach(reading, subject.subjectId, calibrations)
+  const likenesses = await mapInTurn(faces, (stored) =>
+    likenessToStored(reading, stored, probes, { openStored, calibrations }),
+  )
+  return likenesses.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)[0]
 }
 
 /** None when no probe is of the stored template's model, or it does not open. */
-export function likenessToStored(
+export async function likenessToStored(
   reading: Reading,
   stored: StoredTemplate,
   probes: readonly Template[],
   { openStored, calibrations }: Comparing,
-): FaceLikeness[] {
+): Promise<FaceLikeness[]> {
   const probe = probes.find(({ modelId }) => modelId === stored.modelId)
-  const opened = probe && openStored(reading, stored)
+  const opened = probe && (await openStored(reading, stored))
   if (!opened) return []
   return [{ faceId: stored.faceId, ...likenessOf(probe, opened, calibrations) }]
 }
 
 /** The models that a subject's faces are to be compared by. */
-export function modelsOfSubject(
+export async function modelsOfSubject(
   reading: Reading,
   subjectId: string,
   calibrations: Calibrations,
-): readonly string[] {
-  const stored = preferredOfEach(reading, subjectId, calibrations)
+): Promise<readonly string[]> {
+  const stored = await preferredOfEach(reading, subjectId, calibrations)
   return [...new Set(stored.map(({ modelId }) => modelId))]
 }
 
-function preferredOfEach(reading: Reading, subjectId: string, calibrations: Calibrations) {
-  const byFace = Map.groupBy(templatesOf(reading, subjectId), ({ faceId }) => faceId)
+async function preferredOfEach(reading: Reading, subjectId: string, calibrations: Calibrations) {
+  const byFace = Map.groupBy(await templatesOf(reading, subjectId), ({ faceId }) => faceId)
   return [...byFace.values()].flatMap(
     (templates) => preferredTemplate(templates, calibrations) ?? [],
   )

@@ -1,3 +1,4 @@
+import { mapInTurn } from '../lib/in-turn.ts'
 import { faceCounts, facesOf as rowsOf } from '../store/faces.ts'
 import { groupsOf } from '../store/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
@@ -30,14 +31,14 @@ export type DescribeSubjects = (
   reading: Reading,
   rows: readonly SubjectRow[],
   show?: { readonly faces: boolean },
-) => Subject[]
+) => Promise<Subject[]>
 
 export function createDescribe(calibrations: Calibrations): DescribeSubjects {
-  return (reading, rows, show = { faces: false }) => {
+  return async (reading, rows, show = { faces: false }) => {
     const subjectIds = rows.map(({ subjectId }) => subjectId)
-    const groups = groupsOf(reading, subjectIds)
-    const counts = faceCounts(reading, subjectIds)
-    return rows.map((row) => ({
+    const groups = await groupsOf(reading, subjectIds)
+    const counts = await faceCounts(reading, subjectIds)
+    return mapInTurn(rows, async (row) => ({
       subjectId: row.subjectId,
       externalId: row.externalId,
       displayName: row.displayName,
@@ -45,7 +46,7 @@ export function createDescribe(calibrations: Calibrations): DescribeSubjects {
       // Written by this folder, which takes an object.
       attributes: JSON.parse(row.attributes) as Record<string, unknown>,
       embeddingCount: counts.get(row.subjectId) ?? 0,
-      ...(show.faces && { faces: facesOf(reading, row.subjectId, calibrations) }),
+      ...(show.faces && { faces: await facesOf(reading, row.subjectId, calibrations) }),
       createdAtUtc: row.createdAtUtc,
       updatedAtUtc: row.updatedAtUtc,
       expiresAtUtc: row.expiresAtUtc,
@@ -53,9 +54,13 @@ export function createDescribe(calibrations: Calibrations): DescribeSubjects {
   }
 }
 
-function facesOf(reading: Reading, subjectId: string, calibrations: Calibrations): FaceFacts[] {
-  const byFace = Map.groupBy(templatesOf(reading, subjectId), ({ faceId }) => faceId)
-  return rowsOf(reading, subjectId).map(({ faceId, qualityScore, createdAtUtc }) => {
+async function facesOf(
+  reading: Reading,
+  subjectId: string,
+  calibrations: Calibrations,
+): Promise<FaceFacts[]> {
+  const byFace = Map.groupBy(await templatesOf(reading, subjectId), ({ faceId }) => faceId)
+  return (await rowsOf(reading, subjectId)).map(({ faceId, qualityScore, createdAtUtc }) => {
     const { modelId = '' } = preferredTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}
     return { faceId, qualityScore, modelId, createdAtUtc }
   })

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { Store } from '../store/database.ts'
 import { findGallery } from '../store/galleries.ts'
 import { changesAfter, pastAllFaces, type ChangePlace } from '../store/faces.ts'
@@ -32,7 +33,9 @@ export function createFollow(options: FollowOptions): Follow {
   const reached = new Map<string, number>()
   const running = new Map<string, Promise<void>>()
   return async (galleryId) => {
-    const wanted = await store.read((reading) => findGallery(reading, galleryId)?.sequence ?? 0)
+    const wanted = await store.read(
+      async (reading) => (await findGallery(reading, galleryId))?.sequence ?? 0,
+    )
     // A pull that had begun earlier may have missed the latest: then another one follows it.
     while ((reached.get(galleryId) ?? 0) < wanted)
       await (running.get(galleryId) ?? start(galleryId))
@@ -57,14 +60,14 @@ export function createFollow(options: FollowOptions): Follow {
     }
   }
 
-  function page(reading: Reading, galleryId: string, place: ChangePlace) {
-    const sequence = findGallery(reading, galleryId)?.sequence ?? 0
-    const rows = changesAfter(reading, galleryId, place, rowsAtATime)
+  async function page(reading: Reading, galleryId: string, place: ChangePlace) {
+    const sequence = (await findGallery(reading, galleryId))?.sequence ?? 0
+    const rows = await changesAfter(reading, galleryId, place, rowsAtATime)
     const subjectIds = rows.flatMap(({ face }) => (face ? [face.subjectId] : []))
-    const groups = groupsOf(reading, [...new Set(subjectIds)])
-    const changes = rows.map(({ sequence, faceId, face }): Change => {
+    const groups = await groupsOf(reading, [...new Set(subjectIds)])
+    const changes = await mapInTurn(rows, async ({ sequence, faceId, face }): Promise<Change> => {
       const stored = face && preferredTemplate(face.templates, calibrations)
-      const template = stored && openStored(reading, stored)
+      const template = stored && (await openStored(reading, stored))
       if (!template) return { sequence, templateId: faceId }
       const { subjectId } = stored
       const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [] }

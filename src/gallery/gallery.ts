@@ -43,22 +43,26 @@ export type Gallery = {
     options: HitOptions,
   ) => Promise<Hit[]>
   /** Number of the gallery's last change: searches from now on have seen it. */
-  readonly sequence: (reading: Reading, galleryId: string) => number
+  readonly sequence: (reading: Reading, galleryId: string) => Promise<number>
   /** How alike the subjects are whose faces have changed since a search may have looked. */
-  readonly newcomers: (reading: Reading, since: Since) => Hit[]
+  readonly newcomers: (reading: Reading, since: Since) => Promise<Hit[]>
   /**
    * Models beside the active one that a probe is to be described by as well, for nobody to be
    * missed: those by which faces of the gallery in memory are compared.
    */
   readonly formerModels: (galleryId: string) => readonly string[]
   /** The same for one subject's faces; and whether it has templates of the active model. */
-  readonly modelsOf: (reading: Reading, subject: SubjectRow) => SubjectModels
+  readonly modelsOf: (reading: Reading, subject: SubjectRow) => Promise<SubjectModels>
   /** Faces in memory that compare with templates of these models, and those that do not. */
   readonly comparable: (galleryId: string, modelIds: readonly string[]) => Comparable
   /** Asks of one moment's state. */
   readonly read: Store['read']
-  readonly size: (reading: Reading, galleryId: string) => GallerySize
-  readonly find: (reading: Reading, galleryId: string, name: SubjectName) => SubjectRow | undefined
+  readonly size: (reading: Reading, galleryId: string) => Promise<GallerySize>
+  readonly find: (
+    reading: Reading,
+    galleryId: string,
+    name: SubjectName,
+  ) => Promise<SubjectRow | undefined>
   readonly describe: DescribeSubjects
   /**
    * The face of a subject that is most like the probe; undefined when none compares.
@@ -69,22 +73,22 @@ export type Gallery = {
     reading: Reading,
     subject: SubjectRow,
     probes: readonly Template[],
-  ) => FaceLikeness | undefined
+  ) => Promise<FaceLikeness | undefined>
   readonly compare: (a: Template, b: Template) => Likeness
   readonly levelOf: (similarity: number) => MatchLevel
   /** The threshold for a gallery of so many subjects. */
   readonly autoThreshold: (subjectCount: number) => number
   /** The threshold that a project has set for all its searches; null where it has none. */
-  readonly projectThreshold: (reading: Reading, projectId: string) => number | null
+  readonly projectThreshold: (reading: Reading, projectId: string) => Promise<number | null>
   /** What a project has switched on. */
-  readonly switches: (reading: Reading, projectId: string) => Switches
-  readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => SubjectRow
+  readonly switches: (reading: Reading, projectId: string) => Promise<Switches>
+  readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
-  readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => string
-  readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => SubjectRow
-  readonly remove: (tx: Tx, subject: SubjectRow) => DeletionRecord
+  readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => Promise<string>
+  readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
+  readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
   /** Notes that subjects were met. */
-  readonly touch: (tx: Tx, subjectIds: readonly string[]) => void
+  readonly touch: (tx: Tx, subjectIds: readonly string[]) => Promise<void>
   /** After a deletion was committed: nothing of it stays in memory or in the database's files. */
   readonly forget: (galleryId: string) => Promise<void>
   readonly list: typeof findSubjects
@@ -161,8 +165,8 @@ function models({
   return {
     formerModels: (galleryId) =>
       formerModelIds.filter((modelId) => search.size(galleryId, modelId) > 0),
-    modelsOf: (reading, { subjectId }) => {
-      const modelIds = new Set(modelsOfSubject(reading, subjectId, calibrations))
+    modelsOf: async (reading, { subjectId }) => {
+      const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
       const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
       return { former, isActive: modelIds.has(activeModelId) }
     },
@@ -192,8 +196,8 @@ function reads(store: Store) {
   return {
     read: store.read,
     size: gallerySize,
-    sequence: (reading: Reading, galleryId: string) =>
-      findGallery(reading, galleryId)?.sequence ?? 0,
+    sequence: async (reading: Reading, galleryId: string) =>
+      (await findGallery(reading, galleryId))?.sequence ?? 0,
     find: findSubject,
     list: findSubjects,
     listFaces: findFaces,

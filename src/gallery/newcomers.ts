@@ -19,18 +19,18 @@ export type Since = {
  * What a search has missed because it was committed after it: how alike the faces that have changed
  * since are, each subject once. Asked within the transaction that acts on it, nothing escapes.
  */
-export function newcomersSince(
+export async function newcomersSince(
   reading: Reading,
   { galleryId, sequence, probes }: Since,
   comparing: Comparing,
-): Hit[] {
+): Promise<Hit[]> {
   const place = { sequence, faceId: pastAllFaces }
   const best = new Map<string, Hit>()
-  for (const { face } of changesAfter(reading, galleryId, place, changesMax)) {
+  for (const { face } of await changesAfter(reading, galleryId, place, changesMax)) {
     const stored = face && preferredTemplate(face.templates, comparing.calibrations)
     if (!stored) continue
     const { subjectId } = stored
-    for (const likeness of likenessToStored(reading, stored, probes, comparing)) {
+    for (const likeness of await likenessToStored(reading, stored, probes, comparing)) {
       const rival = best.get(subjectId)
       if (!rival || likeness.similarity > rival.similarity)
         best.set(subjectId, { ...likeness, subjectId })

@@ -7,15 +7,15 @@ import type { SubjectKeys } from './subject-keys.ts'
 import { openTemplate } from './template-seal.ts'
 
 /** Opens a stored template; undefined when it is not what was stored there. */
-export type OpenStored = (reading: Reading, row: StoredTemplate) => Template | undefined
+export type OpenStored = (reading: Reading, row: StoredTemplate) => Promise<Template | undefined>
 
 /** A template that does not open was tampered with: an alert, and it matches nobody. */
 export function createOpener(keys: SubjectKeys, log: Pick<Log, 'error'>): OpenStored {
-  return (reading, row) => {
+  return async (reading, row) => {
     const { galleryId, subjectId, faceId } = row
     try {
-      const tenantId = findGallery(reading, galleryId)?.accountId ?? ''
-      return openTemplate(keys.open(reading, row), { ...row, tenantId }, row.sealed)
+      const tenantId = (await findGallery(reading, galleryId))?.accountId ?? ''
+      return openTemplate(await keys.open(reading, row), { ...row, tenantId }, row.sealed)
     } catch (error) {
       const where = { alert: 'template-tampered', galleryId, subjectId, faceId }
       log.error({ ...where, err: error }, 'a stored template does not open; it matches nobody')

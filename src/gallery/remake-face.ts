@@ -1,3 +1,4 @@
+import { mapInTurn } from '../lib/in-turn.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { cropOf, remakingOf } from '../store/crops.ts'
@@ -74,22 +75,22 @@ export async function remakeFace(
 type Opened = { readonly jpeg: Buffer; readonly templates: readonly Template[] }
 
 /** The crop and the templates of loaded models that it is to be held against. */
-function openForRemake(
+async function openForRemake(
   reading: Reading,
   faceId: string,
   { keys, openStored, calibrations, log }: RemakeFaceOptions,
-): Opened | 'gone' | 'failed' {
-  const found = remakingOf(reading, faceId)
+): Promise<Opened | 'gone' | 'failed'> {
+  const found = await remakingOf(reading, faceId)
   const [first] = found?.templates ?? []
   if (!found || !first) return 'gone'
   const { galleryId, subjectId } = first
-  const tenantId = findGallery(reading, galleryId)?.accountId ?? ''
-  const templates = found.templates
-    .filter(({ modelId }) => calibrations.of(modelId) !== undefined)
-    .flatMap((row) => openStored(reading, row) ?? [])
+  const tenantId = (await findGallery(reading, galleryId))?.accountId ?? ''
+  const comparable = found.templates.filter(({ modelId }) => calibrations.of(modelId) !== undefined)
+  const opened = await mapInTurn(comparable, (row) => openStored(reading, row))
+  const templates = opened.filter((template) => template !== undefined)
   try {
     const place = { tenantId, galleryId, subjectId, faceId }
-    return { jpeg: openCrop(keys.open(reading, first), place, found.crop.sealed), templates }
+    return { jpeg: openCrop(await keys.open(reading, first), place, found.crop.sealed), templates }
   } catch (error) {
     const where = { alert: 'crop-tampered', galleryId, subjectId, faceId }
     log.error({ ...where, err: error }, 'a stored crop does not open; nothing is made of it')
@@ -142,23 +143,28 @@ function isSame(
 }
 
 /** Nothing is written to a face that is gone, or whose crop is, or that has such a template now. */
-function writeTemplate(
+async function writeTemplate(
   tx: Tx,
   faceId: string,
   template: Template,
   { keys }: RemakeFaceOptions,
-): RemakeOutcome {
-  const rows = templatesOfFaces(tx, [faceId])
+): Promise<RemakeOutcome> {
+  const rows = await templatesOfFaces(tx, [faceId])
   const [first] = rows
   const { modelId } = template
-  if (!first || !cropOf(tx, faceId) || rows.some((row) => row.modelId === modelId)) return 'gone'
-  const sealed = sealTemplate(keys.open(tx, first), placeOf(tx, first, modelId), template)
-  addTemplate(tx, { faceId, modelId, sealed })
-  renumberFace(tx, faceId, countChange(tx, { galleryId: first.galleryId }))
+  if (!first || !(await cropOf(tx, faceId)) || rows.some((row) => row.modelId === modelId))
+    return 'gone'
+  const sealed = sealTemplate(
+    await keys.open(tx, first),
+    await placeOf(tx, first, modelId),
+    template,
+  )
+  await addTemplate(tx, { faceId, modelId, sealed })
+  await renumberFace(tx, faceId, await countChange(tx, { galleryId: first.galleryId }))
   return 'made'
 }
 
-function placeOf(tx: Tx, { galleryId, subjectId, faceId }: StoredTemplate, modelId: string) {
-  const tenantId = findGallery(tx, galleryId)?.accountId ?? ''
+async function placeOf(tx: Tx, { galleryId, subjectId, faceId }: StoredTemplate, modelId: string) {
+  const tenantId = (await findGallery(tx, galleryId))?.accountId ?? ''
   return { tenantId, galleryId, subjectId, faceId, modelId }
 }

@@ -69,9 +69,9 @@ export function createRemake(options: RemakeOptions): Remake {
 }
 
 /** Counting takes a look at every face: only where there is something to count. */
-function countToRemake(reading: Reading, modelId: string): number {
-  const some = facesToRemake(reading, { modelId, afterFaceId: '', limit: 1 })
-  return some.length === 0 ? 0 : progressOf(reading, modelId).remakeableFaces
+async function countToRemake(reading: Reading, modelId: string): Promise<number> {
+  const some = await facesToRemake(reading, { modelId, afterFaceId: '', limit: 1 })
+  return some.length === 0 ? 0 : (await progressOf(reading, modelId)).remakeableFaces
 }
 
 async function* faceIdsOf(store: Store, modelId: string): AsyncGenerator<string> {

@@ -1,3 +1,4 @@
+import { mapInTurn } from '../lib/in-turn.ts'
 import type { Store } from '../store/database.ts'
 import type { DeletionRecord } from '../store/deletions.ts'
 import type { SubjectRow } from '../store/schema.ts'
@@ -5,7 +6,7 @@ import type { Reading, Tx } from '../store/tx.ts'
 
 export type Removing = {
   readonly store: Store
-  readonly remove: (tx: Tx, subject: SubjectRow) => DeletionRecord
+  readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
   readonly forget: (galleryId: string) => Promise<void>
 }
 
@@ -15,16 +16,17 @@ const removedAtATime = 50
 /** Deletes all subjects that `wanted` finds, asking it again in each transaction. */
 export async function removeAll(
   { store, remove, forget }: Removing,
-  wanted: (reading: Reading) => readonly SubjectRow[],
+  wanted: (reading: Reading) => Promise<readonly SubjectRow[]>,
 ): Promise<DeletionRecord[]> {
   const records: DeletionRecord[] = []
   const galleryIds = new Set<string>()
   // Most of the time there is nothing to do, and the writer is not bothered.
   while ((await store.read(wanted)).length > 0) {
-    const some = await store.write((tx) =>
-      wanted(tx)
-        .slice(0, removedAtATime)
-        .map((subject) => ({ galleryId: subject.galleryId, record: remove(tx, subject) })),
+    const some = await store.write(async (tx) =>
+      mapInTurn((await wanted(tx)).slice(0, removedAtATime), async (subject) => ({
+        galleryId: subject.galleryId,
+        record: await remove(tx, subject),
+      })),
     )
     for (const { galleryId, record } of some) {
       galleryIds.add(galleryId)

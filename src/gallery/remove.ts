@@ -12,22 +12,26 @@ import type { Tx } from '../store/tx.ts'
  * Deletes a subject: its key, its templates and crops, its attributes and its links, and what stored answers
  * say of it. The record is what stays.
  */
-export function deleteSubject(tx: Tx, subject: SubjectRow, nowUtc: string): DeletionRecord {
+export async function deleteSubject(
+  tx: Tx,
+  subject: SubjectRow,
+  nowUtc: string,
+): Promise<DeletionRecord> {
   const { subjectId, galleryId, externalId } = subject
-  const faceIds = facesOf(tx, subjectId).map(({ faceId }) => faceId)
+  const faceIds = (await facesOf(tx, subjectId)).map(({ faceId }) => faceId)
   const record: DeletionRecord = {
     deletionId: newId(),
     subjectId,
-    tenantId: findGallery(tx, galleryId)?.accountId ?? '',
-    groups: [...(groupsOf(tx, [subjectId]).get(subjectId) ?? [])],
+    tenantId: (await findGallery(tx, galleryId))?.accountId ?? '',
+    groups: [...((await groupsOf(tx, [subjectId])).get(subjectId) ?? [])],
     externalId,
     embeddingCount: faceIds.length,
     deletedAtUtc: nowUtc,
   }
-  const sequence = countChange(tx, { galleryId, subjects: -1, faces: -faceIds.length })
-  removeFaces(tx, { galleryId, sequence }, faceIds)
-  removeSubject(tx, subjectId)
-  scrubAnswers(tx, subjectId)
-  addDeletion(tx, galleryId, record)
+  const sequence = await countChange(tx, { galleryId, subjects: -1, faces: -faceIds.length })
+  await removeFaces(tx, { galleryId, sequence }, faceIds)
+  await removeSubject(tx, subjectId)
+  await scrubAnswers(tx, subjectId)
+  await addDeletion(tx, galleryId, record)
   return record
 }

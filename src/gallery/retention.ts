@@ -11,15 +11,15 @@ const subjectsMax = 200
  * Subjects whose time is over: their own, or the retention of the project that enrolled them, counted
  * from when they were last met.
  */
-export function overdueSubjects(
+export async function overdueSubjects(
   reading: Reading,
   nowMs: number,
   retentionDays: number,
-): readonly SubjectRow[] {
-  const overdue = [...expiredSubjects(reading, utc(nowMs), subjectsMax)]
-  for (const { projectId, retentionDays: own } of projectRetentions(reading)) {
+): Promise<readonly SubjectRow[]> {
+  const overdue = [...(await expiredSubjects(reading, utc(nowMs), subjectsMax))]
+  for (const { projectId, retentionDays: own } of await projectRetentions(reading)) {
     const beforeUtc = utc(nowMs - (own ?? retentionDays) * dayMs)
-    overdue.push(...unseenSubjects(reading, { projectId, beforeUtc, limit: subjectsMax }))
+    overdue.push(...(await unseenSubjects(reading, { projectId, beforeUtc, limit: subjectsMax })))
   }
   const byId = new Map(overdue.map((subject) => [subject.subjectId, subject]))
   return [...byId.values()].slice(0, subjectsMax)

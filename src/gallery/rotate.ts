@@ -4,7 +4,7 @@ import type { GalleryKeyRow } from '../store/schema.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { addMasterKey, keepMasterKey, newestMasterKeyId, openKeyring } from './keyring.ts'
-import { createSubjectKeys, makeGalleryKey } from './subject-keys.ts'
+import { createSubjectKeys, keysLock, makeGalleryKey, type SubjectKeys } from './subject-keys.ts'
 
 export type Rotation = { readonly galleries: number; readonly subjects: number }
 
@@ -56,28 +56,39 @@ async function rewrapAll(
   const keyring = openKeyring(masterKeyFile)
   const keys = createSubjectKeys(keyring, nowMs)
   const newestMs = Math.max(nowMs(), ...old.map(({ createdAtMs }) => createdAtMs + 1))
-  await store.write((tx) => {
-    for (const galleryId of new Set(old.map((key) => key.galleryId)))
-      makeGalleryKey(tx, keyring, galleryId, newestMs)
+  const galleryIds = new Set(old.map(({ galleryId }) => galleryId))
+  await store.write(async (tx) => {
+    for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
   let subjects = 0
   for (const { keyId } of old) {
-    for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(before + subjects)) {
-      count = await store.write((tx) => {
-        const some = subjectsUnderKey(tx, keyId, subjectsAtATime)
-        for (const subject of some) changeSubject(tx, subject.subjectId, keys.rewrap(tx, subject))
-        return some.length
-      })
+    const some = (tx: Tx) => rewrapSome(tx, keyId, keys)
+    for (let count = await store.write(some); count > 0; count = await store.write(some)) {
       subjects += count
+      onProgress?.(before + subjects)
     }
-    await store.write((tx) => removeGalleryKey(tx, keyId))
+    await store.write((tx) => removeUnused(tx, keyId))
   }
   return subjects
 }
 
-/** In a transaction: whoever wraps a key after it finds the old master key gone. */
-function destroyOlder(tx: Tx, masterKeyFile: string, masterKeyId: string): boolean {
-  if (olderKeys(listGalleryKeys(tx), masterKeyId).length > 0) return false
+async function rewrapSome(tx: Tx, keyId: string, keys: SubjectKeys): Promise<number> {
+  const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
+  for (const subject of some)
+    await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
+  return some.length
+}
+
+/** A subject that somebody has just enrolled under it comes in the next round. */
+async function removeUnused(tx: Tx, keyId: string): Promise<void> {
+  await tx.lock(keysLock, 'alone')
+  if ((await subjectsUnderKey(tx, keyId, 1)).length === 0) await removeGalleryKey(tx, keyId)
+}
+
+/** Whoever wraps a key after this transaction finds the file changed. */
+async function destroyOlder(tx: Tx, masterKeyFile: string, masterKeyId: string): Promise<boolean> {
+  await tx.lock(keysLock, 'alone')
+  if (olderKeys(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   keepMasterKey(masterKeyFile, masterKeyId)
   return true
 }

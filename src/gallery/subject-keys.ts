@@ -13,41 +13,52 @@ import type { Keyring } from './keyring.ts'
  */
 export type SubjectKeys = {
   /** A key for a new subject, wrapped by the gallery's newest key. */
-  readonly create: (tx: Tx, subject: NewSubject) => WrappedKey & { readonly key: Buffer }
+  readonly create: (tx: Tx, subject: NewSubject) => Promise<WrappedKey & { readonly key: Buffer }>
   /** @throws Error when a key is missing or was changed. */
-  readonly open: (reading: Reading, subject: KeyedSubject) => Buffer
+  readonly open: (reading: Reading, subject: KeyedSubject) => Promise<Buffer>
   /** The same key under the gallery's newest. */
-  readonly rewrap: (tx: Tx, subject: KeyedSubject) => WrappedKey
+  readonly rewrap: (tx: Tx, subject: KeyedSubject) => Promise<WrappedKey>
 }
 
 export type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 type NewSubject = Pick<SubjectRow, 'subjectId' | 'galleryId'>
 export type KeyedSubject = Pick<SubjectRow, 'subjectId' | 'keyId' | 'wrappedKey'>
 
+/** Held together by who wraps a key, alone by who takes one away that others are wrapped by. */
+export const keysLock = 'keys'
+
 export function createSubjectKeys(keyring: Keyring, nowMs: () => number): SubjectKeys {
   /** Keys of galleries that were unwrapped before: one step of two is spared. */
   const opened = new Map<string, Buffer>()
   const keys: SubjectKeys = {
-    create: (tx, { subjectId, galleryId }) => {
+    create: async (tx, { subjectId, galleryId }) => {
       const key = randomBytes(keyBytes)
-      return { ...wrap(tx, galleryId, subjectId, key), key }
+      return { ...(await wrap(tx, galleryId, subjectId, key)), key }
     },
-    open: (reading, { subjectId, keyId, wrappedKey }) => {
+    open: async (reading, { subjectId, keyId, wrappedKey }) => {
       const known = opened.get(keyId)
       if (known) return decrypt(known, wrappedKey, boundTo(subjectId))
-      const row = findGalleryKey(reading, keyId)
+      const row = await findGalleryKey(reading, keyId)
       if (!row) throw new Error(`there is no key ${keyId}`)
       return decrypt(remember(row), wrappedKey, boundTo(subjectId))
     },
-    rewrap: (tx, subject) => {
-      const galleryId = findGalleryKey(tx, subject.keyId)?.galleryId ?? ''
-      return wrap(tx, galleryId, subject.subjectId, keys.open(tx, subject))
+    rewrap: async (tx, subject) => {
+      const galleryId = (await findGalleryKey(tx, subject.keyId))?.galleryId ?? ''
+      return wrap(tx, galleryId, subject.subjectId, await keys.open(tx, subject))
     },
   }
   return keys
 
-  function wrap(tx: Tx, galleryId: string, subjectId: string, key: Buffer): WrappedKey {
-    const row = newestGalleryKey(tx, galleryId) ?? makeGalleryKey(tx, keyring, galleryId, nowMs())
+  async function wrap(
+    tx: Tx,
+    galleryId: string,
+    subjectId: string,
+    key: Buffer,
+  ): Promise<WrappedKey> {
+    await tx.lock(keysLock, 'together')
+    const row =
+      (await newestGalleryKey(tx, galleryId)) ??
+      (await makeGalleryKey(tx, keyring, galleryId, nowMs()))
     const wrappedKey = encrypt(remember(row), key, boundTo(subjectId))
     return { keyId: row.keyId, wrappedKey }
   }
@@ -62,16 +73,16 @@ export function createSubjectKeys(keyring: Keyring, nowMs: () => number): Subjec
 }
 
 /** Makes a key for a gallery under the newest master key; from now on it is the gallery's newest. */
-export function makeGalleryKey(
+export async function makeGalleryKey(
   tx: Tx,
   keyring: Keyring,
   galleryId: string,
   nowMs: number,
-): GalleryKeyRow {
+): Promise<GalleryKeyRow> {
   const keyId = newId()
   const wrapped = keyring.wrap(randomBytes(keyBytes), galleryKeyBoundTo({ keyId, galleryId }))
   const row = { keyId, galleryId, ...wrapped, createdAtMs: nowMs }
-  addGalleryKey(tx, row)
+  await addGalleryKey(tx, row)
   return row
 }
 

@@ -28,31 +28,31 @@ const attributesBytesMax = 4096
  * @throws ActionError EXTERNAL_ID_CONFLICT when another subject has the id; INVALID_REQUEST for too
  *   many groups, too long attributes, a face that is not the subject's, or when none would be left.
  */
-export function updateSubject(
+export async function updateSubject(
   tx: Tx,
   subject: SubjectRow,
   update: SubjectUpdate,
   nowUtc: string,
-): SubjectRow {
+): Promise<SubjectRow> {
   const { subjectId } = subject
-  if (update.removeFaceIds) dropFaces(tx, subject, update.removeFaceIds)
-  changeGroups(tx, subject, update)
+  if (update.removeFaceIds) await dropFaces(tx, subject, update.removeFaceIds)
+  await changeGroups(tx, subject, update)
   const change = {
-    externalId: externalIdOf(tx, subject, update.externalId),
+    externalId: await externalIdOf(tx, subject, update.externalId),
     displayName: update.displayName === undefined ? subject.displayName : update.displayName,
     attributes: attributesOf(subject, update.attributes),
     expiresAtUtc:
       update.expiresAtUtc === undefined ? subject.expiresAtUtc : normalUtc(update.expiresAtUtc),
     updatedAtUtc: nowUtc,
   }
-  changeSubject(tx, subjectId, change)
+  await changeSubject(tx, subjectId, change)
   return { ...subject, ...change }
 }
 
-function externalIdOf(tx: Tx, subject: SubjectRow, wanted: string | null | undefined) {
+async function externalIdOf(tx: Tx, subject: SubjectRow, wanted: string | null | undefined) {
   if (wanted === undefined) return subject.externalId
   if (wanted === null) return null
-  const holder = findSubject(tx, subject.galleryId, { externalId: wanted })
+  const holder = await findSubject(tx, subject.galleryId, { externalId: wanted })
   if (!holder || holder.subjectId === subject.subjectId) return wanted
   throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId')
 }
@@ -83,20 +83,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Copies of the gallery in memory filter by groups: they look at the faces again. */
-function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): void {
+async function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): Promise<void> {
   const { subjectId, galleryId } = subject
-  const before = groupsOf(tx, [subjectId]).get(subjectId) ?? []
-  removeGroups(tx, subject, update.removeGroups ?? [])
-  addGroups(tx, subject, update.addGroups ?? [])
-  const after = groupsOf(tx, [subjectId]).get(subjectId) ?? []
+  const before = (await groupsOf(tx, [subjectId])).get(subjectId) ?? []
+  await removeGroups(tx, subject, update.removeGroups ?? [])
+  await addGroups(tx, subject, update.addGroups ?? [])
+  const after = (await groupsOf(tx, [subjectId])).get(subjectId) ?? []
   if (after.length > groupsMax)
     throw new ActionError('INVALID_REQUEST', `params.addGroups: a subject has at most ${groupsMax}`)
   if (before.join(' ') !== after.join(' '))
-    renumberFaces(tx, subjectId, countChange(tx, { galleryId }))
+    await renumberFaces(tx, subjectId, await countChange(tx, { galleryId }))
 }
 
-function dropFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): void {
-  const own = new Set(facesOf(tx, subject.subjectId).map(({ faceId }) => faceId))
+async function dropFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): Promise<void> {
+  const own = new Set((await facesOf(tx, subject.subjectId)).map(({ faceId }) => faceId))
   const wanted = new Set(faceIds.map((faceId) => faceId.toLowerCase()))
   if (wanted.size === 0) return
   if (!wanted.isSubsetOf(own))
@@ -107,6 +107,6 @@ function dropFaces(tx: Tx, subject: SubjectRow, faceIds: readonly string[]): voi
       'params.removeFaceIds: the last template stays; svc.deleteSubject deletes the subject',
     )
   const { galleryId } = subject
-  const sequence = countChange(tx, { galleryId, faces: -wanted.size })
-  removeFaces(tx, { galleryId, sequence }, [...wanted])
+  const sequence = await countChange(tx, { galleryId, faces: -wanted.size })
+  await removeFaces(tx, { galleryId, sequence }, [...wanted])
 }

@@ -8,7 +8,7 @@ import type { Tx } from '../store/tx.ts'
  *
  * @throws ActionError PAYMENT_REQUIRED; then nothing was set aside.
  */
-export function afford(tx: Tx, projectId: string, priceMicros: Micros): void {
-  if (reserve(tx, projectId, priceMicros)) return
+export async function afford(tx: Tx, projectId: string, priceMicros: Micros): Promise<void> {
+  if (await reserve(tx, projectId, priceMicros)) return
   throw new ActionError('PAYMENT_REQUIRED', 'The budget of the project is exhausted.')
 }

@@ -46,19 +46,19 @@ const imagesMax = 10
  * passes has the price set aside and an attempt of its own. Every call takes a token where there is
  * one, whatever becomes of it.
  */
-export function claim(tx: Tx, question: Question, options: ClaimOptions): Claim {
+export async function claim(tx: Tx, question: Question, options: ClaimOptions): Promise<Claim> {
   const { visit, paid } = question
   const { keyId, projectId } = visit.caller
   const { nowMs, steadyUs } = options
-  const facts = tx.facts({ keyId, action: visit.action })
+  const facts = await tx.facts({ keyId, action: visit.action })
   if (!facts) return { kind: 'unauthorized', state: 'unknown' }
   const state = keyState(facts, new Date(nowMs))
   if (state !== 'active') return { kind: 'unauthorized', state }
   if (nowMs - Date.parse(facts.lastUsedAtUtc ?? '1970') >= touchMsMin)
-    tx.touchKey({ keyId, atUtc: new Date(nowMs).toISOString() })
+    await tx.touchKey({ keyId, atUtc: new Date(nowMs).toISOString() })
   const tokens = paid ?? takeToken(limitsOf(facts, options), facts.fullAtUs, steadyUs)
-  if (!paid) tx.fillBucket({ projectId, fullAtUs: tokens.fullAtUs })
-  return { ...decide(tx, question, { ...options, facts, tokens }), tokens }
+  if (!paid) await tx.fillBucket({ projectId, fullAtUs: tokens.fullAtUs })
+  return { ...(await decide(tx, question, { ...options, facts, tokens })), tokens }
 }
 
 type Known = ClaimOptions & { readonly facts: Facts; readonly tokens: Tokens }
@@ -68,14 +68,14 @@ function limitsOf({ sustainedPerS, burst }: Facts, { limits }: ClaimOptions): Li
 }
 
 /** The questions in the order of the contract; the first refusal is the answer. */
-function decide(tx: Tx, { visit, asked }: Question, known: Known): Decision {
-  const refused = (error: unknown): Decision => {
-    logCall(tx, visit, { code: codeOf(error), nowMs: known.nowMs })
+async function decide(tx: Tx, { visit, asked }: Question, known: Known): Promise<Decision> {
+  const refused = async (error: unknown): Promise<Decision> => {
+    await logCall(tx, visit, { code: codeOf(error), nowMs: known.nowMs })
     return { kind: 'refused', error }
   }
   try {
     // A body that could not be read keeps its status; what is wrong inside it waits for its turn.
-    if ('error' in asked && !(asked.error instanceof ActionError)) return refused(asked.error)
+    if ('error' in asked && !(asked.error instanceof ActionError)) return await refused(asked.error)
     if (!('error' in asked)) {
       const held = parsePermissions(known.facts.permissions)
       for (const permission of asked.permissions) permit(held, permission)
@@ -83,7 +83,7 @@ function decide(tx: Tx, { visit, asked }: Question, known: Known): Decision {
     if (!known.tokens.isAdmitted)
       throw new ActionError('RATE_LIMITED', 'Project rate limit exceeded.')
     if ('error' in asked) throw asked.error
-    return replayOrBegin(tx, visit, asked, known)
+    return await replayOrBegin(tx, visit, asked, known)
   } catch (error) {
     if (error instanceof ActionError) return refused(error)
     throw error
@@ -93,21 +93,26 @@ function decide(tx: Tx, { visit, asked }: Question, known: Known): Decision {
 type Understood = Exclude<Question['asked'], { readonly error: unknown }>
 
 /** @throws ActionError REQUEST_ID_CONFLICT or PAYMENT_REQUIRED. */
-function replayOrBegin(tx: Tx, visit: Visit, asked: Understood, known: Known): Decision {
+async function replayOrBegin(
+  tx: Tx,
+  visit: Visit,
+  asked: Understood,
+  known: Known,
+): Promise<Decision> {
   const { nowMs } = known
   const { content } = asked
   const key = { projectId: visit.caller.projectId, requestId: visit.requestId.toLowerCase() }
-  const earlier = recall(tx.attempts.find(key), content.fingerprint, known)
+  const earlier = recall(await tx.attempts.find(key), content.fingerprint, known)
   if (earlier.kind === 'running') return { kind: 'twin' }
   if (earlier.kind === 'done') {
-    logCall(tx, visit, { code: earlier.code, nowMs, isReplay: true })
+    await logCall(tx, visit, { code: earlier.code, nowMs, isReplay: true })
     return { kind: 'replay', answer: earlier.answer, content }
   }
-  if (earlier.kind === 'stale') tx.attempts.remove(key)
-  if (earlier.kind === 'overdue') expire(tx, earlier.attempt, nowMs)
+  if (earlier.kind === 'stale') await tx.attempts.remove(key)
+  if (earlier.kind === 'overdue') await expire(tx, earlier.attempt, nowMs)
   // A retry of an attempt that was given up stays in its window: the ledger then refuses two charges.
   const windowStartMs = earlier.kind === 'overdue' ? earlier.attempt.windowStartMs : nowMs
-  return { kind: 'pass', attempt: begin(tx, { visit, asked, known, key, windowStartMs }) }
+  return { kind: 'pass', attempt: await begin(tx, { visit, asked, known, key, windowStartMs }) }
 }
 
 type Beginning = {
@@ -119,16 +124,19 @@ type Beginning = {
 }
 
 /** @throws ActionError PAYMENT_REQUIRED. */
-function begin(tx: Tx, { visit, asked, known, key, windowStartMs }: Beginning): Attempt {
+async function begin(
+  tx: Tx,
+  { visit, asked, known, key, windowStartMs }: Beginning,
+): Promise<Attempt> {
   const { action, content, params } = asked
   const unitMicros = known.facts.unitMicros ?? known.unitMicros
   const imageCount = imageCountOf(params)
   const priceMicros = (failedCount: number): Micros =>
     BigInt(action.price(imageCount - failedCount)) * unitMicros
   const reservedMicros = priceMicros(0)
-  afford(tx, key.projectId, reservedMicros)
+  await afford(tx, key.projectId, reservedMicros)
   const token = newId()
-  tx.attempts.begin({
+  await tx.attempts.begin({
     ...key,
     keyId: visit.caller.keyId,
     action: visit.action,

@@ -6,11 +6,11 @@ import type { Tx } from '../store/tx.ts'
  * Ends an attempt that never came back: what it had set aside is free again, nothing is billed, and
  * the log says so. Should it come back yet, its token opens nothing any more.
  */
-export function expire(tx: Tx, attempt: AttemptRow, nowMs: number): void {
+export async function expire(tx: Tx, attempt: AttemptRow, nowMs: number): Promise<void> {
   const { projectId, requestId, keyId, action, windowStartMs, reservedMicros } = attempt
-  tx.attempts.remove({ projectId, requestId })
-  release(tx, projectId, reservedMicros)
-  tx.log({
+  await tx.attempts.remove({ projectId, requestId })
+  await release(tx, projectId, reservedMicros)
+  await tx.log({
     atMs: windowStartMs,
     keyId,
     projectId,

@@ -25,7 +25,7 @@ type Door = {
 export async function identify({ headers, clientIp }: Visitor, door: Door): Promise<KeyFacts> {
   const apiKey = headers['x-api-key']
   const isKey = apiKey !== undefined && isApiKey(apiKey)
-  const key = isKey ? door.findKey(apiKey, new Date(door.clock())) : undefined
+  const key = isKey ? await door.findKey(apiKey, new Date(door.clock())) : undefined
   if (key?.state === 'active') return key
   const retryAfterS = await door.strangers.turnAway(clientIp)
   const wait = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}

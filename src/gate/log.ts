@@ -15,10 +15,10 @@ export type Ending = {
 const actionLengthMax = 128
 
 /** The row of the request log for one call. Fields are chosen one by one; params never are. */
-export function logCall(tx: Tx, visit: Visit, ending: Ending): void {
+export async function logCall(tx: Tx, visit: Visit, ending: Ending): Promise<void> {
   const { caller, requestId, action, startMs } = visit
   const latencyMs = performance.now() - startMs
-  tx.log({
+  await tx.log({
     atMs: Math.round(ending.nowMs - latencyMs),
     keyId: caller.keyId,
     projectId: caller.projectId,

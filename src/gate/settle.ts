@@ -20,7 +20,7 @@ export type Result<A extends Answer> = {
    * Writes what the action wants written, in the same transaction as the charge, and gives the
    * answer. It may refuse with an ActionError: then nothing of it is written.
    */
-  readonly conclude: (tx: Tx) => Conclusion<A>
+  readonly conclude: (tx: Tx) => Promise<Conclusion<A>> | Conclusion<A>
   /** The answer in case it refuses. */
   readonly failed: (error: ActionError) => A
   /** What follows the commit before the answer leaves. It must not fail. */
@@ -43,34 +43,37 @@ export type Conclusion<A extends Answer> = {
  * @returns the answer that holds; undefined when the attempt was given up meanwhile, and then nothing
  * was written: a slow attempt can never commit after its retry.
  */
-export function settle<A extends Answer>(
+export async function settle<A extends Answer>(
   tx: Tx,
   pass: Attempt,
   result: Result<A>,
   nowMs: number,
-): A | undefined {
-  const attempt = tx.attempts.find(pass)
+): Promise<A | undefined> {
+  const attempt = await tx.attempts.find(pass)
   if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
-  const { answer, subjectIds = [], scrubbed, scores = [] } = takeEffect(tx, result)
+  const { answer, subjectIds = [], scrubbed, scores = [] } = await takeEffect(tx, result)
   const code = answer.errors[0]?.code ?? 'OK'
   const sealed = (stored: A) => seal(pass.content.answerKey, JSON.stringify(stored))
-  tx.attempts.finish({
+  await tx.attempts.finish({
     ...ownerOf(pass),
     code,
     answer: sealed(answer),
     scrubbed: scrubbed ? sealed(scrubbed) : null,
   })
-  nameSubjects(tx, pass, subjectIds)
-  release(tx, pass.projectId, pass.reservedMicros)
+  await nameSubjects(tx, pass, subjectIds)
+  await release(tx, pass.projectId, pass.reservedMicros)
   const { projectId } = pass
-  for (const score of scores) tx.countScore(score, { projectId, atMs: nowMs })
-  logCall(tx, pass.visit, { code, nowMs, ...bill(tx, pass, answer, nowMs) })
+  for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
+  await logCall(tx, pass.visit, { code, nowMs, ...(await bill(tx, pass, answer, nowMs)) })
   return answer
 }
 
-function takeEffect<A extends Answer>(tx: Tx, { conclude, failed }: Result<A>): Conclusion<A> {
+async function takeEffect<A extends Answer>(
+  tx: Tx,
+  { conclude, failed }: Result<A>,
+): Promise<Conclusion<A>> {
   try {
-    return tx.savepoint(() => conclude(tx))
+    return await tx.savepoint(async () => conclude(tx))
   } catch (error) {
     if (!(error instanceof ActionError)) throw error
     return { answer: failed(error) }
@@ -78,7 +81,7 @@ function takeEffect<A extends Answer>(tx: Tx, { conclude, failed }: Result<A>): 
 }
 
 /** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
-function bill(tx: Tx, pass: Attempt, answer: Answer, atMs: number) {
+async function bill(tx: Tx, pass: Attempt, answer: Answer, atMs: number) {
   if (!answer.ok) return {}
   const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
   const amountMicros = pass.priceMicros(failedCount)
@@ -86,21 +89,21 @@ function bill(tx: Tx, pass: Attempt, answer: Answer, atMs: number) {
   if (amountMicros === 0n) return {}
   const { projectId, requestId, windowStartMs, visit } = pass
   const paid = { projectId, requestId, windowStartMs, action: visit.action, amountMicros, atMs }
-  return { transferId: charge(tx, paid), costMicros: amountMicros }
+  return { transferId: await charge(tx, paid), costMicros: amountMicros }
 }
 
 /** The end of a call that failed through no fault of the caller: unbilled, and free to be retried. */
-export function giveUp(tx: Tx, pass: Attempt, error: unknown, nowMs: number): void {
-  if (!tx.attempts.drop(ownerOf(pass))) return
-  release(tx, pass.projectId, pass.reservedMicros)
-  logCall(tx, pass.visit, { code: codeOf(error), nowMs })
+export async function giveUp(tx: Tx, pass: Attempt, error: unknown, nowMs: number): Promise<void> {
+  if (!(await tx.attempts.drop(ownerOf(pass)))) return
+  await release(tx, pass.projectId, pass.reservedMicros)
+  await logCall(tx, pass.visit, { code: codeOf(error), nowMs })
 }
 
 /** The end of a call that costs nothing and is not kept for replays. */
-export function finish(tx: Tx, pass: Attempt, nowMs: number): void {
-  if (!tx.attempts.drop(ownerOf(pass))) return
-  release(tx, pass.projectId, pass.reservedMicros)
-  logCall(tx, pass.visit, { code: 'OK', nowMs })
+export async function finish(tx: Tx, pass: Attempt, nowMs: number): Promise<void> {
+  if (!(await tx.attempts.drop(ownerOf(pass)))) return
+  await release(tx, pass.projectId, pass.reservedMicros)
+  await logCall(tx, pass.visit, { code: 'OK', nowMs })
 }
 
 function ownerOf({ projectId, requestId, token }: Attempt) {

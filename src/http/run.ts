@@ -22,7 +22,7 @@ export async function run(work: Work, services: Services): Promise<Result<Envelo
   try {
     const done = await action.run({ params, caller, services, signal, debug })
     return {
-      conclude: (tx) => conclusionOf(echo, action, done.effect(tx)),
+      conclude: async (tx) => conclusionOf(echo, action, await done.effect(tx)),
       failed: refused,
       afterwards: done.afterwards,
     }

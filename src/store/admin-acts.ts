@@ -7,15 +7,15 @@ import type { Reading, Tx } from './tx.ts'
 export type AdminAct = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
 
 /** Writes down what somebody did, for ever: the table refuses changes, a hash chain shows them. */
-export function addAct(tx: Tx, act: AdminAct): void {
-  const rowHash = actHash(lastHash(tx, act.accountId), act)
-  tx.run(tx.build.insertInto('adminActs').values({ ...act, rowHash }))
+export async function addAct(tx: Tx, act: AdminAct): Promise<void> {
+  const rowHash = actHash(await lastHash(tx, act.accountId), act)
+  await tx.run(tx.build.insertInto('adminActs').values({ ...act, rowHash }))
 }
 
-function lastHash(reading: Reading, accountId: string): Uint8Array {
+async function lastHash(reading: Reading, accountId: string): Promise<Uint8Array> {
   const query = reading.build.selectFrom('adminActs').select('rowHash')
   const last = query.where('accountId', '=', accountId).orderBy('auditId', 'desc').limit(1)
-  return reading.run(last)[0]?.rowHash ?? Buffer.alloc(32)
+  return (await reading.run(last))[0]?.rowHash ?? Buffer.alloc(32)
 }
 
 /** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
@@ -41,7 +41,7 @@ export type ActFilter = {
 export function findActs(
   reading: Reading,
   filter: ActFilter,
-): readonly Omit<Selectable<AdminActRow>, 'rowHash'>[] {
+): Promise<readonly Omit<Selectable<AdminActRow>, 'rowHash'>[]> {
   const { accountId, userId, act, fromMs, toMs, after } = filter
   let query = reading.build
     .selectFrom('adminActs')
@@ -78,8 +78,11 @@ type Place = {
 }
 
 /** Whether a user has done something from an address lately. */
-export function hasActedFrom(reading: Reading, { userId = '', ip, sinceMs }: Place): boolean {
+export async function hasActedFrom(
+  reading: Reading,
+  { userId = '', ip, sinceMs }: Place,
+): Promise<boolean> {
   const query = reading.build.selectFrom('adminActs').select('auditId')
   const own = query.where('userId', '=', userId).where('atMs', '>=', sinceMs).where('ip', '=', ip)
-  return reading.run(own.limit(1)).length > 0
+  return (await reading.run(own.limit(1))).length > 0
 }

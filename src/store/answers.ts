@@ -2,18 +2,22 @@ import { sql } from 'kysely'
 import type { AttemptKey, Tx } from './tx.ts'
 
 /** Notes which subjects a stored answer names. */
-export function nameSubjects(tx: Tx, key: AttemptKey, subjectIds: readonly string[]): void {
+export async function nameSubjects(
+  tx: Tx,
+  key: AttemptKey,
+  subjectIds: readonly string[],
+): Promise<void> {
   if (subjectIds.length === 0) return
   const { projectId, requestId } = key
   const rows = [...new Set(subjectIds)].map((subjectId) => ({ subjectId, projectId, requestId }))
-  tx.run(tx.build.insertInto('answerSubjects').values(rows))
+  await tx.run(tx.build.insertInto('answerSubjects').values(rows))
 }
 
 /** Puts in the place of every stored answer that names the subject what is left without names. */
-export function scrubAnswers(tx: Tx, subjectId: string): void {
+export async function scrubAnswers(tx: Tx, subjectId: string): Promise<void> {
   const named = sql<boolean>`(projectId, requestId) in
     (select projectId, requestId from answerSubjects where subjectId = ${subjectId})`
   const scrubbed = { answer: sql<Uint8Array>`coalesce(scrubbed, answer)`, scrubbed: null }
-  tx.run(tx.build.updateTable('attempts').set(scrubbed).where(named))
-  tx.run(tx.build.deleteFrom('answerSubjects').where('subjectId', '=', subjectId))
+  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(named))
+  await tx.run(tx.build.deleteFrom('answerSubjects').where('subjectId', '=', subjectId))
 }

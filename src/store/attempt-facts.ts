@@ -10,16 +10,16 @@ export type AttemptFacts = {
 }
 
 /** The attempt at a call's request; undefined once it is forgotten, or if there never was one. */
-export function findAttempt(
+export async function findAttempt(
   reading: Reading,
   { projectId, requestId }: Pick<CallRow, 'projectId' | 'requestId'>,
-): AttemptFacts | undefined {
+): Promise<AttemptFacts | undefined> {
   const query = reading.build
     .selectFrom('attempts')
     .select(['state', 'windowStartMs'])
     .where('projectId', '=', projectId)
     .where('requestId', '=', requestId.toLowerCase())
-  const [found] = reading.run(query)
+  const [found] = await reading.run(query)
   if (!found) return undefined
   const { state, windowStartMs } = found
   const startedAtUtc = new Date(windowStartMs).toISOString()

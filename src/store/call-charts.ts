@@ -30,7 +30,7 @@ export function countCalls(
   reading: Reading,
   filter: ChartFilter,
   { by, stepMs }: { readonly by: CountBy; readonly stepMs: number },
-): readonly CallCount[] {
+): Promise<readonly CallCount[]> {
   const query = chosen(reading, filter)
     .select([
       stepOf(stepMs).as('atMs'),
@@ -45,16 +45,16 @@ export function countCalls(
 }
 
 /** How long calls took, by a step of time, in its order. */
-export function latenciesOf(
+export async function latenciesOf(
   reading: Reading,
   filter: ChartFilter,
   stepMs: number,
-): ReadonlyMap<number, LatencyHistogram> {
+): Promise<ReadonlyMap<number, LatencyHistogram>> {
   const query = chosen(reading, filter)
     .select([stepOf(stepMs).as('atMs'), sql<Uint8Array>`sumLatencies(latencies)`.as('latencies')])
     .groupBy('atMs')
     .orderBy('atMs')
-  const rows = reading.run(query)
+  const rows = await reading.run(query)
   return new Map(rows.map((row) => [row.atMs, unpackLatencies(row.latencies)]))
 }
 

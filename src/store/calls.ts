@@ -32,7 +32,7 @@ export function findCalls(db: Database, filter: CallFilter): Promise<Call[]> {
 }
 
 /** The same of one moment's state, beside the writer. */
-export function readCalls(reading: Reading, filter: CallFilter): readonly Call[] {
+export function readCalls(reading: Reading, filter: CallFilter): Promise<readonly Call[]> {
   return reading.run(callQuery(reading.build, filter))
 }
 
@@ -63,6 +63,8 @@ function callQuery(db: Database, filter: CallFilter) {
 }
 
 /** One row by its id. */
-export function findCall(reading: Reading, callId: number): Call | undefined {
-  return reading.run(reading.build.selectFrom('calls').selectAll().where('callId', '=', callId))[0]
+export async function findCall(reading: Reading, callId: number): Promise<Call | undefined> {
+  return (
+    await reading.run(reading.build.selectFrom('calls').selectAll().where('callId', '=', callId))
+  )[0]
 }

@@ -3,14 +3,14 @@ import type { Store } from './database.ts'
 import { templatesOfFaces } from './templates.ts'
 import type { Reading, Tx } from './tx.ts'
 
-export function addCrop(tx: Tx, crop: CropRow): void {
-  tx.run(tx.build.insertInto('crops').values(crop))
+export async function addCrop(tx: Tx, crop: CropRow): Promise<void> {
+  await tx.run(tx.build.insertInto('crops').values(crop))
 }
 
 /** The stored crop of a face. */
-export function cropOf(reading: Reading, faceId: string): CropRow | undefined {
+export async function cropOf(reading: Reading, faceId: string): Promise<CropRow | undefined> {
   const query = reading.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
-  return reading.run(query)[0]
+  return (await reading.run(query))[0]
 }
 
 export type Lacking = {
@@ -21,10 +21,10 @@ export type Lacking = {
 }
 
 /** Faces without a template of the model that have a stored crop, in the order of their ids. */
-export function facesToRemake(
+export async function facesToRemake(
   reading: Reading,
   { modelId, afterFaceId, limit }: Lacking,
-): readonly string[] {
+): Promise<readonly string[]> {
   const query = reading.build
     .selectFrom('crops')
     .select('faceId')
@@ -42,13 +42,13 @@ export function facesToRemake(
     )
     .orderBy('faceId')
     .limit(limit)
-  return reading.run(query).map(({ faceId }) => faceId)
+  return (await reading.run(query)).map(({ faceId }) => faceId)
 }
 
 /** A crop with the templates of its face: what the face can be described anew by. */
-export function remakingOf(reading: Reading, faceId: string) {
-  const crop = cropOf(reading, faceId)
-  const templates = templatesOfFaces(reading, [faceId])
+export async function remakingOf(reading: Reading, faceId: string) {
+  const crop = await cropOf(reading, faceId)
+  const templates = await templatesOfFaces(reading, [faceId])
   return crop && { crop, templates }
 }
 
@@ -59,14 +59,15 @@ const cropsAtATime = 500
 export async function removeCrops(store: Store, projectId: string): Promise<number> {
   let count = 0
   for (let some = cropsAtATime; some === cropsAtATime; count += some)
-    some = await store.write((tx) => {
+    some = await store.write(async (tx) => {
       const query = tx.build
         .selectFrom('crops')
         .select('faceId')
         .where('projectId', '=', projectId)
         .limit(cropsAtATime)
-      const faceIds = tx.run(query).map(({ faceId }) => faceId)
-      if (faceIds.length > 0) tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
+      const faceIds = (await tx.run(query)).map(({ faceId }) => faceId)
+      if (faceIds.length > 0)
+        await tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
       return faceIds.length
     })
   await store.checkpoint()

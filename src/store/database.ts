@@ -16,7 +16,7 @@ export type Change = { readonly db: Database; readonly tx: Tx }
 export type Store = {
   /** Typed queries, one at a time or in a transaction of many turns. */
   readonly db: Database
-  /** Jobs of one turn, in a group commit with their neighbours. */
+  /** Jobs that wait for the database alone; on SQLite in a group commit with their neighbours. */
   readonly write: Write<Tx>
   /**
    * A transaction of many turns with the statements of a job beside kysely's queries. All calls wait
@@ -24,7 +24,7 @@ export type Store = {
    */
   readonly change: <T>(job: (change: Change) => Promise<T>) => Promise<T>
   /** Asks what is committed, all of it as at one moment, and waits for no writer. */
-  readonly read: <T>(job: (reading: Reading) => T) => Promise<T>
+  readonly read: <T>(job: (reading: Reading) => Promise<T> | T) => Promise<T>
   /**
    * Empties the write-ahead log into the database file, so that what was deleted is in neither.
    *

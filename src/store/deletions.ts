@@ -10,20 +10,24 @@ export type DeletionRecord = Pick<
 > & { readonly groups: string[] }
 
 /** Writes a deletion record, for ever: the table refuses changes, and a hash chain would show them. */
-export function addDeletion(tx: Tx, galleryId: string, record: DeletionRecord): void {
+export async function addDeletion(
+  tx: Tx,
+  galleryId: string,
+  record: DeletionRecord,
+): Promise<void> {
   const row = { ...record, galleryId, groups: JSON.stringify(record.groups) }
-  const rowHash = deletionHash(lastHash(tx, record.tenantId), row)
-  tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
+  const rowHash = deletionHash(await lastHash(tx, record.tenantId), row)
+  await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }
 
-function lastHash(reading: Reading, tenantId: string): Uint8Array {
+async function lastHash(reading: Reading, tenantId: string): Promise<Uint8Array> {
   const query = reading.build
     .selectFrom('deletions')
     .select('rowHash')
     .where('tenantId', '=', tenantId)
     .orderBy('seq', 'desc')
     .limit(1)
-  return reading.run(query)[0]?.rowHash ?? Buffer.alloc(32)
+  return (await reading.run(query))[0]?.rowHash ?? Buffer.alloc(32)
 }
 
 /** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
@@ -54,10 +58,10 @@ export type DeletionFilter = {
 }
 
 /** Deletion records of a gallery, the newest first. */
-export function findDeletions(
+export async function findDeletions(
   reading: Reading,
   filter: DeletionFilter,
-): readonly { readonly seq: number; readonly record: DeletionRecord }[] {
+): Promise<readonly { readonly seq: number; readonly record: DeletionRecord }[]> {
   const { galleryId, subjectId, externalId, fromUtc, toUtc, before } = filter
   let query = reading.build.selectFrom('deletions').selectAll().where('galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
@@ -65,7 +69,7 @@ export function findDeletions(
   if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
   if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
   if (before !== undefined) query = query.where('seq', '<', before)
-  const rows = reading.run(query.orderBy('seq', 'desc').limit(filter.limit))
+  const rows = await reading.run(query.orderBy('seq', 'desc').limit(filter.limit))
   return rows.map((row) => ({ seq: row.seq, record: recordOf(row) }))
 }
 

@@ -4,7 +4,7 @@ import { templatesOfFaces, type StoredTemplate } from './templates.ts'
 import type { Reading, Tx } from './tx.ts'
 
 /** The faces of a subject, the oldest first. */
-export function facesOf(reading: Reading, subjectId: string): readonly FaceRow[] {
+export function facesOf(reading: Reading, subjectId: string): Promise<readonly FaceRow[]> {
   const query = reading.build
     .selectFrom('faces')
     .selectAll()
@@ -27,7 +27,7 @@ export type FaceFilter = {
 export type OwnedFace = Pick<FaceRow, 'faceId' | 'subjectId'> & Pick<SubjectRow, 'externalId'>
 
 /** Faces of a gallery in the order of their last change, which its index has. */
-export function findFaces(reading: Reading, filter: FaceFilter): readonly OwnedFace[] {
+export function findFaces(reading: Reading, filter: FaceFilter): Promise<readonly OwnedFace[]> {
   const { galleryId, subjectId, faceId, offset = 0, limit } = filter
   let query = reading.build
     .selectFrom('faces')
@@ -42,41 +42,45 @@ export function findFaces(reading: Reading, filter: FaceFilter): readonly OwnedF
 }
 
 /** How many faces each subject has. */
-export function faceCounts(
+export async function faceCounts(
   reading: Reading,
   subjectIds: readonly string[],
-): ReadonlyMap<string, number> {
+): Promise<ReadonlyMap<string, number>> {
   if (subjectIds.length === 0) return new Map()
   const query = reading.build
     .selectFrom('faces')
     .select((row) => ['subjectId', row.fn.countAll<number>().as('count')])
     .where('subjectId', 'in', subjectIds)
     .groupBy('subjectId')
-  return new Map(reading.run(query).map(({ subjectId, count }) => [subjectId, count]))
+  return new Map((await reading.run(query)).map(({ subjectId, count }) => [subjectId, count]))
 }
 
-export function recordFace(tx: Tx, face: FaceRow): void {
-  tx.run(tx.build.insertInto('faces').values(face))
+export async function recordFace(tx: Tx, face: FaceRow): Promise<void> {
+  await tx.run(tx.build.insertInto('faces').values(face))
 }
 
 export type Removed = { readonly galleryId: string; readonly sequence: number }
 
 /** Removes faces with their templates and crops, and tells the gallery's copies so. */
-export function removeFaces(tx: Tx, { galleryId, sequence }: Removed, faceIds: readonly string[]) {
+export async function removeFaces(
+  tx: Tx,
+  { galleryId, sequence }: Removed,
+  faceIds: readonly string[],
+) {
   if (faceIds.length === 0) return
   const rows = faceIds.map((faceId) => ({ galleryId, sequence, faceId }))
-  tx.run(tx.build.insertInto('removals').values(rows))
-  tx.run(tx.build.deleteFrom('faces').where('faceId', 'in', faceIds))
+  await tx.run(tx.build.insertInto('removals').values(rows))
+  await tx.run(tx.build.deleteFrom('faces').where('faceId', 'in', faceIds))
 }
 
 /** Makes copies of the gallery look at a subject's faces again: its groups have changed. */
-export function renumberFaces(tx: Tx, subjectId: string, sequence: number): void {
-  tx.run(tx.build.updateTable('faces').set({ sequence }).where('subjectId', '=', subjectId))
+export async function renumberFaces(tx: Tx, subjectId: string, sequence: number): Promise<void> {
+  await tx.run(tx.build.updateTable('faces').set({ sequence }).where('subjectId', '=', subjectId))
 }
 
 /** Makes copies of the gallery look at a face again: its templates have changed. */
-export function renumberFace(tx: Tx, faceId: string, sequence: number): void {
-  tx.run(tx.build.updateTable('faces').set({ sequence }).where('faceId', '=', faceId))
+export async function renumberFace(tx: Tx, faceId: string, sequence: number): Promise<void> {
+  await tx.run(tx.build.updateTable('faces').set({ sequence }).where('faceId', '=', faceId))
 }
 
 /** A face as it has become, or that it is no more. */
@@ -96,12 +100,12 @@ export type ChangePlace = { readonly sequence: number; readonly faceId: string }
 export const pastAllFaces = '\u{10FFFF}'
 
 /** Changes of a gallery after a place, in their order. */
-export function changesAfter(
+export async function changesAfter(
   reading: Reading,
   galleryId: string,
   { sequence, faceId }: ChangePlace,
   limit: number,
-): readonly FaceChange[] {
+): Promise<readonly FaceChange[]> {
   const after = sql<boolean>`(sequence, faceId) > (${sequence}, ${faceId})`
   const page = reading.build
     .selectFrom('faces')
@@ -118,9 +122,9 @@ export function changesAfter(
     .orderBy('sequence')
     .orderBy('faceId')
     .limit(limit)
-  const places = reading.run(page)
+  const places = await reading.run(page)
   const there = places.flatMap((place) => (place.isThere ? [place.faceId] : []))
-  const faces = changedFaces(reading, there)
+  const faces = await changedFaces(reading, there)
   return places.map((place) => ({
     sequence: place.sequence,
     faceId: place.faceId,
@@ -128,8 +132,11 @@ export function changesAfter(
   }))
 }
 
-function changedFaces(reading: Reading, faceIds: readonly string[]): Map<string, ChangedFace> {
-  const byFace = Map.groupBy(templatesOfFaces(reading, faceIds), ({ faceId }) => faceId)
+async function changedFaces(
+  reading: Reading,
+  faceIds: readonly string[],
+): Promise<Map<string, ChangedFace>> {
+  const byFace = Map.groupBy(await templatesOfFaces(reading, faceIds), ({ faceId }) => faceId)
   const faces = new Map<string, ChangedFace>()
   for (const [faceId, templates] of byFace) {
     const [first] = templates
@@ -139,6 +146,6 @@ function changedFaces(reading: Reading, faceIds: readonly string[]): Map<string,
 }
 
 /** Removals are for copies that are behind; when there is no copy, they are no use. */
-export function forgetRemovals(tx: Tx): void {
-  tx.run(tx.build.deleteFrom('removals'))
+export async function forgetRemovals(tx: Tx): Promise<void> {
+  await tx.run(tx.build.deleteFrom('removals'))
 }

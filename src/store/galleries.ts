@@ -5,25 +5,25 @@ import type { Reading, Tx } from './tx.ts'
 export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }
 
 /** Whose gallery it is, and its number of changes so far; undefined before its first subject. */
-export function findGallery(reading: Reading, galleryId: string) {
+export async function findGallery(reading: Reading, galleryId: string) {
   const query = reading.build.selectFrom('galleries').selectAll().where('galleryId', '=', galleryId)
-  return reading.run(query)[0]
+  return (await reading.run(query))[0]
 }
 
-export function gallerySize(reading: Reading, galleryId: string): GallerySize {
-  return findGallery(reading, galleryId) ?? { subjectCount: 0, templateCount: 0 }
+export async function gallerySize(reading: Reading, galleryId: string): Promise<GallerySize> {
+  return (await findGallery(reading, galleryId)) ?? { subjectCount: 0, templateCount: 0 }
 }
 
-export function listGalleryIds(reading: Reading): readonly string[] {
-  const rows = reading.run(reading.build.selectFrom('galleries').select('galleryId'))
+export async function listGalleryIds(reading: Reading): Promise<readonly string[]> {
+  const rows = await reading.run(reading.build.selectFrom('galleries').select('galleryId'))
   return rows.map(({ galleryId }) => galleryId)
 }
 
-export function createGallery(
+export async function createGallery(
   tx: Tx,
   gallery: { readonly galleryId: string; readonly accountId: string },
-): void {
-  tx.run(
+): Promise<void> {
+  await tx.run(
     tx.build
       .insertInto('galleries')
       .values(gallery)
@@ -38,7 +38,7 @@ export type GalleryChange = {
 }
 
 /** Counts a change of the gallery. @returns its number. */
-export function countChange(tx: Tx, change: GalleryChange): number {
+export async function countChange(tx: Tx, change: GalleryChange): Promise<number> {
   const { galleryId, subjects = 0, faces = 0 } = change
   const query = tx.build
     .updateTable('galleries')
@@ -49,13 +49,16 @@ export function countChange(tx: Tx, change: GalleryChange): number {
     })
     .where('galleryId', '=', galleryId)
     .returning('sequence')
-  const [row] = tx.run(query)
+  const [row] = await tx.run(query)
   if (!row) throw new Error(`there is no gallery ${galleryId}`)
   return row.sequence
 }
 
 /** The key that new subjects are wrapped under: the gallery's newest. */
-export function newestGalleryKey(reading: Reading, galleryId: string): GalleryKeyRow | undefined {
+export async function newestGalleryKey(
+  reading: Reading,
+  galleryId: string,
+): Promise<GalleryKeyRow | undefined> {
   const query = reading.build
     .selectFrom('galleryKeys')
     .selectAll()
@@ -63,23 +66,26 @@ export function newestGalleryKey(reading: Reading, galleryId: string): GalleryKe
     .orderBy('createdAtMs', 'desc')
     .orderBy('keyId')
     .limit(1)
-  return reading.run(query)[0]
+  return (await reading.run(query))[0]
 }
 
-export function findGalleryKey(reading: Reading, keyId: string): GalleryKeyRow | undefined {
+export async function findGalleryKey(
+  reading: Reading,
+  keyId: string,
+): Promise<GalleryKeyRow | undefined> {
   const query = reading.build.selectFrom('galleryKeys').selectAll().where('keyId', '=', keyId)
-  return reading.run(query)[0]
+  return (await reading.run(query))[0]
 }
 
-export function listGalleryKeys(reading: Reading): readonly GalleryKeyRow[] {
+export function listGalleryKeys(reading: Reading): Promise<readonly GalleryKeyRow[]> {
   return reading.run(reading.build.selectFrom('galleryKeys').selectAll())
 }
 
-export function addGalleryKey(tx: Tx, key: GalleryKeyRow): void {
-  tx.run(tx.build.insertInto('galleryKeys').values(key))
+export async function addGalleryKey(tx: Tx, key: GalleryKeyRow): Promise<void> {
+  await tx.run(tx.build.insertInto('galleryKeys').values(key))
 }
 
 /** @throws Error (foreign key) while a subject is wrapped under it. */
-export function removeGalleryKey(tx: Tx, keyId: string): void {
-  tx.run(tx.build.deleteFrom('galleryKeys').where('keyId', '=', keyId))
+export async function removeGalleryKey(tx: Tx, keyId: string): Promise<void> {
+  await tx.run(tx.build.deleteFrom('galleryKeys').where('keyId', '=', keyId))
 }

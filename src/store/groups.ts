@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Reading, Tx } from './tx.ts'
 
 /** Names of the groups of each subject, in their order. */
-export function groupsOf(
+export async function groupsOf(
   reading: Reading,
   subjectIds: readonly string[],
-): ReadonlyMap<string, readonly string[]> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const groups = new Map<string, string[]>(subjectIds.map((subjectId) => [subjectId, []]))
   if (subjectIds.length === 0) return groups
   const query = reading.build
@@ -13,7 +13,7 @@ export function groupsOf(
     .select(['subjectId', 'name'])
     .where('subjectId', 'in', subjectIds)
     .orderBy('name')
-  for (const { subjectId, name } of reading.run(query)) groups.get(subjectId)?.push(name)
+  for (const { subjectId, name } of await reading.run(query)) groups.get(subjectId)?.push(name)
   return groups
 }
 
@@ -32,7 +32,7 @@ export function listGroups(
   reading: Reading,
   galleryId: string,
   { name, text, after, limit }: GroupPart = {},
-): readonly GroupCount[] {
+): Promise<readonly GroupCount[]> {
   let query = reading.build
     .selectFrom('subjectGroups')
     .select((row) => ['name', row.fn.countAll<number>().as('subjectCount')])
@@ -50,10 +50,10 @@ export function listGroups(
 
 type Membership = { readonly galleryId: string; readonly subjectId: string }
 
-export function addGroups(tx: Tx, of: Membership, names: readonly string[]): void {
+export async function addGroups(tx: Tx, of: Membership, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
   const { galleryId, subjectId } = of
-  tx.run(
+  await tx.run(
     tx.build
       .insertInto('subjectGroups')
       .values(names.map((name) => ({ galleryId, subjectId, name })))
@@ -61,9 +61,13 @@ export function addGroups(tx: Tx, of: Membership, names: readonly string[]): voi
   )
 }
 
-export function removeGroups(tx: Tx, { subjectId }: Membership, names: readonly string[]): void {
+export async function removeGroups(
+  tx: Tx,
+  { subjectId }: Membership,
+  names: readonly string[],
+): Promise<void> {
   if (names.length === 0) return
-  tx.run(
+  await tx.run(
     tx.build
       .deleteFrom('subjectGroups')
       .where('subjectId', '=', subjectId)

@@ -26,7 +26,7 @@ export type KeyFilter = {
 export type NamedKey = KeyListing & { readonly projectName: string }
 
 /** Keys that people hold, the newest first. */
-export function findKeys(reading: Reading, filter: KeyFilter): readonly NamedKey[] {
+export async function findKeys(reading: Reading, filter: KeyFilter): Promise<readonly NamedKey[]> {
   const { accountId, projectId, state, now, after } = filter
   let query = heldKeys(reading, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
@@ -40,9 +40,10 @@ export function findKeys(reading: Reading, filter: KeyFilter): readonly NamedKey
       ),
     )
   const ordered = query.orderBy('keys.createdAtUtc', 'desc').orderBy('keyId', 'desc')
-  return reading
-    .run(ordered.limit(filter.limit))
-    .map((row) => ({ ...listingOf(row, now), projectName: row.projectName }))
+  return (await reading.run(ordered.limit(filter.limit))).map((row) => ({
+    ...listingOf(row, now),
+    projectName: row.projectName,
+  }))
 }
 
 function heldKeys(reading: Reading, accountId: string) {
@@ -58,8 +59,11 @@ function heldKeys(reading: Reading, accountId: string) {
 type KeyId = { readonly accountId: string; readonly keyId: string; readonly now: Date }
 
 /** One of them by its id. */
-export function findKey(reading: Reading, { accountId, keyId, now }: KeyId): NamedKey | undefined {
-  const [row] = reading.run(heldKeys(reading, accountId).where('keyId', '=', keyId))
+export async function findKey(
+  reading: Reading,
+  { accountId, keyId, now }: KeyId,
+): Promise<NamedKey | undefined> {
+  const [row] = await reading.run(heldKeys(reading, accountId).where('keyId', '=', keyId))
   return row && { ...listingOf(row, now), projectName: row.projectName }
 }
 
@@ -73,24 +77,30 @@ function stateIs(state: KeyState, nowUtc: string) {
 }
 
 /** Names of keys by their ids, the hidden ones among them. */
-export function keyNames(reading: Reading, accountId: string): ReadonlyMap<string, string> {
+export async function keyNames(
+  reading: Reading,
+  accountId: string,
+): Promise<ReadonlyMap<string, string>> {
   const query = reading.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.name'])
     .where('accountId', '=', accountId)
-  return new Map(reading.run(query).map(({ keyId, name }) => [keyId, name]))
+  return new Map((await reading.run(query)).map(({ keyId, name }) => [keyId, name]))
 }
 
 /** The key by which the console itself calls for a project; undefined before its first call. */
-export function findHiddenKey(reading: Reading, projectId: string): KeyFacts | undefined {
+export async function findHiddenKey(
+  reading: Reading,
+  projectId: string,
+): Promise<KeyFacts | undefined> {
   const query = reading.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.projectId', 'accountId', 'galleryMode', 'permissions', ...switchNames])
     .where('keys.projectId', '=', projectId)
     .where('isHidden', '=', 1)
-  const [found] = reading.run(query)
+  const [found] = await reading.run(query)
   if (!found) return undefined
   const { keyId, accountId, galleryMode } = found
   const galleryId = galleryMode === 'shared' ? accountId : projectId

@@ -1,11 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { Selectable } from 'kysely'
 import { hashApiKey, mintApiKey } from '../lib/api-key.ts'
 import { newId } from '../lib/ids.ts'
 import type { Database } from './database.ts'
 import type { KeyRow } from './schema.ts'
-import { prepare } from './sqlite/connection.ts'
-import { switchesOf, switchNames, type SwitchColumns, type Switches } from './switches.ts'
+import { switchesOf, type SwitchColumns, type Switches } from './switches.ts'
 
 /** What a key says about its bearer. */
 export type KeyFacts = {
@@ -59,25 +57,22 @@ export async function createKey(
   return { keyId, key: minted }
 }
 
-export type KeyFinder = (apiKey: string, now: Date) => KeyFacts | undefined
+export type KeyFinder = (apiKey: string, now: Date) => Promise<KeyFacts | undefined>
+
+/** A key's row with what its project says. */
+export type KeyHit = Omit<KeyFacts, 'permissions' | 'state' | 'switches'> &
+  SwitchColumns &
+  KeyDates & { readonly permissions: string }
 
 /**
  * Looks keys up by their SHA-256 hash in an index. How near a guess comes to a key says nothing about
  * how near their hashes are, so the time of a look-up tells nothing either.
  */
-export function keyFinder(connection: DatabaseSync): KeyFinder {
-  type Row = Omit<KeyFacts, 'permissions' | 'state' | 'switches'> &
-    SwitchColumns &
-    KeyDates & { readonly permissions: string }
-  const find = prepare<Row>(
-    connection,
-    `select keyId, keys.projectId, accountId, permissions,
-       case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
-       ${switchNames.join(', ')}, expiresAtUtc, revokedAtUtc
-     from keys join projects using (projectId) where hash = :hash`,
-  )
-  return (apiKey, now) => {
-    const row = find.first({ hash: hashApiKey(apiKey) })
+export function keyFinder(
+  findByHash: (hash: Uint8Array) => Promise<KeyHit | undefined>,
+): KeyFinder {
+  return async (apiKey, now) => {
+    const row = await findByHash(hashApiKey(apiKey))
     if (!row) return undefined
     const { keyId, projectId, accountId, galleryId } = row
     const switches = switchesOf(row)

@@ -13,8 +13,8 @@ export type ModelProgress = {
 }
 
 /** Counts faces of all galleries by whether they have a template of `modelId`. */
-export function progressOf(reading: Reading, modelId: string): ModelProgress {
-  const [counted] = reading.run(
+export async function progressOf(reading: Reading, modelId: string): Promise<ModelProgress> {
+  const [counted] = await reading.run(
     reading.build
       .selectFrom('faces')
       .leftJoin('templates', (join) =>
@@ -36,12 +36,12 @@ export function progressOf(reading: Reading, modelId: string): ModelProgress {
     comparableFaces: made,
     remakeableFaces: remakeable,
     waitingFaces: all - made - remakeable,
-    notComparableSubjects: countNotComparable(reading, modelId),
+    notComparableSubjects: await countNotComparable(reading, modelId),
   }
 }
 
 /** Subjects of all galleries that have no template of `modelId` yet: nobody finds them by it. */
-export function countNotComparable(reading: Reading, modelId: string): number {
+export async function countNotComparable(reading: Reading, modelId: string): Promise<number> {
   const all = reading.build
     .selectFrom('subjects')
     .select((row) => row.fn.countAll<number>().as('count'))
@@ -50,15 +50,17 @@ export function countNotComparable(reading: Reading, modelId: string): number {
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')
     .select((row) => row.fn.count<number>('subjectId').distinct().as('count'))
     .where('modelId', '=', modelId)
-  return (reading.run(all)[0]?.count ?? 0) - (reading.run(known)[0]?.count ?? 0)
+  return ((await reading.run(all))[0]?.count ?? 0) - ((await reading.run(known))[0]?.count ?? 0)
 }
 
 /** Templates of each model, by the model's id. */
-export function templateCountsByModel(reading: Reading): ReadonlyMap<string, number> {
+export async function templateCountsByModel(
+  reading: Reading,
+): Promise<ReadonlyMap<string, number>> {
   const query = reading.build
     .selectFrom('templates')
     .select((row) => ['modelId', row.fn.countAll<number>().as('count')])
     .groupBy('modelId')
     .orderBy('modelId')
-  return new Map(reading.run(query).map(({ modelId, count }) => [modelId, count]))
+  return new Map((await reading.run(query)).map(({ modelId, count }) => [modelId, count]))
 }

@@ -17,11 +17,11 @@ export type ProjectFacts = Selectable<ProjectRow> & {
 }
 
 /** The projects of an account, the oldest first; or the one that is asked for. */
-export function projectFacts(
+export async function projectFacts(
   reading: Reading,
   accountId: string,
   projectId?: string,
-): readonly ProjectFacts[] {
+): Promise<readonly ProjectFacts[]> {
   const all = reading.build
     .selectFrom('projects')
     .innerJoin('ledgers', (on) =>
@@ -40,8 +40,8 @@ export function projectFacts(
     .where('projects.accountId', '=', accountId)
     .orderBy('projects.createdAtUtc')
     .orderBy('projects.name')
-  const rows = reading.run(projectId ? all.where('projects.projectId', '=', projectId) : all)
-  const allocated = allocations(reading, accountId)
+  const rows = await reading.run(projectId ? all.where('projects.projectId', '=', projectId) : all)
+  const allocated = await allocations(reading, accountId)
   return rows.map((row) => ({
     ...row,
     allocatedMicros: allocated.get(budgetOf(row.projectId)) ?? 0n,
@@ -55,7 +55,10 @@ const keyCount = sql<number>`(select count(*) from keys
   where keys.projectId = projects.projectId and isHidden = 0)`
 
 /** What each budget was given in all: the wallet's own chain, which holds no charges. */
-function allocations(reading: Reading, accountId: string): ReadonlyMap<string, bigint> {
+async function allocations(
+  reading: Reading,
+  accountId: string,
+): Promise<ReadonlyMap<string, bigint>> {
   const query = reading.build
     .selectFrom('ledgerTransfers')
     .select(['fromLedger', 'toLedger', sql<bigint>`sum(amountMicros)`.as('sumMicros')])
@@ -63,7 +66,7 @@ function allocations(reading: Reading, accountId: string): ReadonlyMap<string, b
     .where('kind', '=', 'allocate')
     .groupBy(['fromLedger', 'toLedger'])
   const given = new Map<string, bigint>()
-  for (const { fromLedger, toLedger, sumMicros } of reading.run(query)) {
+  for (const { fromLedger, toLedger, sumMicros } of await reading.run(query)) {
     given.set(toLedger, (given.get(toLedger) ?? 0n) + sumMicros)
     given.set(fromLedger, (given.get(fromLedger) ?? 0n) - sumMicros)
   }
@@ -79,7 +82,10 @@ export type GalleryFacts = {
 }
 
 /** The galleries of an account that ever held somebody. */
-export function galleryFacts(reading: Reading, accountId: string): readonly GalleryFacts[] {
+export function galleryFacts(
+  reading: Reading,
+  accountId: string,
+): Promise<readonly GalleryFacts[]> {
   const query = reading.build
     .selectFrom('galleries')
     .leftJoin('projects', 'projects.projectId', 'galleries.galleryId')

@@ -64,9 +64,12 @@ const byDefault = {
 }
 
 /** The similarity from which svc.identify names people for this project; null: the server's rule. */
-export function identifyThresholdOf(reading: Reading, projectId: string): number | null {
+export async function identifyThresholdOf(
+  reading: Reading,
+  projectId: string,
+): Promise<number | null> {
   const query = reading.build.selectFrom('projects').select('identifyThreshold')
-  const [row] = reading.run(query.where('projectId', '=', projectId))
+  const [row] = await reading.run(query.where('projectId', '=', projectId))
   return row?.identifyThreshold ?? null
 }
 

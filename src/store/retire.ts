@@ -49,9 +49,12 @@ export async function retireTemplates(
   return { templates, faces }
 }
 
-export function retirementFacts(reading: Reading, which: Retirement): RetirementFacts {
+export async function retirementFacts(
+  reading: Reading,
+  which: Retirement,
+): Promise<RetirementFacts> {
   const { modelId, activeModelId } = which
-  const [counted] = reading.run(
+  const [counted] = await reading.run(
     reading.build
       .selectFrom('templates')
       .innerJoin('faces', 'faces.faceId', 'templates.faceId')
@@ -77,8 +80,8 @@ export function retirementFacts(reading: Reading, which: Retirement): Retirement
   return counted ?? { templates: 0, dependentSubjects: 0, facesOfItAlone: 0 }
 }
 
-function retireSome(tx: Tx, { modelId, activeModelId }: Retirement): Retired {
-  const rows = tx.run(
+async function retireSome(tx: Tx, { modelId, activeModelId }: Retirement): Promise<Retired> {
+  const rows = await tx.run(
     tx.build
       .selectFrom('templates')
       .innerJoin('faces', 'faces.faceId', 'templates.faceId')
@@ -96,13 +99,13 @@ function retireSome(tx: Tx, { modelId, activeModelId }: Retirement): Retired {
     const idsOf = (hasOther: boolean): string[] =>
       some.filter((row) => Boolean(row.hasOther) === hasOther).map(({ faceId }) => faceId)
     const [kept, alone] = [idsOf(true), idsOf(false)]
-    const sequence = countChange(tx, { galleryId, faces: -alone.length })
-    removeFaces(tx, { galleryId, sequence }, alone)
+    const sequence = await countChange(tx, { galleryId, faces: -alone.length })
+    await removeFaces(tx, { galleryId, sequence }, alone)
     faces += alone.length
     if (kept.length === 0) continue
     const old = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
-    tx.run(old.where('faceId', 'in', kept))
-    for (const faceId of kept) renumberFace(tx, faceId, sequence)
+    await tx.run(old.where('faceId', 'in', kept))
+    for (const faceId of kept) await renumberFace(tx, faceId, sequence)
   }
   return { templates: rows.length, faces }
 }

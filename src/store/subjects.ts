@@ -5,37 +5,47 @@ import type { Reading, Tx } from './tx.ts'
 export type SubjectName = { readonly subjectId: string } | { readonly externalId: string }
 
 /** A subject of the gallery by either of its ids. One of another gallery is not found. */
-export function findSubject(
+export async function findSubject(
   reading: Reading,
   galleryId: string,
   name: SubjectName,
-): SubjectRow | undefined {
+): Promise<SubjectRow | undefined> {
   const query = reading.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
-  return reading.run(
-    'subjectId' in name
-      ? query.where('subjectId', '=', name.subjectId.toLowerCase())
-      : query.where('externalId', '=', name.externalId),
+  return (
+    await reading.run(
+      'subjectId' in name
+        ? query.where('subjectId', '=', name.subjectId.toLowerCase())
+        : query.where('externalId', '=', name.externalId),
+    )
   )[0]
 }
 
-export function addSubject(tx: Tx, subject: SubjectRow): void {
-  tx.run(tx.build.insertInto('subjects').values(subject))
+export async function addSubject(tx: Tx, subject: SubjectRow): Promise<void> {
+  await tx.run(tx.build.insertInto('subjects').values(subject))
 }
 
-export function changeSubject(tx: Tx, subjectId: string, change: Updateable<SubjectRow>): void {
-  tx.run(tx.build.updateTable('subjects').set(change).where('subjectId', '=', subjectId))
+export async function changeSubject(
+  tx: Tx,
+  subjectId: string,
+  change: Updateable<SubjectRow>,
+): Promise<void> {
+  await tx.run(tx.build.updateTable('subjects').set(change).where('subjectId', '=', subjectId))
 }
 
 /** Removes the row, and with it the key, the templates and the group links. */
-export function removeSubject(tx: Tx, subjectId: string): void {
-  tx.run(tx.build.deleteFrom('subjects').where('subjectId', '=', subjectId))
+export async function removeSubject(tx: Tx, subjectId: string): Promise<void> {
+  await tx.run(tx.build.deleteFrom('subjects').where('subjectId', '=', subjectId))
 }
 
 /** Notes that subjects were met. Once a day is enough for retention and spares the disk. */
-export function touchSubjects(tx: Tx, subjectIds: readonly string[], nowUtc: string): void {
+export async function touchSubjects(
+  tx: Tx,
+  subjectIds: readonly string[],
+  nowUtc: string,
+): Promise<void> {
   if (subjectIds.length === 0) return
   const today = nowUtc.slice(0, 'yyyy-mm-dd'.length)
-  tx.run(
+  await tx.run(
     tx.build
       .updateTable('subjects')
       .set({ lastSeenAtUtc: nowUtc })
@@ -61,7 +71,10 @@ export type SubjectFilter = {
 export type SubjectPlace = Pick<SubjectRow, 'createdAtUtc' | 'subjectId'>
 
 /** Subjects in the order of their enrolment: whoever is enrolled meanwhile comes on a later page. */
-export function findSubjects(reading: Reading, filter: SubjectFilter): readonly SubjectRow[] {
+export function findSubjects(
+  reading: Reading,
+  filter: SubjectFilter,
+): Promise<readonly SubjectRow[]> {
   const { galleryId, externalId, group, text, createdFromUtc, createdToUtc, after } = filter
   let query = reading.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)

@@ -44,8 +44,11 @@ export function switchColumns(change: Partial<Switches>): Partial<SwitchColumns>
 }
 
 /** As they are at this moment. */
-export function switchesOfProject({ build, run }: Reading, projectId: string): Switches {
-  const [row] = run(
+export async function switchesOfProject(
+  { build, run }: Reading,
+  projectId: string,
+): Promise<Switches> {
+  const [row] = await run(
     build.selectFrom('projects').select(switchNames).where('projectId', '=', projectId),
   )
   return row ? switchesOf(row) : firstSwitches

@@ -4,7 +4,7 @@ import type { Reading } from './tx.ts'
 export function countTemplates(
   reading: Reading,
   accountId: string,
-): readonly { readonly modelId: string; readonly faces: number }[] {
+): Promise<readonly { readonly modelId: string; readonly faces: number }[]> {
   const query = reading.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')

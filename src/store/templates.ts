@@ -6,20 +6,23 @@ export type StoredTemplate = TemplateRow &
   Pick<FaceRow, 'subjectId' | 'galleryId'> &
   Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 
-export function addTemplate(tx: Tx, template: TemplateRow): void {
-  tx.run(tx.build.insertInto('templates').values(template))
+export async function addTemplate(tx: Tx, template: TemplateRow): Promise<void> {
+  await tx.run(tx.build.insertInto('templates').values(template))
 }
 
 /** All templates of a subject, of whatever model. */
-export function templatesOf(reading: Reading, subjectId: string): readonly StoredTemplate[] {
+export function templatesOf(
+  reading: Reading,
+  subjectId: string,
+): Promise<readonly StoredTemplate[]> {
   return reading.run(stored(reading).where('faces.subjectId', '=', subjectId))
 }
 
 /** All templates of these faces, of whatever model. */
-export function templatesOfFaces(
+export async function templatesOfFaces(
   reading: Reading,
   faceIds: readonly string[],
-): readonly StoredTemplate[] {
+): Promise<readonly StoredTemplate[]> {
   if (faceIds.length === 0) return []
   return reading.run(stored(reading).where('faces.faceId', 'in', faceIds))
 }

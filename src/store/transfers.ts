@@ -27,7 +27,10 @@ export type TransferFilter = {
 }
 
 /** Movements of an account's money, the newest first. */
-export function findTransfers(reading: Reading, filter: TransferFilter): readonly Transfer[] {
+export function findTransfers(
+  reading: Reading,
+  filter: TransferFilter,
+): Promise<readonly Transfer[]> {
   const { accountId, projectId, kind, fromMs, toMs, after } = filter
   const own = reading.build.selectFrom('ledgers').select('ledger')
   let query = withCalls(reading)
@@ -48,8 +51,11 @@ export function findTransfers(reading: Reading, filter: TransferFilter): readonl
 }
 
 /** One of them by its id. */
-export function findTransfer(reading: Reading, transferId: number): Transfer | undefined {
-  return reading.run(withCalls(reading).where('t.transferId', '=', transferId))[0]
+export async function findTransfer(
+  reading: Reading,
+  transferId: number,
+): Promise<Transfer | undefined> {
+  return (await reading.run(withCalls(reading).where('t.transferId', '=', transferId)))[0]
 }
 
 function withCalls(reading: Reading) {
@@ -84,7 +90,7 @@ export type Reconciliation = {
 }
 
 /** What the log says that the calls of a time cost, and what the ledger charged for the same calls. */
-export function reconcile(reading: Reading, of: Reconciled): Reconciliation {
+export async function reconcile(reading: Reading, of: Reconciled): Promise<Reconciliation> {
   const own = reading.build.selectFrom('projects').select('projectId')
   const query = reading.build
     .selectFrom('calls')
@@ -101,6 +107,6 @@ export function reconcile(reading: Reading, of: Reconciled): Reconciliation {
     .where('calls.atMs', '<', of.toMs)
     .where('costMicros', '>', 0n)
     .where(sql<string>`+calls.projectId`, 'in', own.where('accountId', '=', of.accountId))
-  const [found] = reading.run(query)
+  const [found] = await reading.run(query)
   return found ?? { logMicros: 0n, ledgerMicros: 0n, billedCalls: 0, charges: 0 }
 }

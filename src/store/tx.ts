@@ -11,31 +11,43 @@ import type {
   TransferRow,
 } from './schema.ts'
 
-/** What can be asked at once, of one state of the database. */
+/** What can be asked of one state of the database. */
 export type Reading = {
   /** Builds queries for `run`; it runs none itself. */
   readonly build: Database
-  readonly run: <Row>(query: Compilable<Row>) => readonly Row[]
+  readonly run: <Row>(query: Compilable<Row>) => Promise<readonly Row[]>
 }
 
 /**
- * What a job of the writer can ask and write, at once and within its transaction. The few hot
- * statements have names here and are prepared; anything else goes through `run`, built by kysely.
+ * What a job can ask and write within its transaction. The few hot statements have names here and are
+ * prepared; anything else goes through `run`, built by kysely. A job waits for nothing else than
+ * these: others may wait for it.
  */
 export type Tx = Reading & {
   /** Work whose writes are taken back, all of them, when it throws. */
-  readonly savepoint: <T>(work: () => T) => T
-  readonly facts: (of: { readonly keyId: string; readonly action: string }) => Facts | undefined
-  readonly touchKey: (key: { readonly keyId: string; readonly atUtc: string }) => void
-  readonly fillBucket: (bucket: BucketRow) => void
+  readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>
+  /**
+   * Waits until nobody else holds the name, and holds it to the end of the transaction: alone, or
+   * together with others who ask so. Where there is one writer, nobody else can.
+   */
+  readonly lock: (name: string, mode: 'alone' | 'together') => Promise<void>
+  readonly facts: (of: {
+    readonly keyId: string
+    readonly action: string
+  }) => Promise<Facts | undefined>
+  readonly touchKey: (key: { readonly keyId: string; readonly atUtc: string }) => Promise<void>
+  readonly fillBucket: (bucket: BucketRow) => Promise<void>
   readonly attempts: AttemptStatements
   readonly ledger: LedgerStatements
   /** Counts a score of a call for the charts. */
-  readonly countScore: (score: Score, of: Pick<CallRow, 'atMs' | 'projectId'>) => void
+  readonly countScore: (score: Score, of: Pick<CallRow, 'atMs' | 'projectId'>) => Promise<void>
   /** Adds a row to the request log, and counts it in its hour. */
-  readonly log: (row: Omit<CallRow, 'callId'>) => void
+  readonly log: (row: Omit<CallRow, 'callId'>) => Promise<void>
   /** Deletes the oldest rows of the log, and marks how far. @returns how many. */
-  readonly sweepCalls: (old: { readonly beforeMs: number; readonly limit: number }) => number
+  readonly sweepCalls: (old: {
+    readonly beforeMs: number
+    readonly limit: number
+  }) => Promise<number>
 }
 
 /** Everything that the gate decides by, as it stands in this transaction. */
@@ -54,8 +66,8 @@ export type AttemptKey = { readonly projectId: string; readonly requestId: strin
 export type AttemptOwner = AttemptKey & { readonly token: string }
 
 type AttemptStatements = {
-  readonly find: (key: AttemptKey) => AttemptRow | undefined
-  readonly begin: (row: Omit<AttemptRow, 'state' | 'code' | 'answer' | 'scrubbed'>) => void
+  readonly find: (key: AttemptKey) => Promise<AttemptRow | undefined>
+  readonly begin: (row: Omit<AttemptRow, 'state' | 'code' | 'answer' | 'scrubbed'>) => Promise<void>
   /** The next two hold only for the owner of a running attempt. @returns whether they did. */
   readonly finish: (
     owner: AttemptOwner & {
@@ -63,28 +75,31 @@ type AttemptStatements = {
       readonly answer: Uint8Array
       readonly scrubbed: Uint8Array | null
     },
-  ) => boolean
-  readonly drop: (owner: AttemptOwner) => boolean
-  readonly remove: (key: AttemptKey) => void
+  ) => Promise<boolean>
+  readonly drop: (owner: AttemptOwner) => Promise<boolean>
+  readonly remove: (key: AttemptKey) => Promise<void>
   readonly overdue: (before: {
     readonly deadlineMs: number
     readonly limit: number
-  }) => readonly AttemptRow[]
+  }) => Promise<readonly AttemptRow[]>
   /** Deletes answers whose window began at that time or before. @returns how many. */
-  readonly forget: (old: { readonly windowStartMs: number; readonly limit: number }) => number
+  readonly forget: (old: {
+    readonly windowStartMs: number
+    readonly limit: number
+  }) => Promise<number>
 }
 
 export type LedgerHead = Pick<Selectable<LedgerRow>, 'headSeq' | 'headHash'>
 type Amount = { readonly ledger: string; readonly amountMicros: bigint }
 
 type LedgerStatements = {
-  readonly head: (ledger: string) => LedgerHead | undefined
-  readonly setHead: (head: LedgerHead & { readonly ledger: string }) => void
+  readonly head: (ledger: string) => Promise<LedgerHead | undefined>
+  readonly setHead: (head: LedgerHead & { readonly ledger: string }) => Promise<void>
   /** The next three are conditional updates. @returns false when the free balance falls short. */
-  readonly reserve: (amount: Amount) => boolean
-  readonly debit: (amount: Amount) => boolean
-  readonly unreserve: (amount: Amount) => boolean
-  readonly credit: (amount: Amount) => boolean
+  readonly reserve: (amount: Amount) => Promise<boolean>
+  readonly debit: (amount: Amount) => Promise<boolean>
+  readonly unreserve: (amount: Amount) => Promise<boolean>
+  readonly credit: (amount: Amount) => Promise<boolean>
   /** @returns the id of the new transfer. */
-  readonly append: (row: Omit<TransferRow, 'transferId'>) => number
+  readonly append: (row: Omit<TransferRow, 'transferId'>) => Promise<number>
 }

@@ -13,34 +13,38 @@ export function nameKeyOf(name: string): string {
   return name.normalize('NFKC').toLowerCase()
 }
 
-export function addUser(tx: Tx, user: Omit<User, 'nameKey'>): User {
+export async function addUser(tx: Tx, user: Omit<User, 'nameKey'>): Promise<User> {
   const row = { ...user, nameKey: nameKeyOf(user.name) }
-  tx.run(tx.build.insertInto('users').values(row))
+  await tx.run(tx.build.insertInto('users').values(row))
   return row
 }
 
-export function changeUser(tx: Tx, userId: string, change: Updateable<UserRow>): void {
-  tx.run(tx.build.updateTable('users').set(change).where('userId', '=', userId))
+export async function changeUser(
+  tx: Tx,
+  userId: string,
+  change: Updateable<UserRow>,
+): Promise<void> {
+  await tx.run(tx.build.updateTable('users').set(change).where('userId', '=', userId))
 }
 
-export function findUser(reading: Reading, userId: string): User | undefined {
+export async function findUser(reading: Reading, userId: string): Promise<User | undefined> {
   const query = reading.build.selectFrom('users').selectAll().where('userId', '=', userId)
-  return reading.run(query)[0]
+  return (await reading.run(query))[0]
 }
 
-export function findUserByName(reading: Reading, name: string): User | undefined {
+export async function findUserByName(reading: Reading, name: string): Promise<User | undefined> {
   const query = reading.build.selectFrom('users').selectAll()
-  return reading.run(query.where('nameKey', '=', nameKeyOf(name)))[0]
+  return (await reading.run(query.where('nameKey', '=', nameKeyOf(name))))[0]
 }
 
 /** Everybody, in the order of their names. */
-export function listUsers(reading: Reading, accountId: string): readonly User[] {
+export function listUsers(reading: Reading, accountId: string): Promise<readonly User[]> {
   const query = reading.build.selectFrom('users').selectAll().where('accountId', '=', accountId)
   return reading.run(query.orderBy('nameKey'))
 }
 
 /** Whether anybody can sign in: until then the console waits to be set up. */
-export function isAnybodyThere(reading: Reading): boolean {
+export async function isAnybodyThere(reading: Reading): Promise<boolean> {
   const query = reading.build.selectFrom('users').select('userId').where('password', 'is not', null)
-  return reading.run(query.limit(1)).length > 0
+  return (await reading.run(query.limit(1))).length > 0
 }

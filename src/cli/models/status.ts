@@ -37,14 +37,14 @@ async function readStatus(): Promise<Status> {
     return former.has(modelId) ? 'former' : 'not loaded'
   }
   return withStore((store) =>
-    store.read((reading) => {
-      const counts = new Map([[activeModelId, 0], ...templateCountsByModel(reading)])
+    store.read(async (reading) => {
+      const counts = new Map([[activeModelId, 0], ...(await templateCountsByModel(reading))])
       const models = [...counts].map(([modelId, templates]) => ({
         modelId,
         templates,
         use: useOf(modelId),
       }))
-      return { activeModelId, ...progressOf(reading, activeModelId), models }
+      return { activeModelId, ...(await progressOf(reading, activeModelId)), models }
     }),
   )
 }

@@ -53,9 +53,9 @@ export const listSubjects = defineRoute({
       after: place && { createdAtUtc: place[0], subjectId: place[1] },
       limit: query.limit + 1,
     }
-    return gallery.read((reading) => {
-      const { page, last } = cut(gallery.list(reading, filter), query.limit)
-      const items = gallery.describe(reading, page, { faces: query.include === 'faces' })
+    return gallery.read(async (reading) => {
+      const { page, last } = cut(await gallery.list(reading, filter), query.limit)
+      const items = await gallery.describe(reading, page, { faces: query.include === 'faces' })
       return { items, nextCursor: last ? packCursor([last.createdAtUtc, last.subjectId]) : null }
     })
   },
@@ -71,10 +71,10 @@ export const getSubject = defineRoute({
   value: subject,
   example: subjectExample,
   run: ({ query, parts, caller, services: { gallery } }) =>
-    gallery.read((reading) => {
+    gallery.read(async (reading) => {
       const { subjectId } = parts
       if (!isUuid(subjectId)) return notFound()
-      const found = gallery.find(reading, caller.galleryId, { subjectId }) ?? notFound()
-      return gallery.describe(reading, [found], { faces: query.include === 'faces' })[0]
+      const found = (await gallery.find(reading, caller.galleryId, { subjectId })) ?? notFound()
+      return (await gallery.describe(reading, [found], { faces: query.include === 'faces' }))[0]
     }),
 })

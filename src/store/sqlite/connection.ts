@@ -22,11 +22,14 @@ export function openSqlite(file: string): DatabaseSync {
   return database
 }
 
-/** Runs reads that all see the same state. */
-export function inSnapshot<T>(database: DatabaseSync, read: () => T): T {
+/** Runs reads that all see the same state. One at a time may be at work on a connection. */
+export async function inSnapshot<T>(
+  database: DatabaseSync,
+  read: () => Promise<T> | T,
+): Promise<T> {
   database.exec('BEGIN')
   try {
-    return read()
+    return await read()
   } finally {
     database.exec('COMMIT')
   }

@@ -5,6 +5,7 @@ import type { Store, StoreOptions } from '../database.ts'
 import { keyFinder } from '../keys.ts'
 import type { Schema } from '../schema.ts'
 import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './connection.ts'
+import { keyRows } from './key-rows.ts'
 import { hourStatements } from './hours.ts'
 import { migrations } from './migrations/all.ts'
 import { createPendingCounts } from './pending-counts.ts'
@@ -31,6 +32,8 @@ export async function openSqliteStore(dataDir: string, { atCommit }: StoreOption
   // A connection of its own sees what is committed, and nothing else, and waits for no writer.
   const reader = openSqlite(file)
   const reading = sqliteReading(reader)
+  // And another: a key is to be seen as it is now, and not as it was when somebody's reading began.
+  const finder = openSqlite(file)
   const hours = hourStatements(connection)
   const pending = createPendingCounts(hours)
   const tx = sqliteTx(connection, hours, pending)
@@ -38,12 +41,23 @@ export async function openSqliteStore(dataDir: string, { atCommit }: StoreOption
     db,
     write: createWriter({ db, connection, tx, pending, atCommit }),
     change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
-    read: async (job) => inSnapshot(reader, () => job(reading)),
+    read: inTurn((job) => inSnapshot(reader, () => job(reading))),
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
-    findKey: keyFinder(reader),
+    findKey: keyFinder(keyRows(finder)),
     close: async () => {
       reader.close()
+      finder.close()
       await db.destroy()
     },
+  }
+}
+
+/** One after the other: a snapshot belongs to its connection. */
+function inTurn(read: Store['read']): Store['read'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (job) => {
+    const turn = last.then(() => read(job))
+    last = turn.catch(() => undefined)
+    return turn
   }
 }

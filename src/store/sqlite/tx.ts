@@ -20,10 +20,10 @@ export function sqliteTx(
 ): Tx {
   const count = pending?.add ?? hours.countCall
   return {
-    savepoint: (work) => {
+    savepoint: async (work) => {
       connection.exec('SAVEPOINT effect')
       try {
-        const value = work()
+        const value = await work()
         connection.exec('RELEASE effect')
         return value
       } catch (error) {
@@ -31,21 +31,22 @@ export function sqliteTx(
         throw error
       }
     },
+    lock: async () => {},
     ...sqliteReading(connection),
     ...gateStatements(connection, count),
-    countScore: hours.countScore,
+    countScore: async (...scored) => hours.countScore(...scored),
     attempts: attemptStatements(connection),
     ledger: ledgerStatements(connection),
   }
 }
 
-/** Builds and runs queries at once, without a turn of the event loop. */
+/** Builds and runs queries without a turn of the event loop: its promises are settled already. */
 export function sqliteReading(connection: DatabaseSync): Reading {
   teachLatencies(connection)
   const prepared = preparer(connection)
   return {
     build: new Kysely<Schema>({ dialect: sqliteDialect(connection) }),
-    run: (query) => {
+    run: async (query) => {
       const { sql, parameters } = query.compile()
       const statement = prepared(sql)
       if (statement.reader) return statement.all(parameters) as never
@@ -85,14 +86,14 @@ function gateStatements(
   )
   const log = prepare(on, insert('calls', callColumns))
   return {
-    facts: facts.first,
-    touchKey: touchKey.run,
-    fillBucket: fillBucket.run,
-    log: (row) => {
+    facts: async (of) => facts.first(of),
+    touchKey: async (key) => void touchKey.run(key),
+    fillBucket: async (bucket) => void fillBucket.run(bucket),
+    log: async (row) => {
       log.run(row)
       count(row)
     },
-    sweepCalls: (old) => {
+    sweepCalls: async (old) => {
       const sweptRows = sweepCalls.run(old)
       if (sweptRows > 0) mark.run(old)
       return sweptRows
@@ -136,13 +137,13 @@ function attemptStatements(on: DatabaseSync): Tx['attempts'] {
        where state = 'done' and windowStartMs <= :windowStartMs order by windowStartMs limit :limit)`,
   )
   return {
-    find: find.first,
-    begin: (row) => void begin.run(row),
-    finish: (owner) => finish.run(owner) === 1,
-    drop: (owner) => drop.run(owner) === 1,
-    remove: (key) => void remove.run(key),
-    overdue: overdue.all,
-    forget: forget.run,
+    find: async (key) => find.first(key),
+    begin: async (row) => void begin.run(row),
+    finish: async (owner) => finish.run(owner) === 1,
+    drop: async (owner) => drop.run(owner) === 1,
+    remove: async (key) => void remove.run(key),
+    overdue: async (before) => overdue.all(before),
+    forget: async (old) => forget.run(old),
   }
 }
 
@@ -160,7 +161,7 @@ function ledgerStatements(on: DatabaseSync): Tx['ledger'] {
       on,
       `update ledgers set ${what} where ledger = :ledger and ${condition}`,
     )
-    return (amount: { readonly ledger: string; readonly amountMicros: bigint }) =>
+    return async (amount: { readonly ledger: string; readonly amountMicros: bigint }) =>
       statement.run(amount) === 1
   }
   const isRoom = `balanceMicros <= ${microsMax} - :amountMicros`
@@ -170,13 +171,13 @@ function ledgerStatements(on: DatabaseSync): Tx['ledger'] {
     `${insert('ledgerTransfers', transferColumns)} returning transferId`,
   )
   return {
-    head: (ledger) => head.first({ ledger }),
-    setHead: (row) => void setHead.run(row),
+    head: async (ledger) => head.first({ ledger }),
+    setHead: async (row) => void setHead.run(row),
     reserve: change('reservedMicros = reservedMicros + :amountMicros', isFree),
     unreserve: change('reservedMicros = reservedMicros - :amountMicros', 'true'),
     debit: change('balanceMicros = balanceMicros - :amountMicros', isFree),
     credit: change('balanceMicros = balanceMicros + :amountMicros', isRoom),
-    append: (row) => {
+    append: async (row) => {
       const made = append.first(row)
       if (!made) throw new Error('the ledger returned no id')
       return made.transferId

@@ -3,8 +3,8 @@ import { unavailable } from '../../lib/errors.ts'
 import type { Database } from '../database.ts'
 import type { PendingCounts } from './pending-counts.ts'
 
-/** Runs a synchronous job in the next group commit; resolves when its writes are on the disk. */
-export type Write<Tx> = <T>(job: (tx: Tx) => T) => Promise<T>
+/** Runs a job in the next group commit; resolves when its writes are on the disk. */
+export type Write<Tx> = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
 
 export type WriterOptions<Tx> = {
   readonly db: Database
@@ -39,7 +39,7 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
     if (waiting.length >= jobsMax) throw unavailable('Too many calls wait for the database.')
     waiting.push({ run, resolve: done.resolve, reject: done.reject })
     if (waiting.length === 1) setImmediate(flush)
-    return done.promise as Promise<ReturnType<typeof run>>
+    return done.promise as Promise<Awaited<ReturnType<typeof run>>>
   }
 
   /** Waits for kysely's own transactions on the connection, then works through in one go. */
@@ -50,7 +50,7 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
       .execute(async () => {
         jobs = waiting
         waiting = []
-        commit(jobs, options)
+        await commit(jobs, options)
       })
       .catch((cause: unknown) => {
         const error = unavailable('The database does not answer.', 1, cause)
@@ -60,13 +60,18 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
   }
 }
 
-/** @throws Error when nothing could be committed. */
-function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>): void {
+/**
+ * Jobs wait for nothing but this connection, which answers without a turn of the event loop: no
+ * other work comes between BEGIN and COMMIT.
+ *
+ * @throws Error when nothing could be committed.
+ */
+async function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>): Promise<void> {
   const { connection, pending, atCommit } = options
   connection.exec('BEGIN IMMEDIATE')
-  let answers: (() => void)[]
+  const answers: (() => void)[] = []
   try {
-    answers = jobs.map((job) => runJob(job, options))
+    for (const job of jobs) answers.push(await runJob(job, options))
     pending.flush()
     atCommit?.('commit')
     connection.exec('COMMIT')
@@ -80,11 +85,14 @@ function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>): void 
 }
 
 /** @returns how to answer once the commit has happened. */
-function runJob<Tx>(job: Job<Tx>, { connection, tx, pending }: WriterOptions<Tx>): () => void {
+async function runJob<Tx>(
+  job: Job<Tx>,
+  { connection, tx, pending }: WriterOptions<Tx>,
+): Promise<() => void> {
   const mark = pending.mark()
   connection.exec('SAVEPOINT job')
   try {
-    const value = job.run(tx)
+    const value = await job.run(tx)
     connection.exec('RELEASE job')
     return () => job.resolve(value)
   } catch (error) {
