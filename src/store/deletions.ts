@@ -20,7 +20,8 @@ export async function addDeletion(
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }
 
-async function lastHash(reading: Reading, tenantId: string): Promise<Uint8Array> {
+/** The end of an account's chain; 32 zero bytes before its first record. */
+export async function lastHash(reading: Reading, tenantId: string): Promise<Uint8Array> {
   const query = reading.build
     .selectFrom('deletions')
     .select('rowHash')
@@ -31,7 +32,10 @@ async function lastHash(reading: Reading, tenantId: string): Promise<Uint8Array>
 }
 
 /** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
-function deletionHash(before: Uint8Array, row: Omit<DeletionRow, 'seq' | 'rowHash'>): Buffer {
+export function deletionHash(
+  before: Uint8Array,
+  row: Omit<DeletionRow, 'seq' | 'rowHash'>,
+): Buffer {
   const fields = [
     row.deletionId,
     row.galleryId,
