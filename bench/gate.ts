@@ -12,14 +12,10 @@ import { openStore } from '../src/store/database.ts'
 import { firstSwitches } from '../src/store/switches.ts'
 import { forkGate } from '../test/crash.ts'
 import { makeTemplate, openLedger } from '../test/ledger.ts'
-import { openClient } from './http-client.ts'
+import { measure, ms, openCaller, quantiles, type Load, type Quantiles } from './load.ts'
 import { progress, table } from './table.ts'
 
-type Quantiles = { readonly p50Ms: number; readonly p99Ms: number }
-type Load = Quantiles & { readonly perS: number }
-
 const clientCounts = [1, 8, 32]
-const warmUpMs = 1000
 
 /**
  * What the gate costs: calls of an action that does nothing, over HTTP, with claim and settle, next
@@ -67,15 +63,7 @@ const head = [
 
 async function gatedCalls(dataDir: string, clients: number, measureMs: number): Promise<Load> {
   await using gate = await forkGate(dataDir)
-  return await measure(clients, measureMs, async () => {
-    const client = await openClient(gate.url, gate.key)
-    const post = async (): Promise<void> => {
-      const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
-      const answer = await client.post(JSON.stringify(body))
-      if (!answer.startsWith('{"ok":true')) throw new Error(answer)
-    }
-    return { once: post, close: () => client[Symbol.dispose]() }
-  })
+  return await measure(clients, measureMs, () => openCaller(gate.url, gate.key))
 }
 
 /** The same group commit with one row each time instead of a claim and a settlement. */
@@ -92,31 +80,6 @@ async function bareCommits(dataDir: string, clients: number, measureMs: number):
   }))
   await store.close()
   return load
-}
-
-type Worker = { readonly once: () => Promise<void>; readonly close: () => void }
-
-/** So many workers, each doing one thing after the other; the first second does not count. */
-async function measure(
-  clients: number,
-  measureMs: number,
-  open: () => Promise<Worker>,
-): Promise<Load> {
-  const took: number[] = []
-  const fromMs = performance.now() + warmUpMs
-  const toMs = fromMs + measureMs
-  const work = async (): Promise<void> => {
-    const worker = await open()
-    for (let startMs = performance.now(); startMs < toMs;) {
-      await worker.once()
-      const endMs = performance.now()
-      if (startMs >= fromMs) took.push(endMs - startMs)
-      startMs = endMs
-    }
-    worker.close()
-  }
-  await Promise.all(Array.from({ length: clients }, work))
-  return { ...quantiles(took), perS: took.length / ((performance.now() - fromMs) / 1000) }
 }
 
 /**
@@ -173,20 +136,10 @@ function now() {
   return { ...times, limits, unitMicros: 1000n }
 }
 
-function quantiles(values: readonly number[]): Quantiles {
-  const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { p50Ms: at(0.5), p99Ms: at(0.99) }
-}
-
 function cells({ perS, p50Ms, p99Ms }: Load): string[] {
   return [String(Math.round(perS)), ms(p50Ms), ms(p99Ms)]
 }
 
 function added(gated: Load, bare: Load): string[] {
   return [ms(gated.p50Ms - bare.p50Ms), ms(gated.p99Ms - bare.p99Ms)]
-}
-
-function ms(value: number): string {
-  return value.toFixed(2)
 }

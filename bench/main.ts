@@ -1,6 +1,7 @@
 import { run as desk } from './console.ts'
 import { run as detect } from './detect.ts'
 import { run as gate } from './gate.ts'
+import { run as nodes } from './nodes.ts'
 import { run as search } from './search.ts'
 import { run as sets } from './sets.ts'
 import { run as stages } from './stages.ts'
@@ -10,6 +11,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   stages,
   detect,
   gate,
+  nodes,
   search,
   sets,
   console: desk,

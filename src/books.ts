@@ -1,13 +1,13 @@
 import { allocate, topUp } from './billing/ledger.ts'
 import type { Config } from './config.ts'
 import { createGate, type Gate, type GateOptions } from './gate/gate.ts'
-import { steadyClock, type Clock } from './lib/clock.ts'
+import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import { openStore, type Store, type StoreOptions } from './store/database.ts'
+import { openStore, placeOf, type Store, type StoreOptions } from './store/database.ts'
 import { firstStart } from './store/first-start.ts'
 import { lockFolder } from './store/sqlite/lock.ts'
 
-/** The database, held by this process alone, and the gate before it. */
+/** The database, and the gate before it. A data folder is held by this process alone. */
 export type Books = AsyncDisposable & {
   readonly store: Store
   readonly gate: Gate
@@ -26,17 +26,18 @@ const sweepMs = 5000
 const dayMs = 86_400_000
 
 /**
- * Takes the data folder over: what an earlier process left running is released, unbilled.
+ * Takes the data folder over: what an earlier process left running is released, unbilled. In a
+ * database that others are at work on as well, only what is overdue.
  *
  * @throws Error that names the process that holds the folder.
  */
 export async function openBooks(config: Config, options: BooksOptions): Promise<Books> {
   const { clock, log } = options
   await using opened = new AsyncDisposableStack()
-  opened.use(lockFolder(config.DATA_DIR))
-  const store = await openStore(config.DATA_DIR, options)
+  if (config.DATABASE_URL === '') opened.use(lockFolder(config.DATA_DIR))
+  const store = await openStore(placeOf(config), options)
   opened.defer(() => store.close())
-  const gate = createGate(store, gateOptions(config, clock))
+  const gate = createGate(store, gateOptions(config, store, clock))
   const left = await gate.takeOver()
   if (left > 0) log.warn({ left }, 'calls of an earlier process were given up')
   const sweep = (): void => {
@@ -61,7 +62,7 @@ async function fund(store: Store, creditMicros: bigint, clock: Clock): Promise<s
   })
 }
 
-function gateOptions(config: Config, clock: Clock): GateOptions {
+function gateOptions(config: Config, { steadyClock }: Store, clock: Clock): GateOptions {
   return {
     clock,
     steadyClock,

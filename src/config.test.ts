@@ -20,5 +20,8 @@ test('every wrong variable is named', () => {
 })
 
 test('a database that this version cannot use is refused, not ignored', () => {
-  assert.throws(() => readConfig({ DATABASE_URL: 'postgres://db/x' }), /DATABASE_URL.*SQLite/u)
+  for (const url of ['mysql://db/x', 'db.example', 'postgres:db', ' postgres://db/x'])
+    assert.throws(() => readConfig({ DATABASE_URL: url }), /DATABASE_URL.*SQLite/u)
+  for (const url of ['', 'postgres://db/x', 'postgresql://me:secret@db:5432/x?sslmode=verify-full'])
+    assert.equal(readConfig({ DATABASE_URL: url }).DATABASE_URL, url)
 })

@@ -18,6 +18,11 @@ const micros = z
   .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
   .transform(BigInt)
 
+/** Only what it is, not whether anybody answers there. */
+function isDatabaseUrl(text: string): boolean {
+  return text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))
+}
+
 const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>) => ({
   fallback,
   says,
@@ -41,8 +46,15 @@ export const settings = {
   ),
   DATABASE_URL: setting(
     '',
-    'empty: SQLite in DATA_DIR, the only engine of this version',
-    z.literal('', 'must be empty: this version stores its data in SQLite under DATA_DIR'),
+    'empty: SQLite in DATA_DIR; `postgres://…`: a database of PostgreSQL, for several servers',
+    z
+      .string()
+      .refine(isDatabaseUrl, 'must be empty for SQLite under DATA_DIR, or begin with postgres://'),
+  ),
+  DATABASE_CONNECTIONS_MAX: setting(
+    '16',
+    'most connections of this process to PostgreSQL',
+    whole(2, 1000),
   ),
   DATABASE_URL_FILE: setting(
     '',

@@ -18,7 +18,7 @@ import type { Log } from './lib/log.ts'
 import { livenessMinOf } from './models/liveness-min.ts'
 import { listModels, type ListedModel } from './models/list-models.ts'
 import type { ModelSet } from './models/pack.ts'
-import type { Store } from './store/database.ts'
+import { placeOf, type Store } from './store/database.ts'
 
 /** What the console needs of the parts that the service is made of. */
 export type DeskOptions = {
@@ -64,7 +64,7 @@ function servicesOf(config: Config, options: DeskOptions): ConsoleServices {
     // The caller is known already; everything else is the way of every call.
     execute: (caller, request) =>
       execute(request, { ...executing, gate: { ...gate, identify: async () => caller } }),
-    auditor: createAuditor(config.DATA_DIR),
+    auditor: createAuditor(placeOf(config)),
     similarityAt,
     models: () => modelFacts(options),
     system: () => systemFacts(config, options),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fillHours } from '../src/store/sqlite/fill-hours.ts'
+import { isOnPostgres } from './engine.ts'
 import { echo, logRows, startGate } from './gate.ts'
 
 test('what the hours count is what the log holds, also when commits fail and jobs are taken back', async () => {
@@ -41,7 +42,8 @@ test('what the hours count is what the log holds, also when commits fail and job
     new Uint32Array(latencies.slice().buffer).reduce((a, b) => a + b),
   )
   assert.equal(counted, rows.length)
-  // An older log is counted by the migration: to the same cells.
+  if (isOnPostgres()) return
+  // An older log is counted by SQLite's migration: to the same cells.
   await gate.books.store.db.deleteFrom('callHours').execute()
   await fillHours(gate.books.store.db)
   const filled = await gate.books.store.db.selectFrom('callHours').selectAll().execute()

@@ -1,9 +1,15 @@
 import { mock } from 'node:test'
 import type { Command } from '../src/cli/command.ts'
+import { databaseOf } from './engine.ts'
 
 /** Runs a command of the command line in this process, and reads the JSON that it prints. */
-export async function runJson(dataDir: string, command: Command, line: string) {
-  process.env['DATA_DIR'] = dataDir
+export async function runJson(
+  dataDir: string,
+  command: Command,
+  line: string,
+  environment: Readonly<Record<string, string>> = {},
+) {
+  Object.assign(process.env, { DATA_DIR: dataDir, ...(await databaseOf(dataDir, environment)) })
   const printed = mock.method(console, 'log', () => {})
   try {
     await command.run([...line.split(' '), '--json'])

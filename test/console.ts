@@ -80,7 +80,7 @@ export function ok(answer: ConsoleAnswer): ConsoleAnswer {
   return answer
 }
 
-function browserAt(url: string): Browser {
+export function browserAt(url: string): Browser {
   let cookie = ''
   let csrfToken = ''
   const raw: Browser['raw'] = async (method, path, headers, body) => {

@@ -1,5 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
+import { databaseOf } from './engine.ts'
 import { clientOf, type TestClient } from './facegate.ts'
 
 /** A gate in a process of its own, on a folder that outlives it. */
@@ -8,6 +10,8 @@ export type GateProcess = AsyncDisposable &
     readonly process: ChildProcess
     /** Resolves once the process is gone. */
     readonly ended: Promise<void>
+    /** How often its actions ran. */
+    readonly runCount: () => Promise<number>
   }
 
 export async function forkGate(
@@ -15,7 +19,12 @@ export async function forkGate(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<GateProcess> {
   const child = fork(path.join(import.meta.dirname, 'gate-server.ts'), {
-    env: { ...process.env, ...environment, DATA_DIR: dataDir },
+    env: {
+      ...process.env,
+      ...(await databaseOf(dataDir, environment)),
+      ...environment,
+      DATA_DIR: dataDir,
+    },
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const started = new Promise<{ url: string; key: string }>((resolve, reject) => {
@@ -27,6 +36,11 @@ export async function forkGate(
     ...clientOf(url, key),
     process: child,
     ended,
+    runCount: async () => {
+      child.send('runs')
+      const [{ runs }] = (await once(child, 'message')) as [{ runs: number }]
+      return runs
+    },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await ended

@@ -7,6 +7,7 @@ import { readConfig } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
 import { assemble, type Facegate } from '../src/services.ts'
+import { databaseOf, dropDatabaseOf } from './engine.ts'
 
 /** Calls through the front door. Every answer is held against the laws of its shape. */
 export type TestClient = {
@@ -48,6 +49,7 @@ export async function startFacegate(
     DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'silent',
+    ...(await databaseOf(dataDir, environment)),
     ...environment,
   })
   const facegate = await assemble(config, {
@@ -64,6 +66,7 @@ export async function startFacegate(
     facegate,
     [Symbol.asyncDispose]: async () => {
       await facegate.close()
+      await dropDatabaseOf(dataDir)
       await rm(dataDir, { recursive: true, force: true })
     },
   }

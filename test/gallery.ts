@@ -20,6 +20,7 @@ import { openMemory, type Memory } from '../src/memory.ts'
 import { builtinSet } from '../src/models/pack.ts'
 import { createKey } from '../src/store/keys.ts'
 import { createAccount, createProject, type Project } from '../src/store/projects.ts'
+import { databaseOf, dropDatabaseOf } from './engine.ts'
 import { clientOf, unlimited, type TestAnswer, type TestClient } from './facegate.ts'
 import { openPeopleEyes, peopleCalibrations, picture } from './people.ts'
 import type { PeopleEyes, PeopleModels, Person } from './people.ts'
@@ -71,6 +72,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...unlimited,
     LOG_LEVEL: 'silent',
     STARTER_CREDIT_MICROS: '1000000000',
+    ...(await databaseOf(dataDir, options.environment)),
     ...options.environment,
     DATA_DIR: dataDir,
   })
@@ -144,7 +146,9 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     },
     [Symbol.asyncDispose]: async () => {
       await held.disposeAsync()
-      if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
+      if (options.dataDir) return
+      await dropDatabaseOf(dataDir)
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { systemClock } from '../src/lib/clock.ts'
+import { givenSettings } from './engine.ts'
 import { startGate } from './gate.ts'
 
 /**
@@ -15,10 +15,13 @@ function atStep(now: string): void {
 const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
 const gate = await startGate({
   dataDir,
-  environment: { STARTER_CREDIT_MICROS: '1000000000' },
-  clock: systemClock,
+  environment: { STARTER_CREDIT_MICROS: '1000000000', ...givenSettings() },
   atStep,
   atCommit: atStep,
   ...(key && { key }),
 })
+process.on('message', () => {
+  process.send?.({ runs: [...gate.runs.values()].reduce((sum, runs) => sum + runs, 0) })
+})
+process.once('SIGTERM', () => void gate[Symbol.asyncDispose]().then(() => process.exit(0)))
 process.send?.({ url: gate.url, key: gate.key })

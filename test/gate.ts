@@ -15,6 +15,7 @@ import { balanceOf } from '../src/store/balances.ts'
 import { findCalls, type Call } from '../src/store/calls.ts'
 import { createKey } from '../src/store/keys.ts'
 import { budgetOf, createProject, findProject, type Project } from '../src/store/projects.ts'
+import { databaseOf, dropDatabaseOf } from './engine.ts'
 import { clientOf, unlimited, type TestClient } from './facegate.ts'
 import { testActions, type Runs } from './gate-actions.ts'
 
@@ -49,6 +50,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   const config = readConfig({
     ...unlimited,
     LOG_LEVEL: 'silent',
+    ...(await databaseOf(dataDir, options.environment)),
     ...options.environment,
     DATA_DIR: dataDir,
   })
@@ -97,11 +99,9 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     [Symbol.asyncDispose]: async () => {
       await server.close()
       await books[Symbol.asyncDispose]()
-      if (!options.dataDir)
-        await rm(dataDir, {
-          recursive: true,
-          force: true,
-        })
+      if (options.dataDir) return
+      await dropDatabaseOf(dataDir)
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
@@ -128,7 +128,7 @@ export function budgetMicros({ books, project }: TestGate): Promise<bigint> {
 }
 
 /** The rows of the request log, the newest first. */
-export function logRows({ books }: TestGate): Promise<Call[]> {
+export function logRows({ books }: Pick<TestGate, 'books'>): Promise<Call[]> {
   return findCalls(books.store.db, { limit: 100_000 })
 }
 

@@ -6,7 +6,7 @@ import type { Attempt } from '../src/gate/arrival.ts'
 import { claim, type Claim } from '../src/gate/claim.ts'
 import { fingerprintOf } from '../src/gate/seal.ts'
 import { giveUp, settle } from '../src/gate/settle.ts'
-import { expireAll, sweep } from '../src/gate/sweep.ts'
+import { expireLeft, sweep } from '../src/gate/sweep.ts'
 import { firstSwitches } from '../src/store/switches.ts'
 import { makeTemplate, openLedger, type Ledger, type Template } from './ledger.ts'
 
@@ -129,7 +129,7 @@ async function obey(command: Command, world: World, model: Model): Promise<void>
         if (sinceMs + windowMs <= model.nowMs) model.done.delete(request)
       return
     case 'restart':
-      await job((tx) => expireAll(tx, model.nowMs), command.ending)
+      await job((tx) => expireLeft(tx, momentOf(model), false), command.ending)
       if (isKept) model.running.clear()
   }
 }

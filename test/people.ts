@@ -198,6 +198,19 @@ export function vectorOf(
   return unit(own.map((value, at) => value + wobble * (off[at] ?? 0)))
 }
 
+/** The forms in which a template could lie about: its floats, doubles, rounded bytes, or as text. */
+export function traces(name: string): Buffer[] {
+  const vector = vectorOf({ name })
+  const some = vector.subarray(40, 56)
+  const scale = 127 / Math.max(...vector.map(Math.abs))
+  return [
+    Buffer.from(new Float32Array(some).buffer),
+    Buffer.from(Float64Array.from(some).buffer),
+    Buffer.from(Int8Array.from(some, (value) => Math.round(value * scale)).buffer),
+    Buffer.from(some.slice(0, 4).join(',')),
+  ]
+}
+
 function direction(seed: string, dimensions: number): number[] {
   const values: number[] = []
   for (let block = 0; values.length < dimensions; block++) {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { databaseOf, dropDatabaseOf } from './engine.ts'
 import { clientOf, makeDataDir, unlimited, type TestClient } from './facegate.ts'
 
 /** The service as a process of its own, as `npm start` runs it. */
@@ -26,6 +27,7 @@ export async function spawnFacegate(
       PORT: '0',
       DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',
+      ...(await databaseOf(dataDir, environment)),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,7 +51,9 @@ export async function spawnFacegate(
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
       await ended
-      if (!known.dataDir) await rm(dataDir, { recursive: true, force: true })
+      if (known.dataDir) return
+      await dropDatabaseOf(dataDir)
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

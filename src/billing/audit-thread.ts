@@ -6,8 +6,8 @@ import { verifyBooks } from './verify.ts'
 
 /** The thread of `auditor.ts`: one question, then it ends. */
 const port = parentPort
-const { dataDir, question } = workerData as Audit
-const store = await openStore(dataDir)
+const { place, question } = workerData as Audit
+const store = await openStore(place)
 try {
   const answered = await answer(store)
   port?.postMessage(answered)

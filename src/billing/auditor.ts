@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { StorePlace } from '../store/database.ts'
 import type { Reconciled, Reconciliation } from '../store/transfers.ts'
 import type { Check } from './verify.ts'
 
@@ -12,7 +13,7 @@ export type Auditor = {
 
 /** What the thread is told. */
 export type Audit = {
-  readonly dataDir: string
+  readonly place: StorePlace
   readonly question: { readonly kind: 'verify' } | { readonly kind: 'reconcile'; of: Reconciled }
 }
 
@@ -20,17 +21,17 @@ export type Audit = {
  * Asks in a thread with a connection of its own: hashing every transfer, or joining every call of a
  * month with its charge, takes seconds per million.
  */
-export function createAuditor(dataDir: string): Auditor {
+export function createAuditor(place: StorePlace): Auditor {
   let checking: Promise<readonly Check[]> | undefined
   return {
     verify: () => {
       const question = { kind: 'verify' } as const
-      checking ??= ask<readonly Check[]>({ dataDir, question }).finally(() => {
+      checking ??= ask<readonly Check[]>({ place, question }).finally(() => {
         checking = undefined
       })
       return checking
     },
-    reconcile: (of) => ask<Reconciliation>({ dataDir, question: { kind: 'reconcile', of } }),
+    reconcile: (of) => ask<Reconciliation>({ place, question: { kind: 'reconcile', of } }),
   }
 }
 

@@ -9,9 +9,19 @@ type Hashed = Omit<TransferRow, 'transferId' | 'rowHash'>
  * has to change every hash after it and the head.
  */
 export function transferHash(before: Uint8Array, row: Hashed): Buffer {
+  const text = transferText(row)
+  return createHash('sha256')
+    .update(before)
+    .update(text.before + row.seq + text.after)
+    .digest()
+}
+
+/** The row as it is hashed, before its number in the chain and after it: whoever adds it knows that. */
+export function transferText(row: Omit<Hashed, 'seq'>): {
+  readonly before: string
+  readonly after: string
+} {
   const fields = [
-    row.chain,
-    row.seq,
     row.kind,
     row.fromLedger,
     row.toLedger,
@@ -21,5 +31,8 @@ export function transferHash(before: Uint8Array, row: Hashed): Buffer {
     row.requestId,
     row.windowStartMs,
   ]
-  return createHash('sha256').update(before).update(JSON.stringify(fields)).digest()
+  return {
+    before: `[${JSON.stringify(row.chain)},`,
+    after: `,${JSON.stringify(fields).slice(1)}`,
+  }
 }

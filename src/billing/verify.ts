@@ -48,7 +48,8 @@ const rules: readonly Rule[] = [
 
 /** Checks the books as they stand at one moment, whoever writes beside it. */
 export function verifyBooks(db: Database, nowMs: number): Promise<Check[]> {
-  return db.transaction().execute(async (snapshot) => {
+  const transaction = db.transaction().setIsolationLevel('repeatable read')
+  return transaction.execute(async (snapshot) => {
     const checks: Check[] = []
     for (const { name, says, questions } of rules) {
       const broken: string[] = name === 'L7' ? await brokenLinks(snapshot) : []

@@ -1,21 +1,26 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { readConfig } from '../config.ts'
-import { openStore, type Store } from '../store/database.ts'
+import { readConfig, type Config } from '../config.ts'
+import { openStore, placeOf, type Store } from '../store/database.ts'
 import { findProject, firstAccountId, type Project } from '../store/projects.ts'
 import { UsageError, type Command } from './command.ts'
 
 /** Works on the database of the environment, also beside a server that uses it. */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const { DATA_DIR } = readConfig(process.env)
-  if (!existsSync(path.join(DATA_DIR, 'facegate.db')))
-    throw new Error(`there is no database in ${DATA_DIR}; start the service once`)
-  const store = await openStore(DATA_DIR)
+  const config = readConfig(process.env)
+  if (!isDatabaseThere(config))
+    throw new Error(`there is no database in ${config.DATA_DIR}; start the service once`)
+  const store = await openStore(placeOf(config))
   try {
     return await work(store)
   } finally {
     await store.close()
   }
+}
+
+/** Whether there is a database to work on; one on a server says so itself. */
+export function isDatabaseThere({ DATA_DIR, DATABASE_URL }: Config): boolean {
+  return DATABASE_URL !== '' || existsSync(path.join(DATA_DIR, 'facegate.db'))
 }
 
 export async function theProject({ db }: Store, idOrName: string | undefined): Promise<Project> {

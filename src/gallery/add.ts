@@ -111,7 +111,7 @@ export async function addFace(
     createdAtUtc: nowUtc,
   })
   const sealed = sealTemplate(key, { ...place, modelId }, template)
-  await addTemplate(tx, { faceId, modelId, sealed })
+  await addTemplate(tx, { faceId, galleryId, modelId, sealed })
   if (crop) {
     const { projectId, jpeg } = crop
     await addCrop(tx, { faceId, projectId, sealed: sealCrop(key, place, jpeg) })

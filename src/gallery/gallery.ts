@@ -3,7 +3,13 @@ import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
 import { findFaces, forgetRemovals } from '../store/faces.ts'
-import { findGallery, gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
+import {
+  findGallery,
+  gallerySize,
+  holdGallery,
+  listGalleryIds,
+  listGalleryKeys,
+} from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
 import { identifyThresholdOf } from '../store/projects.ts'
@@ -82,6 +88,8 @@ export type Gallery = {
   readonly projectThreshold: (reading: Reading, projectId: string) => Promise<number | null>
   /** What a project has switched on. */
   readonly switches: (reading: Reading, projectId: string) => Promise<Switches>
+  /** Comes before everything that an effect asks or writes: alone to change, together to name. */
+  readonly hold: typeof holdGallery
   readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => Promise<string>
@@ -186,15 +194,16 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
   return keyring
 }
 
-/** At the start no memory is behind, so that nobody needs to be told of removals. */
+/** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
 async function load(store: Store, follow: Follow): Promise<void> {
-  await store.write(forgetRemovals)
+  if (!store.isShared) await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }
 
 function reads(store: Store) {
   return {
     read: store.read,
+    hold: holdGallery,
     size: gallerySize,
     sequence: async (reading: Reading, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,

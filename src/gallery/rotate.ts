@@ -1,10 +1,15 @@
 import type { Store } from '../store/database.ts'
-import { listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
+import { holdGallery, listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
 import type { GalleryKeyRow } from '../store/schema.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { addMasterKey, keepMasterKey, newestMasterKeyId, openKeyring } from './keyring.ts'
-import { createSubjectKeys, keysLock, makeGalleryKey, type SubjectKeys } from './subject-keys.ts'
+import {
+  createSubjectKeys,
+  makeGalleryKey,
+  masterKeyLock,
+  type SubjectKeys,
+} from './subject-keys.ts'
 
 export type Rotation = { readonly galleries: number; readonly subjects: number }
 
@@ -61,33 +66,33 @@ async function rewrapAll(
     for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
   let subjects = 0
-  for (const { keyId } of old) {
-    const some = (tx: Tx) => rewrapSome(tx, keyId, keys)
+  for (const key of old) {
+    const some = (tx: Tx) => rewrapSome(tx, key, keys)
     for (let count = await store.write(some); count > 0; count = await store.write(some)) {
       subjects += count
       onProgress?.(before + subjects)
     }
-    await store.write((tx) => removeUnused(tx, keyId))
+    await store.write((tx) => removeUnused(tx, key))
   }
   return subjects
 }
 
-async function rewrapSome(tx: Tx, keyId: string, keys: SubjectKeys): Promise<number> {
-  const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
+async function rewrapSome(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promise<number> {
+  await holdGallery(tx, key.galleryId, 'alone')
+  const some = await subjectsUnderKey(tx, key.keyId, subjectsAtATime)
   for (const subject of some)
     await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
   return some.length
 }
 
-/** A subject that somebody has just enrolled under it comes in the next round. */
-async function removeUnused(tx: Tx, keyId: string): Promise<void> {
-  await tx.lock(keysLock, 'alone')
-  if ((await subjectsUnderKey(tx, keyId, 1)).length === 0) await removeGalleryKey(tx, keyId)
+async function removeUnused(tx: Tx, key: GalleryKeyRow): Promise<void> {
+  await holdGallery(tx, key.galleryId, 'alone')
+  await removeGalleryKey(tx, key.keyId)
 }
 
 /** Whoever wraps a key after this transaction finds the file changed. */
 async function destroyOlder(tx: Tx, masterKeyFile: string, masterKeyId: string): Promise<boolean> {
-  await tx.lock(keysLock, 'alone')
+  await tx.lock(masterKeyLock, 'alone')
   if (olderKeys(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   keepMasterKey(masterKeyFile, masterKeyId)
   return true

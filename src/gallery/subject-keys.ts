@@ -24,8 +24,8 @@ export type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 type NewSubject = Pick<SubjectRow, 'subjectId' | 'galleryId'>
 export type KeyedSubject = Pick<SubjectRow, 'subjectId' | 'keyId' | 'wrappedKey'>
 
-/** Held together by who wraps a key, alone by who takes one away that others are wrapped by. */
-export const keysLock = 'keys'
+/** Held together by who wraps by the master key, alone by who takes an older one away. */
+export const masterKeyLock = 'master key'
 
 export function createSubjectKeys(keyring: Keyring, nowMs: () => number): SubjectKeys {
   /** Keys of galleries that were unwrapped before: one step of two is spared. */
@@ -55,7 +55,6 @@ export function createSubjectKeys(keyring: Keyring, nowMs: () => number): Subjec
     subjectId: string,
     key: Buffer,
   ): Promise<WrappedKey> {
-    await tx.lock(keysLock, 'together')
     const row =
       (await newestGalleryKey(tx, galleryId)) ??
       (await makeGalleryKey(tx, keyring, galleryId, nowMs()))
@@ -79,6 +78,7 @@ export async function makeGalleryKey(
   galleryId: string,
   nowMs: number,
 ): Promise<GalleryKeyRow> {
+  await tx.lock(masterKeyLock, 'together')
   const keyId = newId()
   const wrapped = keyring.wrap(randomBytes(keyBytes), galleryKeyBoundTo({ keyId, galleryId }))
   const row = { keyId, galleryId, ...wrapped, createdAtMs: nowMs }

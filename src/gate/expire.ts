@@ -8,7 +8,7 @@ import type { Tx } from '../store/tx.ts'
  */
 export async function expire(tx: Tx, attempt: AttemptRow, nowMs: number): Promise<void> {
   const { projectId, requestId, keyId, action, windowStartMs, reservedMicros } = attempt
-  await tx.attempts.remove({ projectId, requestId })
+  if (!(await tx.attempts.remove({ projectId, requestId }))) return
   await release(tx, projectId, reservedMicros)
   await tx.log({
     atMs: windowStartMs,

@@ -10,7 +10,7 @@ import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
 import { finish, giveUp, settle, type Answer, type Result } from './settle.ts'
 import { createStrangers, type Strangers } from './strangers.ts'
-import { expireAll, sweep } from './sweep.ts'
+import { expireLeft, sweep } from './sweep.ts'
 import { createTwins } from './twins.ts'
 
 export type GateOptions = {
@@ -41,7 +41,7 @@ export type Gate = {
   readonly finish: (pass: Pass) => Promise<void>
   /** Ends a call that failed through no fault of the caller. @returns the error it failed with. */
   readonly release: (pass: Pass, error: unknown) => Promise<unknown>
-  /** Ends what an earlier process left running. To be called once, by the only server. */
+  /** Ends what an earlier process left running. To be called once, at the start. */
   readonly takeOver: () => Promise<number>
   readonly sweep: () => Promise<void>
   /** Slows whoever guesses, keys or anything else. */
@@ -75,7 +75,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
       pass.end()
       return error
     },
-    takeOver: () => store.write((tx) => expireAll(tx, clock())),
+    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isShared)),
     sweep: () => store.write((tx) => sweep(tx, moment(), options.logMsMax)),
     strangers,
   }

@@ -18,9 +18,14 @@ export async function sweep(
   await tx.sweepCalls({ beforeMs: nowMs - logMsMax, limit: rowsMax })
 }
 
-/** Ends everything that a process which is no more left running. @returns how many there were. */
-export async function expireAll(tx: Tx, nowMs: number): Promise<number> {
-  const left = await tx.attempts.overdue({ deadlineMs: Number.MAX_SAFE_INTEGER, limit: -1 })
+/**
+ * Ends what a process which is no more left running: everything, but where others are at work only
+ * what is overdue. @returns how many there were.
+ */
+export async function expireLeft(tx: Tx, moment: Moment, isShared: boolean): Promise<number> {
+  const { nowMs, steadyUs } = moment
+  const deadlineMs = isShared ? Math.floor(steadyUs / 1000) : Number.MAX_SAFE_INTEGER
+  const left = await tx.attempts.overdue({ deadlineMs, limit: -1 })
   for (const attempt of left) await expire(tx, attempt, nowMs)
   return left.length
 }

@@ -17,9 +17,14 @@ export function emptyLatencies(): LatencyHistogram {
 
 /** Counts one call. */
 export function addLatency(histogram: LatencyHistogram, latencyMs: number): void {
-  const step = Math.ceil(stepsPerOctave * Math.log2(Math.max(latencyMs, firstMs) / firstMs))
-  const bucket = Math.min(step, bucketCount - 1)
+  const bucket = bucketOf(latencyMs)
   histogram[bucket] = (histogram[bucket] ?? 0) + 1
+}
+
+/** The bucket that counts a call, from 0. */
+export function bucketOf(latencyMs: number): number {
+  const step = Math.ceil(stepsPerOctave * Math.log2(Math.max(latencyMs, firstMs) / firstMs))
+  return Math.min(step, bucketCount - 1)
 }
 
 /** Counts everything that another one has counted. */

@@ -8,6 +8,7 @@ export type AdminAct = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
 
 /** Writes down what somebody did, for ever: the table refuses changes, a hash chain shows them. */
 export async function addAct(tx: Tx, act: AdminAct): Promise<void> {
+  await tx.lock(`acts:${act.accountId}`, 'alone')
   const rowHash = actHash(await lastHash(tx, act.accountId), act)
   await tx.run(tx.build.insertInto('adminActs').values({ ...act, rowHash }))
 }
@@ -63,12 +64,26 @@ export function findActs(
 export async function brokenActs(db: Database): Promise<string[]> {
   const broken: string[] = []
   const hashes = new Map<string, Uint8Array>()
-  for await (const row of db.selectFrom('adminActs').selectAll().orderBy('auditId').stream()) {
+  for await (const row of allActs(db)) {
     const hash = actHash(hashes.get(row.accountId) ?? Buffer.alloc(32), row)
     if (!hash.equals(row.rowHash)) broken.push(`audit row ${row.auditId} does not fit its hash`)
     hashes.set(row.accountId, row.rowHash)
   }
   return broken
+}
+
+const pageRows = 1000
+
+/** All acts in their order, a page at a time. */
+async function* allActs(db: Database): AsyncGenerator<Selectable<AdminActRow>> {
+  for (let after = -1; ;) {
+    const query = db.selectFrom('adminActs').selectAll().where('auditId', '>', after)
+    const page = await query.orderBy('auditId').limit(pageRows).execute()
+    yield* page
+    const last = page.at(-1)
+    if (!last) return
+    after = last.auditId
+  }
 }
 
 type Place = {

@@ -15,8 +15,8 @@ export async function nameSubjects(
 
 /** Puts in the place of every stored answer that names the subject what is left without names. */
 export async function scrubAnswers(tx: Tx, subjectId: string): Promise<void> {
-  const named = sql<boolean>`(projectId, requestId) in
-    (select projectId, requestId from answerSubjects where subjectId = ${subjectId})`
+  const named = sql<boolean>`("projectId", "requestId") in
+    (select "projectId", "requestId" from "answerSubjects" where "subjectId" = ${subjectId})`
   const scrubbed = { answer: sql<Uint8Array>`coalesce(scrubbed, answer)`, scrubbed: null }
   await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(named))
   await tx.run(tx.build.deleteFrom('answerSubjects').where('subjectId', '=', subjectId))

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
+import { dialectOf, type Dialect } from './dialect.ts'
 import type { LedgerHead } from './tx.ts'
 import type { TransferRow } from './schema.ts'
 
@@ -30,104 +31,104 @@ export async function auditLines(
   question: AuditQuestion,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const { rows } = await questions[question](nowMs).execute(db)
+  const { rows } = await questions[question](nowMs, dialectOf(db)).execute(db)
   return rows.map(({ line }) => line)
 }
 
-type Lines = RawBuilder<{ readonly line: string }>
+type Question = (nowMs: number, dialect: Dialect) => RawBuilder<{ readonly line: string }>
 
-const posted = sql`(select ledger, sum(amountMicros) as sumMicros from ledgerPostings group by ledger)`
-const sweptBefore = sql`coalesce((select valueMs from marks where name = 'callsSweptBefore'), 0)`
-const checkable = sql`kind = 'charge' and windowStartMs >= ${sweptBefore} + ${sweepMarginMs}`
+const posted = sql`(select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings"
+  group by ledger) as postings`
+const sweptBefore = sql`coalesce((select "valueMs" from marks where name = 'callsSweptBefore'), 0)`
+const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${sweepMarginMs}`
 
-const questions: Readonly<Record<AuditQuestion, (nowMs: number) => Lines>> = {
+const questions: Readonly<Record<AuditQuestion, Question>> = {
   unbalanced: () => sql`
-    select ledger || ' holds ' || balanceMicros || ', its postings sum to ' || coalesce(sumMicros, 0)
+    select ledger || ' holds ' || "balanceMicros" || ', its postings sum to ' || coalesce("sumMicros", 0)
       as line
     from ledgers left join ${posted} using (ledger)
-    where balanceMicros <> coalesce(sumMicros, 0) limit ${linesMax}`,
+    where "balanceMicros" <> coalesce("sumMicros", 0) limit ${linesMax}`,
   misbilled: () => sql`
-    select 'transfer ' || t.transferId || ' charges ' || t.amountMicros || ' for request '
-      || t.requestId || ', the log says ' || c.costMicros || ' for ' || c.requestId as line
-    from calls c join ledgerTransfers t using (transferId)
-    where t.kind <> 'charge' or t.amountMicros <> c.costMicros or t.projectId <> c.projectId
-      or t.requestId <> lower(c.requestId)
+    select 'transfer ' || t."transferId" || ' charges ' || t."amountMicros" || ' for request '
+      || t."requestId" || ', the log says ' || c."costMicros" || ' for ' || c."requestId" as line
+    from calls c join "ledgerTransfers" t using ("transferId")
+    where t.kind <> 'charge' or t."amountMicros" <> c."costMicros" or t."projectId" <> c."projectId"
+      or t."requestId" <> lower(c."requestId")
     union all
-    select 'request ' || requestId || ' was charged ' || count(*) || ' times' from ledgerTransfers
-    where kind = 'charge' group by projectId, requestId, windowStartMs having count(*) > 1
+    select 'request ' || "requestId" || ' was charged ' || count(*) || ' times' from "ledgerTransfers"
+    where kind = 'charge' group by "projectId", "requestId", "windowStartMs" having count(*) > 1
     limit ${linesMax}`,
   negative: () => sql`
-    select ledger || ' holds ' || balanceMicros || ', reserved ' || reservedMicros as line
+    select ledger || ' holds ' || "balanceMicros" || ', reserved ' || "reservedMicros" as line
     from ledgers
-    where balanceMicros < 0 or reservedMicros < 0 or balanceMicros < reservedMicros
+    where "balanceMicros" < 0 or "reservedMicros" < 0 or "balanceMicros" < "reservedMicros"
     limit ${linesMax}`,
   misreserved: () => sql`
-    select ledger || ' has ' || reservedMicros || ' reserved, its running calls '
-      || coalesce(heldMicros, 0) as line
+    select ledger || ' has ' || "reservedMicros" || ' reserved, its running calls '
+      || coalesce("heldMicros", 0) as line
     from ledgers left join (
-      select 'budget:' || projectId as ledger, sum(reservedMicros) as heldMicros
-      from attempts where state = 'running' group by projectId) using (ledger)
-    where reservedMicros <> coalesce(heldMicros, 0) limit ${linesMax}`,
+      select 'budget:' || "projectId" as ledger, sum("reservedMicros") as "heldMicros"
+      from attempts where state = 'running' group by "projectId") as held using (ledger)
+    where "reservedMicros" <> coalesce("heldMicros", 0) limit ${linesMax}`,
   overdue: (nowMs) => sql`
-    select 'request ' || requestId || ' was due ' || cast(${nowMs} - deadlineMs as integer) || ' ms ago' as line
-    from attempts where state = 'running' and deadlineMs < ${nowMs} - 30000 limit ${linesMax}`,
+    select 'request ' || "requestId" || ' was due ' 
+      || cast(${nowMs} as bigint) - "deadlineMs" || ' ms ago' as line
+    from attempts
+    where state = 'running' and "deadlineMs" < cast(${nowMs} as bigint) - 30000 limit ${linesMax}`,
   leaking: () => sql`
-    select 'account ' || accountId || ' holds ' || heldMicros || ' of ' || netMicros as line
-    from (select accountId, sum(balanceMicros) as heldMicros from ledgers group by accountId)
+    select 'account ' || "accountId" || ' holds ' || "heldMicros" || ' of ' || "netMicros" as line
+    from (
+      select "accountId", sum("balanceMicros") as "heldMicros" from ledgers group by "accountId") as held
     join (
-      select accountId, sum(case kind when 'topUp' then amountMicros when 'charge' then -amountMicros
-        else 0 end) as netMicros
-      from ledgers join ledgerTransfers on chain = ledger group by accountId) using (accountId)
-    where heldMicros <> netMicros limit ${linesMax}`,
+      select "accountId", sum(case kind when 'topUp' then "amountMicros" when 'charge' then -"amountMicros"
+        else 0 end) as "netMicros"
+      from ledgers join "ledgerTransfers" on chain = ledger group by "accountId") as net
+      using ("accountId")
+    where "heldMicros" <> "netMicros" limit ${linesMax}`,
   misrouted: () => sql`
-    select 'transfer ' || transferId || ' goes from ' || fromLedger || ' to ' || toLedger as line
-    from ledgerTransfers where not case kind
-      when 'topUp' then fromLedger = 'external' and toLedger = chain and chain like 'wallet:%'
-      when 'charge' then fromLedger = chain and chain = 'budget:' || projectId
-        and toLedger like 'revenue:%'
-      else chain like 'wallet:%' and 'budget:' || projectId in (fromLedger, toLedger)
-        and chain in (fromLedger, toLedger) end
+    select 'transfer ' || "transferId" || ' goes from ' || "fromLedger" || ' to ' || "toLedger" as line
+    from "ledgerTransfers" where not case kind
+      when 'topUp' then "fromLedger" = 'external' and "toLedger" = chain and chain like 'wallet:%'
+      when 'charge' then "fromLedger" = chain and chain = 'budget:' || "projectId"
+        and "toLedger" like 'revenue:%'
+      else chain like 'wallet:%' and 'budget:' || "projectId" in ("fromLedger", "toLedger")
+        and chain in ("fromLedger", "toLedger") end
     limit ${linesMax}`,
-  unfrozen: () => sql`
+  unfrozen: (_, { freezingTriggers }) => sql`
     select 'the trigger ' || name || ' is missing' as line
-    from (select 'ledgerTransfers_no_update' as name union select 'ledgerTransfers_no_delete'
-      union select 'deletions_no_update' union select 'deletions_no_delete'
-      union select 'adminActs_no_update' union select 'adminActs_no_delete')
-    where name not in (select name from sqlite_schema
-      where type = 'trigger' and tbl_name in ('ledgerTransfers', 'deletions', 'adminActs') and sql like '%raise(abort%')`,
-  fractional: () => sql`
-    select place || ' has an amount of type ' || type as line from (
-      select ledger as place, typeof(balanceMicros) as type from ledgers
-      union all select ledger, typeof(reservedMicros) from ledgers
-      union all select 'transfer ' || transferId, typeof(amountMicros) from ledgerTransfers
-      union all select 'attempt ' || requestId, typeof(reservedMicros) from attempts
-      union all select 'call ' || callId, typeof(costMicros) from calls
-      union all select 'price ' || action, typeof(unitMicros) from prices)
-    where type <> 'integer' limit ${linesMax}`,
+    from (select t || '_no_' || change as name, t as "tableName"
+      from (select 'ledgerTransfers' as t union select 'deletions' union select 'adminActs') as tables
+      cross join (select 'update' as change union select 'delete') as changes) as wanted
+    where not exists (select 1 from (${freezingTriggers}) as found
+      where found.name = wanted.name and found."tableName" = wanted."tableName")
+    order by name`,
+  fractional: (_, { fractionalAmounts }) => sql`
+    select place || ' has an amount of type ' || type as line
+    from (${fractionalAmounts}) as found limit ${linesMax}`,
   halved: () => sql`
-    select 'subject ' || subjectId || ' has no template' as line from subjects
-    where not exists (select 1 from faces where faces.subjectId = subjects.subjectId)
+    select 'subject ' || "subjectId" || ' has no template' as line from subjects
+    where not exists (select 1 from faces where faces."subjectId" = subjects."subjectId")
     union all
-    select 'face ' || faceId || ' has no template' from faces
-    where not exists (select 1 from templates where templates.faceId = faces.faceId)
+    select 'face ' || "faceId" || ' has no template' from faces
+    where not exists (select 1 from templates where templates."faceId" = faces."faceId")
     union all
-    select 'subject ' || subjectId || ' was deleted and is still there'
-    from subjects join deletions using (subjectId)
+    select 'subject ' || "subjectId" || ' was deleted and is still there'
+    from subjects join deletions using ("subjectId")
     union all
-    select 'gallery ' || galleryId || ' counts ' || subjectCount || ' subjects and ' || templateCount
+    select 'gallery ' || "galleryId" || ' counts ' || "subjectCount" || ' subjects and ' || "templateCount"
       || ' templates, which is not what it holds'
     from galleries g
-    where subjectCount <> (select count(*) from subjects s where s.galleryId = g.galleryId)
-      or templateCount <> (select count(*) from faces f where f.galleryId = g.galleryId)
+    where "subjectCount" <> (select count(*) from subjects s where s."galleryId" = g."galleryId")
+      or "templateCount" <> (select count(*) from faces f where f."galleryId" = g."galleryId")
     limit ${linesMax}`,
   unlogged: () => sql`
-    select 'transfer ' || t.transferId || ' for request ' || t.requestId || ' has no log row' as line
-    from ledgerTransfers t left join calls c using (transferId)
-    where ${checkable} and c.callId is null
+    select 'transfer ' || t."transferId" || ' for request ' || t."requestId" || ' has no log row' as line
+    from "ledgerTransfers" t left join calls c using ("transferId")
+    where ${checkable} and c."callId" is null
     union all
-    select 'call ' || callId || ' was billed by transfer ' || transferId || ', which is missing'
-    from calls c where transferId is not null
-      and not exists (select 1 from ledgerTransfers t where t.transferId = c.transferId)
+    select 'call ' || "callId" || ' was billed by transfer ' || "transferId" || ', which is missing'
+    from calls c where "transferId" is not null
+      and not exists (select 1 from "ledgerTransfers" t where t."transferId" = c."transferId")
     limit ${linesMax}`,
 }
 

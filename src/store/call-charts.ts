@@ -37,7 +37,7 @@ export function countCalls(
       `${by} as id`,
       sql<number>`sum(calls)`.as('calls'),
       sql<number>`sum(billed)`.as('billed'),
-      sql<bigint>`sum(costMicros)`.as('costMicros'),
+      sql<bigint>`sum("costMicros")`.as('costMicros'),
     ])
     .groupBy(['atMs', 'id'])
     .orderBy('atMs')
@@ -51,7 +51,7 @@ export async function latenciesOf(
   stepMs: number,
 ): Promise<ReadonlyMap<number, LatencyHistogram>> {
   const query = chosen(reading, filter)
-    .select([stepOf(stepMs).as('atMs'), sql<Uint8Array>`sumLatencies(latencies)`.as('latencies')])
+    .select([stepOf(stepMs).as('atMs'), sql<Uint8Array>`"sumLatencies"(latencies)`.as('latencies')])
     .groupBy('atMs')
     .orderBy('atMs')
   const rows = await reading.run(query)
@@ -60,7 +60,7 @@ export async function latenciesOf(
 
 /** When the hour or day begins that an hour belongs to. */
 function stepOf(stepMs: number) {
-  return sql<number>`hourMs / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
+  return sql<number>`"hourMs" / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
 }
 
 function chosen(reading: Reading, filter: ChartFilter) {

@@ -1,11 +1,40 @@
 import type { Kysely } from 'kysely'
+import type { Config } from '../config.ts'
+import type { SteadyClock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Claimed, QuickClaim } from './at-once.ts'
 import type { KeyFinder } from './keys.ts'
+import { openPostgresStore } from './postgres/open.ts'
+import type { PoolCounts } from './postgres/pool.ts'
 import type { Schema } from './schema.ts'
 import { openSqliteStore } from './sqlite/open.ts'
 import type { Write, WriterOptions } from './sqlite/writer.ts'
 import type { Reading, Tx } from './tx.ts'
 
-export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'>
+export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'> & {
+  /** Told of what an operator should know: a role with too much power, a later version's schema. */
+  readonly log?: Pick<Log, 'warn'>
+  /** Of this program, for the list of servers. */
+  readonly version?: string
+}
+
+/** Where the data is: in a folder, or with a URL in a database on a server. */
+export type StorePlace = {
+  readonly dataDir: string
+  readonly databaseUrl: string
+  readonly connectionsMax?: number
+}
+
+/** Where a configuration says that it is. */
+export function placeOf(
+  config: Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'DATABASE_CONNECTIONS_MAX'>,
+): StorePlace {
+  return {
+    dataDir: config.DATA_DIR,
+    databaseUrl: config.DATABASE_URL,
+    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+  }
+}
 
 export type Database = Kysely<Schema>
 
@@ -33,10 +62,31 @@ export type Store = {
   readonly checkpoint: () => Promise<boolean>
   /** Looks a key up by its hash. Nothing is cached: a revocation holds for the very next call. */
   readonly findKey: KeyFinder
+  /**
+   * Claims a call by one statement if nothing stands against it, where that spares round trips.
+   * @returns undefined when something does, or nobody knows: then the gate asks one by one.
+   */
+  readonly claimAtOnce?: (asked: QuickClaim) => Promise<Claimed | undefined>
+  /** Whether other servers may be at work on it. */
+  readonly isShared: boolean
+  /** The clock that all of them go by. */
+  readonly steadyClock: SteadyClock
+  /** Its connections, where it has several. */
+  readonly connections?: () => PoolCounts
   readonly close: () => Promise<void>
 }
 
-/** Opens the database of a data folder and brings it to the current schema. */
-export function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
-  return openSqliteStore(dataDir, options)
+/**
+ * Opens a database and brings it to the current schema.
+ *
+ * @param place a folder alone is SQLite's.
+ */
+export function openStore(place: StorePlace | string, options: StoreOptions = {}): Promise<Store> {
+  if (typeof place === 'string') return openSqliteStore(place, options)
+  const { dataDir, databaseUrl, connectionsMax } = place
+  if (databaseUrl === '') return openSqliteStore(dataDir, options)
+  return openPostgresStore(databaseUrl, {
+    ...options,
+    ...(connectionsMax !== undefined && { connectionsMax }),
+  })
 }

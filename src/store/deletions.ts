@@ -16,6 +16,7 @@ export async function addDeletion(
   record: DeletionRecord,
 ): Promise<void> {
   const row = { ...record, galleryId, groups: JSON.stringify(record.groups) }
+  await tx.lock(`deletions:${record.tenantId}`, 'alone')
   const rowHash = deletionHash(await lastHash(tx, record.tenantId), row)
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }

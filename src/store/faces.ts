@@ -106,7 +106,7 @@ export async function changesAfter(
   { sequence, faceId }: ChangePlace,
   limit: number,
 ): Promise<readonly FaceChange[]> {
-  const after = sql<boolean>`(sequence, faceId) > (${sequence}, ${faceId})`
+  const after = sql<boolean>`(sequence, "faceId") > (${sequence}, ${faceId})`
   const page = reading.build
     .selectFrom('faces')
     .select(['sequence', 'faceId', sql<0 | 1>`1`.as('isThere')])

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { dialectOf } from './dialect.ts'
 import type { Reading, Tx } from './tx.ts'
 
 /** Names of the groups of each subject, in their order. */
@@ -41,10 +41,7 @@ export function listGroups(
     .orderBy('name')
   if (name !== undefined) query = query.where('name', '=', name)
   if (after !== undefined) query = query.where('name', '>', after)
-  if (text !== undefined) {
-    const pattern = `%${text.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`
-    query = query.where(sql<boolean>`name like ${pattern} escape '\\'`)
-  }
+  if (text !== undefined) query = query.where(dialectOf(reading.build).contains('name', text))
   return reading.run(limit === undefined ? query : query.limit(limit))
 }
 

@@ -69,11 +69,11 @@ export async function findKey(
 
 /** The states of `keyState`, as the database sees them. */
 function stateIs(state: KeyState, nowUtc: string) {
-  if (state === 'revoked') return sql<boolean>`revokedAtUtc is not null`
-  const isOver = sql`expiresAtUtc is not null and expiresAtUtc <= ${nowUtc}`
+  if (state === 'revoked') return sql<boolean>`"revokedAtUtc" is not null`
+  const isOver = sql`"expiresAtUtc" is not null and "expiresAtUtc" <= ${nowUtc}`
   return state === 'expired'
-    ? sql<boolean>`revokedAtUtc is null and ${isOver}`
-    : sql<boolean>`revokedAtUtc is null and not (${isOver})`
+    ? sql<boolean>`"revokedAtUtc" is null and ${isOver}`
+    : sql<boolean>`"revokedAtUtc" is null and not (${isOver})`
 }
 
 /** Names of keys by their ids, the hidden ones among them. */

@@ -25,7 +25,7 @@ export async function projectFacts(
   const all = reading.build
     .selectFrom('projects')
     .innerJoin('ledgers', (on) =>
-      on.on('ledgers.ledger', '=', sql<string>`'budget:' || projects.projectId`),
+      on.on('ledgers.ledger', '=', sql<string>`'budget:' || projects."projectId"`),
     )
     .leftJoin('galleries', (on) => on.on('galleries.galleryId', '=', galleryOf))
     .selectAll('projects')
@@ -34,8 +34,8 @@ export async function projectFacts(
       'reservedMicros',
       galleryOf.as('galleryId'),
       keyCount.as('keyCount'),
-      sql<number>`coalesce(subjectCount, 0)`.as('subjectCount'),
-      sql<number>`coalesce(templateCount, 0)`.as('templateCount'),
+      sql<number>`coalesce("subjectCount", 0)`.as('subjectCount'),
+      sql<number>`coalesce("templateCount", 0)`.as('templateCount'),
     ])
     .where('projects.accountId', '=', accountId)
     .orderBy('projects.createdAtUtc')
@@ -48,11 +48,11 @@ export async function projectFacts(
   }))
 }
 
-const galleryOf = sql<string>`case projects.galleryMode when 'shared' then projects.accountId
-  else projects.projectId end`
+const galleryOf = sql<string>`case projects."galleryMode" when 'shared'
+  then projects."accountId" else projects."projectId" end`
 
 const keyCount = sql<number>`(select count(*) from keys
-  where keys.projectId = projects.projectId and isHidden = 0)`
+  where keys."projectId" = projects."projectId" and "isHidden" = 0)`
 
 /** What each budget was given in all: the wallet's own chain, which holds no charges. */
 async function allocations(
@@ -61,7 +61,7 @@ async function allocations(
 ): Promise<ReadonlyMap<string, bigint>> {
   const query = reading.build
     .selectFrom('ledgerTransfers')
-    .select(['fromLedger', 'toLedger', sql<bigint>`sum(amountMicros)`.as('sumMicros')])
+    .select(['fromLedger', 'toLedger', sql<bigint>`sum("amountMicros")`.as('sumMicros')])
     .where('chain', '=', walletOf(accountId))
     .where('kind', '=', 'allocate')
     .groupBy(['fromLedger', 'toLedger'])

@@ -226,6 +226,8 @@ export type FaceRow = {
 /** A face as one model describes it; a face may have one of each model. */
 export type TemplateRow = {
   readonly faceId: string
+  /** The gallery of the face. */
+  readonly galleryId: string
   readonly modelId: string
   /** Encrypted under the subject's key. */
   readonly sealed: Uint8Array

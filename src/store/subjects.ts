@@ -1,4 +1,5 @@
-import { sql, type Updateable } from 'kysely'
+import type { Updateable } from 'kysely'
+import { dialectOf } from './dialect.ts'
 import type { SubjectRow } from './schema.ts'
 import type { Reading, Tx } from './tx.ts'
 
@@ -91,9 +92,9 @@ export function findSubjects(
       ),
     )
   if (text !== undefined) {
-    const pattern = `%${text.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`
-    query = query.where(
-      sql<boolean>`(displayName like ${pattern} escape '\\' or externalId like ${pattern} escape '\\')`,
+    const { contains } = dialectOf(reading.build)
+    query = query.where((row) =>
+      row.or([contains('displayName', text), contains('externalId', text)]),
     )
   }
   if (after)

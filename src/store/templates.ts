@@ -3,7 +3,7 @@ import type { Reading, Tx } from './tx.ts'
 
 /** A template with whose it is and the key that it is encrypted under. */
 export type StoredTemplate = TemplateRow &
-  Pick<FaceRow, 'subjectId' | 'galleryId'> &
+  Pick<FaceRow, 'subjectId'> &
   Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 
 export async function addTemplate(tx: Tx, template: TemplateRow): Promise<void> {
@@ -30,10 +30,14 @@ export async function templatesOfFaces(
 function stored(reading: Reading) {
   return reading.build
     .selectFrom('templates')
-    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .innerJoin('faces', (on) =>
+      on
+        .onRef('faces.faceId', '=', 'templates.faceId')
+        .onRef('faces.galleryId', '=', 'templates.galleryId'),
+    )
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
     .selectAll('templates')
-    .select(['faces.subjectId', 'faces.galleryId', 'subjects.keyId', 'subjects.wrappedKey'])
+    .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
     .orderBy('faces.createdAtUtc')
     .orderBy('faces.faceId')
     .orderBy('templates.modelId')

@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { dialectOf } from './dialect.ts'
 import type { TransferRow } from './schema.ts'
 import type { Reading } from './tx.ts'
 
@@ -34,8 +35,12 @@ export function findTransfers(
   const { accountId, projectId, kind, fromMs, toMs, after } = filter
   const own = reading.build.selectFrom('ledgers').select('ledger')
   let query = withCalls(reading)
-    // The plus keeps the chain's index out of it: rows come in the order of time.
-    .where(sql<string>`+t.chain`, 'in', own.where('accountId', '=', accountId))
+    // The chain's index stays out of it: rows come in the order of time.
+    .where(
+      dialectOf(reading.build).unindexed('t.chain'),
+      'in',
+      own.where('accountId', '=', accountId),
+    )
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
   if (kind !== undefined) query = query.where('t.kind', '=', kind)
   // The index of what is no charge serves only a query that says so.
@@ -98,15 +103,19 @@ export async function reconcile(reading: Reading, of: Reconciled): Promise<Recon
       on.onRef('t.transferId', '=', 'calls.transferId').on('t.kind', '=', 'charge'),
     )
     .select([
-      sql<bigint>`coalesce(sum(costMicros), 0)`.as('logMicros'),
-      sql<bigint>`coalesce(sum(amountMicros), 0)`.as('ledgerMicros'),
+      sql<bigint>`coalesce(sum("costMicros"), 0)`.as('logMicros'),
+      sql<bigint>`coalesce(sum("amountMicros"), 0)`.as('ledgerMicros'),
       sql<number>`count(*)`.as('billedCalls'),
-      sql<number>`count(t.transferId)`.as('charges'),
+      sql<number>`count(t."transferId")`.as('charges'),
     ])
     .where('calls.atMs', '>=', of.fromMs)
     .where('calls.atMs', '<', of.toMs)
     .where('costMicros', '>', 0n)
-    .where(sql<string>`+calls.projectId`, 'in', own.where('accountId', '=', of.accountId))
+    .where(
+      dialectOf(reading.build).unindexed('calls.projectId'),
+      'in',
+      own.where('accountId', '=', of.accountId),
+    )
   const [found] = await reading.run(query)
   return found ?? { logMicros: 0n, ledgerMicros: 0n, billedCalls: 0, charges: 0 }
 }

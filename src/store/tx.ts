@@ -1,4 +1,5 @@
 import type { Compilable, Selectable } from 'kysely'
+import type { Settled, Settlement } from './at-once.ts'
 import type { Database } from './database.ts'
 import type { Score } from './hours.ts'
 import type {
@@ -48,6 +49,11 @@ export type Tx = Reading & {
     readonly beforeMs: number
     readonly limit: number
   }) => Promise<number>
+  /**
+   * Ends a call with its answer by one statement, where that spares round trips; nothing may follow
+   * it. @returns undefined when the attempt is not the caller's any more: then nothing was written.
+   */
+  readonly settleAtOnce?: (settlement: Settlement) => Promise<Settled | undefined>
 }
 
 /** Everything that the gate decides by, as it stands in this transaction. */
@@ -77,7 +83,8 @@ type AttemptStatements = {
     },
   ) => Promise<boolean>
   readonly drop: (owner: AttemptOwner) => Promise<boolean>
-  readonly remove: (key: AttemptKey) => Promise<void>
+  /** @returns whether it was there: of two who end the same attempt one does. */
+  readonly remove: (key: AttemptKey) => Promise<boolean>
   readonly overdue: (before: {
     readonly deadlineMs: number
     readonly limit: number

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { Kysely, Migrator } from 'kysely'
+import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { keyFinder } from '../keys.ts'
 import type { Schema } from '../schema.ts'
@@ -42,6 +43,8 @@ export async function openSqliteStore(dataDir: string, { atCommit }: StoreOption
     write: createWriter({ db, connection, tx, pending, atCommit }),
     change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: inTurn((job) => inSnapshot(reader, () => job(reading))),
+    isShared: false,
+    steadyClock,
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
     findKey: keyFinder(keyRows(finder)),
     close: async () => {

@@ -141,7 +141,7 @@ function attemptStatements(on: DatabaseSync): Tx['attempts'] {
     begin: async (row) => void begin.run(row),
     finish: async (owner) => finish.run(owner) === 1,
     drop: async (owner) => drop.run(owner) === 1,
-    remove: async (key) => void remove.run(key),
+    remove: async (key) => remove.run(key) === 1,
     overdue: async (before) => overdue.all(before),
     forget: async (old) => forget.run(old),
   }

@@ -8,6 +8,7 @@ import { attributeSwitches } from './0006-attribute-switches.ts'
 import { faces } from './0007-faces.ts'
 import { consoleUsers } from './0008-console.ts'
 import { hours } from './0009-hours.ts'
+import { templateGalleries } from './0010-template-galleries.ts'
 
 /** In their order; kysely remembers which a database has had. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -20,4 +21,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007-faces': faces,
   '0008-console': consoleUsers,
   '0009-hours': hours,
+  '0010-template-galleries': templateGalleries,
 }

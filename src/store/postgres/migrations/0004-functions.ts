@@ -1,0 +1,182 @@
+import { sql, type Kysely, type Migration } from 'kysely'
+
+/**
+ * What a call does often enough that its round trips count: each of these is one. They decide by the
+ * same rules as the gate's own statements, and by the same conditional updates. A later version that
+ * needs them otherwise makes one of another name: older servers go on calling these.
+ */
+export const functions: Migration = { up }
+
+async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of [findKey, ...latencies, countScore, logCall, claimAtOnce, settleAtOnce])
+    await sql.raw(statement).execute(db)
+}
+
+/** Whose key it is says which account the call is for, so that it is asked for all accounts. */
+const findKey = `
+  create function "findKey"("wanted" bytea) returns setof jsonb
+  language plpgsql as $$
+  begin
+    perform set_config('facegate.account', '*', true);
+    return query select to_jsonb(p) || jsonb_build_object('keyId', k."keyId",
+        'permissions', k.permissions, 'expiresAtUtc', k."expiresAtUtc",
+        'revokedAtUtc', k."revokedAtUtc", 'galleryId',
+        case p."galleryMode" when 'shared' then p."accountId" else p."projectId" end)
+      from keys k join projects p using ("projectId") where k.hash = "wanted";
+  end $$`
+
+const latencies = [
+  `create function "addLatencies"(a integer[], b integer[]) returns integer[]
+    language plpgsql immutable strict parallel safe as $$
+    begin
+      for at in 1..80 loop a[at] := a[at] + b[at]; end loop;
+      return a;
+    end $$`,
+  `create aggregate "sumLatencies"(integer[]) (
+    sfunc = "addLatencies", stype = integer[], initcond = '{${Array(80).fill(0).join(',')}}',
+    combinefunc = "addLatencies", parallel = safe
+  )`,
+]
+
+const countScore = `
+  create function "countScore"("ofProjectId" text, "ofKind" text, "ofHourMs" bigint, "ofBin" integer,
+    "isMatched" integer) returns void language plpgsql as $$
+  begin
+    insert into "scoreHours" as h ("projectId", kind, "hourMs", bin, count, matched)
+      values ("ofProjectId", "ofKind", "ofHourMs", "ofBin", 1, "isMatched")
+      on conflict ("projectId", kind, "hourMs", bin)
+      do update set count = h.count + 1, matched = h.matched + excluded.matched;
+  end $$`
+
+/** A row of the request log, and its count in the hour. `bucket`: of the latency, from 1. */
+const logCall = `
+  create function "logCall"("callAtMs" bigint, "ofKeyId" text, "ofProjectId" text,
+    "ofRequestId" text, "ofAction" text, "ofCode" text, "tookMs" double precision, bucket integer,
+    "paidMicros" bigint, "wasReplay" integer, "paidBy" bigint) returns void
+  language plpgsql as $$
+  begin
+    insert into calls ("atMs", "keyId", "projectId", "requestId", action, code, "latencyMs",
+        "costMicros", "isReplay", "transferId")
+      values ("callAtMs", "ofKeyId", "ofProjectId", "ofRequestId", "ofAction", "ofCode", "tookMs",
+        "paidMicros", "wasReplay", "paidBy");
+    insert into "callHours" as h ("hourMs", "projectId", "keyId", action, code, calls, billed,
+        "costMicros", latencies)
+      values (floor("callAtMs" / 3600000.0)::bigint * 3600000, "ofProjectId", "ofKeyId", "ofAction",
+        "ofCode", 1, case when "paidBy" is null then 0 else 1 end, "paidMicros",
+        array_fill(0, array[bucket - 1]) || 1 || array_fill(0, array[80 - bucket]))
+      on conflict ("hourMs", "projectId", "keyId", action, code) do update set
+        calls = h.calls + 1, billed = h.billed + excluded.billed,
+        "costMicros" = h."costMicros" + excluded."costMicros",
+        latencies[bucket] = h.latencies[bucket] + 1;
+  end $$`
+
+/**
+ * Claims a call against which nothing stands: the key is good and may do this, there is a token, it
+ * was never asked before, and the budget covers it. In every other case it writes nothing and gives
+ * no row: then the gate asks its questions one by one, and says which one stands against it.
+ */
+const claimAtOnce = `
+  create function "claimAtOnce"("forAccount" text, "ofKeyId" text, "ofAction" text,
+    "ofRequestId" text, "needed" text[], "nowMs" bigint, "nowUtc" text, "touchedBeforeUtc" text,
+    "steadyUs" bigint, "usualPerS" integer, "usualBurst" integer, "usualMicros" bigint,
+    "units" bigint, "ofFingerprint" bytea, "ofToken" text, "dueMs" bigint)
+  returns table ("fullAtUs" bigint, "sustainedPerS" integer, burst integer, "unitMicros" bigint)
+  language plpgsql as $$
+  declare
+    known record;
+    "intervalUs" bigint;
+    "debtUs" bigint;
+    "priceMicros" bigint;
+  begin
+    perform set_config('facegate.account', "forAccount", true);
+    select k."projectId", k.permissions::jsonb as permissions, k."expiresAtUtc", k."revokedAtUtc",
+        k."lastUsedAtUtc", p."sustainedPerS", p.burst, b."fullAtUs", prices."unitMicros"
+      into known
+      from keys k join projects p using ("projectId") join buckets b using ("projectId")
+      left join prices on prices."accountId" = p."accountId" and prices.action = "ofAction"
+      where k."keyId" = "ofKeyId" for update of b;
+    if not found or known."revokedAtUtc" is not null or known."expiresAtUtc" <= "nowUtc"
+      or not (known.permissions ? '*' or known.permissions ?& "needed") then return; end if;
+
+    "intervalUs" := ceil(1000000.0 / coalesce(known."sustainedPerS", "usualPerS"));
+    "debtUs" := least(greatest(known."fullAtUs" - "steadyUs", 0),
+      "intervalUs" * coalesce(known.burst, "usualBurst"));
+    if "debtUs" + "intervalUs" > "intervalUs" * coalesce(known.burst, "usualBurst") then return; end if;
+
+    perform from attempts a where a."projectId" = known."projectId" and a."requestId" = "ofRequestId";
+    if found then return; end if;
+
+    "priceMicros" := "units" * coalesce(known."unitMicros", "usualMicros");
+    if "priceMicros" > 0 then
+      update ledgers set "reservedMicros" = "reservedMicros" + "priceMicros"
+        where ledger = 'budget:' || known."projectId"
+          and "balanceMicros" - "reservedMicros" >= "priceMicros";
+      if not found then return; end if;
+    end if;
+    insert into attempts ("projectId", "requestId", "keyId", action, fingerprint, state, token,
+        "reservedMicros", "deadlineMs", "windowStartMs")
+      values (known."projectId", "ofRequestId", "ofKeyId", "ofAction", "ofFingerprint", 'running',
+        "ofToken", "priceMicros", "dueMs", "nowMs");
+    update buckets b set "fullAtUs" = "steadyUs" + "debtUs" + "intervalUs"
+      where b."projectId" = known."projectId";
+    if known."lastUsedAtUtc" is null or known."lastUsedAtUtc" <= "touchedBeforeUtc" then
+      update keys set "lastUsedAtUtc" = "nowUtc" where "keyId" = "ofKeyId";
+    end if;
+    return query select known."fullAtUs", known."sustainedPerS", known.burst, known."unitMicros";
+  end $$`
+
+/**
+ * Ends a call with its answer: the answer kept for replays and whom it names, what was set aside
+ * free again, the charge in its hash chain, the counts and the log row. The link of the chain is the
+ * hash of the one before and the row as text; of that text only the number is known here alone.
+ *
+ * Gives the id of the charge, 0 without one; no row if the attempt is not the caller's any more.
+ */
+const settleAtOnce = `
+  create function "settleAtOnce"("forAccount" text, "ofProjectId" text, "ofRequestId" text,
+    "ofToken" text, "ofCode" text, "ofAnswer" bytea, "ofScrubbed" bytea, "named" text[],
+    "heldMicros" bigint, "dueMicros" bigint, "ofAction" text, "ofWindowStartMs" bigint,
+    "nowMs" bigint, "linkBefore" text, "linkAfter" text, "scoreKinds" text[], "scoreBins" integer[],
+    "scoreMatches" integer[], "callAtMs" bigint, "ofKeyId" text, "askedRequestId" text,
+    "askedAction" text, "tookMs" double precision, bucket integer)
+  returns table ("transferId" bigint) language plpgsql as $$
+  declare
+    head record;
+    paid bigint;
+    budget text := 'budget:' || "ofProjectId";
+  begin
+    perform set_config('facegate.account', "forAccount", true);
+    update attempts a set state = 'done', "reservedMicros" = 0, code = "ofCode", answer = "ofAnswer",
+        scrubbed = "ofScrubbed"
+      where a."projectId" = "ofProjectId" and a."requestId" = "ofRequestId" and a.token = "ofToken"
+        and a.state = 'running';
+    if not found then return; end if;
+    insert into "answerSubjects" ("subjectId", "projectId", "requestId")
+      select distinct one, "ofProjectId", "ofRequestId" from unnest("named") as one;
+
+    if "dueMicros" > 0 then
+      update ledgers l set "reservedMicros" = l."reservedMicros" - "heldMicros",
+          "balanceMicros" = l."balanceMicros" - "dueMicros", "headSeq" = l."headSeq" + 1,
+          "headHash" = sha256(l."headHash"
+            || convert_to("linkBefore" || (l."headSeq" + 1) || "linkAfter", 'UTF8'))
+        where l.ledger = budget and l."reservedMicros" >= "heldMicros" and "heldMicros" >= "dueMicros"
+        returning l."headSeq", l."headHash" into head;
+      if not found then raise exception '% does not hold what was set aside', budget; end if;
+      insert into "ledgerTransfers" as t (chain, seq, kind, "fromLedger", "toLedger", "amountMicros",
+          "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
+        values (budget, head."headSeq", 'charge', budget, 'revenue:' || "ofAction", "dueMicros",
+          "nowMs", "ofProjectId", "ofRequestId", "ofWindowStartMs", head."headHash")
+        returning t."transferId" into paid;
+    elsif "heldMicros" > 0 then
+      update ledgers l set "reservedMicros" = l."reservedMicros" - "heldMicros"
+        where l.ledger = budget;
+      if not found then raise exception '% is missing', budget; end if;
+    end if;
+    for at in 1..coalesce(array_length("scoreBins", 1), 0) loop
+      perform "countScore"("ofProjectId", "scoreKinds"[at],
+        floor("nowMs" / 3600000.0)::bigint * 3600000, "scoreBins"[at], "scoreMatches"[at]);
+    end loop;
+    perform "logCall"("callAtMs", "ofKeyId", "ofProjectId", "askedRequestId", "askedAction",
+      "ofCode", "tookMs", bucket, "dueMicros", 0, paid);
+    return query select coalesce(paid, 0);
+  end $$`

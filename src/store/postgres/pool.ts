@@ -1,0 +1,106 @@
+import { Pool as Connections, type QueryResult } from 'pg'
+import type { Log } from '../../lib/log.ts'
+import { faultOf } from './fault.ts'
+import { getTypeParser, readRows } from './values.ts'
+
+/** A statement with its parameters in the order of `$1`, `$2`, … */
+export type Query = {
+  readonly text: string
+  readonly values?: readonly unknown[]
+  /** Prepared once on each connection, under this name. */
+  readonly name?: string | undefined
+}
+
+export type Result = {
+  readonly rows: readonly Record<string, unknown>[]
+  /** How many rows were changed, or read. */
+  readonly count: number
+  /** What was done, in a word: a COMMIT that was none says ROLLBACK here. */
+  readonly command: string
+}
+
+/** A connection, for as long as it is lent. */
+export type Session = {
+  /** Statements are sent at once and answered in their order. */
+  readonly run: (query: Query) => Promise<Result>
+  /** Whether the connection is gone, so that nobody knows what became of the last statement. */
+  readonly isLost: () => boolean
+}
+
+export type Pool = {
+  /** Lends a connection. @throws HttpError 503 when there is none to be had. */
+  readonly lend: <T>(work: (session: Session) => Promise<T>) => Promise<T>
+  readonly counts: () => PoolCounts
+  readonly close: () => Promise<void>
+}
+
+/** Connections that are open, those of them that are idle, and jobs that wait for one. */
+export type PoolCounts = { readonly open: number; readonly idle: number; readonly waiting: number }
+
+export type PoolOptions = {
+  readonly connectionsMax: number
+  /** Longest time of one statement; 0: any. */
+  readonly statementMsMax: number
+  readonly log?: Pick<Log, 'warn'> | undefined
+}
+
+/** Longest wait for a connection, whether for one that is lent or for a new one. */
+const connectMsMax = 2000
+
+/** The server gives a statement up by itself; who answers nothing at all is given up a little later. */
+const answerMsBeyond = 1000
+const forEverMs = 2 ** 31 - 1
+
+export function openPool(url: string, options: PoolOptions): Pool {
+  const { connectionsMax, statementMsMax, log } = options
+  const pool = new Connections({
+    connectionString: url,
+    fallback_application_name: 'facegate',
+    max: connectionsMax,
+    connectionTimeoutMillis: connectMsMax,
+    statement_timeout: statementMsMax,
+    query_timeout: statementMsMax === 0 ? forEverMs : statementMsMax + answerMsBeyond,
+    keepAlive: true,
+    pipeline: true,
+    types: { getTypeParser },
+  })
+  // An idle connection that ends leaves the pool by itself; the next one to work is a new one.
+  pool.on('error', (error) => log?.warn({ reason: error.message }, 'a database connection ended'))
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return {
+    lend: (work) => lend(pool, work),
+    counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    close: () => pool.end(),
+  }
+}
+
+async function lend<T>(pool: Connections, work: (session: Session) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw faultOf(error).error
+  })
+  let isSpoilt = false
+  let isLost = false
+  const session: Session = {
+    run: async ({ text, name, values = [] }) => {
+      try {
+        const result = await client.query({ text, values: [...values], ...(name && { name }) })
+        // Several statements in one text give a list of results; the last one says what was done.
+        const last = Array.isArray(result) ? (result as QueryResult[]).at(-1) : result
+        if (!last) throw new Error('a statement had no result')
+        return { rows: readRows(last), count: last.rowCount ?? 0, command: last.command }
+      } catch (cause) {
+        const fault = faultOf(cause)
+        isSpoilt ||= fault.isSpoilt
+        isLost ||= fault.isLost
+        throw fault.error
+      }
+    },
+    isLost: () => isLost,
+  }
+  try {
+    return await work(session)
+  } finally {
+    // Nobody is lent a connection on which a transaction is still open.
+    client.release(isSpoilt || client.getTransactionStatus() !== 'I')
+  }
+}

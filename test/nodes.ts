@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { forkGate, type GateProcess } from './crash.ts'
+import { migratedDatabase } from './engine.ts'
+import { startGallery, type TestGallery } from './gallery.ts'
+import { kill, startProcess, type GalleryProcess } from './gallery-process.ts'
+import { startGate, type TestGate } from './gate.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+export type NodesOptions = {
+  /** The database; by default a fresh one of the shared server. */
+  readonly databaseUrl?: string
+  readonly environment?: Environment
+  /** What only one of the nodes is given, by its number. */
+  readonly of?: (node: number) => Environment
+}
+
+/** Two gates, each a process, on one database; this process looks into it. */
+export type GateNodes = AsyncDisposable & {
+  readonly a: GateProcess
+  readonly b: GateProcess
+  readonly inside: TestGate
+  /** Starts a node anew, or one more. */
+  readonly start: (node: number) => Promise<GateProcess>
+  /** How often the actions of the nodes ran. */
+  readonly runCount: () => Promise<number>
+}
+
+export async function startGates(options: NodesOptions = {}): Promise<GateNodes> {
+  await using opened = new AsyncDisposableStack()
+  const { folder, environment } = await placeOf(options, opened)
+  const inside = opened.use(
+    await startGate({ dataDir: folder(0), environment: { ...starter, ...environment } }),
+  )
+  const start = async (node: number): Promise<GateProcess> =>
+    opened.use(
+      await forkGate(folder(node), {
+        ...starter,
+        ...environment,
+        ...options.of?.(node),
+        KEY: inside.key,
+      }),
+    )
+  const [a, b] = await Promise.all([start(1), start(2)])
+  const held = opened.move()
+  return {
+    a,
+    b,
+    inside,
+    start,
+    runCount: async () => {
+      const counts = await Promise.all([a, b].map((node) => node.runCount()))
+      return counts.reduce((sum, runs) => sum + runs, 0)
+    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  }
+}
+
+/** Two services with galleries and a console, each a process, on one database. */
+export type GalleryNodes = AsyncDisposable & {
+  readonly a: GalleryProcess
+  readonly b: GalleryProcess
+  readonly inside: TestGallery
+  readonly start: (node: number) => Promise<GalleryProcess>
+}
+
+export async function startGalleries(options: NodesOptions = {}): Promise<GalleryNodes> {
+  await using opened = new AsyncDisposableStack()
+  const { folder, environment } = await placeOf(options, opened)
+  const shared = { ...starter, ...environment, MASTER_KEY_FILE: path.join(folder(0), 'master.key') }
+  const inside = opened.use(await startGallery({ dataDir: folder(0), environment: shared }))
+  const start = async (node: number): Promise<GalleryProcess> => {
+    const own = { environment: { ...shared, ...options.of?.(node) } }
+    const server = await startProcess(folder(node), inside.key, own)
+    opened.defer(() => kill(server))
+    return server
+  }
+  const [a, b] = await Promise.all([start(1), start(2)])
+  const held = opened.move()
+  return { a, b, inside, start, [Symbol.asyncDispose]: () => held.disposeAsync() }
+}
+
+const starter = { STARTER_CREDIT_MICROS: '1000000000000' }
+
+/** A folder for each node, and the one database. */
+async function placeOf(options: NodesOptions, opened: AsyncDisposableStack) {
+  const root = await mkdtemp(path.join(tmpdir(), 'facegate-nodes-'))
+  opened.defer(() => rm(root, { recursive: true, force: true }))
+  const url = options.databaseUrl ?? opened.use(await migratedDatabase()).url
+  return {
+    folder: (node: number) => path.join(root, String(node)),
+    environment: { ...options.environment, DATABASE_URL: url },
+  }
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { pathToFileURL } from 'node:url'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { migratedDatabase } from '../engine.ts'
+import type { TestClient } from '../facegate.ts'
+import { assertBooks, echo } from '../gate.ts'
+import { startGates } from '../nodes.ts'
+import { postgresMissing, sql } from '../postgres.ts'
+
+const skip = postgresMissing ?? false
+const seconds = Number(process.env['RATE_SECONDS'] ?? 5)
+const hourMs = 3_600_000
+
+const isAdmitted = async (client: TestClient): Promise<boolean> => {
+  const { body } = await client.post(echo('limit'))
+  const code = body.errors?.[0]?.code ?? 'OK'
+  assert.match(code, /^(?:OK|RATE_LIMITED)$/u)
+  return code === 'OK'
+}
+
+test(
+  `two nodes fill one bucket: ten times too much for ${seconds} s admits what one node would`,
+  {
+    skip,
+  },
+  async () => {
+    const [perS, burst] = [50, 20]
+    await using nodes = await startGates({
+      environment: { RATE_SUSTAINED_PER_S: String(perS), RATE_BURST: String(burst) },
+    })
+    const { a, b, inside } = nodes
+    const endMs = performance.now() + seconds * 1000
+    const gapMs = 1000 / (10 * perS)
+    const pending: Promise<boolean>[] = []
+    const [sentMs, answeredMs]: [number[], number[]] = [[], []]
+    for (let dueMs = performance.now(); dueMs < endMs; dueMs += gapMs) {
+      await sleep(Math.max(0, dueMs - performance.now()))
+      sentMs.push(performance.now())
+      pending.push(
+        isAdmitted(pending.length % 2 ? a : b).finally(() => answeredMs.push(performance.now())),
+      )
+    }
+    const admitted = (await Promise.all(pending)).filter(Boolean).length
+    // A bucket decides between the call's departure and its answer.
+    const first = { from: Math.min(...sentMs), to: Math.min(...answeredMs) }
+    const last = { from: Math.max(...sentMs), to: Math.max(...answeredMs) }
+    const most = burst + (perS * (last.to - first.from)) / 1000
+    const least = 0.98 * (burst + (perS * (last.from - first.to)) / 1000)
+    const seen = `${admitted} of ${pending.length} were admitted, ${least} to ${most} should be`
+    assert.ok(admitted <= most && admitted >= Math.floor(least), seen)
+    await assertBooks(inside)
+  },
+)
+
+/** Loads a process with a time of day that is off by so much. */
+const shifted = (shiftMs: number) => ({
+  NODE_OPTIONS: `--import=${pathToFileURL(path.join(import.meta.dirname, '../fixtures/shift-clock.ts')).href}`,
+  CLOCK_SHIFT_MS: String(shiftMs),
+})
+
+const admittedOf = async (client: TestClient, calls: number): Promise<number> =>
+  (await Promise.all(Array.from({ length: calls }, () => isAdmitted(client)))).filter(Boolean)
+    .length
+
+for (const shiftMs of [hourMs, -hourMs])
+  test(
+    `a node whose clock is ${shiftMs / hourMs} h off gives no free burst and locks nobody out`,
+    {
+      skip,
+    },
+    async () => {
+      const [perS, burst] = [2, 8]
+      await using nodes = await startGates({
+        environment: { RATE_SUSTAINED_PER_S: String(perS), RATE_BURST: String(burst) },
+        of: (node) => (node === 2 ? shifted(shiftMs) : {}),
+      })
+      const { a, b } = nodes
+      const startMs = performance.now()
+      const dripped = () => ((performance.now() - startMs) / 1000) * perS
+      let admitted = 0
+      for (const node of [a, b, a, b]) admitted += await admittedOf(node, 10)
+      assert.ok(admitted >= burst && admitted <= burst + dripped(), `${admitted} of 40`)
+      // Half a second is a token: whoever waits a second is served, on either node.
+      for (const node of [b, a, b, a]) {
+        await sleep(1000)
+        assert.equal(await isAdmitted(node), true)
+      }
+    },
+  )
+
+test(
+  'a step of the clock of the database gives no free burst and locks nobody out',
+  {
+    skip,
+  },
+  async () => {
+    const [perS, burst] = [2, 8]
+    await using database = await migratedDatabase()
+    await sql(database.url, fakeClock)
+    await using nodes = await startGates({
+      databaseUrl: database.url,
+      environment: { RATE_SUSTAINED_PER_S: String(perS), RATE_BURST: String(burst) },
+    })
+    let { a, b } = nodes
+    const startMs = performance.now()
+    const dripped = () => ((performance.now() - startMs) / 1000) * perS
+    let admitted = 0
+    for (const step of ['1 hour', '-1 hour', '0']) {
+      admitted += (await admittedOf(a, 10)) + (await admittedOf(b, 10))
+      await sql(database.url, `update fake.shift set by = '${step}'`)
+      // Whoever starts after the step goes on where the others are.
+      const fresh = await nodes.start(3)
+      admitted += (await admittedOf(a, 10)) + (await admittedOf(fresh, 10))
+      assert.ok(admitted >= burst && admitted <= burst + dripped(), `${admitted} were admitted`)
+      ;[a, b] = [b, fresh]
+    }
+    for (const node of [a, b]) {
+      await sleep(1000)
+      assert.equal(await isAdmitted(node), true)
+    }
+  },
+)
+
+/**
+ * A clock that can be set, where the functions of time are looked up before PostgreSQL's own. What
+ * is no function, `current_timestamp`, cannot be replaced; the store does not decide by it.
+ */
+const fakeClock = `
+  create schema fake;
+  create table fake.shift (by interval not null);
+  insert into fake.shift values ('0');
+  create function fake.clock_timestamp() returns timestamptz language sql volatile
+    as 'select pg_catalog.clock_timestamp() + by from fake.shift';
+  create function fake.now() returns timestamptz language sql stable
+    as 'select pg_catalog.now() + by from fake.shift';
+  create function fake.statement_timestamp() returns timestamptz language sql stable
+    as 'select pg_catalog.statement_timestamp() + by from fake.shift';
+  do $$ begin
+    execute format('alter database %I set search_path = fake, pg_catalog, public', current_database());
+  end $$`

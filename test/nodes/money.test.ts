@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { assertBooks, budgetMicros, echo, logRows, setBudget } from '../gate.ts'
+import { startGates } from '../nodes.ts'
+import { postgresMissing } from '../postgres.ts'
+
+const skip = postgresMissing ?? false
+const rounds = Number(process.env['LAST_UNIT_ROUNDS'] ?? 5)
+const pairs = Number(process.env['TWIN_PAIRS'] ?? 500)
+const unitMicros = 1000n
+
+test(
+  `the last unit of a budget, asked for 200 times at once of two nodes, is spent once (${rounds} rounds)`,
+  {
+    skip,
+  },
+  async () => {
+    await using nodes = await startGates()
+    const { a, b, inside } = nodes
+    for (let round = 0; round < rounds; round++) {
+      await setBudget(inside, unitMicros)
+      const calls = Array.from({ length: 200 }, (_, at) => (at % 2 ? a : b).post(echo('last unit')))
+      const codes = (await Promise.all(calls)).map(({ status, body }) =>
+        status === 200 ? (body.errors[0]?.code ?? 'OK') : String(status),
+      )
+      const count = (code: string) => codes.filter((one) => one === code).length
+      assert.deepEqual([count('OK'), count('PAYMENT_REQUIRED')], [1, 199], codes.join(' '))
+      assert.equal(await budgetMicros(inside), 0n)
+    }
+    assert.equal(await nodes.runCount(), rounds)
+    await assertBooks(inside)
+  },
+)
+
+test(
+  `of twins that come to two nodes at once, one is executed and both get its answer (${pairs} pairs)`,
+  {
+    skip,
+  },
+  async () => {
+    await using nodes = await startGates()
+    const { a, b, inside } = nodes
+    const before = await budgetMicros(inside)
+    const inFlight = 10
+    for (let done = 0; done < pairs; done += inFlight)
+      await Promise.all(
+        Array.from({ length: Math.min(inFlight, pairs - done) }, async () => {
+          const body = echo('twin', randomUUID())
+          const [one, other] = (await Promise.all([a.post(body), b.post(body)])).map(
+            (answer) => answer.body,
+          )
+          assert.ok(one.ok && other.ok, JSON.stringify([one, other]))
+          assert.deepEqual(one.data, other.data)
+          const replays = [one, other].filter(({ meta }) => meta?.idempotencyReplay)
+          assert.equal(replays.length, 1)
+        }),
+      )
+    assert.equal(await nodes.runCount(), pairs)
+    assert.equal(before - (await budgetMicros(inside)), unitMicros * BigInt(pairs))
+    const rows = await logRows(inside)
+    assert.equal(rows.filter(({ transferId }) => transferId !== null).length, pairs)
+    await assertBooks(inside)
+  },
+)
+
+test(
+  'twins with other content: the one that came first is executed, the other is a conflict',
+  {
+    skip,
+  },
+  async () => {
+    await using nodes = await startGates()
+    const { a, b, inside } = nodes
+    for (let pair = 0; pair < 50; pair++) {
+      const requestId = randomUUID()
+      const answers = await Promise.all([
+        a.post(echo('one', requestId)),
+        b.post(echo('two', requestId)),
+      ])
+      assert.deepEqual(answers.map(({ body }) => String(body.errors[0]?.code ?? 'OK')).toSorted(), [
+        'OK',
+        'REQUEST_ID_CONFLICT',
+      ])
+    }
+    assert.equal(await nodes.runCount(), 50)
+    await assertBooks(inside)
+  },
+)

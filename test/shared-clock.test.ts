@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { joinClock, type SharedClock } from '../src/store/postgres/steady-clock.ts'
+import { openPool, type Pool } from '../src/store/postgres/pool.ts'
+import { openStore } from '../src/store/database.ts'
+import { migratedDatabase } from './engine.ts'
+import { postgresMissing } from './postgres.ts'
+
+const options = postgresMissing === undefined ? {} : { skip: postgresMissing }
+
+const hourMs = 3_600_000
+const second = 1_000_000
+
+/** Differences below this are of the way between two processes, not of a clock that was set. */
+const nearUs = second / 2
+
+async function withPool(work: (pool: Pool) => Promise<void>): Promise<void> {
+  await using database = await migratedDatabase()
+  const pool = openPool(database.url, { connectionsMax: 4, statementMsMax: 2000 })
+  try {
+    await work(pool)
+  } finally {
+    await pool.close()
+  }
+}
+
+function assertNear(a: SharedClock, b: SharedClock): void {
+  const apartUs = Math.abs(a.now() - b.now())
+  assert.ok(apartUs < nearUs, `the clocks are ${apartUs} us apart`)
+}
+
+test('the first server starts at the time of day of the database', options, async () => {
+  await withPool(async (pool) => {
+    const clock = await joinClock(pool, { version: '1' })
+    assert.ok(Math.abs(clock.now() - Date.now() * 1000) < 2 * second)
+    await clock.close()
+  })
+})
+
+test('a server whose clock is an hour off goes by the others', options, async () => {
+  await withPool(async (pool) => {
+    const first = await joinClock(pool, { version: '1' })
+    for (const stepMs of [hourMs, -hourMs]) {
+      const other = await joinClock(pool, { version: '1', nowMs: () => Date.now() + stepMs })
+      assertNear(first, other)
+      await other.close()
+    }
+    await first.close()
+  })
+})
+
+test(
+  'the clock of the database is set by an hour: who joins goes on as before',
+  options,
+  async () => {
+    await withPool(async (pool) => {
+      for (const stepMs of [hourMs, -hourMs]) {
+        const first = await joinClock(pool, { version: '1' })
+        // To whoever asks, a database set forward by an hour saw every server an hour longer ago.
+        await stepDatabase(pool, stepMs)
+        const other = await joinClock(pool, { version: '1' })
+        assertNear(first, other)
+        await Promise.all([first.close(), other.close()])
+      }
+    })
+  },
+)
+
+test('time is handed on from server to server, whatever the time of day', options, async () => {
+  await withPool(async (pool) => {
+    let last = await joinClock(pool, { version: '1' })
+    await pool.lend(({ run }) =>
+      run({ text: `update nodes set "steadyUs" = "steadyUs" + ${7 * hourMs * 1000}` }),
+    )
+    for (let servers = 0; servers < 3; servers++) {
+      const next = await joinClock(pool, { version: '1' })
+      const aheadUs = next.now() - Date.now() * 1000
+      assert.ok(Math.abs(aheadUs - 7 * hourMs * 1000) < 2 * second, `${aheadUs} us ahead`)
+      await last.close()
+      last = next
+    }
+    await last.close()
+  })
+})
+
+test('a clock never goes back', options, async () => {
+  await withPool(async (pool) => {
+    let monotonicUs = 1000
+    const clock = await joinClock(pool, { version: '1', monotonicUs: () => monotonicUs })
+    const before = clock.now()
+    monotonicUs -= 500
+    assert.equal(clock.now(), before)
+    monotonicUs += 2500
+    assert.equal(clock.now(), before + 2000)
+    await clock.close()
+  })
+})
+
+test('a server that ends leaves the list', options, async () => {
+  await using database = await migratedDatabase()
+  const [one, two] = [
+    await openStore({ dataDir: '', databaseUrl: database.url }),
+    await openStore({ dataDir: '', databaseUrl: database.url }),
+  ]
+  const pool = openPool(database.url, { connectionsMax: 1, statementMsMax: 2000 })
+  const count = async () => (await pool.lend(({ run }) => run({ text: 'select from nodes' }))).count
+  assert.equal(await count(), 2)
+  await one.close()
+  assert.equal(await count(), 1)
+  await two.close()
+  assert.equal(await count(), 0)
+  await pool.close()
+})
+
+/** What the rows of the servers look like after the clock of the database was set. */
+async function stepDatabase(pool: Pool, byMs: number): Promise<void> {
+  await pool.lend(({ run }) => run({ text: `update nodes set "dbUs" = "dbUs" - ${byMs * 1000}` }))
+}
