@@ -22,7 +22,7 @@ import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
 import { readModelsInUse } from './models-in-use.ts'
 import type { PackProgress } from './models/prepare.ts'
-import type { Database } from './store/database.ts'
+import type { Store } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import {
   openPool,
@@ -84,7 +84,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   }
   let isLeaving = false
   const state = {
-    notReady: async () => (isLeaving ? [leaving] : notReady(store.db, vision, config.DATA_DIR)),
+    notReady: async () => (isLeaving ? [leaving] : notReady(store, vision, config.DATA_DIR)),
     workers: () => workersOf(vision.stats()),
   }
   const desk = { ...surroundings, ...inUse, ...services, ...state, store, gate, executing }
@@ -191,12 +191,19 @@ export function visionOptions(
 const leaving = 'the server is told to end'
 
 /** Why calls cannot be answered at this moment, one sentence each. */
-async function notReady(db: Database, vision: VisionPool, dataDir: string): Promise<string[]> {
+async function notReady(store: Store, vision: VisionPool, dataDir: string): Promise<string[]> {
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is up')
-  const rows = await db.selectFrom('accounts').select('accountId').limit(1).execute()
-  if (rows.length === 0) reasons.push('the database has no account')
-  const { bavail, bsize } = statfsSync(dataDir)
-  if (bavail * bsize < freeBytesMin) reasons.push('less than 1 GiB of disk is free')
+  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1).execute()
+  const rows = await accounts.catch(() => undefined)
+  if (!rows) reasons.push('the database does not answer')
+  else if (rows.length === 0) reasons.push('the database has no account')
+  if (!store.isShared && freeBytes(dataDir) < freeBytesMin)
+    reasons.push('less than 1 GiB of disk is free')
   return reasons
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
 }
