@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { withSecrets, type Environment } from './lib/environment.ts'
 import { poolLimits } from './vision/workers/pool-limits.ts'
 
 const mebibyte = 1024 * 1024
@@ -21,6 +21,27 @@ const micros = z
 /** Only what it is, not whether anybody answers there. */
 function isDatabaseUrl(text: string): boolean {
   return text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))
+}
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+const collectorAddress = z
+  .string()
+  .refine(
+    (text) => text === '' || isCollector(text),
+    'must be an http or https address without a password',
+  )
+
+function isCollector(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/u.test(url.protocol) && url.username + url.password === ''
 }
 
 const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>) => ({
@@ -176,6 +197,45 @@ export const settings = {
   ),
   SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', whole(1, 1000)),
   GALLERY_TEMPLATES_MAX: setting('1000000', 'most templates of a gallery', whole(1, 15_000_000)),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    '',
+    'collector that traces and metrics are sent to, OTLP over HTTP, such as `http://collector:4318`; empty: none; see [observability.md](observability.md)',
+    collectorAddress,
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(
+    '',
+    'whole address for traces alone; empty: `/v1/traces` of the collector',
+    collectorAddress,
+  ),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: setting(
+    '',
+    'whole address for metrics alone; empty: `/v1/metrics` of the collector',
+    collectorAddress,
+  ),
+  OTEL_SERVICE_NAME: setting(
+    '',
+    'name of the service in traces and metrics; empty: `facegate`, or what OTEL_RESOURCE_ATTRIBUTES says',
+    z.string(),
+  ),
+  OTEL_TRACES_SAMPLER: setting(
+    'parentbased_always_on',
+    'which traces are kept: `always_on`, `always_off` or `traceidratio`, with `parentbased_` before it to do as the caller does',
+    z.enum(samplers),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: setting(
+    '1',
+    'share of traces that the samplers by ratio keep, 0 to 1',
+    z
+      .string()
+      .regex(/^\d*\.?\d+$/u, 'must be a number from 0 to 1')
+      .transform(Number)
+      .pipe(z.number().min(0).max(1)),
+  ),
+  OTEL_METRIC_EXPORT_INTERVAL: setting(
+    '60000',
+    'time between two exports of metrics, ms',
+    whole(100, 3_600_000),
+  ),
   LEAVE_MS: setting(
     '0',
     'how long a server that is told to end still takes calls while /readyz says that it leaves, ms: longer than a proxy takes to see it',
@@ -211,19 +271,4 @@ export function readConfig(environment: Environment): Config {
   if (problems.length > 0) throw new Error(`wrong configuration: ${problems.join('; ')}`)
   // The entries are made from the settings themselves, each parsed by its own schema.
   return Object.freeze(Object.fromEntries(entries)) as Config
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** An environment is seen by whoever may look at the container; a mounted file is not. */
-function withSecrets(environment: Environment, problems: string[]): Environment {
-  const { DATABASE_URL_FILE: file, DATABASE_URL: url } = environment
-  if (!file) return environment
-  if (url) problems.push('DATABASE_URL_FILE: must be empty where DATABASE_URL is set')
-  try {
-    return { ...environment, DATABASE_URL: readFileSync(file, 'utf8').trim() }
-  } catch (error) {
-    problems.push(`DATABASE_URL_FILE: ${error instanceof Error ? error.message : String(error)}`)
-    return environment
-  }
 }

@@ -11,7 +11,6 @@ import { createCalibrations } from './gallery/calibrations.ts'
 import type { Eyes } from './gallery/remake.ts'
 import type { Route } from './http/exchange.ts'
 import { execute, type ExecuteOptions } from './http/execute.ts'
-import { createMetrics } from './http/metrics.ts'
 import { servePages } from './http/pages.ts'
 import { restRoutes } from './http/routes/all.ts'
 import { serveRest } from './http/routes/rest.ts'
@@ -30,6 +29,7 @@ import {
   type PoolStats,
   type VisionPool,
 } from './vision/workers/pool.ts'
+import { openWatch } from './watch.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -72,31 +72,29 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const memory = await openMemory(config, remembering)
   const services = { vision, gallery: memory.gallery }
 
+  const state = stateOf(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
-  const metrics = createMetrics(() => vision.stats(), new Set(actions.keys()))
+  const parts = { version, config, store, gate, vision, memory, actions, log }
+  const watching = await openWatch({ ...parts, ...state })
   const executing = {
     gate,
     services,
     actions,
     ...readLimits(config),
     log,
-    onAnswered: metrics.onAnswered,
-  }
-  let isLeaving = false
-  const state = {
-    notReady: async () => (isLeaving ? [leaving] : notReady(store, vision, config.DATA_DIR)),
-    workers: () => workersOf(vision.stats()),
+    onAnswered: watching.onAnswered,
   }
   const desk = { ...surroundings, ...inUse, ...services, ...state, store, gate, executing }
   const server = createServer({
     routes: [
       ...apiRoutes(config, executing),
-      ...serviceRoutes({ version, metrics: metrics.text, limits: apiLimits(config), ...state }),
+      ...serviceRoutes({ version, metrics: watching.metrics, limits: apiLimits(config), ...state }),
       ...deskRoutes(config, desk),
     ],
     fallback: servePages(webFolder),
     ...serverLimits(config),
     log,
+    watch: watching.server,
   })
   return {
     server,
@@ -104,10 +102,22 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     ownerLink: async () => linkPath(await store.write((tx) => makeLink(tx, null, clock()))),
     vision,
     close: async () => {
+      await state.leave()
+      for (const part of [server, watching, vision]) await part.close()
+      for (const part of [memory, books]) await part[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function stateOf(config: Config, store: Store, vision: VisionPool) {
+  let isLeaving = false
+  return {
+    notReady: async () => (isLeaving ? [leaving] : notReady(store, vision, config.DATA_DIR)),
+    workers: () => workersOf(vision.stats()),
+    /** From now on it is not ready; resolves when whoever asks has had the time to see that. */
+    leave: async () => {
       isLeaving = true
       await sleep(config.LEAVE_MS)
-      for (const part of [server, vision]) await part.close()
-      for (const part of [memory, books]) await part[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { span } from '../lib/trace.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
 import { findFaces, forgetRemovals } from '../store/faces.ts'
@@ -157,10 +158,11 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     compare: (a, b) => likenessOf(a, b, calibrations),
     best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),
     newcomers: (reading, since) => newcomersSince(reading, since, comparing),
-    search: async (galleryId, probes, wanted) => {
-      await follow(galleryId)
-      return searchModels({ search, calibrations }, galleryId, probes, wanted)
-    },
+    search: (galleryId, probes, wanted) =>
+      span('gallery.search', async () => {
+        await follow(galleryId)
+        return searchModels({ search, calibrations }, galleryId, probes, wanted)
+      }),
     remake: createRemake({ store, keys, openStored, calibrations, follow, log }),
   }
 }

@@ -1,5 +1,6 @@
 import { charge, release } from '../billing/ledger.ts'
 import { ActionError } from '../lib/errors.ts'
+import type { Micros } from '../lib/money.ts'
 import { nameSubjects } from '../store/answers.ts'
 import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
@@ -81,10 +82,13 @@ async function takeEffect<A extends Answer>(
 }
 
 /** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
+export function priceOf(pass: Attempt, answer: Answer): Micros {
+  if (!answer.ok) return 0n
+  return pass.priceMicros(answer.data?.results.filter((item) => !item.ok).length ?? 0)
+}
+
 async function bill(tx: Tx, pass: Attempt, answer: Answer, atMs: number) {
-  if (!answer.ok) return {}
-  const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
-  const amountMicros = pass.priceMicros(failedCount)
+  const amountMicros = priceOf(pass, answer)
   if (amountMicros > pass.reservedMicros) throw new RangeError('the price rose after the gate')
   if (amountMicros === 0n) return {}
   const { projectId, requestId, windowStartMs, visit } = pass
