@@ -1,5 +1,6 @@
 import { Pool as Connections, type QueryResult } from 'pg'
 import type { Log } from '../../lib/log.ts'
+import { bound } from '../../lib/trace.ts'
 import { faultOf } from './fault.ts'
 import { getTypeParser, readRows } from './values.ts'
 
@@ -45,7 +46,7 @@ export type PoolOptions = {
 }
 
 /** Longest wait for a connection, whether for one that is lent or for a new one. */
-const connectMsMax = 2000
+const connectMsMax = 5000
 
 /** The server gives a statement up by itself; who answers nothing at all is given up a little later. */
 const answerMsBeyond = 1000
@@ -65,7 +66,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
     types: { getTypeParser },
   })
   // An idle connection that ends leaves the pool by itself; the next one to work is a new one.
-  pool.on('error', (error) => log?.warn({ reason: error.message }, 'a database connection ended'))
+  // The call that it was opened for has nothing to do with that.
+  const onEnd = (error: Error) =>
+    log?.warn({ reason: error.message }, 'a database connection ended')
+  pool.on('error', bound(onEnd))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     lend: (work) => lend(pool, work),
