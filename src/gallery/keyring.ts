@@ -86,6 +86,10 @@ function newMasterKey(): [string, Buffer] {
 }
 
 function readKeys(file: string): MasterKeys {
+  if (!existsSync(file))
+    throw new Error(
+      `there is no master key in ${file}; all servers of a database have the same one`,
+    )
   const descriptor = openSync(file, 'r')
   try {
     if (process.platform !== 'win32' && isExposed(fstatSync(descriptor)))
