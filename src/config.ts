@@ -87,6 +87,11 @@ export const settings = {
     'file of the master key, made at the first start; empty: `master.key` in DATA_DIR',
     z.string(),
   ),
+  DELETIONS_FILE: setting(
+    '',
+    'file that `deletions export` has written: whoever it names and is back is deleted again before a start answers anything; empty: none',
+    z.string(),
+  ),
   VISION_WORKERS: setting(
     String(availableParallelism()),
     'processes that decode pictures and run models; the default is one per core',

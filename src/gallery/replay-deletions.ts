@@ -1,5 +1,7 @@
 import type { Store } from '../store/database.ts'
-import { enterDeletion, missingDeletions, type ChainedDeletion } from '../store/deletion-chain.ts'
+import { withoutRecord, type ChainedDeletion } from '../store/deletion-chain.ts'
+import { enterDeletion } from '../store/deletions.ts'
+import { holdGallery } from '../store/galleries.ts'
 import { findSubject } from '../store/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { readDeletionsFile } from './deletions-file.ts'
@@ -18,8 +20,9 @@ const enteredAtATime = 50
 
 /**
  * Deletes again whoever has come back with an older copy of the database, and enters the records of
- * their deletion as they were. To be done before the copy answers anything. Records that are there
- * already are passed over, so it may be run again.
+ * their deletion as they were; where the copy went its own way meanwhile, behind what it has. To be
+ * done before the copy answers anything. Who has a record already is passed over, so it may be run
+ * again, and by several at once.
  */
 export async function replayDeletions(store: Store, file: string): Promise<Replayed> {
   let entered = 0
@@ -35,25 +38,28 @@ export async function replayDeletions(store: Store, file: string): Promise<Repla
 
   async function work(): Promise<void> {
     const rows = waiting.splice(0)
-    const missing = await store.read((reading) => missingDeletions(reading, rows))
+    const missing = await store.read((reading) => withoutRecord(reading, rows))
     for (let at = 0; at < missing.length; at += enteredAtATime) {
       const some = missing.slice(at, at + enteredAtATime)
-      deletedAgain += await store.write((tx) => deleteAgain(tx, some))
-      entered += some.length
+      const done = await store.write((tx) => deleteAgain(tx, some))
+      deletedAgain += done.deletedAgain
+      entered += done.entered
     }
   }
 }
 
-/** @returns how many had come back. */
-async function deleteAgain(tx: Tx, rows: readonly ChainedDeletion[]): Promise<number> {
-  let count = 0
-  for (const row of rows) {
+async function deleteAgain(tx: Tx, wanted: readonly ChainedDeletion[]) {
+  const galleryIds = new Set(wanted.map(({ galleryId }) => galleryId))
+  for (const galleryId of [...galleryIds].toSorted()) await holdGallery(tx, galleryId, 'alone')
+  const rows = await withoutRecord(tx, wanted)
+  let deletedAgain = 0
+  for (const { rowHash: _then, ...row } of rows) {
     const subject = await findSubject(tx, row.galleryId, row)
     if (subject) {
       await eraseSubject(tx, subject)
-      count++
+      deletedAgain++
     }
     await enterDeletion(tx, row)
   }
-  return count
+  return { entered: rows.length, deletedAgain }
 }

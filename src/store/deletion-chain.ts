@@ -1,6 +1,6 @@
-import { deletionHash, lastHash } from './deletions.ts'
+import { deletionHash } from './deletions.ts'
 import type { DeletionRow } from './schema.ts'
-import type { Reading, Tx } from './tx.ts'
+import type { Reading } from './tx.ts'
 
 /** A deletion record with its hash: its place in the chain of its account. */
 export type ChainedDeletion = Omit<DeletionRow, 'seq'>
@@ -53,28 +53,19 @@ async function seqOf(reading: Reading, deletionId: string): Promise<number | und
   return (await reading.run(query))[0]?.seq
 }
 
-/** Which of these records are not in the database. */
-export async function missingDeletions<Row extends Pick<ChainedDeletion, 'deletionId'>>(
+/** Which of these subjects have no deletion record. */
+export async function withoutRecord<Row extends Pick<ChainedDeletion, 'subjectId'>>(
   reading: Reading,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   if (rows.length === 0) return []
-  const ids = rows.map(({ deletionId }) => deletionId)
+  const ids = rows.map(({ subjectId }) => subjectId)
   const query = reading.build
     .selectFrom('deletions')
-    .select('deletionId')
-    .where('deletionId', 'in', ids)
-  const known = new Set((await reading.run(query)).map(({ deletionId }) => deletionId))
-  return rows.filter(({ deletionId }) => !known.has(deletionId))
-}
-
-/**
- * Enters a record that was made before, as it was. Where others were made in its place meanwhile it
- * comes behind them, and its hash is that of its new place.
- */
-export async function enterDeletion(tx: Tx, row: ChainedDeletion): Promise<void> {
-  const rowHash = deletionHash(await lastHash(tx, row.tenantId), row)
-  await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
+    .select('subjectId')
+    .where('subjectId', 'in', ids)
+  const known = new Set((await reading.run(query)).map(({ subjectId }) => subjectId))
+  return rows.filter(({ subjectId }) => !known.has(subjectId))
 }
 
 const columns = [

@@ -6,12 +6,17 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { backup } from '../../src/cli/backup.ts'
 import { deletions } from '../../src/cli/deletions.ts'
+import { keys } from '../../src/cli/keys.ts'
 import { runJson } from '../command.ts'
-import { images, startGallery } from '../gallery.ts'
+import { images, startGallery, type TestGallery } from '../gallery.ts'
 import { assertBooks } from '../gate.ts'
 import { postgresMissing, sharedServer } from '../postgres.ts'
 
 const skip = postgresMissing ?? hasDump()
+
+async function isFound(gallery: TestGallery, name: string): Promise<boolean> {
+  return (await gallery.value('svc.identify', images(name))).matched
+}
 
 /** pg_dump belongs to the client's package, which may be missing where there is a server. */
 function hasDump(): string | false {
@@ -67,19 +72,36 @@ test(
       admin(restored.name),
       dump,
     ])
-    const now = { DATABASE_URL: restored.url }
+    const now = {
+      DATABASE_URL: restored.url,
+      DELETIONS_FILE: records,
+      MASTER_KEY_FILE: path.join(dataDir, 'master.key'),
+    }
+    const absent = { ...now, DELETIONS_FILE: `${records}.absent` }
+    await assert.rejects(startGallery({ dataDir, key, environment: absent }), /ENOENT/u)
+    {
+      // Both find the copy as it came, and both make it right.
+      const starting = ['data', 'other'].map((name) =>
+        startGallery({ dataDir: path.join(folder, name), key, environment: now }),
+      )
+      const [gallery, other] = await Promise.all(starting)
+      assert.ok(gallery && other)
+      await using _both = new AsyncDisposableStack()
+      _both.use(gallery)
+      _both.use(other)
+      for (const [name, isThere] of Object.entries({ Late: false, Brief: false, Stays: true })) {
+        assert.equal(await isFound(gallery, name), isThere, name)
+        assert.equal(await isFound(other, name), isThere, name)
+      }
+      assert.deepEqual((await gallery.rest('GET', '/v1/deletions')).body.items, before)
+      await assertBooks(gallery)
+    }
     const replayed = await runJson(dataDir, deletions, `replay --from ${records}`, now)
-    assert.deepEqual(replayed, { records: 2, entered: 2, deletedAgain: 1 })
-    await using gallery = await startGallery({ dataDir, key, environment: now })
-    for (const [name, isThere] of [
-      ['Late', false],
-      ['Brief', false],
-      ['Stays', true],
-    ] as const)
-      assert.equal((await gallery.value('svc.identify', images(name))).matched, isThere, name)
-    assert.deepEqual((await gallery.rest('GET', '/v1/deletions')).body.items, before)
-    await assertBooks(gallery)
-    await gallery[Symbol.asyncDispose]()
+    assert.deepEqual(replayed, { records: 2, entered: 0, deletedAgain: 0 })
+    // The database that went on is rotated: then the copy opens for nobody any more.
+    await runJson(dataDir, keys, 'rotate', environment)
+    const tooLate = startGallery({ dataDir, key, environment: now })
+    await assert.rejects(tooLate, /master key .* is not in/u)
     await rm(folder, { recursive: true })
   },
 )
