@@ -30,6 +30,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
   {
     part: 'Operation',
     files: [
+      'docs/operations.md',
       'docs/security.md',
       'docs/privacy.md',
       'docs/console.md',
