@@ -5,7 +5,7 @@ import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass, Visit } from './arrival.ts'
 import { claimAtOnce } from './claim-at-once.ts'
-import { claim, type Claim, type ClaimOptions, type Question } from './claim.ts'
+import { claim, type Claim, type ClaimSettings, type Question } from './claim.ts'
 import { unauthorized } from './identify.ts'
 import { limitHeaders, type Tokens } from './limit.ts'
 import { codeOf, logCall } from './log.ts'
@@ -21,7 +21,7 @@ export type Entry = { readonly headers: Readonly<Record<string, string>> } & (
   | { readonly kind: 'pass'; readonly pass: Pass }
 )
 
-export type EntranceOptions = Omit<ClaimOptions, keyof Moment> & {
+export type EntranceOptions = ClaimSettings & {
   readonly twins: Twins
   readonly twinMsMax: number
   readonly moment: () => Moment
@@ -33,7 +33,7 @@ export function createEntrance(store: Store, options: EntranceOptions) {
   const inLine = createLines()
   // Claims of a project wait for each other in the database, each with a connection: better here.
   const claimInTurn = (asking: Question): Promise<Claim> => {
-    const ask = () => store.write((tx) => claim(tx, asking, { ...options, ...moment() }))
+    const ask = () => store.write((tx) => claim(tx, asking, options))
     return store.isShared ? inLine(asking.visit.caller.projectId, ask) : ask()
   }
   return async (caller: KeyFacts, { asked, ...arrival }: Arrival): Promise<Entry> => {
