@@ -10,54 +10,12 @@ import { expireLeft, sweep } from '../src/gate/sweep.ts'
 import { newId } from '../src/lib/ids.ts'
 import { firstSwitches } from '../src/store/switches.ts'
 import { isOnPostgres } from './engine.ts'
+import { command, windowMs, type Command } from './ledger-commands.ts'
 import { makeTemplate, openLedger, type Ledger, type Template } from './ledger.ts'
-
-type Ending = 'commit' | 'crash'
-type Command = { readonly ending: Ending } & (
-  | { readonly does: 'topUp' | 'allocate'; readonly micros: bigint }
-  | { readonly does: 'claim'; readonly request: number; readonly content: number }
-  | { readonly does: 'settle'; readonly attempt: number; readonly ok: boolean }
-  | { readonly does: 'release'; readonly attempt: number }
-  | { readonly does: 'wait'; readonly ms: number }
-  | { readonly does: 'sweep' | 'restart' }
-)
 
 const priceMicros = 1000n
 const attemptMs = 30_000
-const windowMs = 200_000
 const runs = Number(process.env['LEDGER_RUNS'] ?? (isOnPostgres() ? 15 : 2000))
-
-const ending = fc.constantFrom<Ending>('commit', 'commit', 'commit', 'crash')
-const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(fields)
-const command: fc.Arbitrary<Command> = fc.oneof(
-  record({ does: fc.constant('topUp' as const), micros: fc.bigInt(-10n, 3000n), ending }),
-  record({ does: fc.constant('allocate' as const), micros: fc.bigInt(-2500n, 4000n), ending }),
-  {
-    weight: 4,
-    arbitrary: record({
-      does: fc.constant('claim' as const),
-      request: fc.nat(5),
-      content: fc.constantFrom(0, 0, 0, 1),
-      ending,
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: record({
-      does: fc.constant('settle' as const),
-      attempt: fc.nat(30),
-      ok: fc.boolean(),
-      ending,
-    }),
-  },
-  record({ does: fc.constant('release' as const), attempt: fc.nat(30), ending }),
-  record({
-    does: fc.constant('wait' as const),
-    ms: fc.constantFrom(1, 20_000, 40_000, windowMs),
-    ending,
-  }),
-  record({ does: fc.constantFrom('sweep' as const, 'restart' as const), ending }),
-)
 
 /** What the books should say, in plain numbers. */
 type Model = {
@@ -92,6 +50,7 @@ test('whatever happens in whatever order, the books say what a plain model says'
         [],
       )
     }),
+    // On a server a run takes too long for a shorter counterexample to be looked for.
     { numRuns: runs, endOnFailure: isOnPostgres() },
   )
 })
