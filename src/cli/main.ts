@@ -1,6 +1,8 @@
+import { backup } from './backup.ts'
 import { budget } from './budget.ts'
 import { UsageError, type Command } from './command.ts'
 import { consoleLink } from './console.ts'
+import { deletions } from './deletions.ts'
 import { evaluate } from './evaluate.ts'
 import { importFaces } from './import.ts'
 import { key } from './key.ts'
@@ -10,6 +12,7 @@ import { log } from './log.ts'
 import { models } from './models.ts'
 import { price } from './price.ts'
 import { project } from './project.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { wallet } from './wallet.ts'
 
@@ -26,6 +29,9 @@ const commands: readonly Command[] = [
   log,
   models,
   ledger,
+  backup,
+  restore,
+  deletions,
   evaluate,
 ]
 

@@ -1,10 +1,11 @@
 import { HttpError, unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { createLines } from '../lib/lines.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass, Visit } from './arrival.ts'
 import { claimAtOnce } from './claim-at-once.ts'
-import { claim, type Claim, type ClaimOptions, type Question } from './claim.ts'
+import { claim, type Claim, type ClaimSettings, type Question } from './claim.ts'
 import { unauthorized } from './identify.ts'
 import { limitHeaders, type Tokens } from './limit.ts'
 import { codeOf, logCall } from './log.ts'
@@ -20,7 +21,7 @@ export type Entry = { readonly headers: Readonly<Record<string, string>> } & (
   | { readonly kind: 'pass'; readonly pass: Pass }
 )
 
-export type EntranceOptions = Omit<ClaimOptions, keyof Moment> & {
+export type EntranceOptions = ClaimSettings & {
   readonly twins: Twins
   readonly twinMsMax: number
   readonly moment: () => Moment
@@ -29,6 +30,12 @@ export type EntranceOptions = Omit<ClaimOptions, keyof Moment> & {
 /** Claims, and where a twin of the call is at work, waits for it and claims again. */
 export function createEntrance(store: Store, options: EntranceOptions) {
   const { twins, twinMsMax, moment } = options
+  const inLine = createLines()
+  // Claims of a project wait for each other in the database, each with a connection: better here.
+  const claimInTurn = (asking: Question): Promise<Claim> => {
+    const ask = () => store.write((tx) => claim(tx, asking, options))
+    return store.isShared ? inLine(asking.visit.caller.projectId, ask) : ask()
+  }
   return async (caller: KeyFacts, { asked, ...arrival }: Arrival): Promise<Entry> => {
     const visit: Visit = { ...arrival, caller }
     const question = { visit, asked: withContent(visit, asked), token: newId() }
@@ -38,7 +45,7 @@ export function createEntrance(store: Store, options: EntranceOptions) {
       const asking: Question = { ...question, paid }
       const claimed =
         (await claimAtOnce(store, asking, { ...options, ...moment() })) ??
-        (await store.write((tx) => claim(tx, asking, { ...options, ...moment() })))
+        (await claimInTurn(asking))
       if (claimed.kind === 'unauthorized') throw new HttpError(401, unauthorized[claimed.state])
       if (claimed.kind !== 'twin') return conclude(claimed, () => twins.begin(scope))
       paid = claimed.tokens

@@ -23,7 +23,7 @@ export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
   }
 }
 
-/** At the start no memory is behind, so that nobody needs to be told of removals; but other servers' may be. */
+/** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
 async function load(store: Store, follow: Follow): Promise<void> {
   if (!store.isShared) await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
