@@ -14,8 +14,8 @@ import type { Store } from './store/database.ts'
 import { openVectorUpkeep } from './store/postgres/vector-upkeep.ts'
 
 /**
- * The galleries, their search in threads of its own, the sweep of what is overdue, and the making
- * anew of templates after a change of the model.
+ * The galleries, their search in threads of its own or in the database, the sweep of what is overdue,
+ * and the making anew of templates after a change of the model.
  */
 export type Memory = AsyncDisposable & {
   readonly gallery: Gallery
