@@ -1,0 +1,39 @@
+import type { Comparison } from '../../store/move/compare.ts'
+import type { Progress } from '../../store/move/copy.ts'
+
+/** Tells on standard error how far a move has come: on one line of a terminal, or now and then. */
+export type Teller = {
+  readonly onProgress: (progress: Progress) => void
+  readonly onCompared: (comparison: Comparison) => void
+  readonly end: () => void
+}
+
+/** How often, where each line stays. */
+const lineMsMin = 2000
+
+/** @param nowMs for the rate. */
+export function createTeller(nowMs: () => number): Teller {
+  const { stderr } = process
+  const startMs = nowMs()
+  let lastMs = 0
+  const say = (text: string, isEnd: boolean): void => {
+    if (stderr.isTTY) return void stderr.write(`\r\u001B[K${text}`)
+    if (!isEnd && nowMs() - lastMs < lineMsMin) return
+    lastMs = nowMs()
+    stderr.write(`${text}\n`)
+  }
+  return {
+    onProgress: ({ table, rows, total, addedRows }) => {
+      const perS = Math.round((addedRows * 1000) / Math.max(1, nowMs() - startMs))
+      const rate = addedRows > 0 ? `, ${perS} rows/s` : ''
+      say(`copied ${rows} of ${total} rows of ${table}${rate}`, rows === total)
+    },
+    onCompared: ({ table, rows, differences }) => {
+      const found = differences.length === 0 ? 'the same' : 'NOT THE SAME'
+      say(`compared ${rows} rows of ${table}: ${found}`, true)
+    },
+    end: () => {
+      if (stderr.isTTY) stderr.write('\n')
+    },
+  }
+}
