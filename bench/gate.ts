@@ -118,7 +118,9 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
       permissions: ['svc.echo'],
       content,
     }
-    const claimed = await ledger.job((tx) => claim(tx, { visit, asked, paid: undefined }, now()))
+    const claimed = await ledger.job((tx) =>
+      claim(tx, { visit, asked, paid: undefined, token: newId() }, now()),
+    )
     if (claimed.kind !== 'pass') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
     const result = { conclude: () => ({ answer }), failed: () => answer }

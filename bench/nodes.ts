@@ -96,9 +96,9 @@ async function prepare({ url, folder }: Place, projects: number): Promise<readon
   const { accountId } = gate.project
   while (keys.length < projects) {
     const project = await anotherProject(gate, `project ${keys.length}`)
-    await gate.books.store.write((tx) => {
-      topUp(tx, accountId, 10n ** 9n, Date.now())
-      allocate(tx, project, 10n ** 9n, Date.now())
+    await gate.books.store.write(async (tx) => {
+      await topUp(tx, accountId, 10n ** 9n, Date.now())
+      await allocate(tx, project, 10n ** 9n, Date.now())
     })
     keys.push(project.key)
   }
@@ -113,7 +113,7 @@ async function gatedCalls(place: Place, keys: readonly string[], measureMs: numb
     opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
   )
   const nodes = await Promise.all(starting)
-  return measure(clients, measureMs, (worker) =>
+  return await measure(clients, measureMs, (worker) =>
     openCaller(nodes[worker % nodes.length]?.url ?? '', keys[worker % keys.length] ?? ''),
   )
 }

@@ -22,6 +22,27 @@ function isDatabaseUrl(text: string): boolean {
   return text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))
 }
 
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+const collectorAddress = z
+  .string()
+  .refine(
+    (text) => text === '' || isCollector(text),
+    'must be an http or https address without a password',
+  )
+
+function isCollector(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/u.test(url.protocol) && url.username + url.password === ''
+}
+
 const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>) => ({
   fallback,
   says,
@@ -165,6 +186,45 @@ export const settings = {
   ),
   SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', whole(1, 1000)),
   GALLERY_TEMPLATES_MAX: setting('1000000', 'most templates of a gallery', whole(1, 15_000_000)),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    '',
+    'collector that traces and metrics are sent to, OTLP over HTTP, such as `http://collector:4318`; empty: none; see [observability.md](observability.md)',
+    collectorAddress,
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(
+    '',
+    'whole address for traces alone; empty: `/v1/traces` of the collector',
+    collectorAddress,
+  ),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: setting(
+    '',
+    'whole address for metrics alone; empty: `/v1/metrics` of the collector',
+    collectorAddress,
+  ),
+  OTEL_SERVICE_NAME: setting(
+    '',
+    'name of the service in traces and metrics; empty: `facegate`, or what OTEL_RESOURCE_ATTRIBUTES says',
+    z.string(),
+  ),
+  OTEL_TRACES_SAMPLER: setting(
+    'parentbased_always_on',
+    'which traces are kept: `always_on`, `always_off` or `traceidratio`, with `parentbased_` before it to do as the caller does',
+    z.enum(samplers),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: setting(
+    '1',
+    'share of traces that the samplers by ratio keep, 0 to 1',
+    z
+      .string()
+      .regex(/^\d*\.?\d+$/u, 'must be a number from 0 to 1')
+      .transform(Number)
+      .pipe(z.number().min(0).max(1)),
+  ),
+  OTEL_METRIC_EXPORT_INTERVAL: setting(
+    '60000',
+    'time between two exports of metrics, ms',
+    whole(100, 3_600_000),
+  ),
   DRAIN_MS_MAX: setting(
     '15000',
     'longest time running calls are given to finish at shutdown, ms',

@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { Calibrations } from './gallery/calibrations.ts'
 import { openGallery, type Gallery } from './gallery/gallery.ts'
 import type { Eyes, Remade } from './gallery/remake.ts'
-import { openExactSearch } from './gallery/search/exact.ts'
+import { openExactSearch, type SearchStats } from './gallery/search/exact.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { Store } from './store/database.ts'
@@ -16,6 +16,7 @@ export type Memory = AsyncDisposable & {
   readonly gallery: Gallery
   /** Resolves when every stored crop has been seen by the active model, or cannot be. */
   readonly remade: Promise<Remade>
+  readonly searchStats: () => SearchStats
 }
 
 export type MemoryOptions = {
@@ -59,7 +60,12 @@ export async function openMemory(config: Config, options: MemoryOptions): Promis
     await remade
   })
   const held = opened.move()
-  return { gallery, remade, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  return {
+    gallery,
+    remade,
+    searchStats: () => search.stats(),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  }
 }
 
 /** Best kept on another disk than the database: a backup of one alone then opens nothing. */

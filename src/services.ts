@@ -10,7 +10,6 @@ import { createCalibrations } from './gallery/calibrations.ts'
 import type { Eyes } from './gallery/remake.ts'
 import type { Route } from './http/exchange.ts'
 import { execute, type ExecuteOptions } from './http/execute.ts'
-import { createMetrics } from './http/metrics.ts'
 import { servePages } from './http/pages.ts'
 import { restRoutes } from './http/routes/all.ts'
 import { serveRest } from './http/routes/rest.ts'
@@ -21,7 +20,7 @@ import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
 import { readModelsInUse } from './models-in-use.ts'
 import type { PackProgress } from './models/prepare.ts'
-import type { Database } from './store/database.ts'
+import type { Database, Store } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import {
   openPool,
@@ -29,6 +28,7 @@ import {
   type PoolStats,
   type VisionPool,
 } from './vision/workers/pool.ts'
+import { openWatch } from './watch.ts'
 
 export type Surroundings = {
   readonly version: string
@@ -68,30 +68,29 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
   const memory = await openMemory(config, remembering)
   const services = { vision, gallery: memory.gallery }
 
+  const state = stateOf(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
-  const metrics = createMetrics(() => vision.stats(), new Set(actions.keys()))
+  const parts = { version, config, store, gate, vision, memory, actions, log }
+  const watching = await openWatch({ ...parts, ...state })
   const executing = {
     gate,
     services,
     actions,
     ...readLimits(config),
     log,
-    onAnswered: metrics.onAnswered,
-  }
-  const state = {
-    notReady: () => notReady(store.db, vision, config.DATA_DIR),
-    workers: () => workersOf(vision.stats()),
+    onAnswered: watching.onAnswered,
   }
   const desk = { ...surroundings, ...inUse, ...services, ...state, store, gate, executing }
   const server = createServer({
     routes: [
       ...apiRoutes(config, executing),
-      ...serviceRoutes({ version, metrics: metrics.text, limits: apiLimits(config), ...state }),
+      ...serviceRoutes({ version, metrics: watching.metrics, limits: apiLimits(config), ...state }),
       ...deskRoutes(config, desk),
     ],
     fallback: servePages(webFolder),
     ...serverLimits(config),
     log,
+    watch: watching.server,
   })
   return {
     server,
@@ -100,10 +99,18 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     vision,
     close: async () => {
       await server.close()
+      await watching.close()
       await vision.close()
       await memory[Symbol.asyncDispose]()
       await books[Symbol.asyncDispose]()
     },
+  }
+}
+
+function stateOf({ DATA_DIR: dataDir }: Config, { db }: Store, vision: VisionPool) {
+  return {
+    notReady: () => notReady(db, vision, dataDir),
+    workers: () => workersOf(vision.stats()),
   }
 }
 

@@ -15,6 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
   compreface: ['lib', 'gate', 'actions', 'http', 'gallery (types)', 'store (types)'],
+  telemetry: ['lib'],
   console: ['lib', 'gate', 'actions', 'store', 'billing', 'http', 'gallery (types)'],
 }
 
@@ -27,12 +28,14 @@ const owners: Record<string, string> = {
   fastify: 'src/http/server.ts',
   pino: 'src/lib/log.ts',
   'prom-client': 'src/http/metrics.ts',
+  '@opentelemetry/api': 'src/telemetry/',
 }
 
 /** The roots: they put the house together and may import anything. */
 const isRoot = (file: string): boolean =>
-  /^src\/(main|config|services|books|memory|models-in-use|desk)(\.test)?\.ts$/u.test(file) ||
-  file.startsWith('src/cli/')
+  /^src\/(main|config|services|books|memory|models-in-use|desk|figures|watch)(\.test)?\.ts$/u.test(
+    file,
+  ) || file.startsWith('src/cli/')
 
 type Import = { readonly target: string; readonly typeOnly: boolean }
 

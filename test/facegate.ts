@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
-import { createLog } from '../src/lib/log.ts'
+import { createLog, type Log } from '../src/lib/log.ts'
 import { assemble, type Facegate } from '../src/services.ts'
 import { databaseOf, dropDatabaseOf } from './engine.ts'
 
@@ -42,6 +42,7 @@ const modelsFolder = path.join(import.meta.dirname, 'output', 'models')
 
 export async function startFacegate(
   environment: Readonly<Record<string, string>> = {},
+  log: Log = createLog(environment['LOG_LEVEL'] ?? 'silent'),
 ): Promise<TestFacegate> {
   const dataDir = await makeDataDir()
   const config = readConfig({
@@ -55,7 +56,7 @@ export async function startFacegate(
   const facegate = await assemble(config, {
     version: 'test',
     clock: systemClock,
-    log: createLog(config.LOG_LEVEL),
+    log,
     onProgress: () => {},
   })
   const url = await facegate.server.listen(config.HOST, config.PORT)

@@ -54,8 +54,8 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     ...options.environment,
     DATA_DIR: dataDir,
   })
-  const log = createLog(config.LOG_LEVEL)
-  const books = await openBooks(config, { clock: systemClock, log, ...options })
+  const { log = createLog(config.LOG_LEVEL) } = options
+  const books = await openBooks(config, { clock: systemClock, ...options, log })
   const runs: Runs = new Map()
   const executing = {
     gate: books.gate,

@@ -7,6 +7,7 @@ import { claim, type Claim } from '../src/gate/claim.ts'
 import { fingerprintOf } from '../src/gate/seal.ts'
 import { giveUp, settle } from '../src/gate/settle.ts'
 import { expireLeft, sweep } from '../src/gate/sweep.ts'
+import { newId } from '../src/lib/ids.ts'
 import { firstSwitches } from '../src/store/switches.ts'
 import { makeTemplate, openLedger, type Ledger, type Template } from './ledger.ts'
 
@@ -245,6 +246,7 @@ function questionOf({ template }: World, request: number, content: number) {
       content: fingerprintOf(scope),
     },
     paid: undefined,
+    token: newId(),
   }
 }
 

@@ -20,6 +20,7 @@ export const deleteSubject = defineAction({
   },
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
     effect: async (tx) => {
+      await gallery.hold(tx, galleryId, 'alone')
       const found = (await gallery.find(tx, galleryId, params)) ?? notFound()
       return [{ correlationId: undefined, value: await gallery.remove(tx, found) }]
     },

@@ -114,6 +114,7 @@ export const enroll = defineAction({
     const search = await searchTwins(gallery, caller, params, { probes: seen.probes, target })
     return {
       effect: async (tx) => {
+        await gallery.hold(tx, caller.galleryId, 'alone')
         const duplicates = await knownTwins(gallery, tx, caller, await search.twins(tx))
         if (duplicates.length > 0 && params.duplicateCheck === 'reject') throw duplicate(duplicates)
         const found = await targetOf(gallery, tx, caller, params)

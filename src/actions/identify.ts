@@ -94,7 +94,12 @@ export const identify = defineAction({
     const looks = await Promise.all(
       call.params.images.map((_, index) => lookAndSearch(call, index)),
     )
-    return { effect: (tx) => mapInTurn(looks, (look) => outcomeOf(call, tx, look)) }
+    return {
+      effect: async (tx) => {
+        await call.services.gallery.hold(tx, call.caller.galleryId, 'together')
+        return mapInTurn(looks, (look) => outcomeOf(call, tx, look))
+      },
+    }
   },
 })
 

@@ -88,6 +88,7 @@ export const updateSubject = defineAction({
     const sighted = await sightToAdd(call)
     return {
       effect: async (tx) => {
+        await gallery.hold(tx, caller.galleryId, 'alone')
         const found = (await gallery.find(tx, caller.galleryId, name)) ?? notFound()
         // First the new template: then the last old one may go.
         if (sighted)

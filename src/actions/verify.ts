@@ -139,6 +139,11 @@ async function compareWithSubject(call: Call) {
   const { view, faces } = await look(call, 0, wanted)
   return {
     effect: async (tx: Parameters<typeof gallery.remove>[0]) => {
+      await gallery.hold(
+        tx,
+        call.caller.galleryId,
+        call.caller.switches.adopt ? 'alone' : 'together',
+      )
       const subject = await subjectOf(call, tx)
       const [seen] = faces
       const best = await gallery.best(tx, subject, seen.probes)

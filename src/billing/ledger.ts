@@ -2,7 +2,7 @@ import { microsMax, type Micros } from '../lib/money.ts'
 import { budgetOf, walletOf } from '../store/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-import { transferHash } from './chain.ts'
+import { transferHash, transferText } from './chain.ts'
 
 /** Money does not move: the reason is for whoever asked, one line. */
 export class LedgerError extends Error {
@@ -85,10 +85,19 @@ export type Charge = {
 }
 
 /** Budget → revenue of the action. The reservation must be released before, in the same job. */
-export function charge(tx: Tx, { action, ...paid }: Charge): Promise<number> {
+export function charge(tx: Tx, paid: Charge): Promise<number> {
+  return transfer(tx, transferOf(paid))
+}
+
+/** What a charge is hashed as, but for its number, for whoever adds it to its chain elsewhere. */
+export function chargeText(paid: Charge) {
+  return transferText(transferOf(paid))
+}
+
+function transferOf({ action, ...paid }: Charge) {
   const budget = budgetOf(paid.projectId)
-  const toLedger = `revenue:${action}`
-  return transfer(tx, { ...paid, kind: 'charge', chain: budget, fromLedger: budget, toLedger })
+  const route = { chain: budget, fromLedger: budget, toLedger: `revenue:${action}` }
+  return { ...paid, ...route, kind: 'charge' } as const
 }
 
 /** Moves the stored balances, then adds the transfer to its hash chain. */

@@ -18,9 +18,10 @@ export const deleteFace = defineBookkeeping({
   permissions: ['svc.deleteSubject'],
   query: () => undefined,
   run: ({ parts, caller, services: { gallery } }) => ({
-    effect: async (tx) => ({
-      body: (await removeFace(gallery, tx, caller, parts['image_id'])) ?? notFound(),
-    }),
+    effect: async (tx) => {
+      await gallery.hold(tx, caller.galleryId, 'alone')
+      return { body: (await removeFace(gallery, tx, caller, parts['image_id'])) ?? notFound() }
+    },
     afterwards: () => gallery.forget(caller.galleryId),
   }),
 })
@@ -36,6 +37,7 @@ export const deleteFaceList = defineBookkeeping({
   body: z.array(z.guid()).min(1).max(facesMax),
   run: ({ body: faceIds, caller, services: { gallery } }) => ({
     effect: async (tx) => {
+      await gallery.hold(tx, caller.galleryId, 'alone')
       const removed = await mapInTurn(faceIds, (faceId) => removeFace(gallery, tx, caller, faceId))
       return { body: removed.filter((face) => face !== undefined) }
     },
@@ -58,6 +60,7 @@ export const deleteFaces = defineBookkeeping({
       )
     return {
       effect: async (tx) => {
+        await gallery.hold(tx, caller.galleryId, 'alone')
         const found = await findNamed(services, tx, caller, name)
         return { body: { deleted: found ? (await gallery.remove(tx, found)).embeddingCount : 0 } }
       },

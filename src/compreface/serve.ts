@@ -5,6 +5,7 @@ import type { Answer, Request, Route } from '../http/exchange.ts'
 import type { ExecuteOptions } from '../http/execute.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { note } from '../lib/trace.ts'
 import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
 import { refusalOf } from './refusal.ts'
@@ -64,6 +65,7 @@ export function serve(route: CompreFaceRoute, options: ServeOptions): Route {
 
 async function answer(route: CompreFaceRoute, request: Request, options: ServeOptions) {
   const requestId = newId()
+  note({ requestId })
   const startMs = performance.now()
   const trace = { 'x-request-id': requestId }
   let headers: Answer['headers'] = trace

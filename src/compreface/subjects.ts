@@ -34,6 +34,7 @@ export const addSubject = defineBookkeeping({
   body: named,
   run: ({ body: { subject }, caller, services }) => ({
     effect: async (tx) => {
+      await services.gallery.hold(tx, caller.galleryId, 'alone')
       if (await findNamed(services, tx, caller, subject))
         throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject has this name already')
       await services.gallery.create(tx, caller, { externalId: subject })
@@ -51,6 +52,7 @@ export const renameSubject = defineBookkeeping({
   body: named,
   run: ({ parts, body, caller, services }) => ({
     effect: async (tx) => {
+      await services.gallery.hold(tx, caller.galleryId, 'alone')
       const found = (await findNamed(services, tx, caller, parts['subject'] ?? '')) ?? notFound()
       await services.gallery.update(tx, found, { externalId: body.subject })
       return { body: { updated: true } }
@@ -65,6 +67,7 @@ export const deleteSubject = defineBookkeeping({
   query: noQuery,
   run: ({ parts, caller, services }) => ({
     effect: async (tx) => {
+      await services.gallery.hold(tx, caller.galleryId, 'alone')
       const found = (await findNamed(services, tx, caller, parts['subject'] ?? '')) ?? notFound()
       await services.gallery.remove(tx, found)
       return { body: { subject: subjectName(found) } }

@@ -4,7 +4,7 @@ import { deletionRecord, subject } from '../actions/subject.ts'
 import { ActionError } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import type { Reading } from '../store/tx.ts'
+import type { Reading, Tx } from '../store/tx.ts'
 import { moment } from './fields.ts'
 import { Invalid } from './invalid.ts'
 import { defineList, describeList } from './list.ts'
@@ -74,7 +74,7 @@ export const changeSubject = defineWrite({
   }),
   answer: subject,
   handle: async (call, { tx }) => {
-    const changed = await call.services.gallery.update(tx, await theSubject(tx, call), call.body)
+    const changed = await call.services.gallery.update(tx, await heldSubject(tx, call), call.body)
     // What was written about a person is not for the audit, which is kept for ever.
     const detail = { fields: Object.keys(call.body), projectId: call.parts['projectId'] }
     return { answer: await shown(tx, changed, call), target: changed.subjectId, detail }
@@ -91,7 +91,7 @@ export const removeSubject = defineWrite({
   answer: deletionRecord,
   handle: async (call, { tx }) => {
     const { gallery } = call.services
-    const found = await theSubject(tx, call)
+    const found = await heldSubject(tx, call)
     const { subjectId, galleryId } = found
     if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
       throw new Invalid([{ path: 'body.confirm', message: 'repeat the first 8 digits of the id' }])
@@ -112,7 +112,7 @@ export const removeFace = defineWrite({
   handle: async (call, { tx }) => {
     const { gallery } = call.services
     const { faceId = '' } = call.parts
-    const found = await theSubject(tx, call)
+    const found = await heldSubject(tx, call)
     const changed = await gallery.update(tx, found, { removeFaceIds: [faceId] })
     const { subjectId, galleryId } = changed
     const answer = await shown(tx, changed, call)
@@ -120,6 +120,13 @@ export const removeFace = defineWrite({
     return { answer, target: subjectId, detail: { faceId }, afterwards }
   },
 })
+
+/** To be changed: nobody else changes the gallery meanwhile. */
+async function heldSubject(tx: Tx, call: ConsoleCall): Promise<SubjectRow> {
+  const { galleryId } = await theProject(tx, call)
+  await call.services.gallery.hold(tx, galleryId, 'alone')
+  return theSubject(tx, call)
+}
 
 async function theSubject(reading: Reading, call: ConsoleCall): Promise<SubjectRow> {
   const { galleryId } = await theProject(reading, call)

@@ -1,9 +1,16 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { span } from '../lib/trace.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
 import { findFaces, forgetRemovals } from '../store/faces.ts'
-import { findGallery, gallerySize, listGalleryIds, listGalleryKeys } from '../store/galleries.ts'
+import {
+  findGallery,
+  gallerySize,
+  holdGallery,
+  listGalleryIds,
+  listGalleryKeys,
+} from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
 import { identifyThresholdOf } from '../store/projects.ts'
@@ -82,6 +89,8 @@ export type Gallery = {
   readonly projectThreshold: (reading: Reading, projectId: string) => Promise<number | null>
   /** What a project has switched on. */
   readonly switches: (reading: Reading, projectId: string) => Promise<Switches>
+  /** Comes before everything that an effect asks or writes: alone to change, together to name. */
+  readonly hold: typeof holdGallery
   readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => Promise<string>
@@ -149,10 +158,11 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     compare: (a, b) => likenessOf(a, b, calibrations),
     best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),
     newcomers: (reading, since) => newcomersSince(reading, since, comparing),
-    search: async (galleryId, probes, wanted) => {
-      await follow(galleryId)
-      return searchModels({ search, calibrations }, galleryId, probes, wanted)
-    },
+    search: (galleryId, probes, wanted) =>
+      span('gallery.search', async () => {
+        await follow(galleryId)
+        return searchModels({ search, calibrations }, galleryId, probes, wanted)
+      }),
     remake: createRemake({ store, keys, openStored, calibrations, follow, log }),
   }
 }
@@ -195,6 +205,7 @@ async function load(store: Store, follow: Follow): Promise<void> {
 function reads(store: Store) {
   return {
     read: store.read,
+    hold: holdGallery,
     size: gallerySize,
     sequence: async (reading: Reading, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts'
 import { cropOf, remakingOf } from '../store/crops.ts'
 import type { Store } from '../store/database.ts'
 import { renumberFace } from '../store/faces.ts'
-import { countChange, findGallery } from '../store/galleries.ts'
+import { countChange, findGallery, holdGallery } from '../store/galleries.ts'
 import { addTemplate, templatesOfFaces, type StoredTemplate } from '../store/templates.ts'
 import type { Reading, Tx } from '../store/tx.ts'
 import type { Look, Picture, SeenFace, Template, View } from '../vision/view.ts'
@@ -149,6 +149,8 @@ async function writeTemplate(
   template: Template,
   { keys }: RemakeFaceOptions,
 ): Promise<RemakeOutcome> {
+  const [known] = await templatesOfFaces(tx, [faceId])
+  if (known) await holdGallery(tx, known.galleryId, 'alone')
   const rows = await templatesOfFaces(tx, [faceId])
   const [first] = rows
   const { modelId } = template

@@ -1,4 +1,5 @@
 import { mapInTurn } from '../lib/in-turn.ts'
+import { holdGallery } from '../store/galleries.ts'
 import type { Store } from '../store/database.ts'
 import type { DeletionRecord } from '../store/deletions.ts'
 import type { SubjectRow } from '../store/schema.ts'
@@ -23,7 +24,7 @@ export async function removeAll(
   // Most of the time there is nothing to do, and the writer is not bothered.
   while ((await store.read(wanted)).length > 0) {
     const some = await store.write(async (tx) =>
-      mapInTurn((await wanted(tx)).slice(0, removedAtATime), async (subject) => ({
+      mapInTurn(await heldSubjects(tx, wanted), async (subject) => ({
         galleryId: subject.galleryId,
         record: await remove(tx, subject),
       })),
@@ -35,4 +36,15 @@ export async function removeAll(
   }
   for (const galleryId of galleryIds) await forget(galleryId)
   return records
+}
+
+/** Some of the wanted, as they stand once nobody else can change their galleries. */
+async function heldSubjects(
+  tx: Tx,
+  wanted: (reading: Reading) => Promise<readonly SubjectRow[]>,
+): Promise<readonly SubjectRow[]> {
+  const galleryIds = new Set((await wanted(tx)).map(({ galleryId }) => galleryId))
+  for (const galleryId of [...galleryIds].toSorted()) await holdGallery(tx, galleryId, 'alone')
+  const held = (await wanted(tx)).filter(({ galleryId }) => galleryIds.has(galleryId))
+  return held.slice(0, removedAtATime)
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../store/database.ts'
-import { listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
+import { holdGallery, listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
 import { addMasterKey, keepMasterKey, openKeyring } from './keyring.ts'
 import { createSubjectKeys, makeGalleryKey } from './subject-keys.ts'
@@ -36,9 +36,10 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
     for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
   let subjects = 0
-  for (const { keyId } of old) {
+  for (const { keyId, galleryId } of old) {
     for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(subjects)) {
       count = await store.write(async (tx) => {
+        await holdGallery(tx, galleryId, 'alone')
         const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
         for (const subject of some)
           await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
@@ -46,7 +47,10 @@ export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
       })
       subjects += count
     }
-    await store.write((tx) => removeGalleryKey(tx, keyId))
+    await store.write(async (tx) => {
+      await holdGallery(tx, galleryId, 'alone')
+      await removeGalleryKey(tx, keyId)
+    })
   }
   keepMasterKey(masterKeyFile, masterKeyId)
   await store.checkpoint()

@@ -1,7 +1,7 @@
 import { ActionError } from '../lib/errors.ts'
-import { newId } from '../lib/ids.ts'
 import type { Micros } from '../lib/money.ts'
 import { keyState, parsePermissions, type KeyState } from '../store/keys.ts'
+import type { AttemptRow } from '../store/schema.ts'
 import type { Facts, Tx } from '../store/tx.ts'
 import { afford } from './afford.ts'
 import type { Attempt, UnderstoodCall, Visit } from './arrival.ts'
@@ -24,6 +24,8 @@ export type Question = {
   readonly asked: (UnderstoodCall & { readonly content: Fingerprint }) | { readonly error: unknown }
   /** What a twin paid when it first asked: nobody pays twice. */
   readonly paid: Tokens | undefined
+  /** Who may settle the attempt, if there is one. */
+  readonly token: string
 }
 
 export type Claim =
@@ -37,7 +39,7 @@ type Decision =
   | { readonly kind: 'pass'; readonly attempt: Attempt }
 
 /** A key's last use is written down once in so long. */
-const touchMsMin = 60_000
+export const touchMsMin = 60_000
 const imagesMax = 10
 
 /**
@@ -63,12 +65,16 @@ export async function claim(tx: Tx, question: Question, options: ClaimOptions): 
 
 type Known = ClaimOptions & { readonly facts: Facts; readonly tokens: Tokens }
 
-function limitsOf({ sustainedPerS, burst }: Facts, { limits }: ClaimOptions): Limits {
+export function limitsOf(
+  { sustainedPerS, burst }: Pick<Facts, 'sustainedPerS' | 'burst'>,
+  { limits }: ClaimOptions,
+): Limits {
   return { sustainedPerS: sustainedPerS ?? limits.sustainedPerS, burst: burst ?? limits.burst }
 }
 
 /** The questions in the order of the contract; the first refusal is the answer. */
-async function decide(tx: Tx, { visit, asked }: Question, known: Known): Promise<Decision> {
+async function decide(tx: Tx, question: Question, known: Known): Promise<Decision> {
+  const { visit, asked } = question
   const refused = async (error: unknown): Promise<Decision> => {
     await logCall(tx, visit, { code: codeOf(error), nowMs: known.nowMs })
     return { kind: 'refused', error }
@@ -83,7 +89,7 @@ async function decide(tx: Tx, { visit, asked }: Question, known: Known): Promise
     if (!known.tokens.isAdmitted)
       throw new ActionError('RATE_LIMITED', 'Project rate limit exceeded.')
     if ('error' in asked) throw asked.error
-    return await replayOrBegin(tx, visit, asked, known)
+    return await replayOrBegin(tx, question, asked, known)
   } catch (error) {
     if (error instanceof ActionError) return refused(error)
     throw error
@@ -95,14 +101,19 @@ type Understood = Exclude<Question['asked'], { readonly error: unknown }>
 /** @throws ActionError REQUEST_ID_CONFLICT or PAYMENT_REQUIRED. */
 async function replayOrBegin(
   tx: Tx,
-  visit: Visit,
+  { visit, token }: Question,
   asked: Understood,
   known: Known,
 ): Promise<Decision> {
   const { nowMs } = known
   const { content } = asked
   const key = { projectId: visit.caller.projectId, requestId: visit.requestId.toLowerCase() }
-  const earlier = recall(await tx.attempts.find(key), content.fingerprint, known)
+  const unitMicros = known.facts.unitMicros ?? known.unitMicros
+  const found = await tx.attempts.find(key)
+  const attempt = attemptOf({ visit, asked, key, token, windowStartMs: nowMs, unitMicros })
+  // It was begun by this very question, whose answer was lost on the way.
+  if (found?.token === token) return { kind: 'pass', attempt: { ...attempt, ...moneyOf(found) } }
+  const earlier = recall(found, content.fingerprint, known)
   if (earlier.kind === 'running') return { kind: 'twin' }
   if (earlier.kind === 'done') {
     await logCall(tx, visit, { code: earlier.code, nowMs, isReplay: true })
@@ -112,32 +123,47 @@ async function replayOrBegin(
   if (earlier.kind === 'overdue') await expire(tx, earlier.attempt, nowMs)
   // A retry of an attempt that was given up stays in its window: the ledger then refuses two charges.
   const windowStartMs = earlier.kind === 'overdue' ? earlier.attempt.windowStartMs : nowMs
-  return { kind: 'pass', attempt: await begin(tx, { visit, asked, known, key, windowStartMs }) }
+  return { kind: 'pass', attempt: await begin(tx, { ...attempt, windowStartMs }, known) }
 }
 
 type Beginning = {
   readonly visit: Visit
   readonly asked: Understood
-  readonly known: Known
   readonly key: { readonly projectId: string; readonly requestId: string }
+  readonly token: string
   readonly windowStartMs: number
+  /** The frozen price of a unit. */
+  readonly unitMicros: Micros
+}
+
+/** The attempt that a call is to have, at its price. */
+export function attemptOf(of: Beginning): Attempt {
+  const { visit, asked, key, token, windowStartMs, unitMicros } = of
+  const priceMicros = (failedCount: number): Micros =>
+    BigInt(priceUnitsOf(asked, failedCount)) * unitMicros
+  const { content } = asked
+  return {
+    visit,
+    ...key,
+    token,
+    content,
+    windowStartMs,
+    reservedMicros: priceMicros(0),
+    priceMicros,
+  }
+}
+
+function moneyOf({ windowStartMs, reservedMicros }: AttemptRow) {
+  return { windowStartMs, reservedMicros }
 }
 
 /** @throws ActionError PAYMENT_REQUIRED. */
-async function begin(
-  tx: Tx,
-  { visit, asked, known, key, windowStartMs }: Beginning,
-): Promise<Attempt> {
-  const { action, content, params } = asked
-  const unitMicros = known.facts.unitMicros ?? known.unitMicros
-  const imageCount = imageCountOf(params)
-  const priceMicros = (failedCount: number): Micros =>
-    BigInt(action.price(imageCount - failedCount)) * unitMicros
-  const reservedMicros = priceMicros(0)
-  await afford(tx, key.projectId, reservedMicros)
-  const token = newId()
+async function begin(tx: Tx, attempt: Attempt, known: Known): Promise<Attempt> {
+  const { visit, projectId, requestId, token, content, windowStartMs, reservedMicros } = attempt
+  await afford(tx, projectId, reservedMicros)
   await tx.attempts.begin({
-    ...key,
+    projectId,
+    requestId,
     keyId: visit.caller.keyId,
     action: visit.action,
     fingerprint: content.fingerprint,
@@ -146,7 +172,12 @@ async function begin(
     deadlineMs: Math.floor(known.steadyUs / 1000) + known.attemptMsMax,
     windowStartMs,
   })
-  return { visit, ...key, token, content, windowStartMs, reservedMicros, priceMicros }
+  return attempt
+}
+
+/** The price in units, if so many of the images failed. */
+export function priceUnitsOf({ action, params }: Understood, failedCount: number): number {
+  return action.price(imageCountOf(params) - failedCount)
 }
 
 /** The parameters are not validated yet: whatever is no list of images counts as none. */

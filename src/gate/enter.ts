@@ -1,7 +1,9 @@
 import { HttpError, unavailable } from '../lib/errors.ts'
+import { newId } from '../lib/ids.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass, Visit } from './arrival.ts'
+import { claimAtOnce } from './claim-at-once.ts'
 import { claim, type Claim, type ClaimOptions, type Question } from './claim.ts'
 import { unauthorized } from './identify.ts'
 import { limitHeaders, type Tokens } from './limit.ts'
@@ -29,12 +31,14 @@ export function createEntrance(store: Store, options: EntranceOptions) {
   const { twins, twinMsMax, moment } = options
   return async (caller: KeyFacts, { asked, ...arrival }: Arrival): Promise<Entry> => {
     const visit: Visit = { ...arrival, caller }
-    const question = { visit, asked: withContent(visit, asked) }
+    const question = { visit, asked: withContent(visit, asked), token: newId() }
     const scope = `${caller.projectId} ${arrival.requestId.toLowerCase()}`
     const lastMs = performance.now() + twinMsMax
     for (let paid: Tokens | undefined; ;) {
       const asking: Question = { ...question, paid }
-      const claimed = await store.write((tx) => claim(tx, asking, { ...options, ...moment() }))
+      const claimed =
+        (await claimAtOnce(store, asking, { ...options, ...moment() })) ??
+        (await store.write((tx) => claim(tx, asking, { ...options, ...moment() })))
       if (claimed.kind === 'unauthorized') throw new HttpError(401, unauthorized[claimed.state])
       if (claimed.kind !== 'twin') return conclude(claimed, () => twins.begin(scope))
       paid = claimed.tokens

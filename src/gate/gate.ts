@@ -1,6 +1,6 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
-import { unavailable } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
+import { span } from '../lib/trace.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass } from './arrival.ts'
@@ -8,10 +8,11 @@ import { createEntrance, type Entry } from './enter.ts'
 import { identify, type Visitor } from './identify.ts'
 import type { Limits } from './limit.ts'
 import type { Moment } from './replay.ts'
-import { finish, giveUp, settle, type Answer, type Result } from './settle.ts'
+import { finish, givenUp, giveUp, settle, type Answer, type Result } from './settle.ts'
 import { createStrangers, type Strangers } from './strangers.ts'
 import { expireLeft, sweep } from './sweep.ts'
-import { createTwins } from './twins.ts'
+import { createTally, type GateStats } from './tally.ts'
+import { createTwins, type TwinStats } from './twins.ts'
 
 export type GateOptions = {
   readonly clock: Clock
@@ -46,25 +47,30 @@ export type Gate = {
   readonly sweep: () => Promise<void>
   /** Slows whoever guesses, keys or anything else. */
   readonly strangers: Strangers
+  readonly stats: () => GateStats & TwinStats
 }
 
 export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
   const twins = createTwins()
+  const tally = createTally(options.steadyClock)
   const strangers = createStrangers(options.strangerLimits, options.steadyClock)
   const door = { findKey: store.findKey, strangers, clock }
   const enter = createEntrance(store, { ...options, twins, moment })
 
   return {
-    identify: (visitor) => identify(visitor, door),
-    enter,
-    settle: async (pass, result) => {
-      const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-      if (!answer) throw unavailable('The call took too long and was given up; send it again.')
-      await result.afterwards?.()
-      pass.end()
-      return answer
-    },
+    identify: (visitor) => span('gate.identify', () => identify(visitor, door).catch(tally.failed)),
+    enter: (...asked) =>
+      span('gate.enter', () => enter(...asked).then(tally.entered, tally.failed)),
+    settle: (pass, result) =>
+      span('gate.settle', async () => {
+        const answer = await store.write((tx) => settle(tx, pass, result, clock()))
+        if (!answer) throw givenUp()
+        tally.settled(pass, answer)
+        await result.afterwards?.()
+        pass.end()
+        return answer
+      }),
     finish: async (pass) => {
       await store.write((tx) => finish(tx, pass, clock()))
       pass.end()
@@ -76,8 +82,12 @@ export function createGate(store: Store, options: GateOptions): Gate {
       return error
     },
     takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isShared)),
-    sweep: () => store.write((tx) => sweep(tx, moment(), options.logMsMax)),
+    sweep: async () => {
+      await store.write((tx) => sweep(tx, moment(), options.logMsMax))
+      tally.swept()
+    },
     strangers,
+    stats: () => ({ ...tally.stats(), ...twins.stats() }),
   }
 
   function moment(): Moment {

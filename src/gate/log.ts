@@ -1,5 +1,6 @@
 import { ActionError, errorTable, HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
+import type { CallRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Visit } from './arrival.ts'
 
@@ -14,11 +15,16 @@ export type Ending = {
 
 const actionLengthMax = 128
 
-/** The row of the request log for one call. Fields are chosen one by one; params never are. */
+/** Adds the row of the request log for one call. */
 export async function logCall(tx: Tx, visit: Visit, ending: Ending): Promise<void> {
+  await tx.log(callRowOf(visit, ending))
+}
+
+/** The row as it is at this moment. Fields are chosen one by one; params never are. */
+export function callRowOf(visit: Visit, ending: Ending): Omit<CallRow, 'callId'> {
   const { caller, requestId, action, startMs } = visit
   const latencyMs = performance.now() - startMs
-  await tx.log({
+  return {
     atMs: Math.round(ending.nowMs - latencyMs),
     keyId: caller.keyId,
     projectId: caller.projectId,
@@ -29,7 +35,7 @@ export async function logCall(tx: Tx, visit: Visit, ending: Ending): Promise<voi
     costMicros: ending.costMicros ?? 0n,
     isReplay: ending.isReplay ? 1 : 0,
     transferId: ending.transferId ?? null,
-  })
+  }
 }
 
 /**

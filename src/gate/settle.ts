@@ -1,10 +1,11 @@
-import { charge, release } from '../billing/ledger.ts'
-import { ActionError } from '../lib/errors.ts'
+import { charge, chargeText, release, type Charge } from '../billing/ledger.ts'
+import { ActionError, unavailable, type HttpError } from '../lib/errors.ts'
+import type { Micros } from '../lib/money.ts'
 import { nameSubjects } from '../store/answers.ts'
 import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Attempt } from './arrival.ts'
-import { codeOf, logCall } from './log.ts'
+import { callRowOf, codeOf, logCall } from './log.ts'
 import { seal } from './seal.ts'
 
 /** An answer as far as the gate looks into it; the rest is the caller's and goes through untouched. */
@@ -49,23 +50,70 @@ export async function settle<A extends Answer>(
   result: Result<A>,
   nowMs: number,
 ): Promise<A | undefined> {
+  if (tx.settleAtOnce)
+    return settleAtOnce({ ...tx, settleAtOnce: tx.settleAtOnce }, pass, result, nowMs)
   const attempt = await tx.attempts.find(pass)
   if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
-  const { answer, subjectIds = [], scrubbed, scores = [] } = await takeEffect(tx, result)
-  const code = answer.errors[0]?.code ?? 'OK'
-  const sealed = (stored: A) => seal(pass.content.answerKey, JSON.stringify(stored))
-  await tx.attempts.finish({
+  const concluded = await takeEffect(tx, result)
+  const { answer, subjectIds = [], scores = [] } = concluded
+  const { projectId } = pass
+  const kept = keptOf(pass, concluded)
+  await tx.attempts.finish({ ...ownerOf(pass), ...kept })
+  await nameSubjects(tx, pass, subjectIds)
+  await release(tx, projectId, pass.reservedMicros)
+  for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
+  const amountMicros = priceOf(pass, answer)
+  const paid = amountMicros > 0n && { transferId: await charge(tx, paidOf(pass, answer, nowMs)) }
+  await logCall(tx, pass.visit, { code: kept.code, nowMs, costMicros: amountMicros, ...paid })
+  return answer
+}
+
+type Quick = Tx & Required<Pick<Tx, 'settleAtOnce'>>
+
+/**
+ * The same where the database does it by one statement.
+ *
+ * @throws HttpError 503 when the attempt was given up meanwhile: then its effect is taken back too.
+ */
+async function settleAtOnce<A extends Answer>(
+  tx: Quick,
+  pass: Attempt,
+  result: Result<A>,
+  nowMs: number,
+): Promise<A> {
+  const concluded = await takeEffect(tx, result)
+  const { answer, subjectIds = [], scores = [] } = concluded
+  const kept = keptOf(pass, concluded)
+  const settled = await tx.settleAtOnce({
     ...ownerOf(pass),
-    code,
+    ...kept,
+    subjectIds,
+    scores,
+    nowMs,
+    action: pass.visit.action,
+    windowStartMs: pass.windowStartMs,
+    reservedMicros: pass.reservedMicros,
+    amountMicros: priceOf(pass, answer),
+    link: chargeText(paidOf(pass, answer, nowMs)),
+    row: callRowOf(pass.visit, { code: kept.code, nowMs }),
+  })
+  if (!settled) throw givenUp()
+  return answer
+}
+
+/** What a caller is told whose call was given up before it came to its end. */
+export function givenUp(): HttpError {
+  return unavailable('The call took too long and was given up; send it again.')
+}
+
+/** What is kept of an answer for replays. */
+function keptOf<A extends Answer>(pass: Attempt, { answer, scrubbed }: Conclusion<A>) {
+  const sealed = (stored: A) => seal(pass.content.answerKey, JSON.stringify(stored))
+  return {
+    code: answer.errors[0]?.code ?? 'OK',
     answer: sealed(answer),
     scrubbed: scrubbed ? sealed(scrubbed) : null,
-  })
-  await nameSubjects(tx, pass, subjectIds)
-  await release(tx, pass.projectId, pass.reservedMicros)
-  const { projectId } = pass
-  for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
-  await logCall(tx, pass.visit, { code, nowMs, ...(await bill(tx, pass, answer, nowMs)) })
-  return answer
+  }
 }
 
 async function takeEffect<A extends Answer>(
@@ -81,15 +129,18 @@ async function takeEffect<A extends Answer>(
 }
 
 /** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
-async function bill(tx: Tx, pass: Attempt, answer: Answer, atMs: number) {
-  if (!answer.ok) return {}
+export function priceOf(pass: Attempt, answer: Answer): Micros {
+  if (!answer.ok) return 0n
   const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
   const amountMicros = pass.priceMicros(failedCount)
   if (amountMicros > pass.reservedMicros) throw new RangeError('the price rose after the gate')
-  if (amountMicros === 0n) return {}
+  return amountMicros
+}
+
+function paidOf(pass: Attempt, answer: Answer, atMs: number): Charge {
   const { projectId, requestId, windowStartMs, visit } = pass
-  const paid = { projectId, requestId, windowStartMs, action: visit.action, amountMicros, atMs }
-  return { transferId: await charge(tx, paid), costMicros: amountMicros }
+  const amountMicros = priceOf(pass, answer)
+  return { projectId, requestId, windowStartMs, action: visit.action, amountMicros, atMs }
 }
 
 /** The end of a call that failed through no fault of the caller: unbilled, and free to be retried. */

@@ -6,6 +6,14 @@ export type Twins = {
   readonly begin: (scope: string) => () => void
   /** Resolves at the end of the work, or after a while, when it is time to ask the database again. */
   readonly wait: (scope: string, msMax: number) => Promise<void>
+  readonly stats: () => TwinStats
+}
+
+export type TwinStats = {
+  /** Calls that wait now for their first attempt. */
+  readonly twinsWaiting: number
+  /** How often one has begun to wait since the start. */
+  readonly twinWaits: number
 }
 
 /** Work in another process tells nobody here when it ends. */
@@ -13,6 +21,8 @@ const pollMs = 100
 
 export function createTwins(): Twins {
   const working = new Map<string, Promise<void>>()
+  let twinsWaiting = 0
+  let twinWaits = 0
   return {
     begin: (scope) => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -23,6 +33,8 @@ export function createTwins(): Twins {
       }
     },
     wait: async (scope, msMax) => {
+      twinsWaiting += 1
+      twinWaits += 1
       const own = working.get(scope)
       const timer = new AbortController()
       const time = sleep(Math.max(0, own ? msMax : Math.min(msMax, pollMs)), undefined, {
@@ -30,6 +42,8 @@ export function createTwins(): Twins {
       }).catch(() => undefined)
       await Promise.race([time, ...(own ? [own] : [])])
       timer.abort()
+      twinsWaiting -= 1
     },
+    stats: () => ({ twinsWaiting, twinWaits }),
   }
 }

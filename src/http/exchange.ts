@@ -30,5 +30,7 @@ export type Answer = {
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
+  /** Asked by machines every few seconds: no trace and no line in the log tells of it. */
+  readonly isQuiet?: boolean
   readonly handle: (request: Request) => Promise<Answer> | Answer
 }

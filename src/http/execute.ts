@@ -3,6 +3,7 @@ import type { Services } from '../actions/action.ts'
 import type { Pass } from '../gate/arrival.ts'
 import type { Gate } from '../gate/gate.ts'
 import type { Log } from '../lib/log.ts'
+import { note } from '../lib/trace.ts'
 import { readCall, type ReadOptions } from './call.ts'
 import { failed, replayed, type Envelope } from './envelope.ts'
 import type { Answer, Request } from './exchange.ts'
@@ -26,6 +27,7 @@ export async function execute(request: Request, options: ExecuteOptions): Promis
   const caller = await gate.identify(request) // strangers cost nothing
   await atStep?.('read')
   const { echo, asked } = await readCall(request, options) // what is wrong waits for its turn
+  note({ requestId: echo.requestId })
   let headers: Answer['headers'] = {}
   try {
     await atStep?.('enter')

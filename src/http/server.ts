@@ -4,8 +4,10 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { noted } from '../lib/trace.ts'
 import { isBodyPending, leaveUnread, refuseBroken } from './connection.ts'
 import type { Answer, Request, Route } from './exchange.ts'
+import { observed, type Sent, type ServerWatch } from './observed.ts'
 import { refusal } from './refusal.ts'
 
 export type ServerOptions = {
@@ -20,6 +22,7 @@ export type ServerOptions = {
   /** Running calls get this long to finish when the server closes. */
   readonly drainMsMax: number
   readonly log: Log
+  readonly watch?: ServerWatch
 }
 
 export type Server = {
@@ -29,7 +32,7 @@ export type Server = {
   readonly close: () => Promise<void>
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 const headerBytesMax = 16 * 1024
 /** Ids of 128 characters, each written as up to four bytes `%xx`. */
@@ -43,10 +46,12 @@ export function createServer(options: ServerOptions): Server {
   let isDraining = false
   for (const path of new Set(options.routes.map((route) => route.path))) {
     const here = options.routes.filter((route) => route.path === path)
-    servePath(app, here, (route) => answerWith(route.handle))
+    servePath(app, here, answerWith)
   }
   const noRoute = (): Answer => ({ status: 404, body: { detail: 'No such route.' } })
-  app.setNotFoundHandler(answerWith(options.fallback ?? noRoute))
+  app.setNotFoundHandler(
+    answerWith({ path: 'unmatched', handle: options.fallback ?? noRoute, isQuiet: true }),
+  )
   return {
     listen: async (host, port) => {
       await app.listen({ host, port })
@@ -63,15 +68,23 @@ export function createServer(options: ServerOptions): Server {
     },
   }
 
-  function answerWith(handle: Route['handle']): Hook {
-    return async (request, reply) => {
+  function answerWith({ path: route, handle, isQuiet = false }: Omit<Route, 'method'>): Hook {
+    const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<Sent> => {
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        return await send(reply, await handle(plain(request, reply)))
+        await send(reply, await handle(plain(request, reply)))
       } catch (error) {
-        return await send(reply, refusal(error, newId(), options.log))
+        await send(reply, refusal(error, noted().requestId ?? newId(), options.log))
       }
+      return { status: reply.statusCode }
+    }
+    return (request, reply) => {
+      const { traceparent } = request.raw.headers
+      // A header sent several times is a text here, but its type does not know.
+      const parent = typeof traceparent === 'string' ? traceparent : undefined
+      const asked = { method: request.method, route, isQuiet, traceparent: parent }
+      return observed(asked, () => answer(request, reply), options)
     }
   }
 }

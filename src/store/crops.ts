@@ -1,3 +1,4 @@
+import { holdGalleryOf } from './galleries.ts'
 import type { CropRow } from './schema.ts'
 import type { Store } from './database.ts'
 import { templatesOfFaces } from './templates.ts'
@@ -60,6 +61,7 @@ export async function removeCrops(store: Store, projectId: string): Promise<numb
   let count = 0
   for (let some = cropsAtATime; some === cropsAtATime; count += some)
     some = await store.write(async (tx) => {
+      await holdGalleryOf(tx, projectId) // An enrolment that read the switch before is through then.
       const query = tx.build
         .selectFrom('crops')
         .select('faceId')

@@ -9,6 +9,7 @@ import type { PoolCounts } from './postgres/pool.ts'
 import type { Schema } from './schema.ts'
 import { openSqliteStore } from './sqlite/open.ts'
 import type { Write, WriterOptions } from './sqlite/writer.ts'
+import { traced } from './traced.ts'
 import type { Reading, Tx } from './tx.ts'
 
 export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'> & {
@@ -81,7 +82,14 @@ export type Store = {
  *
  * @param place a folder alone is SQLite's.
  */
-export function openStore(place: StorePlace | string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(
+  place: StorePlace | string,
+  options: StoreOptions = {},
+): Promise<Store> {
+  return traced(await openEngine(place, options))
+}
+
+function openEngine(place: StorePlace | string, options: StoreOptions): Promise<Store> {
   if (typeof place === 'string') return openSqliteStore(place, options)
   const { dataDir, databaseUrl, connectionsMax } = place
   if (databaseUrl === '') return openSqliteStore(dataDir, options)

@@ -2,6 +2,26 @@ import { sql } from 'kysely'
 import type { GalleryKeyRow } from './schema.ts'
 import type { Reading, Tx } from './tx.ts'
 
+/**
+ * To be asked first by whatever changes a gallery, alone, and by whatever names its subjects,
+ * together with others who do: until the end of the transaction nothing is changed beside it.
+ */
+export function holdGallery(tx: Tx, galleryId: string, mode: 'alone' | 'together'): Promise<void> {
+  return tx.lock(`gallery:${galleryId}`, mode)
+}
+
+/** The same for the gallery that a project sees. */
+export async function holdGalleryOf(tx: Tx, projectId: string): Promise<void> {
+  const query = tx.build
+    .selectFrom('projects')
+    .select(['accountId', 'galleryMode'])
+    .where('projectId', '=', projectId)
+  const [project] = await tx.run(query)
+  if (!project) return
+  const { accountId, galleryMode } = project
+  await holdGallery(tx, galleryMode === 'shared' ? accountId : projectId, 'alone')
+}
+
 export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }
 
 /** Whose gallery it is, and its number of changes so far; undefined before its first subject. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from './database.ts'
 import { removeFaces, renumberFace } from './faces.ts'
-import { countChange } from './galleries.ts'
+import { countChange, holdGallery } from './galleries.ts'
 import type { Reading, Tx } from './tx.ts'
 
 export type Retirement = {
@@ -39,8 +39,8 @@ export async function retireTemplates(
 ): Promise<Retired> {
   const { templates: total } = await store.read((reading) => retirementFacts(reading, which))
   let [templates, faces] = [0, 0]
-  for (let some = templatesAtATime; some === templatesAtATime; onProgress(templates, total)) {
-    const retired = await store.write((tx) => retireSome(tx, which))
+  for (let some = 1; some > 0; onProgress(templates, total)) {
+    const retired = await store.write((tx) => retireInOneGallery(tx, which))
     some = retired.templates
     templates += some
     faces += retired.faces
@@ -80,34 +80,42 @@ export async function retirementFacts(
   return counted ?? { templates: 0, dependentSubjects: 0, facesOfItAlone: 0 }
 }
 
-async function retireSome(tx: Tx, { modelId, activeModelId }: Retirement): Promise<Retired> {
+async function retireInOneGallery(tx: Tx, which: Retirement): Promise<Retired> {
+  const [found] = await tx.run(retirable(tx, which).select('faces.galleryId').limit(1))
+  if (!found) return { templates: 0, faces: 0 }
+  await holdGallery(tx, found.galleryId, 'alone')
+  return retireSome(tx, which, found.galleryId)
+}
+
+/** Templates of the model whose subjects are known by the active one as well. */
+function retirable(reading: Reading, { modelId, activeModelId }: Retirement) {
+  return reading.build
+    .selectFrom('templates')
+    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .where('modelId', '=', modelId)
+    .where((row) => row.exists(ofSubject(reading, activeModelId)))
+}
+
+async function retireSome(tx: Tx, which: Retirement, galleryId: string): Promise<Retired> {
+  const { modelId } = which
   const rows = await tx.run(
-    tx.build
-      .selectFrom('templates')
-      .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-      .where('modelId', '=', modelId)
-      .where((row) => row.exists(ofSubject(tx, activeModelId)))
-      .select((row) => [
-        'faces.faceId',
-        'faces.galleryId',
-        row.exists(ofFaceBeside(tx, modelId)).as('hasOther'),
-      ])
+    retirable(tx, which)
+      .where('faces.galleryId', '=', galleryId)
+      .select((row) => ['faces.faceId', row.exists(ofFaceBeside(tx, modelId)).as('hasOther')])
       .limit(templatesAtATime),
   )
-  let faces = 0
-  for (const [galleryId, some] of Map.groupBy(rows, (row) => row.galleryId)) {
-    const idsOf = (hasOther: boolean): string[] =>
-      some.filter((row) => Boolean(row.hasOther) === hasOther).map(({ faceId }) => faceId)
-    const [kept, alone] = [idsOf(true), idsOf(false)]
-    const sequence = await countChange(tx, { galleryId, faces: -alone.length })
-    await removeFaces(tx, { galleryId, sequence }, alone)
-    faces += alone.length
-    if (kept.length === 0) continue
+  const idsOf = (hasOther: boolean): string[] =>
+    rows.filter((row) => Boolean(row.hasOther) === hasOther).map(({ faceId }) => faceId)
+  const [kept, alone] = [idsOf(true), idsOf(false)]
+  if (rows.length === 0) return { templates: 0, faces: 0 }
+  const sequence = await countChange(tx, { galleryId, faces: -alone.length })
+  await removeFaces(tx, { galleryId, sequence }, alone)
+  if (kept.length > 0) {
     const old = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
     await tx.run(old.where('faceId', 'in', kept))
     for (const faceId of kept) await renumberFace(tx, faceId, sequence)
   }
-  return { templates: rows.length, faces }
+  return { templates: rows.length, faces: alone.length }
 }
 
 /**

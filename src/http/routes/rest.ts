@@ -4,6 +4,7 @@ import type { Gate } from '../../gate/gate.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
+import { note } from '../../lib/trace.ts'
 import type { Answer, Request, Route } from '../exchange.ts'
 import { refusal } from '../refusal.ts'
 
@@ -46,6 +47,7 @@ export function serveRest(route: RestRoute, options: RestOptions): Route {
 async function answer(route: RestRoute, request: Request, options: RestOptions): Promise<Answer> {
   const { gate, log } = options
   const requestId = newId()
+  note({ requestId })
   const startMs = performance.now()
   const caller = await gate.identify(request)
   let headers: Answer['headers'] = {}

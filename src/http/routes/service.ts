@@ -23,10 +23,16 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
   const description = openApi(version, limits)
   const page = docsPage(version)
   return [
-    { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { ok: true } }) },
+    {
+      method: 'GET',
+      path: '/healthz',
+      isQuiet: true,
+      handle: () => ({ status: 200, body: { ok: true } }),
+    },
     {
       method: 'GET',
       path: '/readyz',
+      isQuiet: true,
       handle: async () => {
         const reasons = await notReady()
         if (reasons.length === 0) return { status: 200, body: { ready: true } }
@@ -40,6 +46,7 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/metrics',
+      isQuiet: true,
       handle: async () => text('text/plain; version=0.0.4', await metrics()),
     },
     { method: 'GET', path: '/v1/openapi.json', handle: () => ({ status: 200, body: description }) },

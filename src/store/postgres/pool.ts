@@ -34,8 +34,8 @@ export type Pool = {
   readonly close: () => Promise<void>
 }
 
-/** Connections that are open, those of them that are idle, and jobs that wait for one. */
-export type PoolCounts = { readonly open: number; readonly idle: number; readonly waiting: number }
+/** Connections that are at work and those that are not, and jobs that wait for one. */
+export type PoolCounts = { readonly busy: number; readonly idle: number; readonly waiting: number }
 
 export type PoolOptions = {
   readonly connectionsMax: number
@@ -69,7 +69,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     lend: (work) => lend(pool, work),
-    counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    counts: () => {
+      const { totalCount, idleCount: idle, waitingCount: waiting } = pool
+      return { busy: totalCount - idle, idle, waiting }
+    },
     close: () => pool.end(),
   }
 }

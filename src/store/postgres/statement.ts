@@ -1,4 +1,5 @@
 import type { Query, Session } from './pool.ts'
+import type { Running } from './transaction.ts'
 
 export type Parameters = Readonly<Record<string, unknown>>
 
@@ -8,6 +9,8 @@ export type Statement<Row> = {
   readonly first: (on: Runner, parameters: Parameters) => Promise<Row | undefined>
   /** @returns how many rows were changed. */
   readonly run: (on: Runner, parameters: Parameters) => Promise<number>
+  /** Sends it without waiting for its end, see `Running`. */
+  readonly send: (on: Pick<Running, 'send'>, parameters: Parameters) => void
 }
 
 export type Runner = Pick<Session, 'run'>
@@ -30,6 +33,7 @@ export function prepare<Row>(sql: string): Statement<Row> {
     all,
     first: async (on, parameters) => (await all(on, parameters))[0],
     run: async (on, parameters) => (await on.run(query(parameters))).count,
+    send: (on, parameters) => on.send(query(parameters)),
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../lib/errors.ts'
 import { accountAtWork } from '../account.ts'
 import { isPassing } from './fault.ts'
-import type { Pool, Session } from './pool.ts'
+import type { Pool, Query, Session } from './pool.ts'
 
 export type TransactionOptions = {
   /** How it begins. */
@@ -26,6 +26,11 @@ const pauseMsMax = 20
 
 /** A transaction as its job sees it. */
 export type Running = Pick<Session, 'run'> & {
+  /**
+   * Sends a statement whose result nobody needs: the next one need not wait for it. Should it fail,
+   * the whole transaction does.
+   */
+  readonly send: (query: Query) => void
   /** Whether anything was sent yet: until then there is no transaction. */
   readonly hasBegun: () => boolean
   /** Runs outside of any transaction; only where none has begun. */
@@ -73,10 +78,14 @@ async function once<T>(
   job: (running: Running) => Promise<T> | T,
 ): Promise<Ended<T>> {
   let begun: Promise<string> | undefined
+  const failures: unknown[] = []
   const running: Running = {
     run: (query) => {
       begun ??= start(session, options)
       return session.run(query)
+    },
+    send: (query) => {
+      running.run(query).catch((error: unknown) => failures.push(error))
     },
     hasBegun: () => begun !== undefined,
     alone: session.run,
@@ -89,13 +98,14 @@ async function once<T>(
     tell(options, 'commit')
   } catch (error) {
     if (begun && !session.isLost()) await session.run({ text: 'rollback' }).catch(() => undefined)
-    return { error }
+    return { error: failures[0] ?? error }
   }
   try {
     const { command } = await session.run({ text: 'commit' })
-    if (command !== 'COMMIT') return { error: new Error('the transaction was broken off before') }
+    const [error = new Error('the transaction was broken off before')] = failures
+    if (command !== 'COMMIT') return { error }
   } catch (cause) {
-    if (!session.isLost() || options.begin === 'read') return { error: cause }
+    if (!session.isLost() || options.begin === 'read') return { error: failures[0] ?? cause }
     return { doubt: { value, xid: await begun, cause } }
   }
   try {

@@ -9,6 +9,8 @@ import { nameOf, prepare, type Runner } from './statement.ts'
 import { sweepCalls } from './months.ts'
 import type { Running } from './transaction.ts'
 
+type Sender = Pick<Running, 'run' | 'send'>
+
 /** The statements of a job, in its transaction. */
 export function postgresTx(running: Running): Tx {
   const savepoints = lazySavepoints(running)
@@ -51,10 +53,17 @@ function lazySavepoints(running: Running) {
   let depth = 0
   /** Savepoints whose work goes on, the outermost first; those that are set. */
   let set = 0
-  const runner: Runner = {
+  const setAll = (): void => {
+    for (; set < depth; set++) running.send({ text: `savepoint effect_${set + 1}` })
+  }
+  const runner: Sender = {
     run: (query) => {
-      for (; set < depth; set++) settled(running.run({ text: `savepoint effect_${set + 1}` }))
+      setAll()
       return running.run(query)
+    },
+    send: (query) => {
+      setAll()
+      running.send(query)
     },
   }
   const within: Tx['savepoint'] = async (work) => {
@@ -70,11 +79,6 @@ function lazySavepoints(running: Running) {
     }
   }
   return { runner, within }
-}
-
-/** Sent together with the statement after it, which fails when this one does. */
-function settled(sent: Promise<unknown>): void {
-  sent.catch(() => undefined)
 }
 
 const facts = prepare<Facts>(
@@ -96,25 +100,19 @@ const logCall = prepare(
 
 /** The facts hold the project's bucket until the transaction ends: claims of a project queue there. */
 function gateStatements(
-  on: Runner,
+  on: Sender,
 ): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls' | 'countScore'> {
   return {
     facts: (of) => facts.first(on, of),
-    touchKey: done((key) => touchKey.run(on, key)),
-    fillBucket: done((bucket) => fillBucket.run(on, bucket)),
-    log: done((row) => logCall.run(on, { ...row, bucket: bucketOf(row.latencyMs) + 1 })),
+    touchKey: async (key) => touchKey.send(on, key),
+    fillBucket: async (bucket) => fillBucket.send(on, bucket),
+    log: async (row) => logCall.send(on, { ...row, bucket: bucketOf(row.latencyMs) + 1 }),
     sweepCalls: (old) => sweepCalls(on, old),
     countScore: async ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
       const of = { projectId, kind, hourMs: hourOf(atMs), bin: binOf(value) }
-      await countScore.run(on, { ...of, matched })
+      countScore.send(on, { ...of, matched })
     },
-  }
-}
-
-function done<Of>(run: (of: Of) => Promise<unknown>): (of: Of) => Promise<void> {
-  return async (of) => {
-    await run(of)
   }
 }
 
@@ -149,10 +147,10 @@ const forgetAttempts = prepare(
      order by "windowStartMs" limit :limit for update skip locked)`,
 )
 
-function attemptStatements(on: Runner): Tx['attempts'] {
+function attemptStatements(on: Sender): Tx['attempts'] {
   return {
     find: (key) => findAttempt.first(on, key),
-    begin: done((row) => beginAttempt.run(on, row)),
+    begin: async (row) => beginAttempt.send(on, row),
     finish: async (owner) => (await finishAttempt.run(on, owner)) === 1,
     drop: async (owner: AttemptOwner) => (await dropAttempt.run(on, owner)) === 1,
     remove: async (key) => (await removeAttempt.run(on, key)) === 1,
@@ -188,12 +186,12 @@ function changeOf(what: string, condition: string) {
   return prepare(`update ledgers set ${what} where ledger = :ledger and ${condition}`)
 }
 
-function ledgerStatements(on: Runner): Tx['ledger'] {
+function ledgerStatements(on: Sender): Tx['ledger'] {
   const change = (name: keyof typeof changes) => async (amount: Amount) =>
     (await changes[name].run(on, amount)) === 1
   return {
     head: (ledger) => head.first(on, { ledger }),
-    setHead: done((row) => setHead.run(on, row)),
+    setHead: async (row) => setHead.send(on, row),
     reserve: change('reserve'),
     unreserve: change('unreserve'),
     debit: change('debit'),

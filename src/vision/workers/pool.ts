@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { span } from '../../lib/trace.ts'
 import type { ModelSet } from '../../models/pack.ts'
 import { startChild } from './child.ts'
 import type { Child } from './child.ts'
@@ -137,11 +138,13 @@ class Pool implements VisionPool {
   async #lookInTurn(job: Job, { projectId, path, signal }: VisionCall): Promise<View> {
     const { bytes } = job.picture
     this.#poison.refuse(bytes, path)
-    const child = await this.#turns.take({ projectId, bytes: bytes.length }, signal)
+    const child = await span('vision.queue', () =>
+      this.#turns.take({ projectId, bytes: bytes.length }, signal),
+    )
     try {
       // Once more: a twin of this picture may have killed a worker while this one waited.
       this.#poison.refuse(bytes, path)
-      return await child.run(job)
+      return await span('vision.work', () => child.run(job))
     } catch (error) {
       if (!(error instanceof WorkerLost)) throw error
       this.#poison.strike(bytes)
