@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { reserve } from '../src/billing/ledger.ts'
 import { rotateKeys } from '../src/gallery/rotate.ts'
@@ -36,7 +38,8 @@ const oldCallsAgoMs = [300, 95, 40].map((days) => days * 86_400_000)
  *
  * @param subjects how many, beside the few that come through the front door.
  */
-export async function makeInstallation(dataDir: string, subjects: number): Promise<Installation> {
+export async function makeInstallation(subjects: number): Promise<Installation> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-installation-'))
   const environment = { DATABASE_URL: '', STARTER_CREDIT_MICROS: '1000000000' }
   await using desk = await startConsole({ dataDir, environment })
   const { gallery, owner, projectId } = desk

@@ -1,26 +1,58 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { sharedServer } from './postgres.ts'
+import { Client } from 'pg'
+import { sharedServer, type TestDatabase } from './postgres.ts'
 
 /** From where to where. */
 export type MigrationPlace = AsyncDisposable & { readonly dataDir: string; readonly url: string }
 
-/** An empty folder and an empty database. */
-export async function migrationPlace(): Promise<MigrationPlace> {
-  const server = await sharedServer()
-  const database = await server.freshDatabase()
+/** A copy of a data folder, and a database, which is empty where none is given. */
+export async function migrationPlace(
+  original: string,
+  database?: TestDatabase,
+): Promise<MigrationPlace> {
+  const to = database ?? (await (await sharedServer()).freshDatabase())
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-migrate-'))
+  await cp(original, dataDir, { recursive: true })
   return {
     dataDir,
-    url: database.url,
+    url: to.url,
     [Symbol.asyncDispose]: async () => {
-      await database[Symbol.asyncDispose]()
+      await to[Symbol.asyncDispose]()
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Runs statements as somebody who may see all accounts. */
+export async function query(
+  url: string,
+  text: string,
+): Promise<readonly Record<string, unknown>[]> {
+  const client = await connect(url)
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Holds a lock until it is disposed of. */
+export async function hold(url: string, lock: string): Promise<AsyncDisposable> {
+  const client = await connect(url)
+  await client.query('begin')
+  await client.query(lock)
+  return { [Symbol.asyncDispose]: () => client.end().catch(() => undefined) }
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, options: '-c facegate.account=*' })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
 }
 
 export type Said = { readonly code: number | null; readonly out: string; readonly err: string }
@@ -28,8 +60,6 @@ export type Said = { readonly code: number | null; readonly out: string; readonl
 /** A move that runs. */
 export type Migration = {
   readonly process: ChildProcess
-  /** Resolves once it has said a text on standard error, or ended. */
-  readonly said: (text: string) => Promise<void>
   readonly ended: Promise<Said>
 }
 
@@ -48,9 +78,6 @@ export function startMigration(dataDir: string, url: string): Migration {
   const ended = once(child, 'close').then(() => ({ code: child.exitCode, out, err }))
   return {
     process: child,
-    said: async (text) => {
-      while (!err.includes(text) && child.exitCode === null) await once(child.stderr, 'data')
-    },
     ended,
   }
 }

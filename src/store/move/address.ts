@@ -1,5 +1,6 @@
 import { Client, DatabaseError } from 'pg'
 import { HttpError } from '../../lib/errors.ts'
+import { faultOf } from '../postgres/fault.ts'
 
 /** Where a database is and who asks, without the password. */
 export type Address = {
@@ -22,6 +23,27 @@ export function addressOf(url: string): Address {
         'with special characters of the password percent-encoded',
       { cause },
     )
+  }
+}
+
+/** Longest wait for a server that says nothing. */
+const connectMsMax = 10_000
+
+/**
+ * Connects once and leaves. A pool would keep the line of a login that failed until the server's
+ * patience ends, and with it this process.
+ *
+ * @throws Error of the database's, see `reasonOf`.
+ */
+export async function knock(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectMsMax })
+  client.on('error', () => undefined) // Of a line that breaks; whoever waits hears of it as well.
+  try {
+    await client.connect()
+  } catch (error) {
+    throw faultOf(error).error
+  } finally {
+    client.end().catch(() => undefined)
   }
 }
 
@@ -64,5 +86,5 @@ function silenceOf(cause: unknown, { server, role }: Address): string {
     return `the certificate of ${server} is not trusted (${message}); name its issuer with ?sslrootcert=<file> in the URL`
   if (/does not support SSL/u.test(message))
     return `${server} offers no TLS, which the URL asks for`
-  return `${server} does not answer: ${message || code}`
+  return `${server} does not answer: ${message || code}; when it does, run the command again`
 }

@@ -5,7 +5,7 @@ import { makeMonths } from '../postgres/months.ts'
 import { openPool } from '../postgres/pool.ts'
 import type { Runner } from '../postgres/statement.ts'
 import { transact, type TransactionOptions } from '../postgres/transaction.ts'
-import { addressOf, reasonOf } from './address.ts'
+import { addressOf, knock, reasonOf } from './address.ts'
 import { requireUsable } from './fill.ts'
 
 /** A database of PostgreSQL that is filled, or is full. */
@@ -37,11 +37,12 @@ const writing: TransactionOptions = { begin: 'write' }
  */
 export async function openTarget(url: string): Promise<Target> {
   const address = addressOf(url)
-  const pool = openPool(url, poolOptions)
   const tell = (error: unknown): never => {
     const reason = reasonOf(error, address)
     throw reason === undefined ? error : new Error(reason, { cause: error })
   }
+  await knock(url).catch(tell)
+  const pool = openPool(url, poolOptions)
   const target: Target = {
     says: address.says,
     db: databaseOf(pool),
