@@ -88,7 +88,7 @@ async function bareCommits(dataDir: string, clients: number, measureMs: number):
  */
 async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: number }> {
   const template = await makeTemplate()
-  using ledger = openLedger(template)
+  await using ledger = await openLedger(template)
   const { keyId, project } = template
   await ledger.job((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
   await ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))

@@ -5,6 +5,7 @@ import { run as nodes } from './nodes.ts'
 import { run as search } from './search.ts'
 import { run as sets } from './sets.ts'
 import { run as stages } from './stages.ts'
+import { run as telemetry } from './telemetry.ts'
 
 /** `npm run bench [name]`: one file each; without a name, all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   search,
   sets,
   console: desk,
+  telemetry,
 }
 
 const [name, ...args] = process.argv.slice(2)

@@ -98,24 +98,20 @@ function factOf({ model, roles, state, sha256, bytes, ...listed }: ListedModel):
 
 async function systemFacts(
   config: Config,
-  { notReady, workers, modelsFolder }: DeskOptions,
+  { notReady, workers, modelsFolder, store }: DeskOptions,
 ): Promise<SystemFacts> {
   const { bavail, blocks, bsize } = statfsSync(config.DATA_DIR)
-  const file = path.join(config.DATA_DIR, 'facegate.db')
-  const sizes = await Promise.all([file, `${file}-wal`].map(sizeOf))
   const models = await readdir(modelsFolder).catch(() => [])
   const modelSizes = await Promise.all(models.map((name) => sizeOf(path.join(modelsFolder, name))))
-  const sum = (bytes: readonly number[]): number => bytes.reduce((a, b) => a + b, 0)
   return {
     reasons: await notReady(),
     workers: workers(),
     disk: {
       freeBytes: bavail * bsize,
       totalBytes: blocks * bsize,
-      databaseBytes: sum(sizes),
-      modelsBytes: sum(modelSizes),
+      modelsBytes: modelSizes.reduce((a, b) => a + b, 0),
     },
-    store: { kind: 'sqlite', path: path.resolve(file) },
+    store: await store.about(),
     settings: settingsOf(config),
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Client } from 'pg'
-import { inAccount } from '../src/store/account.ts'
+import { inAccount } from '../src/lib/account.ts'
 import { openStore, type Store } from '../src/store/database.ts'
 import { addAccount } from './account-rows.ts'
 import { postgresMissing, sharedServer, type TestDatabase } from './postgres.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { consoleRoutes } from '../src/console/all.ts'
+import { isOnPostgres } from './engine.ts'
 import { assertBooks } from './gate.ts'
 import { goodPassword, ok, startConsole, type TestConsole } from './console.ts'
 import { images } from './gallery.ts'
@@ -235,6 +236,11 @@ test('money cannot be moved that is not there; amounts are whole', async () => {
 test('the pages that only show answer in the form that they promise', async () => {
   for (const path of ['/actions', '/errors', '/permissions', '/models', '/system', '/users'])
     ok(await desk.owner.get(path))
+  const { store } = await get('/system')
+  assert.ok(store.bytes > 0 && !store.place.includes('@'))
+  assert.match(store.version, isOnPostgres() ? /^PostgreSQL \d/u : /^SQLite 3/u)
+  const pids = store.servers.map(({ pid }: { pid: number }) => pid)
+  assert.deepEqual(pids, isOnPostgres() ? [process.pid] : [])
   const actions = (await get('/actions')) as {
     name: string
     imagesMin: number

@@ -98,5 +98,10 @@ async function migrate(url: string): Promise<void> {
 
 /** The database of a data folder, beside whatever else is at work on it. */
 export async function openTestStore(dataDir: string): Promise<Store> {
-  return openStore(dataDir)
+  const { DATABASE_URL: url = '' } = await databaseOf(dataDir)
+  return url ? openStoreAt(url) : openStore(dataDir)
+}
+
+export function openStoreAt(url: string): Promise<Store> {
+  return openStore({ dataDir: '', databaseUrl: url })
 }

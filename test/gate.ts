@@ -8,6 +8,7 @@ import { verifyBooks } from '../src/billing/verify.ts'
 import { openBooks, type Books, type BooksOptions } from '../src/books.ts'
 import { readConfig } from '../src/config.ts'
 import { execute, type ExecuteOptions } from '../src/http/execute.ts'
+import type { ServerWatch } from '../src/http/observed.ts'
 import { createServer } from '../src/http/server.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
@@ -33,6 +34,7 @@ export type TestGate = AsyncDisposable &
 
 export type TestGateOptions = Partial<BooksOptions> &
   Pick<ExecuteOptions, 'atStep'> & {
+    readonly watch?: ServerWatch
     readonly environment?: Readonly<Record<string, string>>
     readonly actions?: ReadonlyMap<string, Action>
     readonly dataDir?: string
@@ -84,6 +86,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     connectionsMax: 1e3,
     drainMsMax: 100,
     log,
+    ...(options.watch && { watch: options.watch }),
   })
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
   const key = options.key ?? (await books.begin()) ?? ''

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { allocate, charge, LedgerError, reserve, topUp } from '../src/billing/ledger.ts'
 import { microsMax } from '../src/lib/money.ts'
+import type { Tx } from '../src/store/tx.ts'
+import { isOnPostgres } from './engine.ts'
 import { makeTemplate, openLedger, type Ledger, type Template } from './ledger.ts'
 
 let template: Template
@@ -9,24 +11,23 @@ before(async () => {
   template = await makeTemplate()
 })
 
-const balances = ({ connection }: Ledger) => {
-  const look = connection.prepare('select balanceMicros from ledgers order by ledger')
-  look.setReadBigInts(true)
-  return look.all().map((row) => row['balanceMicros'])
-}
+const balances = async ({ look }: Ledger) =>
+  (await look('select "balanceMicros" from ledgers order by ledger')).map(
+    (row) => row['balanceMicros'],
+  )
 
 test('amounts at the edges of doubles and of 64 bits are exact', async () => {
   for (const micros of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, microsMax]) {
-    using ledger = openLedger(template)
+    await using ledger = await openLedger(template)
     const { accountId } = template.project
     await ledger.job((tx) => topUp(tx, accountId, micros, 1))
     await ledger.job((tx) => allocate(tx, template.project, micros - 1n, 1))
-    assert.deepEqual(balances(ledger), [micros - 1n, 1n])
+    assert.deepEqual(await balances(ledger), [micros - 1n, 1n])
   }
 })
 
 test('what is no amount, and what would not fit, is refused and moves nothing', async () => {
-  using ledger = openLedger(template)
+  await using ledger = await openLedger(template)
   const { accountId } = template.project
   for (const micros of [0n, -1n, microsMax + 1n, 2n ** 64n])
     await assert.rejects(() => ledger.job((tx) => topUp(tx, accountId, micros, 1)), LedgerError)
@@ -36,12 +37,12 @@ test('what is no amount, and what would not fit, is refused and moves nothing', 
     () => ledger.job((tx) => allocate(tx, template.project, -1n, 1)),
     LedgerError,
   )
-  assert.deepEqual(balances(ledger), [0n, microsMax])
+  assert.deepEqual(await balances(ledger), [0n, microsMax])
 })
 
 /** A ledger with a top-up, an allocation and three charges. */
 async function usedLedger(): Promise<Ledger> {
-  const ledger = openLedger(template)
+  const ledger = await openLedger(template)
   const { accountId, projectId } = template.project
   await ledger.job((tx) => topUp(tx, accountId, 10_000n, 1))
   await ledger.job((tx) => allocate(tx, template.project, 9000n, 2))
@@ -59,24 +60,26 @@ const broken = async (ledger: Ledger) =>
   (await ledger.verify(1000)).filter(({ ok }) => !ok).map(({ name, detail }) => `${name} ${detail}`)
 
 test('the ledger is append-only', async () => {
-  using ledger = await usedLedger()
-  assert.throws(() => ledger.connection.exec('update ledgerTransfers set atMs = 0'), /append-only/u)
-  assert.throws(() => ledger.connection.exec('delete from ledgerTransfers'), /append-only/u)
+  await using ledger = await usedLedger()
+  const isRefused = (change: (tx: Tx) => Promise<unknown>) =>
+    assert.rejects(ledger.job(change), /append-only/u)
+  await isRefused((tx) => tx.run(tx.build.updateTable('ledgerTransfers').set({ atMs: 0 })))
+  await isRefused((tx) => tx.run(tx.build.deleteFrom('ledgerTransfers')))
   assert.deepEqual(await broken(ledger), [])
 })
 
 test('one request is charged once', async () => {
-  using ledger = await usedLedger()
+  await using ledger = await usedLedger()
   const { projectId } = template.project
   const again = { projectId, requestId: 'a', windowStartMs: 1e12, action: 'svc.echo', atMs: 5 }
   await assert.rejects(
     () => ledger.job((tx) => charge(tx, { ...again, amountMicros: 1n })),
-    /UNIQUE/u,
+    /unique/iu,
   )
 })
 
 test('a reservation is free for nobody else', async () => {
-  using ledger = await usedLedger()
+  await using ledger = await usedLedger()
   const { projectId } = template.project
   assert.equal(await ledger.job((tx) => reserve(tx, projectId, 5500n)), true)
   assert.equal(await ledger.job((tx) => reserve(tx, projectId, 501n)), false)
@@ -91,49 +94,63 @@ test('a reservation is free for nobody else', async () => {
 const tamperings: readonly (readonly [string, string, RegExp])[] = [
   [
     'a charge made cheaper',
-    'update ledgerTransfers set amountMicros = 1 where transferId = 4',
+    'update "ledgerTransfers" set "amountMicros" = 1 where "transferId" = 4',
     /L7 transfer 4 /u,
   ],
   [
     'a charge made cheaper',
-    'update ledgerTransfers set amountMicros = 1 where transferId = 4',
+    'update "ledgerTransfers" set "amountMicros" = 1 where "transferId" = 4',
     /L1 budget:/u,
   ],
-  ['another time', 'update ledgerTransfers set atMs = 0 where transferId = 3', /L7 transfer 3 /u],
-  ['a charge taken away', 'delete from ledgerTransfers where transferId = 4', /L7 transfer 5 /u],
+  [
+    'another time',
+    'update "ledgerTransfers" set "atMs" = 0 where "transferId" = 3',
+    /L7 transfer 3 /u,
+  ],
+  [
+    'a charge taken away',
+    'delete from "ledgerTransfers" where "transferId" = 4',
+    /L7 transfer 5 /u,
+  ],
   [
     'the last taken away',
-    'delete from ledgerTransfers where transferId = 5',
+    'delete from "ledgerTransfers" where "transferId" = 5',
     /L7 budget:.* ends at/u,
   ],
   [
     'a richer budget',
-    `update ledgers set balanceMicros = 9999 where ledger like 'budget:%'`,
+    `update ledgers set "balanceMicros" = 9999 where ledger like 'budget:%'`,
     /L1 budget:/u,
   ],
   [
     'a reservation of nobody',
-    `update ledgers set reservedMicros = 5 where ledger like 'budget:%'`,
+    `update ledgers set "reservedMicros" = 5 where ledger like 'budget:%'`,
     /L4 budget:/u,
   ],
-  ['a log row gone', `delete from calls where requestId = 'b'`, /L9 transfer 4 /u],
-  ['a cheaper log row', `update calls set costMicros = 1 where requestId = 'b'`, /L2 transfer 4 /u],
+  ['a log row gone', `delete from calls where "requestId" = 'b'`, /L9 transfer 4 /u],
+  [
+    'a cheaper log row',
+    `update calls set "costMicros" = 1 where "requestId" = 'b'`,
+    /L2 transfer 4 /u,
+  ],
   [
     'another route',
-    `update ledgerTransfers set toLedger = 'revenue:x', fromLedger = 'external' where transferId = 5`,
+    `update "ledgerTransfers" set "toLedger" = 'revenue:x', "fromLedger" = 'external' where "transferId" = 5`,
     /L5 transfer 5 /u,
   ],
-  ['no trigger', 'drop trigger if exists ledgerTransfers_no_delete', /L6 .*no_delete/u],
+  [
+    'no trigger',
+    isOnPostgres()
+      ? 'drop trigger "ledgerTransfers_no_delete" on "ledgerTransfers"'
+      : 'drop trigger ledgerTransfers_no_delete',
+    /L6 .*no_delete/u,
+  ],
 ]
 
 for (const [what, sql, expected] of tamperings)
   test(`tampering is found and named: ${what} (${expected.source.slice(0, 2)})`, async () => {
-    using ledger = await usedLedger()
-    ledger.connection.exec('PRAGMA foreign_keys = OFF')
-    ledger.connection.exec('drop trigger ledgerTransfers_no_update')
-    if (sql.startsWith('delete from ledger'))
-      ledger.connection.exec('drop trigger ledgerTransfers_no_delete')
-    ledger.connection.exec(sql)
+    await using ledger = await usedLedger()
+    await ledger.tamper(sql)
     const found = await broken(ledger)
     assert.ok(
       found.some((line) => expected.test(line)),

@@ -6,6 +6,7 @@ import type { ExecuteOptions } from '../http/execute.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { note } from '../lib/trace.ts'
+import { inAccount } from '../lib/account.ts'
 import type { Score } from '../store/hours.ts'
 import type { Tx } from '../store/tx.ts'
 import { refusalOf } from './refusal.ts'
@@ -125,7 +126,7 @@ async function workAndSettle(work: Work, at: Workplace, settling: Settling): Pro
     return failed(echo, error)
   }
   try {
-    const { effect, afterwards } = await finish(work, at)
+    const { effect, afterwards } = await inAccount(at.caller.accountId, () => finish(work, at))
     const conclude = async (tx: Tx) => {
       const told = await effect(tx)
       body = told.body

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 
 type Row = Readonly<Record<string, unknown>>
@@ -11,17 +12,18 @@ export async function csvStream(
   rows: AsyncIterable<Row>,
 ): Promise<Readable> {
   const iterator = rows[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  return Readable.from(lines(columns, iterator, first))
+  // Whoever reads the stream, the rows are read for the account that asked.
+  const next = AsyncLocalStorage.bind(() => iterator.next())
+  return Readable.from(lines(columns, next, await next()))
 }
 
 async function* lines(
   columns: readonly string[],
-  rows: AsyncIterator<Row>,
+  next: () => Promise<IteratorResult<Row>>,
   first: IteratorResult<Row>,
 ) {
   yield `${columns.join(',')}\r\n`
-  for (let row = first; row.done !== true; row = await rows.next()) {
+  for (let row = first; row.done !== true; row = await next()) {
     const { value } = row
     yield `${columns.map((name) => cell(value[name])).join(',')}\r\n`
   }

@@ -5,6 +5,7 @@ import { parseJson } from '../http/json.ts'
 import { refusal } from '../http/refusal.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { inAccount } from '../lib/account.ts'
 import { firstAccountId } from '../store/projects.ts'
 import { touchSession } from '../store/sessions.ts'
 import { csvStream } from './csv.ts'
@@ -44,12 +45,17 @@ async function answer(
     const query = parsed(route.query, Object.fromEntries(request.query), 'query')
     const body = await bodyOf(route, request, services)
     const call = { query, body, parts: request.parts, visitor, services, request }
-    const done = await work(route, call)
+    const done = await forVisitor(route, visitor, () => work(route, call))
     return { ...done, headers: { ...headers, ...done.headers } }
   } catch (error) {
     const refused = refuse(error, services)
     return { ...refused, headers: { ...headers, ...refused.headers } }
   }
+}
+
+/** Who signs in may be of any account; whoever has, of one. */
+function forVisitor<T>(route: ConsoleRoute, { accountId }: Visitor, does: () => T): T {
+  return route.who === 'stranger' ? does() : inAccount(accountId, does)
 }
 
 /** @throws HttpError 401 for strangers where there must be none, 403 for too low a role. */

@@ -8,6 +8,7 @@ import type { JsonLimits } from '../http/json.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Micros } from '../lib/money.ts'
+import type { StoreFacts } from '../store/about.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Passwords } from './password.ts'
@@ -72,10 +73,9 @@ export type SystemFacts = {
   readonly disk: {
     readonly freeBytes: number
     readonly totalBytes: number
-    readonly databaseBytes: number
     readonly modelsBytes: number
   }
-  readonly store: { readonly kind: 'sqlite' | 'postgres'; readonly path?: string }
+  readonly store: StoreFacts
   readonly settings: readonly {
     readonly name: string
     readonly value: string

@@ -6,6 +6,15 @@ import { defineRead, noQuery } from './route.ts'
 /** A template in memory: 256 numbers of 4 bytes, the same in 8 bits, and where it belongs. */
 const templateBytes = 256 * 5 + 64
 
+/** One of several on one database; nobody else's rows are in it. */
+const server = z.object({
+  host: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  startedAtUtc: z.string(),
+  seenAtUtc: z.string(),
+})
+
 export const getSystem = defineRead({
   path: '/system',
   who: 'viewer',
@@ -20,11 +29,16 @@ export const getSystem = defineRead({
     disk: z.object({
       freeBytes: count,
       totalBytes: count,
-      databaseBytes: count,
       modelsBytes: count,
     }),
     gallery: z.object({ templates: count, bytes: count }),
-    store: z.object({ kind: z.string(), path: z.string().optional() }),
+    store: z.object({
+      kind: z.string(),
+      place: z.string(),
+      version: z.string(),
+      bytes: count,
+      servers: z.array(server),
+    }),
     metricsUrl: z.string(),
     node: z.string(),
     settings: z.array(z.object({ name: z.string(), value: z.string(), isDefault: z.boolean() })),
@@ -44,7 +58,7 @@ export const getSystem = defineRead({
       memory: { rssBytes: rss, heapBytes: heapUsed },
       disk: facts.disk,
       gallery: { templates, bytes: templates * templateBytes },
-      store: facts.store,
+      store: { ...facts.store, servers: [...facts.store.servers] },
       metricsUrl: `${request.origin}/metrics`,
       node: process.version,
       settings: [...facts.settings],

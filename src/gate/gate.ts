@@ -1,8 +1,10 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Micros } from '../lib/money.ts'
 import { span } from '../lib/trace.ts'
+import { inAccount } from '../lib/account.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
+import type { Tx } from '../store/tx.ts'
 import type { Arrival, Pass } from './arrival.ts'
 import { createEntrance, type Entry } from './enter.ts'
 import { identify, type Visitor } from './identify.ts'
@@ -60,24 +62,28 @@ export function createGate(store: Store, options: GateOptions): Gate {
 
   return {
     identify: (visitor) => span('gate.identify', () => identify(visitor, door).catch(tally.failed)),
-    enter: (...asked) =>
-      span('gate.enter', () => enter(...asked).then(tally.entered, tally.failed)),
+    enter: (caller, arrival) =>
+      span('gate.enter', () =>
+        inAccount(caller.accountId, () => enter(caller, arrival)).then(tally.entered, tally.failed),
+      ),
     settle: (pass, result) =>
-      span('gate.settle', async () => {
-        const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-        if (!answer) throw givenUp()
-        tally.settled(pass, answer)
-        await result.afterwards?.()
-        pass.end()
-        return answer
-      }),
+      span('gate.settle', () =>
+        inAccount(pass.visit.caller.accountId, async () => {
+          const answer = await store.write((tx) => settle(tx, pass, result, clock()))
+          if (!answer) throw givenUp()
+          tally.settled(pass, answer)
+          await result.afterwards?.()
+          pass.end()
+          return answer
+        }),
+      ),
     finish: async (pass) => {
-      await store.write((tx) => finish(tx, pass, clock()))
+      await write(pass, (tx) => finish(tx, pass, clock()))
       pass.end()
     },
     release: async (pass, error) => {
       // What cannot be released now, because the database is down, expires by itself.
-      await store.write((tx) => giveUp(tx, pass, error, clock())).catch(() => undefined)
+      await write(pass, (tx) => giveUp(tx, pass, error, clock())).catch(() => undefined)
       pass.end()
       return error
     },
@@ -88,6 +94,10 @@ export function createGate(store: Store, options: GateOptions): Gate {
     },
     strangers,
     stats: () => ({ ...tally.stats(), ...twins.stats() }),
+  }
+
+  function write({ visit }: Pass, job: (tx: Tx) => Promise<void>): Promise<void> {
+    return inAccount(visit.caller.accountId, () => store.write(job))
   }
 
   function moment(): Moment {

@@ -1,6 +1,7 @@
 import type { Action, Caller, Services } from '../actions/action.ts'
 import type { Result } from '../gate/settle.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
+import { inAccount } from '../lib/account.ts'
 import type { Call, Echo } from './call.ts'
 import { answered, failed, type Envelope } from './envelope.ts'
 import type { Request } from './exchange.ts'
@@ -20,7 +21,8 @@ export async function run(work: Work, services: Services): Promise<Result<Envelo
   const { signal } = request
   const refused = (error: ActionError): Envelope => failed(echo, error)
   try {
-    const done = await action.run({ params, caller, services, signal, debug })
+    const asked = { params, caller, services, signal, debug }
+    const done = await inAccount(caller.accountId, () => action.run(asked))
     return {
       conclude: async (tx) => conclusionOf(echo, action, await done.effect(tx)),
       failed: refused,

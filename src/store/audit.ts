@@ -72,7 +72,7 @@ const questions: Readonly<Record<AuditQuestion, Question>> = {
     where "reservedMicros" <> coalesce("heldMicros", 0) limit ${linesMax}`,
   overdue: (nowMs) => sql`
     select 'request ' || "requestId" || ' was due ' 
-      || cast(${nowMs} as bigint) - "deadlineMs" || ' ms ago' as line
+      || (cast(${nowMs} as bigint) - "deadlineMs") || ' ms ago' as line
     from attempts
     where state = 'running' and "deadlineMs" < cast(${nowMs} as bigint) - 30000 limit ${linesMax}`,
   leaking: () => sql`

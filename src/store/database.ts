@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Claimed, QuickClaim } from './at-once.ts'
+import type { StoreFacts } from './about.ts'
 import type { KeyFinder } from './keys.ts'
 import { openPostgresStore } from './postgres/open.ts'
 import type { PoolCounts } from './postgres/pool.ts'
@@ -68,6 +69,7 @@ export type Store = {
    * @returns undefined when something does, or nobody knows: then the gate asks one by one.
    */
   readonly claimAtOnce?: (asked: QuickClaim) => Promise<Claimed | undefined>
+  readonly about: () => Promise<StoreFacts>
   /** Whether other servers may be at work on it. */
   readonly isShared: boolean
   /** The clock that all of them go by. */

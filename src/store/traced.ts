@@ -7,9 +7,14 @@ import type { Store } from './database.ts'
  * its own, so that a line it logs is not taken for theirs.
  */
 export function traced(store: Store): Store {
-  const { write, change, read } = store
+  const { write, change, read, findKey, claimAtOnce } = store
   return {
     ...store,
+    findKey: (...asked) => span('database.read', () => findKey(...asked), { job: 'findKey' }),
+    ...(claimAtOnce && {
+      claimAtOnce: (asked) =>
+        span('database.write', () => claimAtOnce(asked), { job: 'claimAtOnce' }),
+    }),
     write: (job) => span('database.write', () => write(bound(job)), nameOf(job)),
     change: (job) => span('database.change', () => change(bound(job)), nameOf(job)),
     read: (job) => span('database.read', () => read(bound(job)), nameOf(job)),

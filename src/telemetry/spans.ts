@@ -24,6 +24,7 @@ export function beginTraces(tracer: Tracer): NonNullable<Watch['trace']> {
 }
 
 function traceOf(tracer: Tracer, span: Span, outside: Context): Trace {
+  if (!span.isRecording()) return unkept(span.spanContext().traceId)
   const inside = trace.setSpan(outside, span)
   return {
     traceId: span.spanContext().traceId,
@@ -42,6 +43,13 @@ function traceOf(tracer: Tracer, span: Span, outside: Context): Trace {
     },
     end: () => span.end(),
   }
+}
+
+/** A trace that the sampler does not keep: its steps cost nothing, and the log still has its id. */
+function unkept(traceId: string): Trace {
+  const nothing = () => undefined
+  const own: Trace = { traceId, begin: () => own, note: nothing, fail: nothing, end: nothing }
+  return own
 }
 
 /** What each fact is called in a span: the list of all that leaves the process about a call. */

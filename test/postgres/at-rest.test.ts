@@ -11,7 +11,7 @@ import { picture, traces } from '../people.ts'
 import { clusterMissing, startCluster } from '../postgres.ts'
 
 const skip = clusterMissing ?? false
-const names = Array.from({ length: 50 }, (_, at) => `Person ${at}`)
+const names = Array.from({ length: 10 }, (_, at) => `Person ${at}`)
 
 /** Every file of the server that holds data: tables, indexes and the write-ahead log. */
 async function filesOf(adminUrl: string): Promise<readonly Buffer[]> {

@@ -8,6 +8,7 @@ import { bytesOf, countOf, spanOf } from '../parts/numbers.ts'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Tag } from '../parts/tag.tsx'
+import { Utc } from '../parts/utc.tsx'
 
 /** How the machine does that all of this runs on. */
 export function SystemPage() {
@@ -41,6 +42,7 @@ function Content({ facts }: { readonly facts: SystemFacts }) {
           <MachineFacts facts={facts} />
         </Panel>
       </SimpleGrid>
+      {facts.store.servers.length > 0 && <Servers servers={facts.store.servers} />}
       <Panel title="Settings">
         <DataTable
           caption="Settings"
@@ -58,6 +60,27 @@ function Content({ facts }: { readonly facts: SystemFacts }) {
   )
 }
 
+/** All that are at work on one database; a call may be answered by any of them. */
+function Servers({ servers }: { readonly servers: SystemFacts['store']['servers'] }) {
+  return (
+    <Panel title="Servers on this database">
+      <DataTable
+        caption="Servers on this database"
+        rows={servers}
+        keyOf={({ host, pid }) => `${host} ${pid}`}
+        columns={[
+          { name: 'Host', mono: true, cell: ({ host }) => host },
+          { name: 'Process', mono: true, cell: ({ pid }) => pid },
+          { name: 'Version', cell: ({ version }) => version },
+          { name: 'Since', cell: ({ startedAtUtc }) => <Utc at={startedAtUtc} /> },
+          { name: 'Last seen', cell: ({ seenAtUtc }) => <Utc at={seenAtUtc} /> },
+        ]}
+        empty={null}
+      />
+    </Panel>
+  )
+}
+
 function ServiceFacts({ facts }: { readonly facts: SystemFacts }) {
   return (
     <Facts
@@ -70,7 +93,7 @@ function ServiceFacts({ facts }: { readonly facts: SystemFacts }) {
         Version: facts.version,
         Node: facts.node,
         'Running for': spanOf(facts.uptimeS),
-        Database: facts.store.path ? `${facts.store.kind}: ${facts.store.path}` : facts.store.kind,
+        Database: `${facts.store.version}, ${facts.store.place}`,
         Metrics: (
           <Anchor href={facts.metricsUrl} size="sm">
             {facts.metricsUrl}
@@ -81,7 +104,11 @@ function ServiceFacts({ facts }: { readonly facts: SystemFacts }) {
   )
 }
 
-function MachineFacts({ facts: { memory, disk, gallery } }: { readonly facts: SystemFacts }) {
+function MachineFacts({
+  facts: { memory, disk, gallery, store },
+}: {
+  readonly facts: SystemFacts
+}) {
   return (
     <Facts
       facts={{
@@ -89,7 +116,7 @@ function MachineFacts({ facts: { memory, disk, gallery } }: { readonly facts: Sy
         'JavaScript heap': bytesOf(memory.heapBytes),
         'Search index': `${countOf(gallery.templates)} templates, ${bytesOf(gallery.bytes)}`,
         'Disk free': `${bytesOf(disk.freeBytes)} of ${bytesOf(disk.totalBytes)}`,
-        Database: bytesOf(disk.databaseBytes),
+        Database: bytesOf(store.bytes),
         Models: bytesOf(disk.modelsBytes),
       }}
     />

@@ -4,6 +4,7 @@ import type { Gate } from '../../gate/gate.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
+import { inAccount } from '../../lib/account.ts'
 import { note } from '../../lib/trace.ts'
 import type { Answer, Request, Route } from '../exchange.ts'
 import { refusal } from '../refusal.ts'
@@ -82,7 +83,8 @@ async function work(route: RestRoute, request: Request, passed: Passed): Promise
   const { gate, services, caller, pass } = passed
   try {
     const query = parseQuery(route.query, request.query)
-    const value = await route.run({ query, parts: request.parts, caller, services })
+    const asked = { query, parts: request.parts, caller, services }
+    const value = await inAccount(caller.accountId, () => route.run(asked))
     const body = route.value.parse(value)
     await gate.finish(pass)
     return body

@@ -1,4 +1,4 @@
-import { accountAtWork } from '../account.ts'
+import { accountAtWork } from '../../lib/account.ts'
 import { bucketOf } from '../../lib/latency-histogram.ts'
 import { binOf } from '../hours.ts'
 import type { Claimed, QuickClaim, Settlement, Settled } from '../at-once.ts'

@@ -2,6 +2,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { keyFinder, type KeyHit } from '../keys.ts'
 import { refuseUnfinished } from '../move/mark.ts'
+import { aboutPostgres } from './about.ts'
 import { claimAtOnce } from './at-once.ts'
 import { databaseOf, databaseOn } from './kysely.ts'
 import { migrate } from './migrate.ts'
@@ -60,6 +61,7 @@ export async function openPostgresStore(
       const found = await pool.lend((session) => findKey.first(session, { hash }))
       return found?.key
     }),
+    about: () => aboutPostgres(pool, url, Date.now()),
     claimAtOnce: (asked) => claimAtOnce(pool, asked),
     close: () => held.disposeAsync(),
   }

@@ -1,5 +1,6 @@
-import { Pool as Connections, type QueryResult } from 'pg'
+import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
 import type { Log } from '../../lib/log.ts'
+import { bound } from '../../lib/trace.ts'
 import { faultOf } from './fault.ts'
 import { getTypeParser, readRows } from './values.ts'
 
@@ -45,7 +46,7 @@ export type PoolOptions = {
 }
 
 /** Longest wait for a connection, whether for one that is lent or for a new one. */
-const connectMsMax = 2000
+const connectMsMax = 5000
 
 /** The server gives a statement up by itself; who answers nothing at all is given up a little later. */
 const answerMsBeyond = 1000
@@ -65,7 +66,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
     types: { getTypeParser },
   })
   // An idle connection that ends leaves the pool by itself; the next one to work is a new one.
-  pool.on('error', (error) => log?.warn({ reason: error.message }, 'a database connection ended'))
+  // The call that it was opened for has nothing to do with that.
+  const onEnd = (error: Error) =>
+    log?.warn({ reason: error.message }, 'a database connection ended')
+  pool.on('error', bound(onEnd))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     lend: (work) => lend(pool, work),
@@ -84,19 +88,14 @@ async function lend<T>(pool: Connections, work: (session: Session) => Promise<T>
   let isSpoilt = false
   let isLost = false
   const session: Session = {
-    run: async ({ text, name, values = [] }) => {
-      try {
-        const result = await client.query({ text, values: [...values], ...(name && { name }) })
-        // Several statements in one text give a list of results; the last one says what was done.
-        const last = Array.isArray(result) ? (result as QueryResult[]).at(-1) : result
-        if (!last) throw new Error('a statement had no result')
-        return { rows: readRows(last), count: last.rowCount ?? 0, command: last.command }
-      } catch (cause) {
+    run: async (query) => {
+      const result = await send(client, query).catch((cause: unknown) => {
         const fault = faultOf(cause)
         isSpoilt ||= fault.isSpoilt
         isLost ||= fault.isLost
         throw fault.error
-      }
+      })
+      return { rows: readRows(result), count: result.rowCount ?? 0, command: result.command }
     },
     isLost: () => isLost,
   }
@@ -106,4 +105,12 @@ async function lend<T>(pool: Connections, work: (session: Session) => Promise<T>
     // Nobody is lent a connection on which a transaction is still open.
     client.release(isSpoilt || client.getTransactionStatus() !== 'I')
   }
+}
+
+async function send(client: PoolClient, { text, name, values = [] }: Query): Promise<QueryResult> {
+  const result = await client.query({ text, values: [...values], ...(name && { name }) })
+  // Several statements in one text give a list of results; the last one says what was done.
+  const last = Array.isArray(result) ? (result as QueryResult[]).at(-1) : result
+  if (!last) throw new Error('a statement had no result')
+  return last
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../lib/errors.ts'
-import { accountAtWork } from '../account.ts'
+import { accountAtWork } from '../../lib/account.ts'
 import { isPassing } from './fault.ts'
 import type { Pool, Query, Session } from './pool.ts'
 

@@ -5,6 +5,7 @@ import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { keyFinder } from '../keys.ts'
 import type { Schema } from '../schema.ts'
+import { aboutSqlite } from './about.ts'
 import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './connection.ts'
 import { keyRows } from './key-rows.ts'
 import { hourStatements } from './hours.ts'
@@ -55,6 +56,7 @@ export async function openMovingStore(dataDir: string, { atCommit }: StoreOption
     steadyClock,
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
     findKey: keyFinder(keyRows(finder)),
+    about: () => aboutSqlite(file, reader),
     close: async () => {
       reader.close()
       finder.close()

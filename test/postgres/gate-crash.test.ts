@@ -1,0 +1,3 @@
+import { onPostgres } from '../engine.ts'
+
+await onPostgres(() => import('../gate-crash.test.ts'))
