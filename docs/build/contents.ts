@@ -34,6 +34,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
       'docs/privacy.md',
       'docs/console.md',
       'docs/gate.md',
+      'docs/migrate.md',
       'docs/sizing.md',
       'docs/benchmarks.md',
     ],

@@ -4,7 +4,7 @@ import { verifyBooks, type Check } from '../../billing/verify.ts'
 import { expireLeft } from '../../gate/sweep.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Database } from '../../store/database.ts'
-import { compareAll, type Comparison } from '../../store/move/compare.ts'
+import { compareAll, type Compared, type Comparison } from '../../store/move/compare.ts'
 import { copyAll, type Progress } from '../../store/move/copy.ts'
 import { beginFilling, requireFillable } from '../../store/move/fill.ts'
 import { analyze } from '../../store/move/look.ts'
@@ -25,7 +25,7 @@ export type Moving = {
   readonly url: string
   readonly nowMs: () => number
   readonly onProgress: (progress: Progress) => void
-  readonly onCompared: (comparison: Comparison) => void
+  readonly onCompared: (compared: Compared) => void
 }
 
 export type Moved = {

@@ -1,15 +1,18 @@
-import type { Comparison } from '../../store/move/compare.ts'
+import type { Compared } from '../../store/move/compare.ts'
 import type { Progress } from '../../store/move/copy.ts'
 
 /** Tells on standard error how far a move has come: on one line of a terminal, or now and then. */
 export type Teller = {
   readonly onProgress: (progress: Progress) => void
-  readonly onCompared: (comparison: Comparison) => void
+  readonly onCompared: (compared: Compared) => void
   readonly end: () => void
 }
 
 /** How often, where each line stays. */
 const lineMsMin = 2000
+
+/** A rate of less time than that says nothing. */
+const rateMsMin = 1000
 
 /** @param nowMs for the rate. */
 export function createTeller(nowMs: () => number): Teller {
@@ -24,14 +27,12 @@ export function createTeller(nowMs: () => number): Teller {
   }
   return {
     onProgress: ({ table, rows, total, addedRows }) => {
-      const perS = Math.round((addedRows * 1000) / Math.max(1, nowMs() - startMs))
-      const rate = addedRows > 0 ? `, ${perS} rows/s` : ''
+      const tookMs = nowMs() - startMs
+      const rate = tookMs > rateMsMin ? `, ${Math.round((addedRows * 1000) / tookMs)} rows/s` : ''
       say(`copied ${rows} of ${total} rows of ${table}${rate}`, rows === total)
     },
-    onCompared: ({ table, rows, differences }) => {
-      const found = differences.length === 0 ? 'the same' : 'NOT THE SAME'
-      say(`compared ${rows} rows of ${table}: ${found}`, true)
-    },
+    onCompared: ({ table, rows, total }) =>
+      say(`compared ${rows} of ${total} rows of ${table}`, rows === total),
     end: () => {
       if (stderr.isTTY) stderr.write('\n')
     },

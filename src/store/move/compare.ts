@@ -14,64 +14,86 @@ export type Comparison = {
   readonly differences: readonly string[]
 }
 
+/** How far the comparison of one table has come. */
+export type Compared = { readonly table: string; readonly rows: number; readonly total: number }
+
 const differencesMax = 5
 
 /** Holds every value of every row against where it came from. */
 export async function compareAll(
   source: Source,
   target: Target,
-  onTable: (comparison: Comparison) => void,
+  onCompared: (compared: Compared) => void,
 ): Promise<readonly Comparison[]> {
   const comparisons: Comparison[] = []
   for (const table of movingTables) {
-    const comparison = await compareTable(source, target, table)
-    onTable(comparison)
-    comparisons.push(comparison)
+    const { name } = table
+    const total = source.count(table)
+    const money = source.money(table)
+    const differences = await differingSums(target, table, { total, money })
+    let rows = 0
+    for await (const batch of differingRows(source, target, table)) {
+      rows += batch.rows
+      differences.push(...batch.differences)
+      onCompared({ table: name, rows, total })
+      if (differences.length > differencesMax) break
+    }
+    const some = differences.slice(0, differencesMax)
+    comparisons.push({ table: name, rows: total, money, differences: some })
   }
   return comparisons
 }
 
-async function compareTable(
-  source: Source,
+type Sums = { readonly total: number; readonly money: ReadonlyMap<string, bigint> }
+
+async function differingSums(
   target: Target,
   table: MovingTable,
-): Promise<Comparison> {
-  const rows = source.count(table)
-  const money = source.money(table)
-  const there = await target.read((on) => countRows(on, table))
-  const differences = rows === there ? [] : [`${table.name} has ${rows} rows here, ${there} there`]
+  { total, money }: Sums,
+): Promise<string[]> {
+  const { name } = table
+  const differences: string[] = []
+  const totalThere = await target.read((on) => countRows(on, table))
+  if (total !== totalThere) differences.push(`${name} has ${total} rows here, ${totalThere} there`)
   for (const [column, sum] of money) {
     const sumThere = await target.read((on) => sumMicros(on, table, column))
     if (sum !== sumThere)
-      differences.push(`${table.name}.${column} sums to ${sum} here, to ${sumThere} there`)
+      differences.push(`${name}.${column} sums to ${sum} here, to ${sumThere} there`)
   }
-  for await (const difference of differingRows(source, target, table)) {
-    differences.push(difference)
-    if (differences.length >= differencesMax) break
-  }
-  return { table: table.name, rows, money, differences }
+  return differences
 }
 
-/** @yields which row differs and in what; not the values, which may be secret. */
+type ComparedBatch = { readonly rows: number; readonly differences: readonly string[] }
+
 async function* differingRows(
   source: Source,
   target: Target,
   table: MovingTable,
-): AsyncGenerator<string> {
-  const { name, key, targetKey, batchRows } = table
-  const nameOf = (row: Row): string => placeToText(keyOf(row, targetKey))
+): AsyncGenerator<ComparedBatch> {
+  const { key, batchRows } = table
   for (let rows: readonly Row[] = [], isFirst = true; isFirst || rows.length === batchRows;) {
     const last = rows.at(-1)
-    rows = source.batch(table, last && keyOf(last, key))
+    const batch = source.batch(table, last && keyOf(last, key))
+    const there = await target.read((on) => sameRows(on, table, batch))
+    yield { rows: batch.length, differences: differencesOf(table, batch, there) }
+    rows = batch
     isFirst = false
-    const batch = rows
-    const found = await target.read((on) => sameRows(on, table, batch))
-    const there = new Map(found.map((row) => [nameOf(row), row]))
-    for (const row of rows) {
-      const other = there.get(nameOf(row))
-      const columns = other ? differingColumns(row, other) : []
-      if (!other) yield `${name} ${nameOf(row)} is missing there`
-      if (columns.length > 0) yield `${name} ${nameOf(row)} differs in ${columns.join(', ')}`
-    }
   }
+}
+
+/** Which rows differ and in what; not the values, which may be secret. */
+function differencesOf(
+  { name, targetKey }: MovingTable,
+  rows: readonly Row[],
+  there: readonly Row[],
+): string[] {
+  const placeOf = (row: Row): string => placeToText(keyOf(row, targetKey))
+  const byPlace = new Map(there.map((row) => [placeOf(row), row]))
+  return rows.flatMap((row) => {
+    const place = placeOf(row)
+    const other = byPlace.get(place)
+    if (!other) return [`${name} ${place} is missing there`]
+    const columns = differingColumns(row, other)
+    return columns.length === 0 ? [] : [`${name} ${place} differs in ${columns.join(', ')}`]
+  })
 }

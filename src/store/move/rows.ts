@@ -29,7 +29,7 @@ function toJson(name: string, value: unknown): unknown {
   if (value instanceof Uint8Array)
     return name === histogram ? [...unpackLatencies(value)] : `\\x${hexOf(value)}`
   if (typeof value === 'string' && value.includes('\0'))
-    throw new Error(`${name} holds a NUL character, which PostgreSQL cannot keep`)
+    throw new Error(`a ${name} holds a NUL character, which PostgreSQL cannot keep`)
   return value
 }
 
