@@ -134,8 +134,8 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
 function now() {
   const nowMs = Date.now()
   const limits = { sustainedPerS: 10_000, burst: 100_000 }
-  const times = { nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000, attemptMsMax: 30_000 }
-  return { ...times, limits, unitMicros: 1000n }
+  const moment = () => ({ nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000 })
+  return { moment, limits, unitMicros: 1000n, attemptMsMax: 30_000 }
 }
 
 function cells({ perS, p50Ms, p99Ms }: Load): string[] {

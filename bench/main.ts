@@ -1,5 +1,6 @@
 import { run as desk } from './console.ts'
 import { run as detect } from './detect.ts'
+import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
 import { run as nodes } from './nodes.ts'
 import { run as search } from './search.ts'
@@ -11,6 +12,7 @@ import { run as telemetry } from './telemetry.ts'
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   stages,
   detect,
+  disk,
   gate,
   nodes,
   search,

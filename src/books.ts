@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { allocate, topUp } from './billing/ledger.ts'
 import type { Config } from './config.ts'
 import { createGate, type Gate, type GateOptions } from './gate/gate.ts'
@@ -34,6 +35,7 @@ const dayMs = 86_400_000
 export async function openBooks(config: Config, options: BooksOptions): Promise<Books> {
   const { clock, log } = options
   await using opened = new AsyncDisposableStack()
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   if (config.DATABASE_URL === '') opened.use(lockFolder(config.DATA_DIR))
   const store = await openStore(placeOf(config), options)
   opened.defer(() => store.close())

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { withSecrets, type Environment } from './lib/environment.ts'
 import { poolLimits } from './vision/workers/pool-limits.ts'
 
 const mebibyte = 1024 * 1024
@@ -59,6 +60,11 @@ export const settings = {
     whole(0, 8),
   ),
   DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
+  MODELS_DIR: setting(
+    '',
+    'folder of the converted and installed models; empty: `models` in DATA_DIR. May be read-only once all is in it',
+    z.string(),
+  ),
   DATABASE_URL: setting(
     '',
     'empty: SQLite in DATA_DIR; `postgres://…`: a database of PostgreSQL, for several servers',
@@ -71,9 +77,19 @@ export const settings = {
     'most connections of this process to PostgreSQL',
     whole(2, 1000),
   ),
+  DATABASE_URL_FILE: setting(
+    '',
+    'file that holds DATABASE_URL, such as a mounted secret; empty: DATABASE_URL says it itself',
+    z.string(),
+  ),
   MASTER_KEY_FILE: setting(
     '',
     'file of the master key, made at the first start; empty: `master.key` in DATA_DIR',
+    z.string(),
+  ),
+  DELETIONS_FILE: setting(
+    '',
+    'file that `deletions export` has written: whoever it names and is back is deleted again before a start answers anything; empty: none',
     z.string(),
   ),
   VISION_WORKERS: setting(
@@ -225,6 +241,11 @@ export const settings = {
     'time between two exports of metrics, ms',
     whole(100, 3_600_000),
   ),
+  LEAVE_MS: setting(
+    '0',
+    'how long a server that is told to end still takes calls while /readyz says that it leaves, ms: longer than a proxy takes to see it',
+    whole(0, 600_000),
+  ),
   DRAIN_MS_MAX: setting(
     '15000',
     'longest time running calls are given to finish at shutdown, ms',
@@ -244,10 +265,11 @@ export type Config = {
  *
  * @throws Error that names every variable with an unusable value; the start is refused.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Environment): Config {
   const problems: string[] = []
+  const said = withSecrets(environment, problems)
   const entries = Object.entries(settings).map(([name, { fallback, schema }]) => {
-    const result = schema.safeParse(environment[name] ?? fallback)
+    const result = schema.safeParse(said[name] ?? fallback)
     if (!result.success) problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is wrong'}`)
     return [name, result.data]
   })

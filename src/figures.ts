@@ -45,7 +45,9 @@ function healthFigures({ version, config, notReady }: FigureSources): Figure[] {
       isTrue(notReady().then((reasons) => reasons.length === 0)),
     ),
     one('gauge', 'facegate_disk_free_bytes', 'Free space of the data folder.', async () => {
-      const { bavail, bsize } = await statfs(config.DATA_DIR)
+      // A folder that is gone has no room either.
+      const none = { bavail: 0, bsize: 0 }
+      const { bavail, bsize } = await statfs(config.DATA_DIR).catch(() => none)
       return bavail * bsize
     }),
   ]

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { Calibrations } from './gallery/calibrations.ts'
 import { openGallery, type Gallery } from './gallery/gallery.ts'
 import type { Eyes, Remade } from './gallery/remake.ts'
+import { replayDeletions } from './gallery/replay-deletions.ts'
 import { openExactSearch, type SearchStats } from './gallery/search/exact.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
@@ -31,7 +32,11 @@ const sweepMs = 60_000
 
 /** Resolves when every gallery is in memory and can be searched. */
 export async function openMemory(config: Config, options: MemoryOptions): Promise<Memory> {
-  const { log, eyes } = options
+  const { store, log, eyes } = options
+  if (config.DELETIONS_FILE !== '') {
+    const replayed = await replayDeletions(store, config.DELETIONS_FILE)
+    if (replayed.entered > 0) log.warn(replayed, 'the database is an older copy: deleted again')
+  }
   await using opened = new AsyncDisposableStack()
   const search = opened.use(openExactSearch({ log }))
   const gallery = await openGallery({

@@ -32,10 +32,10 @@ export type ModelsOptions = {
  *   similarities: its scores would mean nothing.
  */
 export async function readModelsInUse(
-  config: Pick<Config, 'DATA_DIR'>,
+  config: ModelsPlace,
   { log, onProgress }: ModelsOptions,
 ): Promise<ModelsInUse> {
-  const modelsFolder = path.join(config.DATA_DIR, 'models')
+  const modelsFolder = modelsFolderOf(config)
   await preparePack({ folder: modelsFolder, onProgress, log })
   const set = await readModelSet(modelsFolder)
   return {
@@ -44,6 +44,13 @@ export async function readModelsInUse(
     calibration: await calibrationFor(set.recognizer),
     formerCalibrations: await Promise.all(set.formerRecognizers.map(calibrationFor)),
   }
+}
+
+type ModelsPlace = Pick<Config, 'MODELS_DIR' | 'DATA_DIR'>
+
+/** A folder of its own may be part of an image: then a start writes nothing and converts nothing. */
+export function modelsFolderOf(config: ModelsPlace): string {
+  return config.MODELS_DIR || path.join(config.DATA_DIR, 'models')
 }
 
 /** @throws Error when the recognizer has no table of its own, or a broken one. */

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { allActions } from './actions/all.ts'
 import { comprefaceRoutes } from './compreface/routes.ts'
 import type { Config } from './config.ts'
@@ -20,7 +21,7 @@ import type { Log } from './lib/log.ts'
 import { openMemory } from './memory.ts'
 import { readModelsInUse } from './models-in-use.ts'
 import type { PackProgress } from './models/prepare.ts'
-import type { Database, Store } from './store/database.ts'
+import type { Store } from './store/database.ts'
 import { checkModels } from './vision/check-models.ts'
 import {
   openPool,
@@ -45,7 +46,10 @@ export type Facegate = {
   /** Makes the one-time link by which the console's first owner, or a new one, sets a password. */
   readonly ownerLink: () => Promise<string>
   readonly vision: VisionPool
-  /** Lets running calls finish, then ends the workers and closes the database. */
+  /**
+   * Says for `LEAVE_MS` that it is not ready any more and goes on meanwhile; then lets running calls
+   * finish, ends the workers and closes the database.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -98,19 +102,23 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     ownerLink: async () => linkPath(await store.write((tx) => makeLink(tx, null, clock()))),
     vision,
     close: async () => {
-      await server.close()
-      await watching.close()
-      await vision.close()
-      await memory[Symbol.asyncDispose]()
-      await books[Symbol.asyncDispose]()
+      await state.leave()
+      for (const part of [server, watching, vision]) await part.close()
+      for (const part of [memory, books]) await part[Symbol.asyncDispose]()
     },
   }
 }
 
-function stateOf({ DATA_DIR: dataDir }: Config, { db }: Store, vision: VisionPool) {
+function stateOf(config: Config, store: Store, vision: VisionPool) {
+  let isLeaving = false
   return {
-    notReady: () => notReady(db, vision, dataDir),
+    notReady: async () => (isLeaving ? [leaving] : notReady(store, vision, config.DATA_DIR)),
     workers: () => workersOf(vision.stats()),
+    /** From now on it is not ready; resolves when whoever asks has had the time to see that. */
+    leave: async () => {
+      isLeaving = true
+      await sleep(config.LEAVE_MS)
+    },
   }
 }
 
@@ -190,13 +198,22 @@ export function visionOptions(
   }
 }
 
+const leaving = 'the server is told to end'
+
 /** Why calls cannot be answered at this moment, one sentence each. */
-async function notReady(db: Database, vision: VisionPool, dataDir: string): Promise<string[]> {
+async function notReady(store: Store, vision: VisionPool, dataDir: string): Promise<string[]> {
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is up')
-  const rows = await db.selectFrom('accounts').select('accountId').limit(1).execute()
-  if (rows.length === 0) reasons.push('the database has no account')
-  const { bavail, bsize } = statfsSync(dataDir)
-  if (bavail * bsize < freeBytesMin) reasons.push('less than 1 GiB of disk is free')
+  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1).execute()
+  const rows = await accounts.catch(() => undefined)
+  if (!rows) reasons.push('the database does not answer')
+  else if (rows.length === 0) reasons.push('the database has no account')
+  if (!store.isShared && freeBytes(dataDir) < freeBytesMin)
+    reasons.push('less than 1 GiB of disk is free')
   return reasons
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
 }

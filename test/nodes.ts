@@ -29,7 +29,9 @@ export type GateNodes = AsyncDisposable & {
 }
 
 export async function startGates(options: NodesOptions = {}): Promise<GateNodes> {
-  await using opened = new AsyncDisposableStack()
+  const opened = new AsyncDisposableStack()
+  await using guarded = new AsyncDisposableStack()
+  guarded.use(opened)
   const { folder, environment } = await placeOf(options, opened)
   const inside = opened.use(
     await startGate({ dataDir: folder(0), environment: { ...starter, ...environment } }),
@@ -44,7 +46,7 @@ export async function startGates(options: NodesOptions = {}): Promise<GateNodes>
       }),
     )
   const [a, b] = await Promise.all([start(1), start(2)])
-  const held = opened.move()
+  const held = guarded.move()
   return {
     a,
     b,
@@ -67,7 +69,9 @@ export type GalleryNodes = AsyncDisposable & {
 }
 
 export async function startGalleries(options: NodesOptions = {}): Promise<GalleryNodes> {
-  await using opened = new AsyncDisposableStack()
+  const opened = new AsyncDisposableStack()
+  await using guarded = new AsyncDisposableStack()
+  guarded.use(opened)
   const { folder, environment } = await placeOf(options, opened)
   const shared = { ...starter, ...environment, MASTER_KEY_FILE: path.join(folder(0), 'master.key') }
   const inside = opened.use(await startGallery({ dataDir: folder(0), environment: shared }))
@@ -78,7 +82,7 @@ export async function startGalleries(options: NodesOptions = {}): Promise<Galler
     return server
   }
   const [a, b] = await Promise.all([start(1), start(2)])
-  const held = opened.move()
+  const held = guarded.move()
   return { a, b, inside, start, [Symbol.asyncDispose]: () => held.disposeAsync() }
 }
 

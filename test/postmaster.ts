@@ -110,6 +110,7 @@ function startGuard(folder: string): { readonly end: () => Promise<void> } {
   return {
     end: async () => {
       const ended = once(guard, 'exit')
+      guard.ref()
       guard.stdin.end()
       await ended
     },
@@ -149,6 +150,7 @@ function isUp(child: ChildProcess): boolean {
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const ended = once(child, 'exit')
+  child.ref()
   child.kill(signal)
   await ended
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { makeDataDir, samplePhotograph } from './facegate.ts'
 import { spawnFacegate } from './process.ts'
@@ -103,4 +104,16 @@ test('SIGTERM lets a running call finish and ends with exit code 0', async () =>
   assert.equal((await running).body.ok, true)
   const code = await new Promise((resolve) => facegate.process.once('exit', resolve))
   assert.equal(code, 0)
+})
+
+test('a server that is told to end says so and goes on taking calls, then ends', async () => {
+  await using facegate = await spawnFacegate({ LEAVE_MS: '1500' })
+  const readiness = async () => (await fetch(`${facegate.url}/readyz`)).status
+  assert.equal(await readiness(), 200)
+  const ended = once(facegate.process, 'exit')
+  facegate.process.kill('SIGTERM')
+  while ((await readiness()) === 200) await sleep(10)
+  const answer = await facegate.run('svc.detect', await samplePhotograph(3))
+  assert.equal(answer.body.data.results[0].value.faceCount, 3)
+  assert.deepEqual(await ended, [0, null])
 })

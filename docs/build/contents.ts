@@ -30,11 +30,13 @@ export const contents: readonly { readonly part: string; readonly files: readonl
   {
     part: 'Operation',
     files: [
+      'docs/operations.md',
+      'docs/migrate.md',
       'docs/security.md',
       'docs/privacy.md',
       'docs/console.md',
       'docs/gate.md',
-      'docs/migrate.md',
+      'docs/observability.md',
       'docs/sizing.md',
       'docs/benchmarks.md',
     ],

@@ -1,6 +1,6 @@
-import path from 'node:path'
 import { progressBar } from '../../src/cli/progress.ts'
 import { readConfig } from '../../src/config.ts'
+import { modelsFolderOf } from '../../src/models-in-use.ts'
 import { builtinSet } from '../../src/models/pack.ts'
 import { preparePack } from '../../src/models/prepare.ts'
 import type { Descriptor } from '../../src/vision/describe.ts'
@@ -19,7 +19,7 @@ const limits = { bytesMax: 64 * 2 ** 20, pixelsMax: 1e8, sideMinPx: 32 }
  */
 export async function describeSet(place: string): Promise<Sample[]> {
   const { pictures } = await readFaceSet(place)
-  const modelsFolder = path.join(readConfig(process.env).DATA_DIR, 'models')
+  const modelsFolder = modelsFolderOf(readConfig(process.env))
   await preparePack({ folder: modelsFolder })
   const pipeline = await createPipeline({
     modelsFolder,

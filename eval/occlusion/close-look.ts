@@ -1,5 +1,5 @@
-import path from 'node:path'
 import { readConfig } from '../../src/config.ts'
+import { modelsFolderOf } from '../../src/models-in-use.ts'
 import { builtinSet } from '../../src/models/pack.ts'
 import { preparePack } from '../../src/models/prepare.ts'
 import { decode, prepareDecoder } from '../../src/vision/decode.ts'
@@ -20,7 +20,7 @@ export type CloseLook = {
 
 /** Looks at pictures as the service does, with the built-in models, as far as the mesh. */
 export async function openCloseLook() {
-  const modelsFolder = path.join(readConfig(process.env).DATA_DIR, 'models')
+  const modelsFolder = modelsFolderOf(readConfig(process.env))
   await preparePack({ folder: modelsFolder })
   prepareDecoder()
   const sessions = createSessions(modelsFolder)

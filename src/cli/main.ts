@@ -1,6 +1,8 @@
+import { backup } from './backup.ts'
 import { budget } from './budget.ts'
 import { UsageError, type Command } from './command.ts'
 import { consoleLink } from './console.ts'
+import { deletions } from './deletions.ts'
 import { evaluate } from './evaluate.ts'
 import { importFaces } from './import.ts'
 import { key } from './key.ts'
@@ -11,6 +13,7 @@ import { migrate } from './migrate.ts'
 import { models } from './models.ts'
 import { price } from './price.ts'
 import { project } from './project.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { wallet } from './wallet.ts'
 
@@ -28,6 +31,9 @@ const commands: readonly Command[] = [
   models,
   migrate,
   ledger,
+  backup,
+  restore,
+  deletions,
   evaluate,
 ]
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../config.ts'
+import { withSecrets } from '../lib/environment.ts'
 import { masterKeyFile } from '../memory.ts'
 import { columns, json } from './admin.ts'
 import { UsageError, type Command } from './command.ts'
@@ -14,10 +15,11 @@ export const migrate: Command = {
   usage: `facegate migrate --to postgres://role:password@host:5432/database [--from <folder>] [--json]
 
   Stop the server first. --from is DATA_DIR where it is not given; --to is DATABASE_URL,
-  so that the password need not be in the list of processes. Cut off, it goes on where
-  it was when it is run again. At the end every row there is held against the row here,
-  and the books of both are verified; until then no server starts on either database.
-  The master key and the models stay where they are. docs/migrate.md tells the rest.`,
+  or what DATABASE_URL_FILE holds, so that the password need not be in the list of
+  processes. Cut off, it goes on where it was when it is run again. At the end every row
+  there is held against the row here, and the books of both are verified; until then no
+  server starts on either database. The master key and the models stay where they are.
+  docs/migrate.md tells the rest.`,
   run,
 }
 
@@ -26,13 +28,16 @@ async function run(args: readonly string[]): Promise<void> {
     args: [...args],
     options: { to: text, from: text, json: { type: 'boolean', default: false } },
   })
-  const url = values.to ?? process.env['DATABASE_URL'] ?? ''
+  const problems: string[] = []
+  const url = values.to ?? withSecrets(process.env, problems)['DATABASE_URL'] ?? ''
+  if (problems.length > 0) throw new UsageError(problems.join('; '))
   if (url === '') throw new UsageError('name a database with --to or in DATABASE_URL')
   if (!/^postgres(?:ql)?:\/\//u.test(url))
     throw new UsageError('the database is named as postgres://role:password@host:5432/database')
   const config = readConfig({
     ...process.env,
     DATABASE_URL: '',
+    DATABASE_URL_FILE: '',
     ...(values.from !== undefined && { DATA_DIR: values.from }),
   })
   const teller = createTeller(Date.now)

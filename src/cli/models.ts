@@ -2,6 +2,7 @@ import { verbs } from './admin.ts'
 import type { Command } from './command.ts'
 import { install } from './models/install.ts'
 import { list } from './models/list.ts'
+import { prepare } from './models/prepare.ts'
 import { remove } from './models/remove.ts'
 import { retire } from './models/retire.ts'
 import { status } from './models/status.ts'
@@ -12,6 +13,7 @@ export const models: Command = {
   name: 'models',
   summary: 'install, try and choose the networks that the service looks with',
   usage: `facegate models list [--json]
+facegate models prepare [--json]
 facegate models install <name|folder|address> [--use] [--from <folder>] [--accept-licence] [--json]
 facegate models verify [<pack>...] [--json]
 facegate models use <pack|pack/model|builtin> [--role detector|recognizer|liveness] [--json]
@@ -20,6 +22,7 @@ facegate models status [--json]
 facegate models retire <model> --confirm <model> [--with-faces] [--json]
 
   Begin with: facegate models install recommended --use
+  prepare converts the built-in networks now, which else the first start does.
   A pack is a folder of networks with a pack.json; <name> is one of the public packs
   that list shows. --from names a folder that is looked into for the files before they
   are fetched. Licences that forbid business use, or do not say, need --accept-licence.
@@ -27,5 +30,5 @@ facegate models retire <model> --confirm <model> [--with-faces] [--json]
   status says how far the galleries have come to a new recognizer's templates; retire
   deletes those of a former one when no subject needs them any more; faces that have no
   other go with --with-faces.`,
-  run: verbs({ list, install, verify, use, remove, status, retire }),
+  run: verbs({ list, prepare, install, verify, use, remove, status, retire }),
 }

@@ -1,7 +1,7 @@
-import path from 'node:path'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
+import { modelsFolderOf } from '../models-in-use.ts'
 import type { ModelSet } from '../models/pack.ts'
 import { preparePack } from '../models/prepare.ts'
 import { visionOptions } from '../services.ts'
@@ -27,7 +27,7 @@ export async function openVision(models: readonly string[]): Promise<CliVision> 
   // A folder full of pictures may wait for as long as it takes.
   const config = { ...readConfig(process.env), QUEUE_PER_WORKER_MAX: 1e6, QUEUE_WAIT_MS_MAX: 1e9 }
   const log = createLog('warn')
-  const modelsFolder = path.join(config.DATA_DIR, 'models')
+  const modelsFolder = modelsFolderOf(config)
   await preparePack({ folder: modelsFolder, onProgress: () => {}, log })
   const set = await chosenSet(models, modelsFolder)
   const pool = openPool(visionOptions(config, { modelsFolder, set, clock: systemClock, log }))

@@ -6,6 +6,7 @@ import { refusal } from '../http/refusal.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { inAccount } from '../lib/account.ts'
+import { noted } from '../lib/trace.ts'
 import { firstAccountId } from '../store/projects.ts'
 import { touchSession } from '../store/sessions.ts'
 import { csvStream } from './csv.ts'
@@ -126,5 +127,5 @@ function refuse(error: unknown, { log }: ConsoleServices): Answer {
   if (error instanceof ActionError)
     return { status: statuses[error.code] ?? 422, body: { detail: error.message } }
   if (error instanceof LedgerError) return { status: 409, body: { detail: `${error.message}.` } }
-  return refusal(error, newId(), log)
+  return refusal(error, noted().requestId ?? newId(), log)
 }

@@ -13,7 +13,7 @@ import {
 } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
-import { identifyThresholdOf } from '../store/projects.ts'
+import { firstAccountId, identifyThresholdOf } from '../store/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { switchesOfProject, type Switches } from '../store/switches.ts'
 import { findSubject, findSubjects, subjectsOfGroup, touchSubjects } from '../store/subjects.ts'
@@ -190,15 +190,17 @@ function models({
 
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
   const wrapped = await store.read(listGalleryKeys)
-  if (wrapped.length === 0) createKeyFile(masterKeyFile)
+  // A second server that made a key of its own would not read what the first one writes.
+  const isFirst = !store.isShared || (await firstAccountId(store.db)) === undefined
+  if (wrapped.length === 0 && isFirst) createKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   for (const key of wrapped) openGalleryKey(keyring, key)
   return keyring
 }
 
-/** At the start no memory is behind, so that nobody needs to be told of removals. */
+/** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
 async function load(store: Store, follow: Follow): Promise<void> {
-  await store.write(forgetRemovals)
+  if (!store.isShared) await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }
 

@@ -4,11 +4,13 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   writeFileSync,
   writeSync,
+  type Stats,
 } from 'node:fs'
 import path from 'node:path'
 import { decrypt, encrypt, keyBytes } from '../lib/aes-gcm.ts'
@@ -27,15 +29,17 @@ export type Wrapped = { readonly masterKeyId: string; readonly wrapped: Uint8Arr
 type MasterKeys = ReadonlyMap<string, Buffer>
 
 /**
- * Opens the file of the master key. It is read again when a key is asked for that was not in it:
- * a rotation may have happened beside this process.
+ * Opens the file of the master key. It is read again before a key is wrapped, and when one is asked
+ * for that was not in it: a rotation may have happened beside this process, and what is wrapped by a
+ * key that is being destroyed is lost.
  *
- * @throws Error when others than the owner may read the file, or it holds no keys.
+ * @throws Error when others may read the file, or it holds no keys.
  */
 export function openKeyring(file: string): Keyring {
   let keys = readKeys(file)
   return {
     wrap: (key, boundTo) => {
+      keys = readKeys(file)
       const [newest] = keys
       if (!newest) throw new Error(`${file} holds no key`)
       const [masterKeyId, masterKey] = newest
@@ -50,9 +54,20 @@ export function openKeyring(file: string): Keyring {
   }
 }
 
-/** Makes the file with its first key, unless it is there. */
-export function createKeyFile(file: string): void {
-  if (!existsSync(file)) replaceKeys(file, new Map([newMasterKey()]))
+/** Makes the file with its first key, unless it is there. @returns whether it was made. */
+export function createKeyFile(file: string): boolean {
+  if (existsSync(file)) return false
+  // With the database on a server nothing else may have made the data folder yet.
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  replaceKeys(file, new Map([newMasterKey()]))
+  return true
+}
+
+/** The id of the key that is wrapped by. */
+export function newestMasterKeyId(file: string): string {
+  const [id] = readKeys(file).keys()
+  if (id === undefined) throw new Error(`${file} holds no key`)
+  return id
 }
 
 /** Puts a new key before the others: from now on keys are wrapped by it. @returns its id. */
@@ -74,10 +89,13 @@ function newMasterKey(): [string, Buffer] {
 }
 
 function readKeys(file: string): MasterKeys {
+  if (!existsSync(file))
+    throw new Error(
+      `there is no master key in ${file}; all servers of a database have the same one`,
+    )
   const descriptor = openSync(file, 'r')
   try {
-    const isShared = (fstatSync(descriptor).mode & 0o077) !== 0
-    if (isShared && process.platform !== 'win32')
+    if (process.platform !== 'win32' && isExposed(fstatSync(descriptor)))
       throw new Error(`others may read the master key: chmod 600 ${file}`)
     const lines = readFileSync(descriptor, 'utf8').split('\n').filter(Boolean)
     const keys = new Map(lines.map((line) => parseLine(line, file)))
@@ -86,6 +104,14 @@ function readKeys(file: string): MasterKeys {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/**
+ * The file is for its owner alone. One of root's may also be read by its group: so a mounted secret
+ * comes to a process that is not root, and nobody in the group can change it.
+ */
+function isExposed({ mode, uid }: Pick<Stats, 'mode' | 'uid'>): boolean {
+  return (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
 }
 
 /** A line is the id of a key and its 32 bytes in base64. */

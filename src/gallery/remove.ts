@@ -18,20 +18,28 @@ export async function deleteSubject(
   nowUtc: string,
 ): Promise<DeletionRecord> {
   const { subjectId, galleryId, externalId } = subject
-  const faceIds = (await facesOf(tx, subjectId)).map(({ faceId }) => faceId)
   const record: DeletionRecord = {
     deletionId: newId(),
     subjectId,
     tenantId: (await findGallery(tx, galleryId))?.accountId ?? '',
     groups: [...((await groupsOf(tx, [subjectId])).get(subjectId) ?? [])],
     externalId,
-    embeddingCount: faceIds.length,
+    embeddingCount: await eraseSubject(tx, subject),
     deletedAtUtc: nowUtc,
   }
+  await addDeletion(tx, galleryId, record)
+  return record
+}
+
+/** What a deletion takes away, without its record. @returns how many faces there were. */
+export async function eraseSubject(
+  tx: Tx,
+  { subjectId, galleryId }: Pick<SubjectRow, 'subjectId' | 'galleryId'>,
+): Promise<number> {
+  const faceIds = (await facesOf(tx, subjectId)).map(({ faceId }) => faceId)
   const sequence = await countChange(tx, { galleryId, subjects: -1, faces: -faceIds.length })
   await removeFaces(tx, { galleryId, sequence }, faceIds)
   await removeSubject(tx, subjectId)
   await scrubAnswers(tx, subjectId)
-  await addDeletion(tx, galleryId, record)
-  return record
+  return faceIds.length
 }

@@ -1,14 +1,23 @@
 import type { Store } from '../store/database.ts'
 import { holdGallery, listGalleryKeys, removeGalleryKey } from '../store/galleries.ts'
+import type { GalleryKeyRow } from '../store/schema.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
-import { addMasterKey, keepMasterKey, openKeyring } from './keyring.ts'
-import { createSubjectKeys, makeGalleryKey } from './subject-keys.ts'
+import type { Tx } from '../store/tx.ts'
+import { addMasterKey, keepMasterKey, newestMasterKeyId, openKeyring } from './keyring.ts'
+import {
+  createSubjectKeys,
+  makeGalleryKey,
+  masterKeyLock,
+  type SubjectKeys,
+} from './subject-keys.ts'
 
 export type Rotation = { readonly galleries: number; readonly subjects: number }
 
 export type RotationOptions = {
   readonly store: Store
   readonly masterKeyFile: string
+  /** Whether the new master key is in the file already, on every server; else it is made. */
+  readonly isPrepared?: boolean
   readonly nowMs: () => number
   readonly onProgress?: (rewrapped: number) => void
 }
@@ -25,34 +34,66 @@ const subjectsAtATime = 200
  * master key goes last.
  */
 export async function rotateKeys(options: RotationOptions): Promise<Rotation> {
-  const { store, masterKeyFile, nowMs, onProgress } = options
-  const masterKeyId = addMasterKey(masterKeyFile)
+  const { store, masterKeyFile, isPrepared = false } = options
+  const masterKeyId = isPrepared ? newestMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
+  const galleryIds = new Set<string>()
+  let subjects = 0
+  do {
+    const old = olderKeys(await store.read(listGalleryKeys), masterKeyId)
+    for (const { galleryId } of old) galleryIds.add(galleryId)
+    subjects += await rewrapAll(old, subjects, options)
+    // A server may have wrapped a gallery's first key by the old one until a moment ago.
+  } while (!(await store.write((tx) => destroyOlder(tx, masterKeyFile, masterKeyId))))
+  await store.checkpoint()
+  return { galleries: galleryIds.size, subjects }
+}
+
+function olderKeys(keys: readonly GalleryKeyRow[], masterKeyId: string): readonly GalleryKeyRow[] {
+  return keys.filter((key) => key.masterKeyId !== masterKeyId)
+}
+
+/** @returns how many subjects have keys under the newest master key now. */
+async function rewrapAll(
+  old: readonly GalleryKeyRow[],
+  before: number,
+  { store, masterKeyFile, nowMs, onProgress }: RotationOptions,
+): Promise<number> {
   const keyring = openKeyring(masterKeyFile)
   const keys = createSubjectKeys(keyring, nowMs)
-  const old = await store.read(listGalleryKeys)
   const newestMs = Math.max(nowMs(), ...old.map(({ createdAtMs }) => createdAtMs + 1))
   const galleryIds = new Set(old.map(({ galleryId }) => galleryId))
   await store.write(async (tx) => {
     for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
   let subjects = 0
-  for (const { keyId, galleryId } of old) {
-    for (let count = subjectsAtATime; count === subjectsAtATime; onProgress?.(subjects)) {
-      count = await store.write(async (tx) => {
-        await holdGallery(tx, galleryId, 'alone')
-        const some = await subjectsUnderKey(tx, keyId, subjectsAtATime)
-        for (const subject of some)
-          await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
-        return some.length
-      })
+  for (const key of old) {
+    const some = (tx: Tx) => rewrapSome(tx, key, keys)
+    for (let count = await store.write(some); count > 0; count = await store.write(some)) {
       subjects += count
+      onProgress?.(before + subjects)
     }
-    await store.write(async (tx) => {
-      await holdGallery(tx, galleryId, 'alone')
-      await removeGalleryKey(tx, keyId)
-    })
+    await store.write((tx) => removeUnused(tx, key))
   }
+  return subjects
+}
+
+async function rewrapSome(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promise<number> {
+  await holdGallery(tx, key.galleryId, 'alone')
+  const some = await subjectsUnderKey(tx, key.keyId, subjectsAtATime)
+  for (const subject of some)
+    await changeSubject(tx, subject.subjectId, await keys.rewrap(tx, subject))
+  return some.length
+}
+
+async function removeUnused(tx: Tx, key: GalleryKeyRow): Promise<void> {
+  await holdGallery(tx, key.galleryId, 'alone')
+  await removeGalleryKey(tx, key.keyId)
+}
+
+/** Whoever wraps a key after this transaction finds the file changed. */
+async function destroyOlder(tx: Tx, masterKeyFile: string, masterKeyId: string): Promise<boolean> {
+  await tx.lock(masterKeyLock, 'alone')
+  if (olderKeys(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   keepMasterKey(masterKeyFile, masterKeyId)
-  await store.checkpoint()
-  return { galleries: galleryIds.size, subjects }
+  return true
 }

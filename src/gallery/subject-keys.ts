@@ -24,6 +24,9 @@ export type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 type NewSubject = Pick<SubjectRow, 'subjectId' | 'galleryId'>
 export type KeyedSubject = Pick<SubjectRow, 'subjectId' | 'keyId' | 'wrappedKey'>
 
+/** Held together by who wraps by the master key, alone by who takes an older one away. */
+export const masterKeyLock = 'master key'
+
 export function createSubjectKeys(keyring: Keyring, nowMs: () => number): SubjectKeys {
   /** Keys of galleries that were unwrapped before: one step of two is spared. */
   const opened = new Map<string, Buffer>()
@@ -75,6 +78,7 @@ export async function makeGalleryKey(
   galleryId: string,
   nowMs: number,
 ): Promise<GalleryKeyRow> {
+  await tx.lock(masterKeyLock, 'together')
   const keyId = newId()
   const wrapped = keyring.wrap(randomBytes(keyBytes), galleryKeyBoundTo({ keyId, galleryId }))
   const row = { keyId, galleryId, ...wrapped, createdAtMs: nowMs }

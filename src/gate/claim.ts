@@ -12,12 +12,14 @@ import { permit } from './permit.ts'
 import { recall, type Moment } from './replay.ts'
 import type { Fingerprint } from './seal.ts'
 
-export type ClaimOptions = Moment & {
+export type ClaimSettings = {
   /** For projects and accounts that have none of their own. */
   readonly limits: Limits
   readonly unitMicros: Micros
   readonly attemptMsMax: number
 }
+
+export type ClaimOptions = ClaimSettings & Moment
 
 export type Question = {
   readonly visit: Visit
@@ -48,11 +50,17 @@ const imagesMax = 10
  * passes has the price set aside and an attempt of its own. Every call takes a token where there is
  * one, whatever becomes of it.
  */
-export async function claim(tx: Tx, question: Question, options: ClaimOptions): Promise<Claim> {
+export async function claim(
+  tx: Tx,
+  question: Question,
+  settings: ClaimSettings & { readonly moment: () => Moment },
+): Promise<Claim> {
   const { visit, paid } = question
   const { keyId, projectId } = visit.caller
-  const { nowMs, steadyUs } = options
   const facts = await tx.facts({ keyId, action: visit.action })
+  // Now is when the claim's turn has come: it may have waited for others of its project.
+  const options = { ...settings, ...settings.moment() }
+  const { nowMs, steadyUs } = options
   if (!facts) return { kind: 'unauthorized', state: 'unknown' }
   const state = keyState(facts, new Date(nowMs))
   if (state !== 'active') return { kind: 'unauthorized', state }

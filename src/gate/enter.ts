@@ -4,7 +4,7 @@ import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass, Visit } from './arrival.ts'
 import { claimAtOnce } from './claim-at-once.ts'
-import { claim, type Claim, type ClaimOptions, type Question } from './claim.ts'
+import { claim, type Claim, type ClaimSettings, type Question } from './claim.ts'
 import { unauthorized } from './identify.ts'
 import { limitHeaders, type Tokens } from './limit.ts'
 import { codeOf, logCall } from './log.ts'
@@ -20,7 +20,7 @@ export type Entry = { readonly headers: Readonly<Record<string, string>> } & (
   | { readonly kind: 'pass'; readonly pass: Pass }
 )
 
-export type EntranceOptions = Omit<ClaimOptions, keyof Moment> & {
+export type EntranceOptions = ClaimSettings & {
   readonly twins: Twins
   readonly twinMsMax: number
   readonly moment: () => Moment
@@ -38,7 +38,7 @@ export function createEntrance(store: Store, options: EntranceOptions) {
       const asking: Question = { ...question, paid }
       const claimed =
         (await claimAtOnce(store, asking, { ...options, ...moment() })) ??
-        (await store.write((tx) => claim(tx, asking, { ...options, ...moment() })))
+        (await store.write((tx) => claim(tx, asking, options)))
       if (claimed.kind === 'unauthorized') throw new HttpError(401, unauthorized[claimed.state])
       if (claimed.kind !== 'twin') return conclude(claimed, () => twins.begin(scope))
       paid = claimed.tokens

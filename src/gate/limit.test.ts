@@ -38,6 +38,32 @@ test('no window of time ever admits more than burst + rate × its length', () =>
   )
 })
 
+test('two servers, of which one is ahead by less than a second, admit no more than one would', () => {
+  const few = fc.record({
+    sustainedPerS: fc.integer({ min: 5, max: 50 }),
+    burst: fc.integer({ min: 1, max: 10 }),
+  })
+  const calls = fc.array(
+    fc.record({ gapUs: fc.integer({ min: 0, max: 20_000 }), isAhead: fc.boolean() }),
+    { minLength: 100, maxLength: 300 },
+  )
+  fc.assert(
+    fc.property(few, calls, fc.integer({ min: 0, max: 900_000 }), (limit, made, aheadUs) => {
+      let fullAtUs: number | null = null
+      let nowUs = startUs
+      let admitted = 0
+      for (const { gapUs, isAhead } of made) {
+        nowUs += gapUs
+        const tokens = takeToken(limit, fullAtUs, isAhead ? nowUs + aheadUs : nowUs)
+        fullAtUs = tokens.fullAtUs
+        if (tokens.isAdmitted) admitted++
+      }
+      const mostUs = nowUs - startUs + aheadUs
+      assert.ok(admitted <= limit.burst + (limit.sustainedPerS * mostUs) / 1e6 + 1e-6)
+    }),
+  )
+})
+
 test('who keeps to the sustained rate is never refused', () => {
   fc.assert(
     fc.property(limits, fc.array(fc.integer({ min: 0, max: 1000 })), (limit, delaysUs) => {

@@ -15,24 +15,29 @@ export type Tokens = {
 
 const usPerS = 1_000_000
 
+/** Clocks of servers on one database, and a call's moment and its turn, are not further apart. */
+const apartUsMax = usPerS
+
 /**
  * Is there a token left? A token bucket in whole microseconds (the generic cell rate algorithm): all
  * that is kept is the moment at which the bucket is full again, and each token puts it off by one
  * interval. Burst and sustained rate are one decision, so that neither can be spent without the
- * other. A debt beyond one whole bucket only comes of a clock that was set back before a restart: it
- * is forgiven down to that, so that nobody waits longer than one interval.
+ * other. A debt far beyond one whole bucket only comes of a clock that was set back before a restart:
+ * it is forgiven down to that, so that nobody waits longer than one interval. A little beyond, it is
+ * another server's clock that is ahead, and forgiving it would give tokens away at every refusal.
  */
 export function takeToken(limits: Limits, fullAtUs: number | null, nowUs: number): Tokens {
   const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
   const capacityUs = limits.burst * intervalUs
-  const debtUs = Math.min(Math.max((fullAtUs ?? nowUs) - nowUs, 0), capacityUs)
+  const owedUs = Math.max((fullAtUs ?? nowUs) - nowUs, 0)
+  const debtUs = owedUs > capacityUs + apartUsMax ? capacityUs : owedUs
   const isAdmitted = debtUs + intervalUs <= capacityUs
   const leftUs = isAdmitted ? debtUs + intervalUs : debtUs
   return {
     isAdmitted,
     fullAtUs: nowUs + leftUs,
     burst: limits.burst,
-    remaining: Math.floor((capacityUs - leftUs) / intervalUs),
+    remaining: Math.max(0, Math.floor((capacityUs - leftUs) / intervalUs)),
     resetS: Math.ceil(leftUs / usPerS),
     retryAfterS: Math.max(1, Math.ceil((debtUs + intervalUs - capacityUs) / usPerS)),
   }

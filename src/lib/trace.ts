@@ -52,7 +52,7 @@ export type Watch = {
 type Call = { facts: Facts; readonly watch: Watch; readonly whole: Trace | undefined }
 type Place = { readonly call: Call; readonly here: Trace | undefined }
 
-/** Where in which call the code runs: the only state of this kind in the program. */
+/** Where in which call the code runs. */
 const places = new AsyncLocalStorage<Place>()
 
 export type CallStart = {

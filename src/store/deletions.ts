@@ -15,12 +15,20 @@ export async function addDeletion(
   galleryId: string,
   record: DeletionRecord,
 ): Promise<void> {
-  const row = { ...record, galleryId, groups: JSON.stringify(record.groups) }
-  await tx.lock(`deletions:${record.tenantId}`, 'alone')
-  const rowHash = deletionHash(await lastHash(tx, record.tenantId), row)
+  await enterDeletion(tx, { ...record, galleryId, groups: JSON.stringify(record.groups) })
+}
+
+/** Puts a record, of now or of before a restore, at the end of its account's chain. */
+export async function enterDeletion(
+  tx: Tx,
+  row: Omit<DeletionRow, 'seq' | 'rowHash'>,
+): Promise<void> {
+  await tx.lock(`deletions:${row.tenantId}`, 'alone')
+  const rowHash = deletionHash(await lastHash(tx, row.tenantId), row)
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }
 
+/** The end of an account's chain; 32 zero bytes before its first record. */
 async function lastHash(reading: Reading, tenantId: string): Promise<Uint8Array> {
   const query = reading.build
     .selectFrom('deletions')
@@ -32,7 +40,10 @@ async function lastHash(reading: Reading, tenantId: string): Promise<Uint8Array>
 }
 
 /** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
-function deletionHash(before: Uint8Array, row: Omit<DeletionRow, 'seq' | 'rowHash'>): Buffer {
+export function deletionHash(
+  before: Uint8Array,
+  row: Omit<DeletionRow, 'seq' | 'rowHash'>,
+): Buffer {
   const fields = [
     row.deletionId,
     row.galleryId,

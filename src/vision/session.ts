@@ -10,6 +10,10 @@ import type { InstalledModel } from '../models/pack.ts'
 import { channelsOf, matchInput } from './network-input.ts'
 import type { DeclaredInput, NetworkInput, Size } from './network-input.ts'
 
+// From 1.29 on the runtime tells its maker of machine, process and networks, and keeps an id of the
+// machine in the home folder. It looks here once, when the first network of a process is loaded.
+process.env['ORT_DISABLE_TELEMETRY'] = '1'
+
 /** Output name → its values, flat. */
 export type Outputs = Readonly<Record<string, Float32Array>>
 

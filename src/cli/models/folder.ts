@@ -1,7 +1,7 @@
-import path from 'node:path'
 import { readConfig } from '../../config.ts'
+import { modelsFolderOf } from '../../models-in-use.ts'
 
-/** The folder of models of the environment's DATA_DIR. */
+/** The folder of models of the environment. */
 export function modelsFolder(): string {
-  return path.join(readConfig(process.env).DATA_DIR, 'models')
+  return modelsFolderOf(readConfig(process.env))
 }

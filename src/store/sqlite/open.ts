@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { Kysely, Migrator } from 'kysely'
 import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
@@ -36,6 +37,8 @@ export async function openMovingStore(dataDir: string, { atCommit }: StoreOption
     db,
     provider: { getMigrations: () => Promise.resolve(migrations) },
   })
+  if (isOfLaterVersion(connection))
+    throw new Error(`a later version has migrated ${file}: start that one, or restore a copy`)
   const { error } = await migrator.migrateToLatest()
   if (error)
     throw new Error('the database could not be brought to the current schema', { cause: error })
@@ -63,6 +66,14 @@ export async function openMovingStore(dataDir: string, { atCommit }: StoreOption
       await db.destroy()
     },
   }
+}
+
+/** There is one server here, so old and new code need not get along: an older one stays out. */
+function isOfLaterVersion(connection: DatabaseSync): boolean {
+  const sql = `select 1 from sqlite_schema where name = 'kysely_migration'`
+  if (!connection.prepare(sql).get()) return false
+  const done = connection.prepare('select name from kysely_migration').all()
+  return done.some(({ name }) => !(String(name) in migrations))
 }
 
 /** One after the other: a snapshot belongs to its connection. */

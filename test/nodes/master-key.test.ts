@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { migratedDatabase } from '../engine.ts'
+import { images, startGallery } from '../gallery.ts'
+import { postgresMissing } from '../postgres.ts'
+
+test(
+  'a second server makes no master key of its own, and reads by that of the first',
+  { skip: postgresMissing ?? false },
+  async () => {
+    await using database = await migratedDatabase()
+    const environment = { DATABASE_URL: database.url }
+    const other = await mkdtemp(path.join(tmpdir(), 'facegate-other-'))
+    await using first = await startGallery({ environment })
+    const { key } = first
+    const startOther = () => startGallery({ environment, dataDir: other, key })
+    await assert.rejects(startOther(), /there is no master key in .* have the same one/u)
+    await copyFile(path.join(first.dataDir, 'master.key'), path.join(other, 'master.key'))
+    await using second = await startOther()
+    await second.value('svc.enroll', images('Ann'))
+    assert.equal((await first.value('svc.identify', images('Ann'))).matched, true)
+    await rm(other, { recursive: true })
+  },
+)

@@ -1,0 +1,3 @@
+import { onPostgres } from '../engine.ts'
+
+await onPostgres(() => import('../master-key.test.ts'))
