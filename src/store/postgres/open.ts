@@ -4,6 +4,7 @@ import { keyFinder, type KeyHit } from '../keys.ts'
 import { refuseUnfinished } from '../move/mark.ts'
 import { aboutPostgres } from './about.ts'
 import { claimAtOnce } from './at-once.ts'
+import { createBatches } from './batches.ts'
 import { databaseOf, databaseOn } from './kysely.ts'
 import { migrate } from './migrate.ts'
 import { makeMonths } from './months.ts'
@@ -42,16 +43,17 @@ export async function openPostgresStore(
   opened.defer(() => clock.close())
   opened.use(await keepHouse(pool, log))
   const writing: TransactionOptions = { begin: 'write', redo: 'race', atCommit }
+  const batches = createBatches(pool, { atCommit })
   const held = opened.move()
   return {
     isShared: true,
     steadyClock: clock.now,
     connections: pool.counts,
     db: databaseOf(pool),
-    write: (job) => transact(pool, writing, (running) => job(postgresTx(running))),
+    write: (job) => transact(pool, writing, (running) => job(postgresTx(running, batches))),
     change: (job) =>
-      transact(pool, { begin: 'write', atCommit }, async (running) => {
-        const tx = postgresTx(running)
+      transact(pool, { begin: 'write' }, async (running) => {
+        const tx = postgresTx(running, batches)
         await tx.lock('change', 'alone')
         return job({ db: databaseOn(running), tx })
       }),
@@ -62,7 +64,7 @@ export async function openPostgresStore(
       return found?.key
     }),
     about: () => aboutPostgres(pool, url, Date.now()),
-    claimAtOnce: (asked) => claimAtOnce(pool, asked),
+    claimAtOnce: (asked) => claimAtOnce(batches, asked),
     close: () => held.disposeAsync(),
   }
 }
