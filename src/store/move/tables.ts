@@ -1,7 +1,8 @@
 import type { Schema } from '../schema.ts'
+import type { VectorsSchema } from '../vectors-schema.ts'
 
-/** A table that is moved; `ledgerPostings` is a view. */
-export type TableName = Exclude<keyof Schema, 'ledgerPostings'>
+/** A table that is moved; `ledgerPostings` is a view, and vectors are made of templates. */
+export type TableName = Exclude<keyof Schema, 'ledgerPostings' | keyof VectorsSchema>
 
 export type MovingTable = {
   readonly name: TableName
