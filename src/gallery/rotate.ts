@@ -78,7 +78,8 @@ async function rewrapAll(
       subjects += count
       onProgress?.(before + subjects)
     }
-    const space = { galleryId: key.galleryId, space: key.keyId, limit: subjectsAtATime }
+    const { galleryId, keyId } = key
+    const space = { galleryId, space: keyId, limit: subjectsAtATime }
     for (let count = moveOut ? subjectsAtATime : 0; count === subjectsAtATime;)
       count = (await store.write((tx) => moveOut?.(tx, space))) ?? 0
     await store.write((tx) => removeUnused(tx, key))
