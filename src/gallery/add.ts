@@ -97,7 +97,7 @@ export async function addFace(
   { template, qualityScore, crop }: NewFace,
   adding: Adding,
 ): Promise<string> {
-  const { subjectId, galleryId } = subject
+  const { subjectId, galleryId, keyId } = subject
   const { keys, remember, nowUtc } = adding
   const tenantId = await requireRoom(tx, subject, adding)
   const faceId = newId()
@@ -115,7 +115,7 @@ export async function addFace(
   })
   const sealed = sealTemplate(key, { ...place, modelId }, template)
   await addTemplate(tx, { galleryId, faceId, modelId, sealed })
-  await remember(tx, place, template)
+  await remember(tx, { ...place, keyId }, template)
   if (crop) {
     const { projectId, jpeg } = crop
     await addCrop(tx, { faceId, projectId, sealed: sealCrop(key, place, jpeg) })

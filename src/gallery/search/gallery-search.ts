@@ -20,7 +20,7 @@ export type GallerySearch = {
   ) => Promise<readonly Candidate[]>
   /** Faces that are compared by a model; without one all faces, whatever they are compared by. */
   readonly size: (galleryId: string, modelId?: string) => Promise<number>
-  /** Belongs into each transaction that stores a template, after its change of the gallery is counted. */
+  /** Belongs into each transaction that stores a template, which holds the gallery alone. */
   readonly remember: (tx: Tx, place: RememberedPlace, template: Template) => Promise<void>
   /** Brings what is held beside the store up to all that is committed at the moment of the call. */
   readonly follow: (galleryId: string) => Promise<void>
@@ -28,11 +28,12 @@ export type GallerySearch = {
   readonly tend: (signal: AbortSignal) => Promise<void>
 }
 
-/** Whose template it is. */
+/** Whose template it is, and the gallery's key that wraps the subject's. */
 export type RememberedPlace = {
   readonly galleryId: string
   readonly subjectId: string
   readonly faceId: string
+  readonly keyId: string
 }
 
 /** What a search works with. */

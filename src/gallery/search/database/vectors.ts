@@ -1,6 +1,5 @@
 import { holdGallery } from '../../../store/galleries.ts'
 import type { StoredTemplate } from '../../../store/templates.ts'
-import { findSubject } from '../../../store/subjects.ts'
 import type { Reading, Tx } from '../../../store/tx.ts'
 import {
   putVectors,
@@ -14,25 +13,16 @@ import type { RememberedPlace } from '../gallery-search.ts'
 import { rowPoint } from './point.ts'
 import type { Spaces } from './spaces.ts'
 
-/** With the gallery's key that wraps that of the subject. */
-type KeyedPlace = RememberedPlace & { readonly keyId: string }
-
 export type Vectoring = { readonly spaces: Spaces; readonly openStored: OpenStored }
 
-/**
- * Keeps the vector of a template that is being stored. The subject is asked for again, now that the
- * gallery is locked: its key may have been rotated since it was read.
- */
+/** Keeps the vector of a template that is being stored. */
 export async function rememberVector(
   tx: Tx,
   place: RememberedPlace,
   template: Template,
   spaces: Spaces,
 ): Promise<void> {
-  const subject = await findSubject(tx, place.galleryId, place)
-  if (!subject) throw new Error(`there is no subject ${place.subjectId}`)
-  const { keyId } = subject
-  await putVectors(tx, [await vectorOf(tx, { ...place, keyId }, template, spaces)])
+  await putVectors(tx, [await vectorOf(tx, place, template, spaces)])
 }
 
 /** The vectors of stored templates; one that does not open has one that matches nobody. */
@@ -91,7 +81,7 @@ export async function moveVectors(
 
 async function vectorOf(
   reading: Reading,
-  place: KeyedPlace,
+  place: RememberedPlace,
   template: Template,
   spaces: Spaces,
 ): Promise<NewVector> {
@@ -103,7 +93,7 @@ async function vectorOf(
   return { ...kept, slack, embedding: halves }
 }
 
-function placeOf({ keyId, ...place }: KeyedPlace, modelId: string, spaces: Spaces) {
+function placeOf({ keyId, ...place }: RememberedPlace, modelId: string, spaces: Spaces) {
   const { galleryId, faceId, subjectId } = place
   return { galleryId, faceId, modelId, subjectId, space: spaces.of(keyId) }
 }
