@@ -191,7 +191,8 @@ function models({
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
   const wrapped = await store.read(listGalleryKeys)
   // A second server that made a key of its own would not read what the first one writes.
-  const isFirst = !store.isShared || (await firstAccountId(store.db)) === undefined
+  const isFirst =
+    !store.isShared || (store.isFirst && (await firstAccountId(store.db)) === undefined)
   if (wrapped.length === 0 && isFirst) createKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   for (const key of wrapped) openGalleryKey(keyring, key)
@@ -200,7 +201,7 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
 
 /** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
 async function load(store: Store, follow: Follow): Promise<void> {
-  if (!store.isShared) await store.write(forgetRemovals)
+  if (store.isFirst) await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }
 
