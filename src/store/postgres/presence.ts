@@ -16,7 +16,7 @@ const againMs = 1000
  * however that dies: who comes next and can hold it alone is the first.
  */
 export async function announce(url: string, log?: Pick<Log, 'warn'>): Promise<Presence> {
-  let isLeaving = false
+  const leaving = new AbortController()
   let client = await connect()
   const { rows } = await client.query<{ isFirst: boolean }>(
     `select pg_try_advisory_lock(${name}) as "isFirst"`,
@@ -28,7 +28,7 @@ export async function announce(url: string, log?: Pick<Log, 'warn'>): Promise<Pr
   return {
     isFirst,
     leave: async () => {
-      isLeaving = true
+      leaving.abort()
       await client.end().catch(() => undefined)
     },
   }
@@ -48,12 +48,12 @@ export async function announce(url: string, log?: Pick<Log, 'warn'>): Promise<Pr
   /** A connection that ended takes its lock along: another one takes it again. */
   function watch(watched: Client): void {
     watched.once('end', () => {
-      if (!isLeaving) void comeBack()
+      if (!leaving.signal.aborted) void comeBack()
     })
   }
 
   async function comeBack(): Promise<void> {
-    while (!isLeaving) {
+    while (!leaving.signal.aborted) {
       await sleep(againMs, undefined, { ref: false })
       try {
         client = await connect()
