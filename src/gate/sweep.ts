@@ -22,8 +22,11 @@ export async function sweep(
  * Ends what a process which is no more left running: everything, but where others were at work before
  * this one only what is overdue. @returns how many there were.
  */
-export async function expireLeft(tx: Tx, moment: Moment, isFirst: boolean): Promise<number> {
-  const { nowMs, steadyUs } = moment
+export async function expireLeft(
+  tx: Tx,
+  { nowMs, steadyUs }: Pick<Moment, 'nowMs' | 'steadyUs'>,
+  isFirst: boolean,
+): Promise<number> {
   const deadlineMs = isFirst ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)
   const left = await tx.attempts.overdue({ deadlineMs, limit: -1 })
   for (const attempt of left) await expire(tx, attempt, nowMs)

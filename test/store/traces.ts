@@ -48,8 +48,8 @@ export const traces = {
     same(await ask.brokenDeletions(store.db), [])
     await store.read(async (reading) => {
       same(await ask.tenantsWithDeletions(reading), [accountId])
-      const [first, ...others] = await ask.deletionsAfter(reading, accountId, undefined, 9)
-      same(others, await ask.deletionsAfter(reading, accountId, first?.deletionId, 9))
+      const [oldest, ...others] = await ask.deletionsAfter(reading, accountId, undefined, 9)
+      same(others, await ask.deletionsAfter(reading, accountId, oldest?.deletionId, 9))
       assert.equal(others.length, 5)
       await assert.rejects(ask.deletionsAfter(reading, accountId, 'none', 9), /no deletion record/u)
       const rows = [{ subjectId: 's1' }, { subjectId: 'alive' }]

@@ -1,6 +1,7 @@
 import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { keyFinder, type KeyHit } from '../keys.ts'
+import { refuseUnfinished } from '../move/mark.ts'
 import { aboutPostgres } from './about.ts'
 import { claimAtOnce } from './at-once.ts'
 import { createBatches } from './batches.ts'
@@ -38,6 +39,7 @@ export async function openPostgresStore(
   const pool = openPool(url, { connectionsMax, statementMsMax, log })
   opened.defer(() => pool.close())
   await migrate(pool, log)
+  await refuseUnfinished(pool)
   await checkRole(pool, log)
   const clock = await joinClock(pool, { version, log, isServer })
   opened.defer(() => clock.close())
