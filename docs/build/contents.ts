@@ -31,6 +31,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
     part: 'Operation',
     files: [
       'docs/operations.md',
+      'docs/migrate.md',
       'docs/security.md',
       'docs/privacy.md',
       'docs/console.md',

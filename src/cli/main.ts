@@ -9,6 +9,7 @@ import { key } from './key.ts'
 import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { log } from './log.ts'
+import { migrate } from './migrate.ts'
 import { models } from './models.ts'
 import { price } from './price.ts'
 import { project } from './project.ts'
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   price,
   log,
   models,
+  migrate,
   ledger,
   backup,
   restore,

@@ -18,6 +18,7 @@ export async function claimAtOnce(
   const { projectId, keyId } = visit.caller
   const key = { projectId, requestId: visit.requestId.toLowerCase() }
   const facts = await ask({
+    projectId,
     keyId,
     action: visit.action,
     requestId: key.requestId,

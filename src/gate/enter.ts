@@ -1,5 +1,6 @@
 import { HttpError, unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { createLines } from '../lib/lines.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyFacts } from '../store/keys.ts'
 import type { Arrival, Pass, Visit } from './arrival.ts'
@@ -29,6 +30,12 @@ export type EntranceOptions = ClaimSettings & {
 /** Claims, and where a twin of the call is at work, waits for it and claims again. */
 export function createEntrance(store: Store, options: EntranceOptions) {
   const { twins, twinMsMax, moment } = options
+  const inLine = createLines()
+  // Claims of a project wait for each other in the database, each with a connection: better here.
+  const claimInTurn = (asking: Question): Promise<Claim> => {
+    const ask = () => store.write((tx) => claim(tx, asking, options))
+    return store.isShared ? inLine(asking.visit.caller.projectId, ask) : ask()
+  }
   return async (caller: KeyFacts, { asked, ...arrival }: Arrival): Promise<Entry> => {
     const visit: Visit = { ...arrival, caller }
     const question = { visit, asked: withContent(visit, asked), token: newId() }
@@ -38,7 +45,7 @@ export function createEntrance(store: Store, options: EntranceOptions) {
       const asking: Question = { ...question, paid }
       const claimed =
         (await claimAtOnce(store, asking, { ...options, ...moment() })) ??
-        (await store.write((tx) => claim(tx, asking, options)))
+        (await claimInTurn(asking))
       if (claimed.kind === 'unauthorized') throw new HttpError(401, unauthorized[claimed.state])
       if (claimed.kind !== 'twin') return conclude(claimed, () => twins.begin(scope))
       paid = claimed.tokens

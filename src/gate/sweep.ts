@@ -22,8 +22,11 @@ export async function sweep(
  * Ends what a process which is no more left running: everything, but where others are at work only
  * what is overdue. @returns how many there were.
  */
-export async function expireLeft(tx: Tx, moment: Moment, isShared: boolean): Promise<number> {
-  const { nowMs, steadyUs } = moment
+export async function expireLeft(
+  tx: Tx,
+  { nowMs, steadyUs }: Pick<Moment, 'nowMs' | 'steadyUs'>,
+  isShared: boolean,
+): Promise<number> {
   const deadlineMs = isShared ? Math.floor(steadyUs / 1000) : Number.MAX_SAFE_INTEGER
   const left = await tx.attempts.overdue({ deadlineMs, limit: -1 })
   for (const attempt of left) await expire(tx, attempt, nowMs)

@@ -4,6 +4,8 @@ import type { Score } from './hours.ts'
 
 /** A call that is to be claimed by one statement, if nothing stands against it. */
 export type QuickClaim = {
+  /** Of the key. */
+  readonly projectId: string
   readonly keyId: string
   readonly action: string
   /** In lower case. */

@@ -2,8 +2,8 @@ import { accountAtWork } from '../../lib/account.ts'
 import { bucketOf } from '../../lib/latency-histogram.ts'
 import { binOf } from '../hours.ts'
 import type { Claimed, QuickClaim, Settlement, Settled } from '../at-once.ts'
-import { isPassing } from './fault.ts'
-import type { Pool } from './pool.ts'
+import type { Batches } from './batches.ts'
+import { isPassing, Unheard } from './fault.ts'
 import { prepare } from './statement.ts'
 import type { Running } from './transaction.ts'
 
@@ -19,15 +19,17 @@ const claim = prepare<Claimed>(
  * @returns undefined when it did nothing, or when the connection was cut and nobody knows: whoever
  *   asks then finds the attempt under the same token, if it was made.
  */
-export function claimAtOnce(pool: Pool, asked: QuickClaim): Promise<Claimed | undefined> {
-  return pool.lend(async (session) => {
-    try {
-      return await claim.first(session, { ...asked, account: accountAtWork() })
-    } catch (error) {
-      if (session.isLost() || isPassing(error, 'race')) return undefined
-      throw error
-    }
-  })
+export async function claimAtOnce(
+  batches: Batches,
+  { projectId, ...asked }: QuickClaim,
+): Promise<Claimed | undefined> {
+  const on = { run: (query: Parameters<Batches>[1]) => batches(`claim ${projectId}`, query) }
+  try {
+    return await claim.first(on, { ...asked, account: accountAtWork() })
+  } catch (error) {
+    if (error instanceof Unheard || isPassing(error, 'race')) return undefined
+    throw error
+  }
 }
 
 const settle = prepare<{ readonly transferId: number }>(
@@ -40,6 +42,7 @@ const settle = prepare<{ readonly transferId: number }>(
 /** The last statement of a call's end, and often its only one: then it needs no transaction around. */
 export async function settleAtOnce(
   running: Running,
+  batches: Batches,
   { scores, row, link, ...settlement }: Settlement,
 ): Promise<Settled | undefined> {
   const parameters = {
@@ -57,7 +60,9 @@ export async function settleAtOnce(
     latencyMs: row.latencyMs,
     bucket: bucketOf(row.latencyMs) + 1,
   }
-  const on = running.hasBegun() ? running : { run: running.alone }
-  const settled = await settle.first(on, parameters)
+  const alone: Pick<Running, 'run'> = {
+    run: (query) => batches(`settle ${settlement.projectId}`, query),
+  }
+  const settled = await settle.first(running.hasBegun() ? running : alone, parameters)
   return settled && { transferId: settled.transferId === 0 ? null : settled.transferId }
 }

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { unavailable } from '../../lib/errors.ts'
+import { HttpError, unavailable } from '../../lib/errors.ts'
 
 /** What an error of the driver means to whoever asked. */
 export type Fault = {
@@ -13,13 +13,21 @@ export type Fault = {
 
 /** @param error what the driver threw: the database's own answer, or else that there was none. */
 export function faultOf(error: unknown): Fault {
-  if (!(error instanceof DatabaseError)) return { error: down(error), isSpoilt: true, isLost: true }
+  if (!(error instanceof DatabaseError))
+    return { error: new Unheard(error), isSpoilt: true, isLost: true }
   const { code = '' } = error
   const isEnded = endings.test(code)
-  if (isEnded || refusals.test(code))
-    return { error: down(error), isSpoilt: code !== tooLong, isLost: isEnded }
+  if (isEnded) return { error: new Unheard(error), isSpoilt: true, isLost: true }
+  if (refusals.test(code)) return { error: down(error), isSpoilt: code !== tooLong, isLost: false }
   // Another version has changed a table: what was prepared on this connection does not fit any more.
   return { error, isSpoilt: isOutdated(error), isLost: false }
+}
+
+/** 503 of a connection that is gone: nobody here knows what became of the last statement. */
+export class Unheard extends HttpError {
+  constructor(cause: unknown) {
+    super(503, 'The database does not answer.', { headers: { 'retry-after': '1' }, cause })
+  }
 }
 
 function down(cause: unknown): Error {

@@ -10,8 +10,12 @@ const monthsAhead = 2
  * Makes the partitions of the request log for the month that runs and those to come. Rows that came
  * before anybody made their month move into it. One process does it at a time.
  */
-export async function makeMonths(pool: Pool, nowMs: number): Promise<void> {
-  for (let ahead = 0; ahead <= monthsAhead; ahead++) {
+export async function makeMonths(
+  pool: Pool,
+  nowMs: number,
+  aheadMax: number = monthsAhead,
+): Promise<void> {
+  for (let ahead = 0; ahead <= aheadMax; ahead++) {
     const month = monthOf(nowMs, ahead)
     await transact(pool, housekeeping, (running) => makeMonth(running, month))
   }

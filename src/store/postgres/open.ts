@@ -1,8 +1,10 @@
 import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { keyFinder, type KeyHit } from '../keys.ts'
+import { refuseUnfinished } from '../move/mark.ts'
 import { aboutPostgres } from './about.ts'
 import { claimAtOnce } from './at-once.ts'
+import { createBatches } from './batches.ts'
 import { databaseOf, databaseOn } from './kysely.ts'
 import { migrate } from './migrate.ts'
 import { makeMonths } from './months.ts'
@@ -35,21 +37,23 @@ export async function openPostgresStore(
   const pool = openPool(url, { connectionsMax, statementMsMax, log })
   opened.defer(() => pool.close())
   await migrate(pool, log)
+  await refuseUnfinished(pool)
   await checkRole(pool, log)
   const clock = await joinClock(pool, { version, log })
   opened.defer(() => clock.close())
   opened.use(await keepHouse(pool, log))
   const writing: TransactionOptions = { begin: 'write', redo: 'race', atCommit }
+  const batches = createBatches(pool, { atCommit })
   const held = opened.move()
   return {
     isShared: true,
     steadyClock: clock.now,
     connections: pool.counts,
     db: databaseOf(pool),
-    write: (job) => transact(pool, writing, (running) => job(postgresTx(running))),
+    write: (job) => transact(pool, writing, (running) => job(postgresTx(running, batches))),
     change: (job) =>
-      transact(pool, { begin: 'write', atCommit }, async (running) => {
-        const tx = postgresTx(running)
+      transact(pool, { begin: 'write' }, async (running) => {
+        const tx = postgresTx(running, batches)
         await tx.lock('change', 'alone')
         return job({ db: databaseOn(running), tx })
       }),
@@ -60,7 +64,7 @@ export async function openPostgresStore(
       return found?.key
     }),
     about: () => aboutPostgres(pool, url, Date.now()),
-    claimAtOnce: (asked) => claimAtOnce(pool, asked),
+    claimAtOnce: (asked) => claimAtOnce(batches, asked),
     close: () => held.disposeAsync(),
   }
 }

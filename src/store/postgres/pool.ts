@@ -10,6 +10,8 @@ export type Query = {
   readonly values?: readonly unknown[]
   /** Prepared once on each connection, under this name. */
   readonly name?: string | undefined
+  /** Longest time, ms, where it is not that of the pool; 0: any. */
+  readonly msMax?: number | undefined
 }
 
 export type Result = {
@@ -29,11 +31,15 @@ export type Session = {
 }
 
 export type Pool = {
-  /** Lends a connection. @throws HttpError 503 when there is none to be had. */
+  /** Takes a connection, to be given back. @throws HttpError 503 when there is none to be had. */
+  readonly take: () => Promise<Loan>
+  /** The same for one piece of work. */
   readonly lend: <T>(work: (session: Session) => Promise<T>) => Promise<T>
   readonly counts: () => PoolCounts
   readonly close: () => Promise<void>
 }
+
+export type Loan = { readonly session: Session; readonly giveBack: () => void }
 
 /** Connections that are at work and those that are not, and jobs that wait for one. */
 export type PoolCounts = { readonly busy: number; readonly idle: number; readonly waiting: number }
@@ -60,7 +66,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     max: connectionsMax,
     connectionTimeoutMillis: connectMsMax,
     statement_timeout: statementMsMax,
-    query_timeout: statementMsMax === 0 ? forEverMs : statementMsMax + answerMsBeyond,
+    query_timeout: patience(statementMsMax),
     keepAlive: true,
     pipeline: true,
     types: { getTypeParser },
@@ -72,7 +78,11 @@ export function openPool(url: string, options: PoolOptions): Pool {
   pool.on('error', bound(onEnd))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
-    lend: (work) => lend(pool, work),
+    take: () => take(pool),
+    lend: async (work) => {
+      const { session, giveBack } = await take(pool)
+      return work(session).finally(giveBack)
+    },
     counts: () => {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool
       return { busy: totalCount - idle, idle, waiting }
@@ -81,7 +91,11 @@ export function openPool(url: string, options: PoolOptions): Pool {
   }
 }
 
-async function lend<T>(pool: Connections, work: (session: Session) => Promise<T>): Promise<T> {
+function patience(statementMsMax: number): number {
+  return statementMsMax === 0 ? forEverMs : statementMsMax + answerMsBeyond
+}
+
+async function take(pool: Connections): Promise<Loan> {
   const client = await pool.connect().catch((error: unknown) => {
     throw faultOf(error).error
   })
@@ -99,16 +113,19 @@ async function lend<T>(pool: Connections, work: (session: Session) => Promise<T>
     },
     isLost: () => isLost,
   }
-  try {
-    return await work(session)
-  } finally {
-    // Nobody is lent a connection on which a transaction is still open.
-    client.release(isSpoilt || client.getTransactionStatus() !== 'I')
-  }
+  // Nobody is lent a connection on which a transaction is still open.
+  const isFit = (): boolean => !isSpoilt && client.getTransactionStatus() === 'I'
+  return { session, giveBack: () => client.release(!isFit()) }
 }
 
-async function send(client: PoolClient, { text, name, values = [] }: Query): Promise<QueryResult> {
-  const result = await client.query({ text, values: [...values], ...(name && { name }) })
+async function send(client: PoolClient, query: Query): Promise<QueryResult> {
+  const { text, name, values = [], msMax } = query
+  const result = await client.query({
+    text,
+    values: [...values],
+    ...(name !== undefined && { name }),
+    ...(msMax !== undefined && { query_timeout: patience(msMax) }),
+  })
   // Several statements in one text give a list of results; the last one says what was done.
   const last = Array.isArray(result) ? (result as QueryResult[]).at(-1) : result
   if (!last) throw new Error('a statement had no result')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../lib/errors.ts'
 import { accountAtWork } from '../../lib/account.ts'
 import { isPassing } from './fault.ts'
-import type { Pool, Query, Session } from './pool.ts'
+import type { Loan, Pool, Query, Session } from './pool.ts'
 
 export type TransactionOptions = {
   /** How it begins. */
@@ -31,10 +31,8 @@ export type Running = Pick<Session, 'run'> & {
    * the whole transaction does.
    */
   readonly send: (query: Query) => void
-  /** Whether anything was sent yet: until then there is no transaction. */
+  /** Whether anything was asked yet: until then there is no transaction, and no connection. */
   readonly hasBegun: () => boolean
-  /** Runs outside of any transaction; only where none has begun. */
-  readonly alone: Session['run']
 }
 
 /**
@@ -50,7 +48,7 @@ export async function transact<T>(
 ): Promise<T> {
   const { redo = 'deadlock' } = options
   for (let tries = 1; ; tries++) {
-    const ended = await pool.lend((session) => once(session, options, job)).catch(failed)
+    const ended = await once(pool, options, job)
     if ('value' in ended) return ended.value
     const isLast = redo === 'never' || tries === triesMax
     if ('doubt' in ended) {
@@ -73,55 +71,76 @@ type Ended<T> =
   | { readonly error: unknown }
   | { readonly doubt: { readonly value: T; readonly xid: string; readonly cause: unknown } }
 
-function failed(error: unknown): { readonly error: unknown } {
-  return { error }
-}
-
 async function once<T>(
-  session: Session,
+  pool: Pool,
   options: TransactionOptions,
   job: (running: Running) => Promise<T> | T,
 ): Promise<Ended<T>> {
-  let begun: Promise<string> | undefined
+  let opening: Promise<Open> | undefined
   const failures: unknown[] = []
+  const { statementMsMax: msMax } = options
   const running: Running = {
-    run: (query) => {
-      begun ??= start(session, options)
-      return session.run(query)
+    run: async (query) => {
+      const { session } = await (opening ??= open(pool, options))
+      return session.run({ ...query, msMax })
     },
     send: (query) => {
       running.run(query).catch((error: unknown) => failures.push(error))
     },
-    hasBegun: () => begun !== undefined,
-    alone: session.run,
+    hasBegun: () => opening !== undefined,
   }
-  let value: T
   try {
-    value = await job(running)
-    if (!begun) return { value }
-    await begun
-    tell(options, 'commit')
+    const value = await job(running)
+    if (!opening) return { value }
+    return await end(await opening, options, { value, failures })
   } catch (error) {
-    if (begun && !session.isLost()) await session.run({ text: 'rollback' }).catch(() => undefined)
+    const { session } = (await opening?.catch(() => undefined)) ?? {}
+    if (session && !session.isLost()) await session.run({ text: 'rollback' }).catch(() => undefined)
     return { error: failures[0] ?? error }
+  } finally {
+    await opening?.then(
+      ({ giveBack }) => giveBack(),
+      () => undefined,
+    )
   }
+}
+
+type Open = Loan & {
+  /** Resolves with its id when it has begun; '' when it only reads. */
+  readonly begun: Promise<string>
+}
+
+async function open(pool: Pool, options: TransactionOptions): Promise<Open> {
+  const loan = await pool.take()
+  return { ...loan, begun: start(loan.session, options) }
+}
+
+type Done<T> = { readonly value: T; readonly failures: readonly unknown[] }
+
+/** @throws when it did not commit, or a hook says so. */
+async function end<T>(
+  { session, begun }: Open,
+  options: TransactionOptions,
+  { value, failures }: Done<T>,
+): Promise<Ended<T>> {
+  const xid = await begun
+  tell(options, 'commit')
   try {
-    const { command } = await session.run({ text: 'commit' })
-    const [error = new Error('the transaction was broken off before')] = failures
-    if (command !== 'COMMIT') return { error }
+    const { command } = await session.run({ text: 'commit', msMax: options.statementMsMax })
+    if (command !== 'COMMIT') throw new Error('the transaction was broken off before')
   } catch (cause) {
-    if (!session.isLost() || options.begin === 'read') return { error: failures[0] ?? cause }
-    return { doubt: { value, xid: await begun, cause } }
+    if (!session.isLost() || options.begin === 'read') throw failures[0] ?? cause
+    return { doubt: { value, xid, cause } }
   }
-  try {
-    tell(options, 'committed')
-  } catch (error) {
-    return { error }
-  }
+  tell(options, 'committed')
   return { value }
 }
 
-function tell({ atCommit }: TransactionOptions, step: 'commit' | 'committed'): void {
+/** What a hook throws is told as a database that fails. */
+export function tell(
+  { atCommit }: Pick<TransactionOptions, 'atCommit'>,
+  step: 'commit' | 'committed',
+): void {
   try {
     atCommit?.(step)
   } catch (cause) {

@@ -3,6 +3,7 @@ import { bucketOf } from '../../lib/latency-histogram.ts'
 import { binOf, hourOf } from '../hours.ts'
 import type { AttemptRow } from '../schema.ts'
 import type { AttemptOwner, Facts, LedgerHead, Reading, Tx } from '../tx.ts'
+import type { Batches } from './batches.ts'
 import { build } from './kysely.ts'
 import { settleAtOnce } from './at-once.ts'
 import { nameOf, prepare, type Runner } from './statement.ts'
@@ -12,7 +13,7 @@ import type { Running } from './transaction.ts'
 type Sender = Pick<Running, 'run' | 'send'>
 
 /** The statements of a job, in its transaction. */
-export function postgresTx(running: Running): Tx {
+export function postgresTx(running: Running, batches: Batches): Tx {
   const savepoints = lazySavepoints(running)
   return {
     ...postgresReading(savepoints.runner),
@@ -23,7 +24,7 @@ export function postgresTx(running: Running): Tx {
     ...gateStatements(savepoints.runner),
     attempts: attemptStatements(savepoints.runner),
     ledger: ledgerStatements(savepoints.runner),
-    settleAtOnce: (settlement) => settleAtOnce(running, settlement),
+    settleAtOnce: (settlement) => settleAtOnce(running, batches, settlement),
   }
 }
 

@@ -11,6 +11,7 @@ import { emptyWal, inSnapshot, openSqlite, sqliteDialect } from './connection.ts
 import { keyRows } from './key-rows.ts'
 import { hourStatements } from './hours.ts'
 import { migrations } from './migrations/all.ts'
+import { refuseMoved } from './moved-to.ts'
 import { createPendingCounts } from './pending-counts.ts'
 import { sqliteReading, sqliteTx } from './tx.ts'
 import { createWriter } from './writer.ts'
@@ -18,9 +19,16 @@ import { createWriter } from './writer.ts'
 /**
  * Opens the database of a data folder and brings it to the current schema.
  *
- * @throws Error if the folder cannot be written or a migration fails; nothing is half-migrated.
+ * @throws Error if the folder cannot be written, its database was moved elsewhere, or a migration
+ *   fails; nothing is half-migrated.
  */
-export async function openSqliteStore(dataDir: string, { atCommit }: StoreOptions): Promise<Store> {
+export async function openSqliteStore(dataDir: string, options: StoreOptions): Promise<Store> {
+  refuseMoved(dataDir)
+  return openMovingStore(dataDir, options)
+}
+
+/** The same, also for a database that is being moved. */
+export async function openMovingStore(dataDir: string, { atCommit }: StoreOptions): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = path.join(dataDir, 'facegate.db')
   const connection = openSqlite(file)

@@ -85,6 +85,8 @@ const claimAtOnce = `
   declare
     known record;
     "intervalUs" bigint;
+    "capacityUs" bigint;
+    "lastUs" bigint;
     "debtUs" bigint;
     "priceMicros" bigint;
   begin
@@ -94,19 +96,28 @@ const claimAtOnce = `
       into known
       from keys k join projects p using ("projectId") join buckets b using ("projectId")
       left join prices on prices."accountId" = p."accountId" and prices.action = "ofAction"
-      where k."keyId" = "ofKeyId" for update of b;
+      where k."keyId" = "ofKeyId";
     if not found or known."revokedAtUtc" is not null or known."expiresAtUtc" <= "nowUtc"
       or not (known.permissions ? '*' or known.permissions ?& "needed") then return; end if;
-
     "intervalUs" := ceil(1000000.0 / coalesce(known."sustainedPerS", "usualPerS"));
-    "debtUs" := least(greatest(known."fullAtUs" - "steadyUs", 0),
-      "intervalUs" * coalesce(known.burst, "usualBurst"));
-    if "debtUs" + "intervalUs" > "intervalUs" * coalesce(known.burst, "usualBurst") then return; end if;
+    "capacityUs" := "intervalUs" * coalesce(known.burst, "usualBurst");
+    "priceMicros" := "units" * coalesce(known."unitMicros", "usualMicros");
 
+    -- What is refused already is refused without holding anybody up.
+    "debtUs" := least(greatest(known."fullAtUs" - "steadyUs", 0), "capacityUs");
+    if "debtUs" + "intervalUs" > "capacityUs" then return; end if;
     perform from attempts a where a."projectId" = known."projectId" and a."requestId" = "ofRequestId";
     if found then return; end if;
+    perform from ledgers where ledger = 'budget:' || known."projectId"
+      and "balanceMicros" - "reservedMicros" >= "priceMicros";
+    if not found then return; end if;
 
-    "priceMicros" := "units" * coalesce(known."unitMicros", "usualMicros");
+    select b."fullAtUs" into "lastUs" from buckets b
+      where b."projectId" = known."projectId" for update;
+    "debtUs" := least(greatest("lastUs" - "steadyUs", 0), "capacityUs");
+    if "debtUs" + "intervalUs" > "capacityUs" then return; end if;
+    perform from attempts a where a."projectId" = known."projectId" and a."requestId" = "ofRequestId";
+    if found then return; end if;
     if "priceMicros" > 0 then
       update ledgers set "reservedMicros" = "reservedMicros" + "priceMicros"
         where ledger = 'budget:' || known."projectId"
@@ -122,7 +133,7 @@ const claimAtOnce = `
     if known."lastUsedAtUtc" is null or known."lastUsedAtUtc" <= "touchedBeforeUtc" then
       update keys set "lastUsedAtUtc" = "nowUtc" where "keyId" = "ofKeyId";
     end if;
-    return query select known."fullAtUs", known."sustainedPerS", known.burst, known."unitMicros";
+    return query select "lastUs", known."sustainedPerS", known.burst, known."unitMicros";
   end $$`
 
 /**

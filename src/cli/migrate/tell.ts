@@ -1,0 +1,40 @@
+import type { Compared } from '../../store/move/compare.ts'
+import type { Progress } from '../../store/move/copy.ts'
+
+/** Tells on standard error how far a move has come: on one line of a terminal, or now and then. */
+export type Teller = {
+  readonly onProgress: (progress: Progress) => void
+  readonly onCompared: (compared: Compared) => void
+  readonly end: () => void
+}
+
+/** How often, where each line stays. */
+const lineMsMin = 2000
+
+/** A rate of less time than that says nothing. */
+const rateMsMin = 1000
+
+/** @param nowMs for the rate. */
+export function createTeller(nowMs: () => number): Teller {
+  const { stderr } = process
+  const startMs = nowMs()
+  let lastMs = 0
+  const say = (text: string, isEnd: boolean): void => {
+    if (stderr.isTTY) return void stderr.write(`\r\u001B[K${text}`)
+    if (!isEnd && nowMs() - lastMs < lineMsMin) return
+    lastMs = nowMs()
+    stderr.write(`${text}\n`)
+  }
+  return {
+    onProgress: ({ table, rows, total, addedRows }) => {
+      const tookMs = nowMs() - startMs
+      const rate = tookMs > rateMsMin ? `, ${Math.round((addedRows * 1000) / tookMs)} rows/s` : ''
+      say(`copied ${rows} of ${total} rows of ${table}${rate}`, rows === total)
+    },
+    onCompared: ({ table, rows, total }) =>
+      say(`compared ${rows} of ${total} rows of ${table}`, rows === total),
+    end: () => {
+      if (stderr.isTTY) stderr.write('\n')
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Client } from 'pg'
+import { sharedServer, type TestDatabase } from './postgres.ts'
+
+/** From where to where. */
+export type MigrationPlace = AsyncDisposable & { readonly dataDir: string; readonly url: string }
+
+/** A copy of a data folder, and a database, which is empty where none is given. */
+export async function migrationPlace(
+  original: string,
+  database?: TestDatabase,
+): Promise<MigrationPlace> {
+  const to = database ?? (await (await sharedServer()).freshDatabase())
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-migrate-'))
+  await cp(original, dataDir, { recursive: true })
+  return {
+    dataDir,
+    url: to.url,
+    [Symbol.asyncDispose]: async () => {
+      await to[Symbol.asyncDispose]()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs statements as somebody who may see all accounts. */
+export async function query(
+  url: string,
+  text: string,
+): Promise<readonly Record<string, unknown>[]> {
+  const client = await connect(url)
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Holds a lock until it is disposed of. */
+export async function hold(url: string, lock: string): Promise<AsyncDisposable> {
+  const client = await connect(url)
+  await client.query('begin')
+  await client.query(lock)
+  return { [Symbol.asyncDispose]: () => client.end().catch(() => undefined) }
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, options: '-c facegate.account=*' })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+export type Said = { readonly code: number | null; readonly out: string; readonly err: string }
+
+/** A move that runs. */
+export type Migration = {
+  readonly process: ChildProcess
+  readonly ended: Promise<Said>
+}
+
+const main = path.join(import.meta.dirname, '../src/cli/main.ts')
+
+/** Starts `facegate migrate`; the URL comes by the environment. */
+export function startMigration(dataDir: string, url: string): Migration {
+  const child = spawn(process.execPath, [main, 'migrate', '--from', dataDir], {
+    env: { ...process.env, DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const ended = once(child, 'close').then(() => ({ code: child.exitCode, out, err }))
+  return {
+    process: child,
+    ended,
+  }
+}
+
+export function migrate(dataDir: string, url: string): Promise<Said> {
+  return startMigration(dataDir, url).ended
+}
