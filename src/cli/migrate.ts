@@ -81,7 +81,7 @@ function seconds(ms: number): string {
 }
 
 function rateOf(rows: number, ms: number): string {
-  return ms > 0 ? ` (${Math.round((rows * 1000) / ms)} rows/s)` : ''
+  return rows > 0 && ms > 0 ? ` (${Math.round((rows * 1000) / ms)} rows/s)` : ''
 }
 
 function jsonOf({ done, ...moved }: Moved, keyFile: string): string {

@@ -1,7 +1,9 @@
 import type { Schema } from '../schema.ts'
 
-/** A table that is moved; `ledgerPostings` is a view. */
-export type TableName = Exclude<keyof Schema, 'ledgerPostings'>
+/** Not moved: a view, and what a search in the database makes of the templates by itself. */
+type Derived = 'ledgerPostings' | 'vectors' | 'templateCounts' | 'vectorCounts'
+
+export type TableName = Exclude<keyof Schema, Derived>
 
 export type MovingTable = {
   readonly name: TableName
