@@ -7,6 +7,7 @@ import { run as search } from './search.ts'
 import { run as sets } from './sets.ts'
 import { run as stages } from './stages.ts'
 import { run as telemetry } from './telemetry.ts'
+import { run as vectors } from './vectors.ts'
 
 /** `npm run bench [name]`: one file each; without a name, all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   nodes,
   search,
   sets,
+  vectors,
   console: desk,
   telemetry,
 }

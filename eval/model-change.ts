@@ -5,6 +5,7 @@ import { calibrationOf, createCalibrations } from '../src/gallery/calibrations.t
 import { openGallery, type Gallery } from '../src/gallery/gallery.ts'
 import type { Eyes } from '../src/gallery/remake.ts'
 import { openExactSearch, type ExactSearch } from '../src/gallery/search/exact.ts'
+import { openMemorySearch } from '../src/gallery/search/memory.ts'
 import { openStore, type Store } from '../src/store/database.ts'
 import { createAccount, createProject, updateProject } from '../src/store/projects.ts'
 import type { Template } from '../src/vision/view.ts'
@@ -68,7 +69,7 @@ async function open(modelIds: readonly string[]): Promise<Opened> {
   const beganMs = performance.now()
   const gallery = await openGallery({
     store,
-    search,
+    openSearch: openMemorySearch(search),
     calibrations: createCalibrations(active, former),
     masterKeyFile: path.join(folder, 'master.key'),
     retentionDays: 1000,

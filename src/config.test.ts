@@ -19,6 +19,10 @@ test('every wrong variable is named', () => {
   )
 })
 
+test('a search in the database is refused where there is none', () => {
+  assert.throws(() => readConfig({ SEARCH: 'pgvector' }), /SEARCH: .*DATABASE_URL=postgres/u)
+})
+
 test('a database that this version cannot use is refused, not ignored', () => {
   for (const url of ['mysql://db/x', 'db.example', 'postgres:db', ' postgres://db/x'])
     assert.throws(() => readConfig({ DATABASE_URL: url }), /DATABASE_URL.*SQLite/u)

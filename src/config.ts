@@ -202,6 +202,21 @@ export const settings = {
   ),
   SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', whole(1, 1000)),
   GALLERY_TEMPLATES_MAX: setting('1000000', 'most templates of a gallery', whole(1, 15_000_000)),
+  SEARCH: setting(
+    'memory',
+    'where galleries are searched: `memory` of each server, or `pgvector`, in the database; see [search.md](search.md)',
+    z.enum(['memory', 'pgvector']),
+  ),
+  SEARCH_EXACT_MAX: setting(
+    '100000',
+    'galleries of up to so many templates are searched exactly with pgvector; larger ones by its index',
+    whole(0, 1_000_000_000),
+  ),
+  SEARCH_ROTATE: setting(
+    'on',
+    '`on` keeps vectors in the database in a secretly rotated space, one a gallery; see [privacy.md](privacy.md)',
+    z.enum(['on', 'off']),
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     '',
     'collector that traces and metrics are sent to, OTLP over HTTP, such as `http://collector:4318`; empty: none; see [observability.md](observability.md)',
@@ -273,7 +288,10 @@ export function readConfig(environment: Environment): Config {
     if (!result.success) problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is wrong'}`)
     return [name, result.data]
   })
-  if (problems.length > 0) throw new Error(`wrong configuration: ${problems.join('; ')}`)
   // The entries are made from the settings themselves, each parsed by its own schema.
-  return Object.freeze(Object.fromEntries(entries)) as Config
+  const config = Object.freeze(Object.fromEntries(entries)) as Config
+  if (config.SEARCH === 'pgvector' && config.DATABASE_URL === '')
+    problems.push('SEARCH: pgvector searches in PostgreSQL; set DATABASE_URL=postgres://…')
+  if (problems.length > 0) throw new Error(`wrong configuration: ${problems.join('; ')}`)
+  return config
 }

@@ -4,10 +4,14 @@ import type { Calibrations } from './gallery/calibrations.ts'
 import { openGallery, type Gallery } from './gallery/gallery.ts'
 import type { Eyes, Remade } from './gallery/remake.ts'
 import { replayDeletions } from './gallery/replay-deletions.ts'
+import { openDatabaseSearch } from './gallery/search/database/open.ts'
 import { openExactSearch, type SearchStats } from './gallery/search/exact.ts'
+import type { OpenGallerySearch } from './gallery/search/gallery-search.ts'
+import { openMemorySearch } from './gallery/search/memory.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { Store } from './store/database.ts'
+import { openVectorUpkeep } from './store/postgres/vector-upkeep.ts'
 
 /**
  * The galleries, their search in threads of its own, the sweep of what is overdue, and the making
@@ -30,7 +34,7 @@ export type MemoryOptions = {
 
 const sweepMs = 60_000
 
-/** Resolves when every gallery is in memory and can be searched. */
+/** Resolves when every gallery can be searched. */
 export async function openMemory(config: Config, options: MemoryOptions): Promise<Memory> {
   const { store, log, eyes } = options
   if (config.DELETIONS_FILE !== '') {
@@ -38,10 +42,10 @@ export async function openMemory(config: Config, options: MemoryOptions): Promis
     if (replayed.entered > 0) log.warn(replayed, 'the database is an older copy: deleted again')
   }
   await using opened = new AsyncDisposableStack()
-  const search = opened.use(openExactSearch({ log }))
+  const search = await searchOf(config, log, opened)
   const gallery = await openGallery({
     ...options,
-    search,
+    openSearch: search.open,
     masterKeyFile: masterKeyFile(config),
     retentionDays: config.RETENTION_DAYS,
     templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
@@ -55,6 +59,7 @@ export async function openMemory(config: Config, options: MemoryOptions): Promis
   }
   const sweeping = setInterval(sweep, sweepMs)
   opened.defer(() => clearInterval(sweeping))
+  opened.use(keepTending(gallery, log))
   const ending = new AbortController()
   const remade = gallery.remake(eyes, ending.signal).catch((error: unknown) => {
     log.error({ err: error }, 'templates could not be made anew; the next start goes on with it')
@@ -68,8 +73,48 @@ export async function openMemory(config: Config, options: MemoryOptions): Promis
   return {
     gallery,
     remade,
-    searchStats: () => search.stats(),
+    searchStats: search.stats,
     [Symbol.asyncDispose]: () => held.disposeAsync(),
+  }
+}
+
+/** In the threads of this process, or in the database: the answers are the same. */
+async function searchOf(
+  config: Config,
+  log: Log,
+  opened: AsyncDisposableStack,
+): Promise<{ readonly open: OpenGallerySearch; readonly stats: () => SearchStats }> {
+  if (config.SEARCH === 'memory') {
+    const exact = opened.use(openExactSearch({ log }))
+    return { open: openMemorySearch(exact), stats: () => exact.stats() }
+  }
+  const upkeep = opened.use(await openVectorUpkeep(config.DATABASE_URL, { log }))
+  const isRotated = config.SEARCH_ROTATE === 'on'
+  const open = openDatabaseSearch({ isRotated, exactMax: config.SEARCH_EXACT_MAX, upkeep })
+  return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
+}
+
+/** Looks after the search at once and every minute, never twice at a time. */
+function keepTending(gallery: Gallery, log: Log): AsyncDisposable {
+  const ending = new AbortController()
+  let running: Promise<void> | undefined
+  const failed = (error: unknown): void => {
+    if (!ending.signal.aborted) log.error({ err: error }, 'the search could not be looked after')
+  }
+  const tend = (): void => {
+    running ??= gallery
+      .tend(ending.signal)
+      .catch(failed)
+      .finally(() => (running = undefined))
+  }
+  tend()
+  const tending = setInterval(tend, sweepMs)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(tending)
+      ending.abort()
+      await running
+    },
   }
 }
 

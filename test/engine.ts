@@ -13,9 +13,16 @@ import { postgresMissing, sharedServer, type TestDatabase } from './postgres.ts'
 /** The engine that the services of this process's tests are started on. */
 let isPostgres = false
 
+/** What else they are started with there. */
+let more: Environment = {}
+
 /** Some tests look at what only one engine has. */
 export function isOnPostgres(): boolean {
   return isPostgres
+}
+
+export function isSearchedInDatabase(): boolean {
+  return more['SEARCH'] === 'pgvector'
 }
 
 /** Its databases, by data folder: a service that comes back to a folder finds its database. */
@@ -35,6 +42,12 @@ export async function onPostgres(load: () => Promise<unknown>): Promise<void> {
   await load()
 }
 
+/** The same, with galleries searched in the database. */
+export function onPgvector(load: () => Promise<unknown>): Promise<void> {
+  more = { SEARCH: 'pgvector' }
+  return onPostgres(load)
+}
+
 /** The setting that a service with this data folder finds its database by. */
 export async function databaseOf(
   dataDir: string,
@@ -44,7 +57,7 @@ export async function databaseOf(
   if (given !== undefined || !isPostgres) return { DATABASE_URL: given ?? '' }
   const database = databases.get(dataDir) ?? migratedDatabase()
   databases.set(dataDir, database)
-  return { DATABASE_URL: (await database).url }
+  return { ...more, DATABASE_URL: (await database).url }
 }
 
 export async function dropDatabaseOf(dataDir: string): Promise<void> {

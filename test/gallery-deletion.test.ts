@@ -6,7 +6,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { rotateKeys } from '../src/gallery/rotate.ts'
-import { isOnPostgres } from './engine.ts'
+import { isOnPostgres, isSearchedInDatabase } from './engine.ts'
 import { images, startGallery, type TestGallery } from './gallery.ts'
 import { traces } from './people.ts'
 
@@ -108,7 +108,9 @@ test('a template that is moved to another subject opens nowhere, raises an alert
         .execute()
   }
   await using gallery = await startGallery({ dataDir, key, log })
-  assert.equal(lines.filter((line) => line.includes('template-tampered')).length, 2)
+  // In memory a template is opened at the start; in the database, when a search has come upon it.
+  const toldAtStart = lines.filter((line) => line.includes('template-tampered')).length
+  assert.equal(toldAtStart, isSearchedInDatabase() ? 0 : 2)
   for (const [at, name] of ['Ann', 'Ben'].entries()) {
     const seen = await gallery.value('svc.identify', images(name))
     assert.equal(seen.matched, false)

@@ -50,6 +50,7 @@ test('whatever happens in whatever order, the books say what a plain model says'
         [],
       )
     }),
+    // On a server a run takes too long for a shorter counterexample to be looked for.
     { numRuns: runs, endOnFailure: isOnPostgres() },
   )
 })

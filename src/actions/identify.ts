@@ -124,7 +124,7 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
   if (!image) throw new RangeError('there is no such image')
   const { correlationId } = image
   try {
-    const wanted = { formerTemplates: services.gallery.formerModels(caller.galleryId) }
+    const wanted = { formerTemplates: await services.gallery.formerModels(caller.galleryId) }
     const { view, faces } = await sight({ ...call, wanted }, image, index)
     const startMs = performance.now()
     const limit = params.maxCandidates + (isDebug ? belowMax : 0)
@@ -138,7 +138,7 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
     const searched = await Promise.all(found)
     const searchMs = performance.now() - startMs
     const modelIds = faces[0].probes.map(({ modelId }) => modelId)
-    const { count, others } = services.gallery.comparable(caller.galleryId, modelIds)
+    const { count, others } = await services.gallery.comparable(caller.galleryId, modelIds)
     if (count === 0 && others > 0)
       throw new ActionError(
         'MODEL_MISMATCH',

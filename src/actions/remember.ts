@@ -15,7 +15,8 @@ export async function wantedToRemember({ caller, services }: Remembering): Promi
   const { storeCrops } = await gallery.read((reading) =>
     gallery.switches(reading, caller.projectId),
   )
-  return { formerTemplates: gallery.formerModels(caller.galleryId), contextCrops: storeCrops }
+  const formerTemplates = await gallery.formerModels(caller.galleryId)
+  return { formerTemplates, contextCrops: storeCrops }
 }
 
 /** The face as it is stored, by the switches as they are when the call ends. */

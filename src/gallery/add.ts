@@ -9,6 +9,7 @@ import { addTemplate } from '../store/templates.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Template } from '../vision/view.ts'
 import { sealCrop } from './crop-seal.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { sealTemplate } from './template-seal.ts'
 
@@ -79,6 +80,8 @@ export function normalUtc(text: string | null | undefined): string | null {
 
 export type Adding = AddLimits & {
   readonly keys: SubjectKeys
+  /** Tells the search of a template, in the same transaction. */
+  readonly remember: GallerySearch['remember']
   readonly nowUtc: string
 }
 
@@ -95,7 +98,7 @@ export async function addFace(
   adding: Adding,
 ): Promise<string> {
   const { subjectId, galleryId } = subject
-  const { keys, nowUtc } = adding
+  const { keys, remember, nowUtc } = adding
   const tenantId = await requireRoom(tx, subject, adding)
   const faceId = newId()
   const { modelId } = template
@@ -111,7 +114,8 @@ export async function addFace(
     createdAtUtc: nowUtc,
   })
   const sealed = sealTemplate(key, { ...place, modelId }, template)
-  await addTemplate(tx, { faceId, galleryId, modelId, sealed })
+  await addTemplate(tx, { galleryId, faceId, modelId, sealed })
+  await remember(tx, place, template)
   if (crop) {
     const { projectId, jpeg } = crop
     await addCrop(tx, { faceId, projectId, sealed: sealCrop(key, place, jpeg) })

@@ -3,14 +3,8 @@ import type { Log } from '../lib/log.ts'
 import { span } from '../lib/trace.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
-import { findFaces, forgetRemovals } from '../store/faces.ts'
-import {
-  findGallery,
-  gallerySize,
-  holdGallery,
-  listGalleryIds,
-  listGalleryKeys,
-} from '../store/galleries.ts'
+import { findFaces } from '../store/faces.ts'
+import { findGallery, gallerySize, holdGallery, listGalleryKeys } from '../store/galleries.ts'
 import type { GallerySize } from '../store/galleries.ts'
 import { listGroups } from '../store/groups.ts'
 import { firstAccountId, identifyThresholdOf } from '../store/projects.ts'
@@ -26,7 +20,6 @@ import type { Calibrations } from './calibrations.ts'
 import { bestOfSubject, likenessOf, modelsOfSubject } from './compare.ts'
 import type { FaceLikeness, Likeness } from './compare.ts'
 import { createDescribe, type DescribeSubjects } from './describe.ts'
-import { createFollow, type Follow } from './follow.ts'
 import { createKeyFile, openKeyring, type Keyring } from './keyring.ts'
 import { newcomersSince, type Since } from './newcomers.ts'
 import { createOpener } from './opener.ts'
@@ -34,7 +27,7 @@ import { createRemake, type Remake } from './remake.ts'
 import { removeAll } from './remove-all.ts'
 import { deleteSubject } from './remove.ts'
 import { overdueSubjects } from './retention.ts'
-import type { ExactSearch } from './search/exact.ts'
+import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { searchModels, type Hit, type HitOptions } from './search-models.ts'
 import { autoThreshold, matchLevelOf } from './similarity.ts'
 import type { MatchLevel } from './similarity.ts'
@@ -55,13 +48,13 @@ export type Gallery = {
   readonly newcomers: (reading: Reading, since: Since) => Promise<Hit[]>
   /**
    * Models beside the active one that a probe is to be described by as well, for nobody to be
-   * missed: those by which faces of the gallery in memory are compared.
+   * missed: those by which faces of the gallery are compared.
    */
-  readonly formerModels: (galleryId: string) => readonly string[]
+  readonly formerModels: (galleryId: string) => Promise<readonly string[]>
   /** The same for one subject's faces; and whether it has templates of the active model. */
   readonly modelsOf: (reading: Reading, subject: SubjectRow) => Promise<SubjectModels>
-  /** Faces in memory that compare with templates of these models, and those that do not. */
-  readonly comparable: (galleryId: string, modelIds: readonly string[]) => Comparable
+  /** Faces of the gallery that compare with templates of these models, and those that do not. */
+  readonly comparable: (galleryId: string, modelIds: readonly string[]) => Promise<Comparable>
   /** Asks of one moment's state. */
   readonly read: Store['read']
   readonly size: (reading: Reading, galleryId: string) => Promise<GallerySize>
@@ -110,6 +103,8 @@ export type Gallery = {
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   /** Deletes subjects whose time is over. @returns how many. */
   readonly sweep: () => Promise<number>
+  /** What the search has to do now and then; ends early when the signal fires. */
+  readonly tend: GallerySearch['tend']
   /** Makes templates of the active model of all stored crops. */
   readonly remake: Remake
 }
@@ -122,7 +117,8 @@ export type { Hit }
 
 export type GalleryOptions = AddLimits & {
   readonly store: Store
-  readonly search: ExactSearch
+  /** Where templates are searched. */
+  readonly openSearch: OpenGallerySearch
   readonly calibrations: Calibrations
   readonly masterKeyFile: string
   /** For projects without a retention of their own. */
@@ -132,24 +128,23 @@ export type GalleryOptions = AddLimits & {
 }
 
 /**
- * Opens the galleries and fills the search's memory with them. The first start makes the master key.
+ * Opens the galleries and their search. The first start makes the master key.
  *
  * @throws Error when the master key's file is readable by others, or is not the one that the
  *   database was written with.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
-  const { store, search, calibrations, clock, log } = options
+  const { store, openSearch, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const openStored = createOpener(keys, log)
-  const follow = createFollow({ store, search, openStored, calibrations })
-  await load(store, follow)
-  const writing = writes(keys, options)
+  const search = await openSearch({ store, keys, openStored, calibrations, log })
+  const writing = writes(keys, search, options)
   const comparing = { openStored, calibrations }
   return {
     ...reads(store),
     ...writing,
-    ...deletes(writing.remove, follow, options),
-    ...models(options),
+    ...deletes(writing.remove, search, options),
+    ...models(search, calibrations),
     levelOf: matchLevelOf,
     autoThreshold,
     projectThreshold: identifyThresholdOf,
@@ -159,31 +154,35 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),
     newcomers: (reading, since) => newcomersSince(reading, since, comparing),
     search: (galleryId, probes, wanted) =>
-      span('gallery.search', async () => {
-        await follow(galleryId)
-        return searchModels({ search, calibrations }, galleryId, probes, wanted)
-      }),
-    remake: createRemake({ store, keys, openStored, calibrations, follow, log }),
+      span('gallery.search', () =>
+        searchModels({ search, calibrations }, galleryId, probes, wanted),
+      ),
+    tend: search.tend,
+    remake: createRemake({ store, keys, openStored, calibrations, search, log }),
   }
 }
 
-function models({
-  search,
-  calibrations,
-}: GalleryOptions): Pick<Gallery, 'formerModels' | 'modelsOf' | 'comparable'> {
+function models(
+  search: GallerySearch,
+  calibrations: Calibrations,
+): Pick<Gallery, 'formerModels' | 'modelsOf' | 'comparable'> {
   const { activeModelId, formerModelIds } = calibrations
   return {
-    formerModels: (galleryId) =>
-      formerModelIds.filter((modelId) => search.size(galleryId, modelId) > 0),
+    formerModels: async (galleryId) => {
+      const sizes = formerModelIds.map((modelId) => search.size(galleryId, modelId))
+      const counts = await Promise.all(sizes)
+      return formerModelIds.filter((_, at) => (counts[at] ?? 0) > 0)
+    },
     modelsOf: async (reading, { subjectId }) => {
       const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
       const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
       return { former, isActive: modelIds.has(activeModelId) }
     },
-    comparable: (galleryId, modelIds) => {
-      const counts = modelIds.map((modelId) => search.size(galleryId, modelId))
+    comparable: async (galleryId, modelIds) => {
+      const sizes = modelIds.map((modelId) => search.size(galleryId, modelId))
+      const [all, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
       const count = counts.reduce((sum, one) => sum + one, 0)
-      return { count, others: search.size(galleryId) - count }
+      return { count, others: all - count }
     },
   }
 }
@@ -196,12 +195,6 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
   const keyring = openKeyring(masterKeyFile)
   for (const key of wrapped) openGalleryKey(keyring, key)
   return keyring
-}
-
-/** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
-async function load(store: Store, follow: Follow): Promise<void> {
-  if (!store.isShared) await store.write(forgetRemovals)
-  for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }
 
 function reads(store: Store) {
@@ -221,6 +214,7 @@ function reads(store: Store) {
 
 function writes(
   keys: SubjectKeys,
+  { remember }: GallerySearch,
   options: GalleryOptions,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
   const nowUtc = (): string => new Date(options.clock()).toISOString()
@@ -228,7 +222,7 @@ function writes(
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc() }),
     addFace: (tx, subject, face) =>
-      addFace(tx, subject, face, { ...options, keys, nowUtc: nowUtc() }),
+      addFace(tx, subject, face, { ...options, keys, remember, nowUtc: nowUtc() }),
     update: (tx, subject, update) => updateSubject(tx, subject, update, nowUtc()),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
@@ -240,7 +234,7 @@ const clearedAtATime = 50
 
 function deletes(
   remove: Gallery['remove'],
-  follow: Follow,
+  { follow }: GallerySearch,
   { store, retentionDays, clock, log }: GalleryOptions,
 ): Pick<Gallery, 'forget' | 'removeGroup' | 'clear' | 'sweep'> {
   const forget: Gallery['forget'] = async (galleryId) => {

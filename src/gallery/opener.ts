@@ -11,10 +11,19 @@ export type OpenStored = (reading: Reading, row: StoredTemplate) => Promise<Temp
 
 /** A template that does not open was tampered with: an alert, and it matches nobody. */
 export function createOpener(keys: SubjectKeys, log: Pick<Log, 'error'>): OpenStored {
+  /** Gallery → its account, which never changes: a search opens dozens of templates. */
+  const tenants = new Map<string, string>()
+  const tenantOf = async (reading: Reading, galleryId: string): Promise<string> => {
+    const known = tenants.get(galleryId)
+    if (known !== undefined) return known
+    const tenantId = (await findGallery(reading, galleryId))?.accountId ?? ''
+    if (tenantId) tenants.set(galleryId, tenantId)
+    return tenantId
+  }
   return async (reading, row) => {
     const { galleryId, subjectId, faceId } = row
     try {
-      const tenantId = (await findGallery(reading, galleryId))?.accountId ?? ''
+      const tenantId = await tenantOf(reading, galleryId)
       return openTemplate(await keys.open(reading, row), { ...row, tenantId }, row.sealed)
     } catch (error) {
       const where = { alert: 'template-tampered', galleryId, subjectId, faceId }

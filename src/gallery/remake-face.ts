@@ -12,6 +12,7 @@ import type { Calibrations } from './calibrations.ts'
 import { likenessOf } from './compare.ts'
 import { openCrop } from './crop-seal.ts'
 import type { OpenStored } from './opener.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { sealTemplate } from './template-seal.ts'
 
@@ -36,6 +37,7 @@ export type RemakeFaceOptions = {
   readonly store: Store
   readonly keys: SubjectKeys
   readonly openStored: OpenStored
+  readonly search: GallerySearch
   readonly calibrations: Calibrations
   readonly log: Pick<Log, 'warn' | 'error'>
 }
@@ -147,7 +149,7 @@ async function writeTemplate(
   tx: Tx,
   faceId: string,
   template: Template,
-  { keys }: RemakeFaceOptions,
+  { keys, search }: RemakeFaceOptions,
 ): Promise<RemakeOutcome> {
   const [known] = await templatesOfFaces(tx, [faceId])
   if (known) await holdGallery(tx, known.galleryId, 'alone')
@@ -161,8 +163,10 @@ async function writeTemplate(
     await placeOf(tx, first, modelId),
     template,
   )
-  await addTemplate(tx, { faceId, galleryId: first.galleryId, modelId, sealed })
-  await renumberFace(tx, faceId, await countChange(tx, { galleryId: first.galleryId }))
+  const { galleryId } = first
+  await renumberFace(tx, faceId, await countChange(tx, { galleryId }))
+  await addTemplate(tx, { galleryId, faceId, modelId, sealed })
+  await search.remember(tx, first, template)
   return 'made'
 }
 

@@ -6,7 +6,6 @@ import type { Store } from '../store/database.ts'
 import { listGalleryIds } from '../store/galleries.ts'
 import { progressOf } from '../store/model-counts.ts'
 import type { Reading } from '../store/tx.ts'
-import type { Follow } from './follow.ts'
 import { remakeFace } from './remake-face.ts'
 import type { CropEyes, RemakeFaceOptions, RemakeOutcome } from './remake-face.ts'
 
@@ -27,7 +26,6 @@ export type Remade = {
 export type Remake = (eyes: Eyes, signal: AbortSignal) => Promise<Remade>
 
 export type RemakeOptions = RemakeFaceOptions & {
-  readonly follow: Follow
   readonly log: Pick<Log, 'info'>
 }
 
@@ -47,7 +45,7 @@ const busyPauseMs = 1_000
  * face that was deleted or whose crop was since it looked.
  */
 export function createRemake(options: RemakeOptions): Remake {
-  const { store, calibrations, follow, log } = options
+  const { store, calibrations, search, log } = options
   const modelId = calibrations.activeModelId
   return async (eyes, signal) => {
     let [made, failed] = [0, 0]
@@ -62,7 +60,8 @@ export function createRemake(options: RemakeOptions): Remake {
         log.info({ modelId, made, failed, total }, 'templates are being made anew')
     }
     // Searches that follow need not be described by former models for these faces' sake.
-    if (made > 0) for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
+    if (made > 0)
+      for (const galleryId of await store.read(listGalleryIds)) await search.follow(galleryId)
     if (total > 0) log.info({ modelId, made, failed, total }, 'templates were made anew')
     return { made, failed }
   }

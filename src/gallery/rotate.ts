@@ -3,7 +3,11 @@ import { holdGallery, listGalleryKeys, removeGalleryKey } from '../store/galleri
 import type { GalleryKeyRow } from '../store/schema.ts'
 import { changeSubject, subjectsUnderKey } from '../store/subjects.ts'
 import type { Tx } from '../store/tx.ts'
+import { hasVectors } from '../store/vectors.ts'
 import { addMasterKey, keepMasterKey, newestMasterKeyId, openKeyring } from './keyring.ts'
+import { createOpener } from './opener.ts'
+import { createSpaces } from './search/database/spaces.ts'
+import { moveVectors } from './search/database/vectors.ts'
 import {
   createSubjectKeys,
   makeGalleryKey,
@@ -28,7 +32,8 @@ const subjectsAtATime = 200
 /**
  * Wraps every subject's key anew, under new keys of the galleries under a new master key, and then
  * destroys the old master key. Whatever older copy there is of the database, a backup or a piece of
- * its log: no template in it can be opened any more, whether its subject was deleted or not.
+ * its log: no template in it can be opened any more, whether its subject was deleted or not. Vectors of
+ * the search in the database are rotated anew, by the new keys.
  *
  * Safe beside a running server, and to be run again after it was cut off at any point: the old
  * master key goes last.
@@ -65,6 +70,7 @@ async function rewrapAll(
   await store.write(async (tx) => {
     for (const galleryId of galleryIds) await makeGalleryKey(tx, keyring, galleryId, newestMs)
   })
+  const moveOut = (await store.read(hasVectors)) ? vectorMover(keys) : undefined
   let subjects = 0
   for (const key of old) {
     const some = (tx: Tx) => rewrapSome(tx, key, keys)
@@ -72,6 +78,10 @@ async function rewrapAll(
       subjects += count
       onProgress?.(before + subjects)
     }
+    const { galleryId, keyId } = key
+    const space = { galleryId, space: keyId, limit: subjectsAtATime }
+    for (let count = moveOut ? subjectsAtATime : 0; count === subjectsAtATime;)
+      count = (await store.write((tx) => moveOut?.(tx, space))) ?? 0
     await store.write((tx) => removeUnused(tx, key))
   }
   return subjects
@@ -96,4 +106,11 @@ async function destroyOlder(tx: Tx, masterKeyFile: string, masterKeyId: string):
   if (olderKeys(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   keepMasterKey(masterKeyFile, masterKeyId)
   return true
+}
+
+/** The servers tell of templates that do not open. */
+function vectorMover(keys: SubjectKeys) {
+  const openStored = createOpener(keys, { error: () => {} })
+  const vectoring = { openStored, spaces: createSpaces(keys, { isRotated: true }) }
+  return (tx: Tx, from: Parameters<typeof moveVectors>[1]) => moveVectors(tx, from, vectoring)
 }

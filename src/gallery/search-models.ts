@@ -1,6 +1,6 @@
 import type { Template } from '../vision/view.ts'
 import type { Calibrations } from './calibrations.ts'
-import type { ExactSearch } from './search/exact.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
 import { similarityAt } from './similarity.ts'
 
 export type Hit = {
@@ -26,7 +26,7 @@ export type HitOptions = {
  * for all of them; their scores do not compare.
  */
 export async function searchModels(
-  { search, calibrations }: { readonly search: ExactSearch; readonly calibrations: Calibrations },
+  { search, calibrations }: { readonly search: GallerySearch; readonly calibrations: Calibrations },
   galleryId: string,
   probes: readonly Template[],
   options: HitOptions,
@@ -36,7 +36,7 @@ export async function searchModels(
       const { modelId } = probe
       const calibration = calibrations.of(modelId)
       if (!calibration) throw new Error(`no table says what scores of ${modelId} mean`)
-      const candidates = await search.search(galleryId, probe, { ...options, modelId })
+      const candidates = await search.search(galleryId, probe, options)
       return candidates.map(({ templateId, subjectId, score }): Hit => {
         const similarity = similarityAt(score, calibration)
         return { faceId: templateId, subjectId, score, similarity, modelId }

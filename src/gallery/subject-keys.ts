@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { decrypt, encrypt, keyBytes } from '../lib/aes-gcm.ts'
 import { newId } from '../lib/ids.ts'
 import { addGalleryKey, findGalleryKey, newestGalleryKey } from '../store/galleries.ts'
@@ -18,6 +18,8 @@ export type SubjectKeys = {
   readonly open: (reading: Reading, subject: KeyedSubject) => Promise<Buffer>
   /** The same key under the gallery's newest. */
   readonly rewrap: (tx: Tx, subject: KeyedSubject) => Promise<WrappedKey>
+  /** A secret of 32 bytes for a purpose, derived from a gallery's key: it goes when that goes. */
+  readonly derive: (reading: Reading, keyId: string, purpose: string) => Promise<Buffer>
 }
 
 export type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
@@ -36,18 +38,26 @@ export function createSubjectKeys(keyring: Keyring, nowMs: () => number): Subjec
       return { ...(await wrap(tx, galleryId, subjectId, key)), key }
     },
     open: async (reading, { subjectId, keyId, wrappedKey }) => {
-      const known = opened.get(keyId)
-      if (known) return decrypt(known, wrappedKey, boundTo(subjectId))
-      const row = await findGalleryKey(reading, keyId)
-      if (!row) throw new Error(`there is no key ${keyId}`)
-      return decrypt(remember(row), wrappedKey, boundTo(subjectId))
+      return decrypt(await galleryKey(reading, keyId), wrappedKey, boundTo(subjectId))
     },
     rewrap: async (tx, subject) => {
       const galleryId = (await findGalleryKey(tx, subject.keyId))?.galleryId ?? ''
       return wrap(tx, galleryId, subject.subjectId, await keys.open(tx, subject))
     },
+    derive: async (reading, keyId, purpose) => {
+      const key = await galleryKey(reading, keyId)
+      return Buffer.from(hkdfSync('sha256', key, '', purpose, keyBytes))
+    },
   }
   return keys
+
+  async function galleryKey(reading: Reading, keyId: string): Promise<Buffer> {
+    const known = opened.get(keyId)
+    if (known) return known
+    const row = await findGalleryKey(reading, keyId)
+    if (!row) throw new Error(`there is no key ${keyId}`)
+    return remember(row)
+  }
 
   async function wrap(
     tx: Tx,

@@ -11,6 +11,8 @@ export type Dialect = {
   readonly freezingTriggers: RawBuilder<unknown>
   /** Amounts of money that are no whole number: `place`, `type`. */
   readonly fractionalAmounts: RawBuilder<unknown>
+  /** Whether there are tables for the search in the database. */
+  readonly hasVectors: RawBuilder<SqlBool>
 }
 
 /** The dialect that a database speaks, or that queries are built in. */
@@ -33,6 +35,7 @@ const sqlite: Dialect = {
       union all select 'call ' || callId, typeof(costMicros) from calls
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer'`,
+  hasVectors: sql`false`,
 }
 
 /** Columns have types that hold: what can be wrong there is a column's type alone. */
@@ -49,6 +52,7 @@ const postgres: Dialect = {
     from information_schema.columns join information_schema.tables using (table_schema, table_name)
     where table_schema = current_schema() and table_type = 'BASE TABLE'
       and column_name like '%Micros' and data_type <> 'bigint'`,
+  hasVectors: sql`to_regclass('vectors') is not null`,
 }
 
 function patternOf(text: string): string {

@@ -8,12 +8,13 @@ import type {
   UserRow,
 } from './console-schema.ts'
 import type { SwitchColumns } from './switches.ts'
+import type { VectorsSchema } from './vectors-schema.ts'
 
 /**
  * The tables as TypeScript sees them. Ids are UUIDs; times are ISO 8601 UTC text (`Utc`), or
  * milliseconds since 1970 (`Ms`) where many rows are compared by them; money (`Micros`) is a bigint.
  */
-export type Schema = {
+export type Schema = VectorsSchema & {
   accounts: AccountRow
   projects: ProjectRow
   keys: KeyRow

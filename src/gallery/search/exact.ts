@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts'
 import { assertFace, pack } from './change.ts'
 import type { Change } from './change.ts'
 import type { GalleryState } from './galleries.ts'
-import type { Candidate, SearchOptions } from './rank.ts'
+import { limitMax, type Candidate, type SearchOptions } from './candidate.ts'
 import type { Face } from '../score.ts'
 import { openThreads } from './threads.ts'
 import type { Threads } from './threads.ts'
@@ -56,8 +56,6 @@ export type ExactSearchOptions = {
 
 /** Changes packed at a time: some 200 µs of the event loop at 256 dimensions. */
 const changesAtATime = 256
-/** The largest limit; beyond it, listing would be the question, not searching. */
-const limitMax = 1_000
 
 export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSearch {
   const count = threads ?? availableParallelism()

@@ -1,6 +1,6 @@
 import type { PackedChanges } from './change.ts'
 import type { GalleryQuestion, GalleryState } from './galleries.ts'
-import type { Candidate } from './rank.ts'
+import type { Candidate } from './candidate.ts'
 
 /** What the service asks of the thread that owns the index. */
 export type Request =

@@ -1,9 +1,8 @@
 import type { Schema } from '../schema.ts'
+import type { VectorsSchema } from '../vectors-schema.ts'
 
-/** Not moved: a view, and what a search in the database makes of the templates by itself. */
-type Derived = 'ledgerPostings' | 'vectors' | 'templateCounts' | 'vectorCounts'
-
-export type TableName = Exclude<keyof Schema, Derived>
+/** A table that is moved; `ledgerPostings` is a view, and vectors are made of templates. */
+export type TableName = Exclude<keyof Schema, 'ledgerPostings' | keyof VectorsSchema>
 
 export type MovingTable = {
   readonly name: TableName

@@ -55,9 +55,14 @@ export async function transact<T>(
       const { value, xid, cause } = ended.doubt
       if (await hasCommitted(pool, xid, cause)) return value
       if (isLast) throw cause
-    } else if (isLast || !isPassing(ended.error, redo)) throw ended.error
+    } else if (isLast || !isPassing(ended.error, redo)) throw lost(ended.error)
     await sleep(Math.random() * pauseMsMax * tries)
   }
+}
+
+/** Whoever lost to others every time is told to come again: nothing is wrong with what was asked. */
+function lost(error: unknown): unknown {
+  return isPassing(error, 'deadlock') ? unavailable('The database is too busy.', 1, error) : error
 }
 
 /** How a try ended: with its value, with an error, or with a commit of which nothing was heard. */
