@@ -91,7 +91,7 @@ async function obey(command: Command, world: World, model: Model): Promise<void>
         if (sinceMs + windowMs <= model.nowMs) model.done.delete(request)
       return
     case 'restart':
-      await job((tx) => expireLeft(tx, momentOf(model), false), command.ending)
+      await job((tx) => expireLeft(tx, momentOf(model), true), command.ending)
       if (isKept) model.running.clear()
   }
 }

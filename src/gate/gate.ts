@@ -87,7 +87,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
       pass.end()
       return error
     },
-    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isShared)),
+    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isFirst)),
     sweep: async () => {
       await store.write((tx) => sweep(tx, moment(), options.logMsMax))
       tally.swept()
