@@ -25,6 +25,6 @@ export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
 
 /** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
 async function load(store: Store, follow: Follow): Promise<void> {
-  if (!store.isShared) await store.write(forgetRemovals)
+  if (store.isFirst) await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }
