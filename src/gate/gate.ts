@@ -78,12 +78,12 @@ export function createGate(store: Store, options: GateOptions): Gate {
         }),
       ),
     finish: async (pass) => {
-      await write(pass, (tx) => finish(tx, pass, clock()))
+      await write(pass, (tx) => finish(tx, pass))
       pass.end()
     },
     release: async (pass, error) => {
       // What cannot be released now, because the database is down, expires by itself.
-      await write(pass, (tx) => giveUp(tx, pass, error, clock())).catch(() => undefined)
+      await write(pass, (tx) => giveUp(tx, pass, error)).catch(() => undefined)
       pass.end()
       return error
     },
