@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,11 +7,19 @@ import { verifyBooks } from '../src/billing/verify.ts'
 import { migrate as migrateCommand } from '../src/cli/migrate.ts'
 import { openStore } from '../src/store/database.ts'
 import { openSqlite } from '../src/store/sqlite/connection.ts'
+import { runJson } from './command.ts'
 import { browserAt } from './console.ts'
 import { migratedDatabase } from './engine.ts'
 import { images, startGallery, type TestGallery } from './gallery.ts'
 import { ask, makeInstallation, type Installation } from './installation.ts'
-import { hold, migrate, migrationPlace, query, startMigration } from './migrate.ts'
+import {
+  hold,
+  migrate,
+  migrationPlace,
+  query,
+  requirePasswords,
+  startMigration,
+} from './migrate.ts'
 import { clusterMissing, postgresMissing, sharedServer, startCluster } from './postgres.ts'
 
 const skip = postgresMissing ?? false
@@ -260,7 +268,11 @@ test('a database that is not empty is refused, and so is a wrong address', { ski
   await query(admin, 'alter schema public owner to postgres')
   await refused(poor.url, /the role facegate may not make tables in public .* make it the owner/u)
   await query(url, 'drop table invoices')
-  assert.equal((await migrate(dataDir, url)).code, 0, 'no refusal has left anything behind')
+  const moved = await runJson(dataDir, migrateCommand, `--to ${url}`, { DATABASE_URL: '' })
+  assert.equal(moved.wasDone, false, 'no refusal has left anything behind')
+  const [, , , , , { table, rows, amountMicros }] = moved.comparisons
+  assert.deepEqual([table, rows, typeof amountMicros], ['ledgerTransfers', 33, 'string'])
+  assert.equal(moved.checks.length, 9)
 })
 
 test('a server that dies is waited for by nobody; a wrong password is named', own, async () => {
@@ -286,11 +298,3 @@ test('a server that dies is waited for by nobody; a wrong password is named', ow
   assert.ok(!said.err.includes('s3cret'))
   assert.match((await migrate(dataDir, url)).err, /wants a password of the role facegate/u)
 })
-
-async function requirePasswords(adminUrl: string): Promise<void> {
-  await query(adminUrl, `alter role facegate password 'right'`)
-  const [shown] = await query(adminUrl, 'show hba_file')
-  const rules = ['host all postgres 127.0.0.1/32 trust', 'host all all 127.0.0.1/32 scram-sha-256']
-  await writeFile(String(shown?.['hba_file']), `${rules.join('\n')}\n`)
-  await query(adminUrl, 'select pg_reload_conf()')
-}

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
@@ -84,4 +84,13 @@ export function startMigration(dataDir: string, url: string): Migration {
 
 export function migrate(dataDir: string, url: string): Promise<Said> {
   return startMigration(dataDir, url).ended
+}
+
+/** From now on a server lets nobody but its superuser in without a password. */
+export async function requirePasswords(adminUrl: string): Promise<void> {
+  await query(adminUrl, `alter role facegate password 'right'`)
+  const [shown] = await query(adminUrl, 'show hba_file')
+  const rules = ['host all postgres 127.0.0.1/32 trust', 'host all all 127.0.0.1/32 scram-sha-256']
+  await writeFile(String(shown?.['hba_file']), `${rules.join('\n')}\n`)
+  await query(adminUrl, 'select pg_reload_conf()')
 }
