@@ -27,69 +27,72 @@ async function passAlong(from: GalleryClient, to: GalleryClient, name: string): 
   assert.equal(await from.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
 }
 
-test(
-  'what one node enrolls or deletes the other knows at once, and again after its line was cut',
-  {
-    skip,
-  },
-  async () => {
-    await using database = await migratedDatabase()
-    await using line = await openDatabaseProxy(database.url)
-    await using nodes = await startGalleries({
-      databaseUrl: database.url,
-      of: (node): Record<string, string> => (node === 1 ? { DATABASE_URL: line.url } : {}),
-    })
-    const [a, b] = [nodes.a.client, nodes.b.client]
-    for (let turn = 0; turn < 20; turn++) {
-      await passAlong(a, b, `Ann ${turn}`)
-      await passAlong(b, a, `Ben ${turn}`)
-    }
-    const kept = await a.value('svc.enroll', images('Kept by A'))
-    line.sever()
-    const cut = await a.call('svc.identify', images('Kept by A'))
-    assert.equal(cut.status, 503, 'no database, no call')
-    // Meanwhile the other goes on: one comes, one goes.
-    const came = await b.value('svc.enroll', images('Came meanwhile'))
-    await b.value('svc.deleteSubject', { subjectId: kept.subjectId })
-    await sleep(Number(process.env['OUTAGE_MS'] ?? 3000))
-    assert.equal((await a.call('svc.identify', images('Kept by A'))).status, 503)
-    line.mend()
-    const backMs = performance.now()
-    let first = await a.call('svc.identify', images('Came meanwhile'))
-    while (first.status === 503 && performance.now() < backMs + 5000) {
-      await sleep(50)
-      first = await a.call('svc.identify', images('Came meanwhile'))
-    }
-    // Its very first answer knows what happened while it was cut off.
-    assert.equal(first.body.data?.results[0].value.bestMatch?.subjectId, came.subjectId)
-    assert.equal((await a.value('svc.identify', images('Kept by A'))).bestMatch, null)
-    for (let turn = 0; turn < 5; turn++) {
-      await passAlong(a, b, `Cleo ${turn}`)
-      await passAlong(b, a, `Dan ${turn}`)
-    }
-    await assertBooks(nodes.inside)
-  },
-)
+for (const search of ['memory', 'pgvector'])
+  test(
+    `what one node enrolls or deletes the other knows at once, and again after its line was cut (${search})`,
+    {
+      skip,
+    },
+    async () => {
+      await using database = await migratedDatabase()
+      await using line = await openDatabaseProxy(database.url)
+      await using nodes = await startGalleries({
+        databaseUrl: database.url,
+        environment: { SEARCH: search },
+        of: (node): Record<string, string> => (node === 1 ? { DATABASE_URL: line.url } : {}),
+      })
+      const [a, b] = [nodes.a.client, nodes.b.client]
+      for (let turn = 0; turn < 20; turn++) {
+        await passAlong(a, b, `Ann ${turn}`)
+        await passAlong(b, a, `Ben ${turn}`)
+      }
+      const kept = await a.value('svc.enroll', images('Kept by A'))
+      line.sever()
+      const cut = await a.call('svc.identify', images('Kept by A'))
+      assert.equal(cut.status, 503, 'no database, no call')
+      // Meanwhile the other goes on: one comes, one goes.
+      const came = await b.value('svc.enroll', images('Came meanwhile'))
+      await b.value('svc.deleteSubject', { subjectId: kept.subjectId })
+      await sleep(Number(process.env['OUTAGE_MS'] ?? 3000))
+      assert.equal((await a.call('svc.identify', images('Kept by A'))).status, 503)
+      line.mend()
+      const backMs = performance.now()
+      let first = await a.call('svc.identify', images('Came meanwhile'))
+      while (first.status === 503 && performance.now() < backMs + 5000) {
+        await sleep(50)
+        first = await a.call('svc.identify', images('Came meanwhile'))
+      }
+      // Its very first answer knows what happened while it was cut off.
+      assert.equal(first.body.data?.results[0].value.bestMatch?.subjectId, came.subjectId)
+      assert.equal((await a.value('svc.identify', images('Kept by A'))).bestMatch, null)
+      for (let turn = 0; turn < 5; turn++) {
+        await passAlong(a, b, `Cleo ${turn}`)
+        await passAlong(b, a, `Dan ${turn}`)
+      }
+      await assertBooks(nodes.inside)
+    },
+  )
 
-test(
-  'two nodes that enroll the same face at once make one subject, or say that it is a duplicate',
-  {
-    skip,
-  },
-  async () => {
-    await using nodes = await startGalleries()
-    const [a, b] = [nodes.a.client, nodes.b.client]
-    for (let turn = 0; turn < 20; turn++) {
-      const params = { ...images(`Twin ${turn}`), duplicateCheck: 'reject' }
-      const answers = await Promise.all([a, b].map((node) => node.call('svc.enroll', params)))
-      assert.deepEqual(
-        answers.map(({ status, body }) => String(body.errors?.[0]?.code ?? status)).toSorted(),
-        ['200', 'DUPLICATE_SUBJECT'],
-      )
-    }
-    await assertBooks(nodes.inside)
-  },
-)
+for (const search of ['memory', 'pgvector'])
+  test(
+    `two nodes that enroll the same face at once make one subject, the other hears of a duplicate (${search})`,
+    {
+      skip,
+    },
+    async () => {
+      await using nodes = await startGalleries({ environment: { SEARCH: search } })
+      const [a, b] = [nodes.a.client, nodes.b.client]
+      for (let turn = 0; turn < 20; turn++) {
+        const params = { ...images(`Twin ${turn}`), duplicateCheck: 'reject' }
+        const answers = await Promise.all([a, b].map((node) => node.call('svc.enroll', params)))
+        assert.deepEqual(
+          answers.map(({ status, body }) => String(body.errors?.[0]?.code ?? status)).toSorted(),
+          ['200', 'DUPLICATE_SUBJECT'],
+        )
+      }
+      await assertBooks(nodes.inside)
+    },
+  )
 
 test('two nodes that enroll one externalId at once make one subject', { skip }, async () => {
   await using nodes = await startGalleries()
