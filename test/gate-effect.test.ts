@@ -6,7 +6,7 @@ import { defineAction, type Action } from '../src/actions/action.ts'
 import { ActionError } from '../src/lib/errors.ts'
 import { assertBooks, budgetMicros, logRows, startGate, type TestGate } from './gate.ts'
 
-/** An action that wants an account written, and then allows it, refuses it or breaks. */
+/** An action that wants a price written, and then allows it, refuses it or breaks. */
 function writing(gate: () => TestGate): ReadonlyMap<string, Action> {
   const write = defineAction({
     name: 'svc.write',
@@ -18,8 +18,8 @@ function writing(gate: () => TestGate): ReadonlyMap<string, Action> {
     example: { params: {}, value: { name: '' } },
     run: async ({ params: { name, ending } }) => ({
       effect: async (tx) => {
-        const row = { accountId: randomUUID(), name, createdAtUtc: '' }
-        await tx.run(gate().books.store.db.insertInto('accounts').values(row))
+        const row = { accountId: gate().project.accountId, action: name, unitMicros: 1n }
+        await tx.run(gate().books.store.db.insertInto('prices').values(row))
         if (ending === 'refuse') throw new ActionError('DUPLICATE_SUBJECT', name)
         if (ending === 'break') throw new Error(name)
         return [{ correlationId: undefined, value: { name } }]
@@ -40,8 +40,11 @@ test('an effect is written with its charge, or neither is', async () => {
   assert.equal(refused.body.errors[0].code, 'DUPLICATE_SUBJECT')
   assert.equal((await call('broken', 'break')).status, 500)
 
-  const accounts = await gate.books.store.db.selectFrom('accounts').select('name').execute()
-  assert.deepEqual(accounts.map(({ name }) => name).toSorted(), ['allowed', 'default'])
+  const prices = await gate.books.store.db.selectFrom('prices').select('action').execute()
+  assert.deepEqual(
+    prices.map(({ action }) => action),
+    ['allowed'],
+  )
   assert.equal(before - (await budgetMicros(gate)), 1000n)
   const codes = (await logRows(gate)).map((row) => row.code)
   assert.deepEqual(codes, ['HTTP_500', 'DUPLICATE_SUBJECT', 'OK'])
