@@ -20,6 +20,9 @@ const begins = {
   write: 'begin isolation level read committed',
 }
 
+/** Longest wait for the turn in a gallery that many write to at once. */
+const turnMsMax = 10_000
+
 /** A job that lost a race is done again, from its beginning, so often. */
 const triesMax = 4
 const pauseMsMax = 20
@@ -31,6 +34,8 @@ export type Running = Pick<Session, 'run'> & {
    * the whole transaction does.
    */
   readonly send: (query: Query) => void
+  /** Runs what may have to wait for other transactions, longer than a statement may take. */
+  readonly wait: Session['run']
   /** Whether anything was asked yet: until then there is no transaction, and no connection. */
   readonly hasBegun: () => boolean
 }
@@ -82,10 +87,17 @@ async function once<T>(
   const running: Running = {
     run: async (query) => {
       const { session } = await (opening ??= open(pool, options))
-      return session.run({ ...query, msMax })
+      return session.run({ msMax, ...query })
     },
     send: (query) => {
       running.run(query).catch((error: unknown) => failures.push(error))
+    },
+    wait: async (query) => {
+      if (msMax !== undefined) return running.run(query)
+      running.send({ text: `set local statement_timeout = ${turnMsMax}` })
+      const result = await running.run({ ...query, msMax: turnMsMax })
+      running.send({ text: 'set local statement_timeout to default' })
+      return result
     },
     hasBegun: () => opening !== undefined,
   }

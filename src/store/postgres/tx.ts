@@ -19,7 +19,7 @@ export function postgresTx(running: Running, batches: Batches): Tx {
     ...postgresReading(savepoints.runner),
     savepoint: savepoints.within,
     lock: async (name, mode) => {
-      await locks[mode].run(running, { name })
+      await locks[mode].run({ run: running.wait }, { name })
     },
     ...gateStatements(savepoints.runner),
     attempts: attemptStatements(savepoints.runner),

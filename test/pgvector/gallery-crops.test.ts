@@ -1,0 +1,3 @@
+import { onPgvector } from '../engine.ts'
+
+await onPgvector(() => import('../gallery-crops.test.ts'))
