@@ -110,7 +110,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
       params,
       debug: false,
     })
-    const visit = { requestId, action: 'svc.echo', startMs, caller }
+    const visit = { requestId, action: 'svc.echo', startMs, atMs: Date.now(), caller }
     const asked = {
       action: { price: () => 1 },
       params,

@@ -37,7 +37,7 @@ export async function openBooks(config: Config, options: BooksOptions): Promise<
   await using opened = new AsyncDisposableStack()
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   if (config.DATABASE_URL === '') opened.use(lockFolder(config.DATA_DIR))
-  const store = await openStore(placeOf(config), options)
+  const store = await openStore(placeOf(config), { ...options, isServer: true })
   opened.defer(() => store.close())
   const gate = createGate(store, gateOptions(config, store, clock))
   const left = await gate.takeOver()

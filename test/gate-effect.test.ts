@@ -18,8 +18,8 @@ function writing(gate: () => TestGate): ReadonlyMap<string, Action> {
     example: { params: {}, value: { name: '' } },
     run: async ({ params: { name, ending } }) => ({
       effect: async (tx) => {
-        const row = { accountId: gate().project.accountId, action: name, unitMicros: 1n }
-        await tx.run(gate().books.store.db.insertInto('prices').values(row))
+        const row = { accountId: gate().project.accountId, action: name, unitMicros: 7n }
+        await tx.run(tx.build.insertInto('prices').values(row))
         if (ending === 'refuse') throw new ActionError('DUPLICATE_SUBJECT', name)
         if (ending === 'break') throw new Error(name)
         return [{ correlationId: undefined, value: { name } }]

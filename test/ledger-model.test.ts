@@ -75,7 +75,7 @@ async function obey(command: Command, world: World, model: Model): Promise<void>
     case 'release': {
       const attempt = world.attempts[command.attempt % Math.max(1, world.attempts.length)]
       if (!attempt) return
-      await job((tx) => giveUp(tx, attempt, new Error('fault'), model.nowMs), command.ending)
+      await job((tx) => giveUp(tx, attempt, new Error('fault')), command.ending)
       if (isKept) dropOwn(model, attempt)
       return
     }
@@ -91,7 +91,7 @@ async function obey(command: Command, world: World, model: Model): Promise<void>
         if (sinceMs + windowMs <= model.nowMs) model.done.delete(request)
       return
     case 'restart':
-      await job((tx) => expireLeft(tx, momentOf(model), false), command.ending)
+      await job((tx) => expireLeft(tx, momentOf(model), true), command.ending)
       if (isKept) model.running.clear()
   }
 }
@@ -131,7 +131,7 @@ async function obeyClaim(
   model: Model,
 ): Promise<void> {
   const answer = await world.ledger.job(
-    (tx) => claim(tx, questionOf(world, request, content), optionsOf(model)),
+    (tx) => claim(tx, questionOf(world, model, { request, content }), optionsOf(model)),
     ending,
   )
   const due = model.running.get(request)
@@ -189,7 +189,9 @@ function dropOwn(model: Model, { requestId, token }: Attempt): void {
   if (model.running.get(request)?.token === token) model.running.delete(request)
 }
 
-function questionOf({ template }: World, request: number, content: number) {
+type Asking = { readonly request: number; readonly content: number }
+
+function questionOf({ template }: World, model: Model, { request, content }: Asking) {
   const { projectId, accountId } = template.project
   const requestId = String(request)
   const ids = { projectId, accountId, galleryId: projectId }
@@ -198,7 +200,13 @@ function questionOf({ template }: World, request: number, content: number) {
   const params = { content }
   const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }
   return {
-    visit: { requestId, action: 'svc.echo', startMs: performance.now(), caller },
+    visit: {
+      requestId,
+      action: 'svc.echo',
+      startMs: performance.now(),
+      atMs: model.nowMs,
+      caller,
+    },
     asked: {
       action: { price: () => 1 },
       params,

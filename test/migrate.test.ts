@@ -43,13 +43,16 @@ test('everything is there after a move, and answers as before', { skip }, async 
   assert.match(said.out, /Calls cut off with the server, not billed: 1/u)
   t.diagnostic(/^\d+ rows are there.*$/mu.exec(said.out)?.[0] ?? '')
 
-  await using gallery = await startGallery({
-    dataDir,
-    environment: { DATABASE_URL: url },
-    key: installation.key,
-  })
-  await assertSame(gallery)
-  await assertGoesOn(gallery)
+  const { key } = installation
+  for (const SEARCH of ['pgvector', 'memory']) {
+    await using gallery = await startGallery({
+      dataDir,
+      environment: { DATABASE_URL: url, SEARCH },
+      key,
+    })
+    await assertSame(gallery)
+    if (SEARCH === 'memory') await assertGoesOn(gallery)
+  }
   const again = await migrate(dataDir, url)
   assert.equal(again.code, 0, again.err)
   assert.match(again.out, /was moved to .* there is nothing left to do/u)

@@ -98,17 +98,22 @@ test('a clock never goes back', options, async () => {
 
 test('a server that ends leaves the list', options, async () => {
   await using database = await migratedDatabase()
-  const [one, two] = [
-    await openStore({ dataDir: '', databaseUrl: database.url }),
-    await openStore({ dataDir: '', databaseUrl: database.url }),
-  ]
+  const open = (isServer: boolean) =>
+    openStore({ dataDir: '', databaseUrl: database.url }, { isServer })
+  const [one, two] = [await open(true), await open(true)]
+  const visitor = await open(false)
+  assert.deepEqual([one.isFirst, two.isFirst, visitor.isFirst], [true, false, false])
   const pool = openPool(database.url, { connectionsMax: 1, statementMsMax: 2000 })
   const count = async () => (await pool.lend(({ run }) => run({ text: 'select from nodes' }))).count
-  assert.equal(await count(), 2)
+  assert.equal(await count(), 2, 'a command is no server')
+  await visitor.close()
   await one.close()
   assert.equal(await count(), 1)
   await two.close()
   assert.equal(await count(), 0)
+  const next = await open(true)
+  assert.equal(next.isFirst, true, 'nobody is left')
+  await next.close()
   await pool.close()
 })
 

@@ -3,6 +3,7 @@ import { readConfig } from '../config.ts'
 import { withSecrets } from '../lib/environment.ts'
 import { masterKeyFile } from '../memory.ts'
 import { columns, json } from './admin.ts'
+import { addressOf } from '../store/move/address.ts'
 import { UsageError, type Command } from './command.ts'
 import { move, type Moved } from './migrate/move.ts'
 import { createTeller } from './migrate/tell.ts'
@@ -34,9 +35,10 @@ async function run(args: readonly string[]): Promise<void> {
   if (url === '') throw new UsageError('name a database with --to or in DATABASE_URL')
   if (!/^postgres(?:ql)?:\/\//u.test(url))
     throw new UsageError('the database is named as postgres://role:password@host:5432/database')
+  addressOf(url) // A URL that cannot be read is told of in words of its own.
   const config = readConfig({
     ...process.env,
-    DATABASE_URL: '',
+    DATABASE_URL: url,
     DATABASE_URL_FILE: '',
     ...(values.from !== undefined && { DATA_DIR: values.from }),
   })
@@ -81,7 +83,7 @@ function seconds(ms: number): string {
 }
 
 function rateOf(rows: number, ms: number): string {
-  return ms > 0 ? ` (${Math.round((rows * 1000) / ms)} rows/s)` : ''
+  return rows > 0 && ms > 0 ? ` (${Math.round((rows * 1000) / ms)} rows/s)` : ''
 }
 
 function jsonOf({ done, ...moved }: Moved, keyFile: string): string {

@@ -190,7 +190,8 @@ function models(
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
   const wrapped = await store.read(listGalleryKeys)
   // A second server that made a key of its own would not read what the first one writes.
-  const isFirst = !store.isShared || (await firstAccountId(store.db)) === undefined
+  const isFirst =
+    !store.isShared || (store.isFirst && (await firstAccountId(store.db)) === undefined)
   if (wrapped.length === 0 && isFirst) createKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   for (const key of wrapped) openGalleryKey(keyring, key)

@@ -21,7 +21,11 @@ export type UnderstoodCall = {
 }
 
 /** The call of a known key, as every row of the log needs it. */
-export type Visit = Omit<Arrival, 'asked'> & { readonly caller: KeyFacts }
+export type Visit = Omit<Arrival, 'asked'> & {
+  readonly caller: KeyFacts
+  /** When it came, by the time of day. */
+  readonly atMs: number
+}
 
 /** Leave to work, once: whoever holds it must settle or release it. */
 export type Pass = Attempt & {

@@ -84,7 +84,7 @@ export function limitsOf(
 async function decide(tx: Tx, question: Question, known: Known): Promise<Decision> {
   const { visit, asked } = question
   const refused = async (error: unknown): Promise<Decision> => {
-    await logCall(tx, visit, { code: codeOf(error), nowMs: known.nowMs })
+    await logCall(tx, visit, { code: codeOf(error) })
     return { kind: 'refused', error }
   }
   try {
@@ -124,7 +124,7 @@ async function replayOrBegin(
   const earlier = recall(found, content.fingerprint, known)
   if (earlier.kind === 'running') return { kind: 'twin' }
   if (earlier.kind === 'done') {
-    await logCall(tx, visit, { code: earlier.code, nowMs, isReplay: true })
+    await logCall(tx, visit, { code: earlier.code, isReplay: true })
     return { kind: 'replay', answer: earlier.answer, content }
   }
   if (earlier.kind === 'stale') await tx.attempts.remove(key)

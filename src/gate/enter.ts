@@ -37,7 +37,8 @@ export function createEntrance(store: Store, options: EntranceOptions) {
     return store.isShared ? inLine(asking.visit.caller.projectId, ask) : ask()
   }
   return async (caller: KeyFacts, { asked, ...arrival }: Arrival): Promise<Entry> => {
-    const visit: Visit = { ...arrival, caller }
+    const beforeMs = performance.now() - arrival.startMs
+    const visit: Visit = { ...arrival, caller, atMs: Math.round(moment().nowMs - beforeMs) }
     const question = { visit, asked: withContent(visit, asked), token: newId() }
     const scope = `${caller.projectId} ${arrival.requestId.toLowerCase()}`
     const lastMs = performance.now() + twinMsMax
@@ -50,7 +51,7 @@ export function createEntrance(store: Store, options: EntranceOptions) {
       if (claimed.kind !== 'twin') return conclude(claimed, () => twins.begin(scope))
       paid = claimed.tokens
       const leftMs = lastMs - performance.now()
-      if (leftMs <= 0) return tooLong(store, { visit, paid, nowMs: moment().nowMs })
+      if (leftMs <= 0) return tooLong(store, visit, paid)
       await twins.wait(scope, leftMs)
     }
   }
@@ -66,11 +67,9 @@ function conclude(claimed: Concluded, begin: () => () => void): Entry {
   return { kind: 'pass', headers, pass: { ...claimed.attempt, end: begin() } }
 }
 
-type Waited = { readonly visit: Visit; readonly paid: Tokens; readonly nowMs: number }
-
-async function tooLong(store: Store, { visit, paid, nowMs }: Waited): Promise<Entry> {
+async function tooLong(store: Store, visit: Visit, paid: Tokens): Promise<Entry> {
   const error = unavailable('The first call with this requestId is still at work.')
-  await store.write((tx) => logCall(tx, visit, { code: codeOf(error), nowMs }))
+  await store.write((tx) => logCall(tx, visit, { code: codeOf(error) }))
   return { kind: 'refused', headers: limitHeaders(paid), error }
 }
 

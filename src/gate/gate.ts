@@ -78,16 +78,16 @@ export function createGate(store: Store, options: GateOptions): Gate {
         }),
       ),
     finish: async (pass) => {
-      await write(pass, (tx) => finish(tx, pass, clock()))
+      await write(pass, (tx) => finish(tx, pass))
       pass.end()
     },
     release: async (pass, error) => {
       // What cannot be released now, because the database is down, expires by itself.
-      await write(pass, (tx) => giveUp(tx, pass, error, clock())).catch(() => undefined)
+      await write(pass, (tx) => giveUp(tx, pass, error)).catch(() => undefined)
       pass.end()
       return error
     },
-    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isShared)),
+    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isFirst)),
     sweep: async () => {
       await store.write((tx) => sweep(tx, moment(), options.logMsMax))
       tally.swept()

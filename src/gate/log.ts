@@ -6,7 +6,6 @@ import type { Visit } from './arrival.ts'
 
 export type Ending = {
   readonly code: string
-  readonly nowMs: number
   readonly isReplay?: boolean
   /** The charge, if there was one, and what it was. */
   readonly transferId?: number
@@ -25,7 +24,7 @@ export function callRowOf(visit: Visit, ending: Ending): Omit<CallRow, 'callId'>
   const { caller, requestId, action, startMs } = visit
   const latencyMs = performance.now() - startMs
   return {
-    atMs: Math.round(ending.nowMs - latencyMs),
+    atMs: visit.atMs,
     keyId: caller.keyId,
     projectId: caller.projectId,
     requestId,

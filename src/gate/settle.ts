@@ -64,7 +64,7 @@ export async function settle<A extends Answer>(
   for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
   const amountMicros = priceOf(pass, answer)
   const paid = amountMicros > 0n && { transferId: await charge(tx, paidOf(pass, answer, nowMs)) }
-  await logCall(tx, pass.visit, { code: kept.code, nowMs, costMicros: amountMicros, ...paid })
+  await logCall(tx, pass.visit, { code: kept.code, costMicros: amountMicros, ...paid })
   return answer
 }
 
@@ -95,7 +95,7 @@ async function settleAtOnce<A extends Answer>(
     reservedMicros: pass.reservedMicros,
     amountMicros: priceOf(pass, answer),
     link: chargeText(paidOf(pass, answer, nowMs)),
-    row: callRowOf(pass.visit, { code: kept.code, nowMs }),
+    row: callRowOf(pass.visit, { code: kept.code }),
   })
   if (!settled) throw givenUp()
   return answer
@@ -144,17 +144,17 @@ function paidOf(pass: Attempt, answer: Answer, atMs: number): Charge {
 }
 
 /** The end of a call that failed through no fault of the caller: unbilled, and free to be retried. */
-export async function giveUp(tx: Tx, pass: Attempt, error: unknown, nowMs: number): Promise<void> {
+export async function giveUp(tx: Tx, pass: Attempt, error: unknown): Promise<void> {
   if (!(await tx.attempts.drop(ownerOf(pass)))) return
   await release(tx, pass.projectId, pass.reservedMicros)
-  await logCall(tx, pass.visit, { code: codeOf(error), nowMs })
+  await logCall(tx, pass.visit, { code: codeOf(error) })
 }
 
 /** The end of a call that costs nothing and is not kept for replays. */
-export async function finish(tx: Tx, pass: Attempt, nowMs: number): Promise<void> {
+export async function finish(tx: Tx, pass: Attempt): Promise<void> {
   if (!(await tx.attempts.drop(ownerOf(pass)))) return
   await release(tx, pass.projectId, pass.reservedMicros)
-  await logCall(tx, pass.visit, { code: 'OK', nowMs })
+  await logCall(tx, pass.visit, { code: 'OK' })
 }
 
 function ownerOf({ projectId, requestId, token }: Attempt) {

@@ -19,15 +19,15 @@ export async function sweep(
 }
 
 /**
- * Ends what a process which is no more left running: everything, but where others are at work only
- * what is overdue. @returns how many there were.
+ * Ends what a process which is no more left running: everything, but where others were at work before
+ * this one only what is overdue. @returns how many there were.
  */
 export async function expireLeft(
   tx: Tx,
   { nowMs, steadyUs }: Pick<Moment, 'nowMs' | 'steadyUs'>,
-  isShared: boolean,
+  isFirst: boolean,
 ): Promise<number> {
-  const deadlineMs = isShared ? Math.floor(steadyUs / 1000) : Number.MAX_SAFE_INTEGER
+  const deadlineMs = isFirst ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)
   const left = await tx.attempts.overdue({ deadlineMs, limit: -1 })
   for (const attempt of left) await expire(tx, attempt, nowMs)
   return left.length

@@ -16,6 +16,8 @@ import type { Reading, Tx } from './tx.ts'
 export type StoreOptions = Pick<WriterOptions<Tx>, 'atCommit'> & {
   /** Told of what an operator should know: a role with too much power, a later version's schema. */
   readonly log?: Pick<Log, 'warn'>
+  /** Whether this process serves calls; a command or a thread only visits. */
+  readonly isServer?: boolean
   /** Of this program, for the list of servers. */
   readonly version?: string
 }
@@ -72,6 +74,8 @@ export type Store = {
   readonly about: () => Promise<StoreFacts>
   /** Whether other servers may be at work on it. */
   readonly isShared: boolean
+  /** Whether no other server was at work when this one began: what was begun before is nobody's. */
+  readonly isFirst: boolean
   /** The clock that all of them go by. */
   readonly steadyClock: SteadyClock
   /** Its connections, where it has several. */

@@ -4,7 +4,7 @@ import type { Reading, Tx } from './tx.ts'
 /** Makes a link, the only one of its kind: an older one for the same user opens nothing any more. */
 export async function addLink(tx: Tx, link: LinkRow): Promise<void> {
   const { userId } = link
-  await tx.lock(`links of ${userId ?? 'owners'}`, 'alone')
+  await tx.lock(`link:${userId ?? 'owner'}`, 'alone')
   const same = tx.build.deleteFrom('links')
   await tx.run(
     userId === null ? same.where('userId', 'is', null) : same.where('userId', '=', userId),

@@ -6,6 +6,7 @@ import * as balances from '../../src/store/balances.ts'
 import * as callCharts from '../../src/store/call-charts.ts'
 import * as calls from '../../src/store/calls.ts'
 import * as crops from '../../src/store/crops.ts'
+import * as deletionChain from '../../src/store/deletion-chain.ts'
 import * as deletions from '../../src/store/deletions.ts'
 import * as faces from '../../src/store/faces.ts'
 import * as firstStart from '../../src/store/first-start.ts'
@@ -37,6 +38,7 @@ const all = {
   ...calls,
   ...crops,
   ...deletions,
+  ...deletionChain,
   ...faces,
   ...firstStart,
   ...galleries,
@@ -72,7 +74,7 @@ export const ask = Object.fromEntries(
 const pure = new Set(
   (
     'keyFinder keyState parsePermissions listingOf walletOf budgetOf switchesOf switchColumns ' +
-    'nameKeyOf'
+    'nameKeyOf deletionHash followsIn'
   ).split(' '),
 )
 

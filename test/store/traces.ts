@@ -47,6 +47,13 @@ export const traces = {
     await Promise.all([1, 2, 3, 4, 5, 6].map(add))
     same(await ask.brokenDeletions(store.db), [])
     await store.read(async (reading) => {
+      same(await ask.tenantsWithDeletions(reading), [accountId])
+      const [oldest, ...others] = await ask.deletionsAfter(reading, accountId, undefined, 9)
+      same(others, await ask.deletionsAfter(reading, accountId, oldest?.deletionId, 9))
+      assert.equal(others.length, 5)
+      await assert.rejects(ask.deletionsAfter(reading, accountId, 'none', 9), /no deletion record/u)
+      const rows = [{ subjectId: 's1' }, { subjectId: 'alive' }]
+      same(await ask.withoutRecord(reading, rows), [{ subjectId: 'alive' }])
       const found = async (filter: object) =>
         (await ask.findDeletions(reading, { galleryId: 'gallery', limit: 9, ...filter })).map(
           ({ record }) => record.embeddingCount,
@@ -60,6 +67,19 @@ export const traces = {
       assert.equal((await found({ before: second.seq })).length, 4)
       same(first.record.groups, ['a', 'b'])
     })
+    await store.write((tx) =>
+      ask.enterDeletion(tx, {
+        deletionId: 'd7',
+        galleryId: 'gallery',
+        tenantId: accountId,
+        subjectId: 's7',
+        groups: '[]',
+        externalId: null,
+        embeddingCount: 7,
+        deletedAtUtc: past(7),
+      }),
+    )
+    same(await ask.brokenDeletions(store.db), [])
     const changing = store.db.updateTable('deletions').set({ groups: '[]' }).execute()
     await assert.rejects(changing, /for ever|append-only/u)
   },

@@ -67,7 +67,7 @@ export async function move(moving: Moving): Promise<Moved> {
   const store = await openMovingStore(dataDir, {})
   opened.defer(() => store.close())
   const moment = { nowMs: nowMs(), steadyUs: store.steadyClock() }
-  const expired = await store.write((tx) => expireLeft(tx, moment, store.isShared))
+  const expired = await store.write((tx) => expireLeft(tx, moment, store.isFirst))
   const source = opened.use(openSource(dataDir))
   await requireWhole(store.db, nowMs(), `the books of ${dataDir}`)
 

@@ -25,6 +25,6 @@ export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
 
 /** At the start no memory is behind, so that nobody needs to be told of removals; but other servers' may be. */
 async function load(store: Store, follow: Follow): Promise<void> {
-  if (!store.isShared) await store.write(forgetRemovals)
+  if (store.isFirst) await store.write(forgetRemovals)
   for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
 }

@@ -9,6 +9,7 @@ import { databaseOf, databaseOn } from './kysely.ts'
 import { migrate } from './migrate.ts'
 import { makeMonths } from './months.ts'
 import { openPool, type Pool } from './pool.ts'
+import { announce } from './presence.ts'
 import { prepare } from './statement.ts'
 import { joinClock } from './steady-clock.ts'
 import { transact, type TransactionOptions } from './transaction.ts'
@@ -32,21 +33,25 @@ export async function openPostgresStore(
   url: string,
   options: StoreOptions & { readonly connectionsMax?: number },
 ): Promise<Store> {
-  const { atCommit, log, version = '', connectionsMax = connectionsUsual } = options
+  const { atCommit, log, version = '', isServer = false } = options
+  const { connectionsMax = connectionsUsual } = options
   await using opened = new AsyncDisposableStack()
   const pool = openPool(url, { connectionsMax, statementMsMax, log })
   opened.defer(() => pool.close())
   await migrate(pool, log)
   await refuseUnfinished(pool)
   await checkRole(pool, log)
-  const clock = await joinClock(pool, { version, log })
+  const clock = await joinClock(pool, { version, log, isServer })
   opened.defer(() => clock.close())
-  opened.use(await keepHouse(pool, log))
+  const presence = isServer ? await announce(url, log) : undefined
+  opened.defer(() => presence?.leave())
+  if (isServer) opened.use(await keepHouse(pool, log))
   const writing: TransactionOptions = { begin: 'write', redo: 'race', atCommit }
   const batches = createBatches(pool, { atCommit })
   const held = opened.move()
   return {
     isShared: true,
+    isFirst: presence?.isFirst ?? false,
     steadyClock: clock.now,
     connections: pool.counts,
     db: databaseOf(pool),

@@ -15,6 +15,8 @@ export type SharedClock = {
 
 export type SharedClockOptions = {
   readonly version: string
+  /** Whether this process is a server; a command only looks at the clock. */
+  readonly isServer?: boolean
   readonly log?: Pick<Log, 'warn'> | undefined
   /** Microseconds by a clock of this process that nobody can set. */
   readonly monotonicUs?: () => number
@@ -41,7 +43,7 @@ const correctionUsMax = 2500
  * The small differences of their pace are made up little by little.
  */
 export async function joinClock(pool: Pool, options: SharedClockOptions): Promise<SharedClock> {
-  const { version, log, monotonicUs = processUs, nowMs = Date.now } = options
+  const { version, log, isServer = true, monotonicUs = processUs, nowMs = Date.now } = options
   const self = { nodeId: newId(), host: hostname(), pid: process.pid, version }
   const startedAtUtc = new Date(nowMs()).toISOString()
   let offsetUs = 0
@@ -58,11 +60,13 @@ export async function joinClock(pool: Pool, options: SharedClockOptions): Promis
       if (isFirst) offsetUs = (reached?.us ?? dbUsOf(rows)) - halfUs
       else if (reached && reached.startedAtUtc < startedAtUtc)
         offsetUs += clamp(reached.us - (halfUs + offsetUs), correctionUsMax)
+      if (!isServer) return
       const seenAtUtc = new Date(nowMs()).toISOString()
       await putNode.run(running, { ...self, startedAtUtc, seenAtUtc, steadyUs: now() })
       await forgetNodes.run(running, { forgottenUs })
     })
   await beat(true)
+  if (!isServer) return { now, close: () => Promise.resolve() }
   const beating = setInterval(() => {
     beat(false).catch((error: unknown) => log?.warn({ err: error }, 'a heartbeat failed'))
   }, beatMs)

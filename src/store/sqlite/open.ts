@@ -56,6 +56,7 @@ export async function openMovingStore(dataDir: string, { atCommit }: StoreOption
     change: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: inTurn((job) => inSnapshot(reader, () => job(reading))),
     isShared: false,
+    isFirst: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => emptyWal(connection)),
     findKey: keyFinder(keyRows(finder)),
