@@ -7,6 +7,7 @@ import { claim, type Claim } from '../src/gate/claim.ts'
 import { fingerprintOf } from '../src/gate/seal.ts'
 import { giveUp, settle } from '../src/gate/settle.ts'
 import { expireLeft, sweep } from '../src/gate/sweep.ts'
+import { HttpError } from '../src/lib/errors.ts'
 import { newId } from '../src/lib/ids.ts'
 import { firstSwitches } from '../src/store/switches.ts'
 import { isOnPostgres } from './engine.ts'
@@ -170,7 +171,9 @@ async function obeySettle(
     ? { ok, errors: [], data: { results: [{ ok }] } }
     : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
   const result = { conclude: () => ({ answer }), failed: () => answer }
-  const settled = await world.ledger.job((tx) => settle(tx, attempt, result, model.nowMs), ending)
+  const settled = await world.ledger
+    .job((tx) => settle(tx, attempt, result, model.nowMs), ending)
+    .catch(givenUpAsNothing)
   const request = Number(attempt.requestId)
   const own = model.running.get(request)
   // Only the owner of the one live attempt may settle: nobody can twice, or after a retry.
@@ -182,6 +185,11 @@ async function obeySettle(
   if (!ok) return
   model.budget -= priceMicros
   model.charged += priceMicros
+}
+
+/** Where the end of a call is one statement, a lost attempt is told by an error. */
+function givenUpAsNothing(error: unknown): undefined {
+  if (!(error instanceof HttpError && error.status === 503)) throw error
 }
 
 function dropOwn(model: Model, { requestId, token }: Attempt): void {

@@ -120,6 +120,8 @@ async function openPostgresLedger(template: string): Promise<Ledger> {
       let [value]: Awaited<ReturnType<typeof run>>[] = []
       try {
         return await store.write(async (tx) => {
+          // A call's end may be one statement that commits by itself: only in a transaction is it lost.
+          if (ending === 'crash') await tx.run(tx.build.selectFrom('ledgers').select('ledger'))
           value = await run(tx)
           if (ending === 'crash') throw crash
           return value
