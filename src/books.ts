@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { allocate, topUp } from './billing/ledger.ts'
 import type { Config } from './config.ts'
 import { createGate, type Gate, type GateOptions } from './gate/gate.ts'
-import type { Clock } from './lib/clock.ts'
+import { systemClock, type Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { openStore, placeOf, type Store, type StoreOptions } from './store/database.ts'
 import { firstStart } from './store/first-start.ts'
@@ -12,6 +12,8 @@ import { lockFolder } from './store/sqlite/lock.ts'
 export type Books = AsyncDisposable & {
   readonly store: Store
   readonly gate: Gate
+  /** The time of day that the service goes by. */
+  readonly clock: Clock
   /**
    * Makes the first account, project and key where there are none yet. To be called once somebody
    * can be told: a key that is made and not shown is lost.
@@ -33,12 +35,13 @@ const dayMs = 86_400_000
  * @throws Error that names the process that holds the folder.
  */
 export async function openBooks(config: Config, options: BooksOptions): Promise<Books> {
-  const { clock, log } = options
+  const { log } = options
   await using opened = new AsyncDisposableStack()
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   if (config.DATABASE_URL === '') opened.use(lockFolder(config.DATA_DIR))
   const store = await openStore(placeOf(config), { ...options, isServer: true })
   opened.defer(() => store.close())
+  const clock = clockOf(store, options.clock)
   const gate = createGate(store, gateOptions(config, store, clock))
   const left = await gate.takeOver()
   if (left > 0) log.warn({ left }, 'calls of an earlier process were given up')
@@ -49,7 +52,12 @@ export async function openBooks(config: Config, options: BooksOptions): Promise<
   opened.defer(() => clearInterval(sweeping))
   const held = opened.move()
   const begin = () => fund(store, config.STARTER_CREDIT_MICROS, clock)
-  return { store, gate, begin, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  return { store, gate, clock, begin, [Symbol.asyncDispose]: () => held.disposeAsync() }
+}
+
+/** Several servers go by the one clock of their database: keys expire on all of them at once. */
+function clockOf({ timeOfDay }: Store, given: Clock): Clock {
+  return given === systemClock && timeOfDay ? timeOfDay : given
 }
 
 /** The first start gives its project something to spend, all or nothing. @returns the first key. */

@@ -60,9 +60,9 @@ const webFolder = path.join(import.meta.dirname, '../web/dist')
 
 /** Puts the service together, in the order in which its parts need each other. */
 export async function assemble(config: Config, surroundings: Surroundings): Promise<Facegate> {
-  const { version, clock, log, onProgress } = surroundings
-  const books = await openBooks(config, { clock, log })
-  const { gate, begin, store } = books
+  const { version, log, onProgress } = surroundings
+  const books = await openBooks(config, surroundings)
+  const { gate, begin, store, clock } = books
   const inUse = await readModelsInUse(config, { log, onProgress })
   const vision = openPool(visionOptions(config, { ...inUse, clock, log }))
   await Promise.all([vision.ready(), checkModels(inUse.modelsFolder, inUse.set)])
@@ -84,7 +84,7 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
     log,
     onAnswered: watching.onAnswered,
   }
-  const desk = { ...surroundings, ...inUse, ...services, ...state, store, gate, executing }
+  const desk = { ...surroundings, clock, ...inUse, ...services, ...state, store, gate, executing }
   const server = createServer({
     routes: [
       ...apiRoutes(config, executing),

@@ -9,6 +9,12 @@ import { startGate, type TestGate } from './gate.ts'
 
 type Environment = Readonly<Record<string, string>>
 
+/** Loads a node with a time of day that is off by so much. */
+export const shifted = (shiftMs: number) => ({
+  NODE_OPTIONS: `--import=${new URL('fixtures/shift-clock.ts', import.meta.url).href}`,
+  CLOCK_SHIFT_MS: String(shiftMs),
+})
+
 export type NodesOptions = {
   /** The database; by default a fresh one of the shared server. */
   readonly databaseUrl?: string

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
-import type { SteadyClock } from '../lib/clock.ts'
+import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Claimed, QuickClaim } from './at-once.ts'
 import type { StoreFacts } from './about.ts'
@@ -78,6 +78,8 @@ export type Store = {
   readonly isFirst: boolean
   /** The clock that all of them go by. */
   readonly steadyClock: SteadyClock
+  /** The time of day that all of them go by, where their machines' may differ. */
+  readonly timeOfDay?: Clock
   /** Its connections, where it has several. */
   readonly connections?: () => PoolCounts
   readonly close: () => Promise<void>

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { pathToFileURL } from 'node:url'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { migratedDatabase } from '../engine.ts'
 import type { TestClient } from '../facegate.ts'
 import { assertBooks, echo } from '../gate.ts'
-import { startGates } from '../nodes.ts'
+import { shifted, startGates } from '../nodes.ts'
 import { postgresMissing, sql } from '../postgres.ts'
 
 const skip = postgresMissing ?? false
@@ -56,12 +54,6 @@ test(
     await assertBooks(inside)
   },
 )
-
-/** Loads a process with a time of day that is off by so much. */
-const shifted = (shiftMs: number) => ({
-  NODE_OPTIONS: `--import=${pathToFileURL(path.join(import.meta.dirname, '../fixtures/shift-clock.ts')).href}`,
-  CLOCK_SHIFT_MS: String(shiftMs),
-})
 
 const admittedOf = async (client: TestClient, calls: number): Promise<number> =>
   (await Promise.all(Array.from({ length: calls }, () => isAdmitted(client)))).filter(Boolean)

@@ -53,6 +53,7 @@ export async function openPostgresStore(
     isShared: true,
     isFirst: presence?.isFirst ?? false,
     steadyClock: clock.now,
+    timeOfDay: clock.timeOfDay,
     connections: pool.counts,
     db: databaseOf(pool),
     write: (job) => transact(pool, writing, (running) => job(postgresTx(running, batches))),

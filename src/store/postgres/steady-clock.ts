@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { SteadyClock } from '../../lib/clock.ts'
+import type { Clock, SteadyClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Pool } from './pool.ts'
@@ -9,6 +9,8 @@ import { transact } from './transaction.ts'
 /** A clock that all servers on one database go by, as `SteadyClock` describes one. */
 export type SharedClock = {
   readonly now: SteadyClock
+  /** The database's time of day, as of the last beat, and on from there by a clock that nobody can set. */
+  readonly timeOfDay: Clock
   /** Takes this server off the list. */
   readonly close: () => Promise<void>
 }
@@ -47,8 +49,10 @@ export async function joinClock(pool: Pool, options: SharedClockOptions): Promis
   const self = { nodeId: newId(), host: hostname(), pid: process.pid, version }
   const startedAtUtc = new Date(nowMs()).toISOString()
   let offsetUs = 0
+  let todayUs = 0
   let lastUs = 0
   const now = (): number => (lastUs = Math.max(lastUs, Math.floor(monotonicUs() + offsetUs)))
+  const timeOfDay = (): number => Math.floor((monotonicUs() + todayUs) / 1000)
   const beat = (isFirst: boolean): Promise<void> =>
     transact(pool, { begin: 'write' }, async (running) => {
       await lockNodes.run(running, {})
@@ -56,6 +60,7 @@ export async function joinClock(pool: Pool, options: SharedClockOptions): Promis
       const rows = await others.all(running, { nodeId: self.nodeId })
       // The answer was true about halfway between question and answer.
       const halfUs = (askedUs + monotonicUs()) / 2
+      todayUs = dbUsOf(rows) - halfUs
       const reached = lineOf(rows, nowMs() * 1000)
       if (isFirst) offsetUs = (reached?.us ?? dbUsOf(rows)) - halfUs
       else if (reached && reached.startedAtUtc < startedAtUtc)
@@ -66,13 +71,14 @@ export async function joinClock(pool: Pool, options: SharedClockOptions): Promis
       await forgetNodes.run(running, { forgottenUs })
     })
   await beat(true)
-  if (!isServer) return { now, close: () => Promise.resolve() }
+  if (!isServer) return { now, timeOfDay, close: () => Promise.resolve() }
   const beating = setInterval(() => {
     beat(false).catch((error: unknown) => log?.warn({ err: error }, 'a heartbeat failed'))
   }, beatMs)
   beating.unref()
   return {
     now,
+    timeOfDay,
     close: async () => {
       clearInterval(beating)
       const leave = transact(pool, { begin: 'write' }, (running) => dropNode.run(running, self))
