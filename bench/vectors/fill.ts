@@ -47,7 +47,7 @@ export async function openFilled(
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
   opened.defer(() => rm(folder, { recursive: true }))
-  const store = await openStore({ dataDir: folder, databaseUrl: url })
+  const store = await openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
   opened.defer(() => store.close())
   const keyFile = path.join(folder, 'master.key')
   createKeyFile(keyFile)
