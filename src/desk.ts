@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createAuditor } from './billing/auditor.ts'
 import { settings, type Config } from './config.ts'
@@ -14,6 +14,7 @@ import type { Gate } from './gate/gate.ts'
 import { execute, type ExecuteOptions } from './http/execute.ts'
 import type { Route } from './http/exchange.ts'
 import type { Clock } from './lib/clock.ts'
+import { fileSize } from './lib/file-size.ts'
 import type { Log } from './lib/log.ts'
 import { livenessMinOf } from './models/liveness-min.ts'
 import { listModels, type ListedModel } from './models/list-models.ts'
@@ -102,7 +103,9 @@ async function systemFacts(
 ): Promise<SystemFacts> {
   const { bavail, blocks, bsize } = statfsSync(config.DATA_DIR)
   const models = await readdir(modelsFolder).catch(() => [])
-  const modelSizes = await Promise.all(models.map((name) => sizeOf(path.join(modelsFolder, name))))
+  const modelSizes = await Promise.all(
+    models.map((name) => fileSize(path.join(modelsFolder, name))),
+  )
   return {
     reasons: await notReady(),
     workers: workers(),
@@ -124,11 +127,4 @@ function settingsOf(config: Config): SystemFacts['settings'] {
     const shown = name === 'DATABASE_URL' && value !== '' ? '(set)' : String(value)
     return { name, value: shown, isDefault }
   })
-}
-
-function sizeOf(file: string): Promise<number> {
-  return stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  )
 }

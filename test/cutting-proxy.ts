@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { joinSockets } from './joined-sockets.ts'
 
 /** When a connection is cut: `answered` is after the last byte, on a line that is kept open. */
 export type Cut = 'beforeRequest' | 'amidRequest' | 'beforeAnswer' | 'amidAnswer' | 'answered'
@@ -27,16 +28,7 @@ export async function openCuttingProxy(
 
   const server = createServer((client) => {
     const service = connect(Number(port), hostname)
-    const sockets = [client, service]
-    for (const socket of sockets) {
-      open.add(socket)
-      socket
-        .on('error', () => {})
-        .once('close', () => {
-          open.delete(socket)
-          for (const other of sockets) other.destroy()
-        })
-    }
+    joinSockets([client, service], open)
     const sever = (cut: Cut): void => {
       cuts[cut]++
       client.resetAndDestroy()

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { joinSockets } from './joined-sockets.ts'
 import { watchWire } from './wire.ts'
 
 /**
@@ -43,7 +44,7 @@ export async function openDatabaseProxy(
       return
     }
     const database = connect({ host: hostname, port: Number(port), noDelay: true })
-    join(client, database, open)
+    joinSockets([client, database], open)
     let cut: CommitCut | undefined
     const sever = (): void => {
       if (cut) cuts[cut]++
@@ -100,19 +101,5 @@ export async function openDatabaseProxy(
       server.close()
       await once(server, 'close')
     },
-  }
-}
-
-/** The end of one is the end of both. */
-function join(client: Socket, database: Socket, open: Set<Socket>): void {
-  const sockets = [client, database]
-  for (const socket of sockets) {
-    open.add(socket)
-    socket
-      .on('error', () => {})
-      .once('close', () => {
-        open.delete(socket)
-        for (const other of sockets) other.destroy()
-      })
   }
 }

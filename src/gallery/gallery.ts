@@ -28,7 +28,8 @@ import { removeAll } from './remove-all.ts'
 import { deleteSubject } from './remove.ts'
 import { overdueSubjects } from './retention.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
-import { searchModels, type Hit, type HitOptions } from './search-models.ts'
+import type { SearchOptions } from './search/candidate.ts'
+import { searchModels, type Hit } from './search-models.ts'
 import { autoThreshold, matchLevelOf } from './similarity.ts'
 import type { MatchLevel } from './similarity.ts'
 import { createSubjectKeys, openGalleryKey, type SubjectKeys } from './subject-keys.ts'
@@ -40,7 +41,7 @@ export type Gallery = {
   readonly search: (
     galleryId: string,
     probes: readonly Template[],
-    options: HitOptions,
+    options: SearchOptions,
   ) => Promise<Hit[]>
   /** Number of the gallery's last change: searches from now on have seen it. */
   readonly sequence: (reading: Reading, galleryId: string) => Promise<number>

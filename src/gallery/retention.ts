@@ -1,3 +1,4 @@
+import { utcOf } from '../lib/utc.ts'
 import { projectRetentions } from '../store/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { expiredSubjects, unseenSubjects } from '../store/subjects.ts'
@@ -16,15 +17,11 @@ export async function overdueSubjects(
   nowMs: number,
   retentionDays: number,
 ): Promise<readonly SubjectRow[]> {
-  const overdue = [...(await expiredSubjects(reading, utc(nowMs), subjectsMax))]
+  const overdue = [...(await expiredSubjects(reading, utcOf(nowMs), subjectsMax))]
   for (const { projectId, retentionDays: own } of await projectRetentions(reading)) {
-    const beforeUtc = utc(nowMs - (own ?? retentionDays) * dayMs)
+    const beforeUtc = utcOf(nowMs - (own ?? retentionDays) * dayMs)
     overdue.push(...(await unseenSubjects(reading, { projectId, beforeUtc, limit: subjectsMax })))
   }
   const byId = new Map(overdue.map((subject) => [subject.subjectId, subject]))
   return [...byId.values()].slice(0, subjectsMax)
-}
-
-function utc(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,5 +1,6 @@
 import type { Template } from '../vision/view.ts'
 import type { Calibrations } from './calibrations.ts'
+import type { SearchOptions } from './search/candidate.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { similarityAt } from './similarity.ts'
 
@@ -13,13 +14,6 @@ export type Hit = {
   readonly modelId: string
 }
 
-export type HitOptions = {
-  readonly limit: number
-  /** Only subjects in one of these. */
-  readonly groups?: readonly string[] | undefined
-  readonly excludeSubjectId?: string | undefined
-}
-
 /**
  * Searches a gallery by each model that the probe was described by, like with like: the subjects
  * most like it, best first, each once. What models say is merged by similarity, which means the same
@@ -29,7 +23,7 @@ export async function searchModels(
   { search, calibrations }: { readonly search: GallerySearch; readonly calibrations: Calibrations },
   galleryId: string,
   probes: readonly Template[],
-  options: HitOptions,
+  options: SearchOptions,
 ): Promise<Hit[]> {
   const found = await Promise.all(
     probes.map(async (probe) => {

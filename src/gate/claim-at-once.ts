@@ -1,3 +1,4 @@
+import { utcOf } from '../lib/utc.ts'
 import type { Store } from '../store/database.ts'
 import { attemptOf, limitsOf, priceUnitsOf, touchMsMin } from './claim.ts'
 import type { Claim, ClaimOptions, Question } from './claim.ts'
@@ -24,8 +25,8 @@ export async function claimAtOnce(
     requestId: key.requestId,
     permissions: asked.permissions,
     nowMs,
-    nowUtc: utc(nowMs),
-    touchedBeforeUtc: utc(nowMs - touchMsMin),
+    nowUtc: utcOf(nowMs),
+    touchedBeforeUtc: utcOf(nowMs - touchMsMin),
     steadyUs,
     ...limits,
     defaultMicros: options.unitMicros,
@@ -39,8 +40,4 @@ export async function claimAtOnce(
   const unitMicros = facts.unitMicros ?? options.unitMicros
   const attempt = attemptOf({ visit, asked, key, token, windowStartMs: nowMs, unitMicros })
   return { kind: 'pass', attempt, tokens }
-}
-
-function utc(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,3 +1,8 @@
+/** A moment as all of our texts have it: ISO 8601 in UTC, with milliseconds. */
+export function utcOf(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
 const pattern =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/u
 

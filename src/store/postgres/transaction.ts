@@ -3,6 +3,7 @@ import { unavailable } from '../../lib/errors.ts'
 import { accountAtWork } from '../../lib/account.ts'
 import { isPassing } from './fault.ts'
 import type { Loan, Pool, Query, Session } from './pool.ts'
+import { literal } from './values.ts'
 
 export type TransactionOptions = {
   /** How it begins. */
@@ -177,10 +178,6 @@ function start(session: Session, { begin, statementMsMax }: TransactionOptions):
     .then(({ rows }) => (typeof rows[0]?.['xid'] === 'string' ? rows[0]['xid'] : ''))
   begun.catch(() => undefined) // Whoever waits for it hears of it, and so does every later statement.
   return begun
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** The end of a transaction whose connection was cut is known soon after, or not here. */

@@ -13,6 +13,11 @@ export const getTypeParser: CustomTypesConfig['getTypeParser'] = (oid: number, f
   return types.getTypeParser(oid, format as 'text')
 }
 
+/** A text within SQL that takes no parameters: several statements in one, or the making of an index. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
 /** A histogram comes as SQLite has it, see `lib/latency-histogram.ts`. */
 function histogramOf(text: string): Uint8Array {
   return packLatencies(Uint32Array.from(text.slice(1, -1).split(','), Number))

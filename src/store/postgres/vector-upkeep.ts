@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Log } from '../../lib/log.ts'
 import { openPool, type Pool, type Session } from './pool.ts'
 import { partitionName, vectorPartitions, vectorTables } from './vector-tables.ts'
+import { literal } from './values.ts'
 
 /** What the search in the database needs done that no transaction does. */
 export type VectorUpkeep = AsyncDisposable & {
@@ -217,8 +218,4 @@ async function vacuumDue(pool: Pool): Promise<void> {
 /** A number for a lock, by what it is of. */
 function lockOf(name: string): bigint {
   return createHash('sha256').update(`facegate vectors ${name}`).digest().readBigInt64BE()
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
