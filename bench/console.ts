@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
-import { fillHours } from '../src/store/sqlite/fill-hours.ts'
+import { backfillHourlyCounts } from '../src/store/sqlite/backfill-hourly-counts.ts'
 import { openStore } from '../src/store/database.ts'
-import { startConsole, type TestConsole } from '../test/console.ts'
-import { progress, table } from './table.ts'
+import { startConsole, type TestConsole } from '../test/support/console/test-console.ts'
+import { showProgress, markdownTable } from './support/table.ts'
 
 const days = 30
 const dayMs = 86_400_000
@@ -26,24 +26,27 @@ export async function run(args: readonly string[]): Promise<void> {
     const projectId = first.projectId
     const key = first.gallery.key
     await first[Symbol.asyncDispose]()
-    progress(`writing ${values.calls} calls`)
+    showProgress(`writing ${values.calls} calls`)
     const nowMs = Date.now()
-    await fill(dataDir, { projectId, calls: Number(values.calls), nowMs })
+    await fillCallLog(dataDir, { projectId, calls: Number(values.calls), nowMs })
     const desk = await startConsole({ dataDir, key })
     const rows: string[][] = []
-    for (const [name, question] of Object.entries(questions(projectId, nowMs)))
-      rows.push(await timed(desk, name, question))
-    console.log(table(['question', 'cold ms', 'warm ms (median of 5)'], rows))
+    for (const [name, question] of Object.entries(consoleQueries(projectId, nowMs)))
+      rows.push(await measureQuery(desk, name, question))
+    console.log(markdownTable(['question', 'cold ms', 'warm ms (median of 5)'], rows))
     await desk[Symbol.asyncDispose]()
   } finally {
     await rm(dataDir, { recursive: true, force: true })
   }
 }
 
-type Filling = { readonly projectId: string; readonly calls: number; readonly nowMs: number }
+type CallLogFill = { readonly projectId: string; readonly calls: number; readonly nowMs: number }
 
 /** Calls of 30 days: six actions, ten keys, one in twelve not ok, each ok one charged. */
-async function fill(dataDir: string, { projectId, calls, nowMs }: Filling): Promise<void> {
+async function fillCallLog(
+  dataDir: string,
+  { projectId, calls, nowMs }: CallLogFill,
+): Promise<void> {
   const file = new DatabaseSync(path.join(dataDir, 'facegate.db'))
   file.function('pick', (at, list) => String(list).split(',')[Number(at)] ?? null)
   const fromMs = nowMs - days * dayMs
@@ -75,7 +78,7 @@ async function fill(dataDir: string, { projectId, calls, nowMs }: Filling): Prom
     analyze`)
   file.close()
   const store = await openStore(dataDir)
-  await fillHours(store.db)
+  await backfillHourlyCounts(store.db)
   await store.close()
 }
 
@@ -84,7 +87,7 @@ function hoursList(): string {
 }
 
 /** Each question's path under /console/v1. */
-function questions(projectId: string, nowMs: number): Readonly<Record<string, string>> {
+function consoleQueries(projectId: string, nowMs: number): Readonly<Record<string, string>> {
   const range = `fromUtc=${new Date(nowMs - days * dayMs).toISOString()}`
   const hourly = `${range}&bucket=hour`
   const old = `toUtc=${new Date(nowMs - 20 * dayMs).toISOString()}`
@@ -107,8 +110,8 @@ function questions(projectId: string, nowMs: number): Readonly<Record<string, st
   }
 }
 
-async function timed(desk: TestConsole, name: string, place: string): Promise<string[]> {
-  progress(name)
+async function measureQuery(desk: TestConsole, name: string, place: string): Promise<string[]> {
+  showProgress(name)
   const once = async (): Promise<number> => {
     const startMs = performance.now()
     const { status, text } = await desk.owner.get(place)

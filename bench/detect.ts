@@ -4,18 +4,23 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { makeOneFacePictures, samplePhotographs } from './pictures.ts'
-import { bodyOf, call, startService, type BenchService } from './service.ts'
-import { median, progress, table } from './table.ts'
+import { writeOneFaceImages, groupImages } from './support/sample-images.ts'
+import {
+  readRequestBody,
+  executeAction,
+  startService,
+  type BenchService,
+} from './support/service.ts'
+import { median, showProgress, markdownTable } from './support/table.ts'
 
 /** Somebody who finds faces in files: Facegate over HTTP, or a peer in a process of its own. */
-type Contender = AsyncDisposable & {
+type DetectionSystem = AsyncDisposable & {
   readonly name: string
   /** Works through the files for at least this long, at least once through. */
-  readonly run: (files: readonly string[], forMs: number) => Promise<Run>
+  readonly detect: (files: readonly string[], forMs: number) => Promise<DetectionRun>
 }
 
-type Run = {
+type DetectionRun = {
   readonly images: number
   readonly elapsedMs: number
   /** File → number of faces found. */
@@ -36,39 +41,39 @@ export async function run(args: readonly string[]): Promise<void> {
   if (!existsSync(path.join(peersFolder, 'node_modules')))
     throw new Error('the peers are not installed: npm ci --prefix bench/peers')
   await using service = await startService()
-  await using facegate = facegateOver(service)
-  await using human = await peer('human')
-  await using faceApi = await peer('face-api')
+  await using facegate = openFacegate(service)
+  await using human = await openPeer('human')
+  await using faceApi = await openPeer('face-api')
   const contenders = [facegate, human, faceApi]
 
-  const near = await race(contenders, await makeOneFacePictures())
+  const near = await measureSpeeds(contenders, await writeOneFaceImages())
   console.log(
     `\nOne face, 1280×720 JPEG, ${availableParallelism()} cores, ${rounds} rounds in turn`,
   )
   console.log(speedTable(contenders, near))
-  const groups = await race(contenders, samplePhotographs)
+  const groups = await measureSpeeds(contenders, groupImages)
   console.log('\nThree to five faces, 1920 px JPEG')
   console.log(speedTable(contenders, groups))
   if (values.labels) console.log(await recallTable(contenders, values.labels))
 }
 
 /** Images per second of each contender, one figure a round. */
-async function race(
-  contenders: readonly Contender[],
+async function measureSpeeds(
+  contenders: readonly DetectionSystem[],
   files: readonly string[],
 ): Promise<Map<string, number[]>> {
   const speeds = new Map(contenders.map(({ name }) => [name, [] as number[]]))
-  for (const { run } of contenders) await run(files, 0)
+  for (const { detect: run } of contenders) await run(files, 0)
   for (let round = 1; round <= rounds; round++)
-    for (const { name, run } of contenders) {
-      progress(`round ${round} of ${rounds}: ${name}`)
+    for (const { name, detect: run } of contenders) {
+      showProgress(`round ${round} of ${rounds}: ${name}`)
       const { images, elapsedMs } = await run(files, roundMs)
       speeds.get(name)?.push((images / elapsedMs) * 1000)
     }
   return speeds
 }
 
-function speedTable(contenders: readonly Contender[], speeds: ReadonlyMap<string, number[]>) {
+function speedTable(contenders: readonly DetectionSystem[], speeds: ReadonlyMap<string, number[]>) {
   const ours = speeds.get('facegate') ?? []
   const rows = contenders.map(({ name }) => {
     const theirs = speeds.get(name) ?? []
@@ -76,11 +81,14 @@ function speedTable(contenders: readonly Contender[], speeds: ReadonlyMap<string
     const range = [Math.min(...theirs), Math.max(...theirs)].map((speed) => speed.toFixed(1))
     return [name, median(theirs).toFixed(1), range.join('–'), `${median(ratios).toFixed(2)}×`]
   })
-  return table(['', 'images/s (median)', 'range', 'facegate is faster by'], rows)
+  return markdownTable(['', 'images/s (median)', 'range', 'facegate is faster by'], rows)
 }
 
 /** Faces found of those that the labels count; more than the label says does not help. */
-async function recallTable(contenders: readonly Contender[], folder: string): Promise<string> {
+async function recallTable(
+  contenders: readonly DetectionSystem[],
+  folder: string,
+): Promise<string> {
   const lines = (await readFile(path.join(folder, 'labels.csv'), 'utf8')).trim().split(/\r?\n/u)
   const labels = lines.slice(1).map((line) => {
     const [file = '', count = '0'] = line.split(',')
@@ -88,8 +96,8 @@ async function recallTable(contenders: readonly Contender[], folder: string): Pr
   })
   const total = labels.reduce((sum, { count }) => sum + count, 0)
   const rows: string[][] = []
-  for (const { name, run } of contenders) {
-    progress(`counting faces: ${name}`)
+  for (const { name, detect: run } of contenders) {
+    showProgress(`counting faces: ${name}`)
     const { counts } = await run(
       labels.map(({ file }) => file),
       0,
@@ -105,16 +113,16 @@ async function recallTable(contenders: readonly Contender[], folder: string): Pr
     rows.push([name, `${found} of ${total}`, String(extra)])
   }
   const head = `\nFaces found in a labelled folder of ${labels.length} pictures\n`
-  return head + table(['', 'found', 'beyond the label'], rows)
+  return head + markdownTable(['', 'found', 'beyond the label'], rows)
 }
 
 /** As many calls in flight as there are workers to keep busy, and one more each to keep them so. */
-function facegateOver(service: BenchService): Contender {
+function openFacegate(service: BenchService): DetectionSystem {
   const inFlight = availableParallelism() * 2
   return {
     name: 'facegate',
-    run: async (files, forMs) => {
-      const bodies = await Promise.all(files.map((file) => bodyOf('svc.detect', file)))
+    detect: async (files, forMs) => {
+      const bodies = await Promise.all(files.map((file) => readRequestBody('svc.detect', file)))
       const counts: Record<string, number> = {}
       let started = 0
       let images = 0
@@ -122,7 +130,7 @@ function facegateOver(service: BenchService): Contender {
       const client = async (): Promise<void> => {
         while (started < files.length || performance.now() - startMs < forMs) {
           const turn = started++ % files.length
-          const value = (await call(service, bodies[turn] ?? '')) as { faceCount: number }
+          const value = (await executeAction(service, bodies[turn] ?? '')) as { faceCount: number }
           counts[files[turn] ?? ''] = value.faceCount
           images++
         }
@@ -134,7 +142,7 @@ function facegateOver(service: BenchService): Contender {
   }
 }
 
-async function peer(name: string): Promise<Contender> {
+async function openPeer(name: string): Promise<DetectionSystem> {
   const child = fork(path.join(peersFolder, `${name}.js`), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -142,10 +150,10 @@ async function peer(name: string): Promise<Contender> {
   await answer()
   return {
     name: `${name} (tfjs-wasm)`,
-    run: async (files, forMs) => {
+    detect: async (files, forMs) => {
       const answered = answer()
       child.send({ files, forMs })
-      return (await answered) as Run
+      return (await answered) as DetectionRun
     },
     [Symbol.asyncDispose]: async () => child.disconnect(),
   }

@@ -2,18 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { claim } from '../src/gate/claim.ts'
-import { fingerprintOf } from '../src/gate/seal.ts'
+import { admitInTransaction } from '../src/gate/admission/admit-transaction.ts'
+import { fingerprintOf } from '../src/gate/fingerprint.ts'
 import { settle } from '../src/gate/settle.ts'
 import { allocate, topUp } from '../src/billing/ledger.ts'
-import { hashApiKey, isApiKey, mintApiKey } from '../src/lib/api-key.ts'
+import { hashApiKey, isApiKey, generateApiKey } from '../src/lib/crypto/api-key.ts'
 import { newId } from '../src/lib/ids.ts'
 import { openStore } from '../src/store/database.ts'
-import { firstSwitches } from '../src/store/switches.ts'
-import { forkGate } from '../test/crash.ts'
-import { makeTemplate, openLedger } from '../test/ledger.ts'
-import { measure, ms, openCaller, quantiles, type Load, type Quantiles } from './load.ts'
-import { progress, table } from './table.ts'
+import { defaultSwitches } from '../src/store/tenancy/switches.ts'
+import { forkGate } from '../test/support/gate/fork-gate.ts'
+import { createLedgerSnapshot, openLedger } from '../test/support/billing/test-ledger.ts'
+import {
+  measure,
+  formatMs,
+  openEchoClient,
+  quantiles,
+  type LoadResult,
+  type Quantiles,
+} from './support/load.ts'
+import { showProgress, markdownTable } from './support/table.ts'
 
 const clientCounts = [1, 8, 32]
 
@@ -31,21 +38,21 @@ export async function run(args: readonly string[]): Promise<void> {
   const rows: string[][] = []
   try {
     for (const clients of clientCounts) {
-      progress(`${clients} clients: two bare commits`)
+      showProgress(`${clients} clients: two bare commits`)
       const bare = await bareCommits(path.join(dataDir, `bare-${clients}`), clients, measureMs)
-      progress(`${clients} clients: gated calls`)
+      showProgress(`${clients} clients: gated calls`)
       const gated = await gatedCalls(path.join(dataDir, `gate-${clients}`), clients, measureMs)
-      rows.push([String(clients), ...cells(gated), ...cells(bare), ...added(gated, bare)])
+      rows.push([String(clients), ...cells(gated), ...cells(bare), ...addedLatency(gated, bare)])
     }
   } finally {
     await rm(dataDir, { recursive: true, force: true })
   }
-  progress('the gate without disk and network')
+  showProgress('the gate without disk and network')
   const cpu = await gateCpu(20_000)
-  console.log(table(head, rows))
-  const alone = `p50 ${ms(cpu.p50Ms)} ms, p99 ${ms(cpu.p99Ms)} ms`
+  console.log(markdownTable(head, rows))
+  const alone = `p50 ${formatMs(cpu.p50Ms)} ms, p99 ${formatMs(cpu.p99Ms)} ms`
   console.log(
-    `\nThe gate alone, in memory: ${alone}, ${ms(cpu.cpuMs)} ms of processor time a call.`,
+    `\nThe gate alone, in memory: ${alone}, ${formatMs(cpu.cpuMs)} ms of processor time a call.`,
   )
 }
 
@@ -61,13 +68,21 @@ const head = [
   'added p99',
 ]
 
-async function gatedCalls(dataDir: string, clients: number, measureMs: number): Promise<Load> {
+async function gatedCalls(
+  dataDir: string,
+  clients: number,
+  measureMs: number,
+): Promise<LoadResult> {
   await using gate = await forkGate(dataDir)
-  return await measure(clients, measureMs, () => openCaller(gate.url, gate.key))
+  return await measure(clients, measureMs, () => openEchoClient(gate.url, gate.key))
 }
 
 /** The same group commit with one row each time instead of a claim and a settlement. */
-async function bareCommits(dataDir: string, clients: number, measureMs: number): Promise<Load> {
+async function bareCommits(
+  dataDir: string,
+  clients: number,
+  measureMs: number,
+): Promise<LoadResult> {
   const store = await openStore(dataDir)
   const row = store.db.insertInto('accounts')
   const insert = () => row.values({ accountId: newId(), name: 'bare', createdAtUtc: '' })
@@ -87,15 +102,15 @@ async function bareCommits(dataDir: string, clients: number, measureMs: number):
  * processor's clock ticks too coarsely for single calls, so its time is given as the mean of all.
  */
 async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: number }> {
-  const template = await makeTemplate()
+  const template = await createLedgerSnapshot()
   await using ledger = await openLedger(template)
   const { keyId, project } = template
-  await ledger.job((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
-  await ledger.job((tx) => allocate(tx, project, 10n ** 12n, 1))
+  await ledger.runTransaction((tx) => topUp(tx, project.accountId, 10n ** 12n, 1))
+  await ledger.runTransaction((tx) => allocate(tx, project, 10n ** 12n, 1))
   const { projectId, accountId } = project
   const ids = { keyId, projectId, accountId, galleryId: projectId }
-  const caller = { ...ids, permissions: ['*'], switches: firstSwitches, state: 'active' } as const
-  const key = mintApiKey('live')
+  const caller = { ...ids, permissions: ['*'], switches: defaultSwitches, state: 'active' } as const
+  const key = generateApiKey('live')
   const took: number[] = []
   const cpuBefore = process.threadCpuUsage()
   for (let call = 0; call < calls; call++) {
@@ -103,7 +118,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
     if (!isApiKey(key) || hashApiKey(key).length !== 32) throw new Error('the key is none')
     const requestId = newId()
     const params = { say: 'bench' }
-    const content = fingerprintOf({
+    const fingerprint = fingerprintOf({
       projectId,
       requestId,
       action: 'svc.echo',
@@ -116,32 +131,36 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
       params,
       debug: false,
       permissions: ['svc.echo'],
-      content,
+      fingerprint,
     }
-    const claimed = await ledger.job((tx) =>
-      claim(tx, { visit, asked, paid: undefined, token: newId() }, now()),
+    const claimed = await ledger.runTransaction((tx) =>
+      admitInTransaction(
+        tx,
+        { call: visit, parsed: asked, consumedTokens: undefined, token: newId() },
+        admissionSettings(),
+      ),
     )
     if (claimed.kind !== 'pass') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
-    const result = { conclude: () => ({ answer }), failed: () => answer }
-    await ledger.job((tx) => settle(tx, claimed.attempt, result, Date.now()))
+    const result = { applyEffects: () => ({ response: answer }), toErrorResponse: () => answer }
+    await ledger.runTransaction((tx) => settle(tx, claimed.reservation, result, Date.now()))
     took.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(cpuBefore)
   return { ...quantiles(took.slice(calls / 10)), cpuMs: (user + system) / 1000 / calls }
 }
 
-function now() {
+function admissionSettings() {
   const nowMs = Date.now()
   const limits = { sustainedPerS: 10_000, burst: 100_000 }
-  const moment = () => ({ nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000 })
-  return { moment, limits, unitMicros: 1000n, attemptMsMax: 30_000 }
+  const now = () => ({ nowMs, steadyUs: nowMs * 1000, windowMs: 86_400_000 })
+  return { now, limits, unitMicros: 1000n, attemptMsMax: 30_000 }
 }
 
-function cells({ perS, p50Ms, p99Ms }: Load): string[] {
-  return [String(Math.round(perS)), ms(p50Ms), ms(p99Ms)]
+function cells({ perS, p50Ms, p99Ms }: LoadResult): string[] {
+  return [String(Math.round(perS)), formatMs(p50Ms), formatMs(p99Ms)]
 }
 
-function added(gated: Load, bare: Load): string[] {
-  return [ms(gated.p50Ms - bare.p50Ms), ms(gated.p99Ms - bare.p99Ms)]
+function addedLatency(gated: LoadResult, bare: LoadResult): string[] {
+  return [formatMs(gated.p50Ms - bare.p50Ms), formatMs(gated.p99Ms - bare.p99Ms)]
 }

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { startCluster } from '../test/postgres.ts'
-import { clients } from './nodes/bench.ts'
-import { gatedCallsTable } from './nodes/gate.ts'
-import { identifyTable } from './nodes/identify.ts'
+import { startPostgresCluster } from '../test/support/database/postgres-server.ts'
+import { clientCount } from './nodes/cluster-bench.ts'
+import { gatedCallsTable } from './nodes/gated-calls-table.ts'
+import { identifyTable } from './nodes/identify-table.ts'
 
 /**
  * `npm run bench nodes -- [--seconds 5] [--rounds 3] [--templates 100000]`: one, two and three server
@@ -24,12 +24,12 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-nodes-'))
   try {
-    await using cluster = await startCluster()
+    await using cluster = await startPostgresCluster()
     const [measureMs, rounds] = [Number(values.seconds) * 1000, Number(values.rounds)]
     const bench = { cluster, folder, measureMs, rounds }
     const machine = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`
     console.log(`\n${machine}, load ${loadavg()[0]?.toFixed(1)} at the start; fsync on`)
-    console.log(`\nGated calls, ${clients} clients, ${values.seconds} s a round\n`)
+    console.log(`\nGated calls, ${clientCount} clients, ${values.seconds} s a round\n`)
     console.log(await gatedCallsTable(bench))
     const templates = Number(values.templates)
     if (templates === 0) return

@@ -1,15 +1,20 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import {
-  makeFacesInThread,
+  fillTemplatesInThread,
   openFacegate,
   openPeerThread,
-  type Contender,
-  type Run,
-} from './search/contenders.ts'
-import { dimensions, makeProbes, roomFor, type Faces } from './search/faces.ts'
+  type SearchSystem,
+  type SearchRun,
+} from './search/search-systems.ts'
+import {
+  dimensions,
+  makeProbes,
+  allocateTemplates,
+  type TemplateMatrix,
+} from './search/random-templates.ts'
 import { peerNames, type PeerName } from './search/peers.ts'
-import { median, progress, table } from './table.ts'
+import { median, showProgress, markdownTable } from './support/table.ts'
 
 const sizesUsual = '10000,100000,1000000'
 const rounds = 5
@@ -34,52 +39,55 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   })
   for (const size of values.sizes.split(',').map(Number)) {
-    const faces = roomFor(size)
-    progress(`making ${size} faces`)
-    await makeFacesInThread(faces)
+    const faces = allocateTemplates(size)
+    showProgress(`making ${size} faces`)
+    await fillTemplatesInThread(faces)
     const peers = peerNames.filter(
       (name) => name !== 'usearch HNSW f32' || size <= Number(values['hnsw-max']),
     )
-    const lines = await compare(faces, peers)
-    progress('')
+    const lines = await compareSystems(faces, peers)
+    showProgress('')
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${availableParallelism()} cores, ` +
         `${rounds} rounds in turn`,
     )
-    console.log(table(['', 'p50 ms', 'p99 ms', 'recall@1', 'loop delay p99 ms'], lines))
+    console.log(markdownTable(['', 'p50 ms', 'p99 ms', 'recall@1', 'loop delay p99 ms'], lines))
   }
 }
 
-async function compare(faces: Faces, peers: readonly PeerName[]): Promise<string[][]> {
+async function compareSystems(
+  faces: TemplateMatrix,
+  peers: readonly PeerName[],
+): Promise<string[][]> {
   const probes = makeProbes(faces, rounds * probesPerRound)
   await using opened = new AsyncDisposableStack()
-  const contenders: Contender[] = []
+  const contenders: SearchSystem[] = []
   const missing: string[] = []
   for (const threads of [1, 2]) {
-    const report = (text: string) => progress(`facegate, ${threads}: ${text}`)
+    const report = (text: string) => showProgress(`facegate, ${threads}: ${text}`)
     contenders.push(opened.use(await openFacegate(threads, { faces, probes }, report)))
   }
   for (const peer of peers) {
-    progress(`${peer}: opening`)
-    const report = (text: string) => progress(`${peer}: ${text}`)
+    showProgress(`${peer}: opening`)
+    const report = (text: string) => showProgress(`${peer}: ${text}`)
     const contender = await openPeerThread({ faces, probes, peer }, report)
     if (contender) contenders.push(opened.use(contender))
     else missing.push(peer)
   }
-  const runs = await race(contenders)
+  const runs = await runRounds(contenders)
   return [
-    ...contenders.map((contender) => lineOf(contender, runs)),
+    ...contenders.map((contender) => rowOf(contender, runs)),
     ...missing.map((name) => [name, 'not installed', '', '', '']),
   ]
 }
 
 /** One run for each contender and round; all search for the same probes. */
-async function race(contenders: readonly Contender[]): Promise<Map<string, Run[]>> {
-  const runs = new Map(contenders.map(({ name }) => [name, [] as Run[]]))
-  for (const { race } of contenders) await race([0])
+async function runRounds(contenders: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
+  const runs = new Map(contenders.map(({ name }) => [name, [] as SearchRun[]]))
+  for (const { search: race } of contenders) await race([0])
   for (let round = 0; round < rounds; round++)
-    for (const { name, race } of contenders) {
-      progress(`round ${round + 1} of ${rounds}: ${name}`)
+    for (const { name, search: race } of contenders) {
+      showProgress(`round ${round + 1} of ${rounds}: ${name}`)
       const probes = name === reference ? probesPerRoundSlow : probesPerRound
       const wanted = Array.from({ length: probes }, (_, at) => round * probesPerRound + at)
       runs.get(name)?.push(await race(wanted))
@@ -90,7 +98,10 @@ async function race(contenders: readonly Contender[]): Promise<Map<string, Run[]
 /** Scores every template in float32 vectors: what it finds is right. */
 const reference: PeerName = 'plain JavaScript loop'
 
-function lineOf({ name, delayP99Ms }: Contender, runs: ReadonlyMap<string, Run[]>): string[] {
+function rowOf(
+  { name, delayP99Ms }: SearchSystem,
+  runs: ReadonlyMap<string, SearchRun[]>,
+): string[] {
   const own = runs.get(name) ?? []
   const timesMs = own.flatMap((run) => run.timesMs).toSorted((a, b) => a - b)
   const p99 = timesMs[Math.floor(timesMs.length * 0.99)] ?? Number.NaN

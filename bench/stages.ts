@@ -1,19 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readPicture } from '../eval/detection.ts'
-import { builtinPack } from '../src/models/builtin.ts'
-import { goldenInput } from '../src/models/golden.ts'
-import type { ModelEntry } from '../src/models/manifest.ts'
-import { builtinSet } from '../src/models/pack.ts'
-import { preparePack } from '../src/models/prepare.ts'
+import { readImage } from '../src/evaluation/detection/evaluate-detection.ts'
+import { builtinPack } from '../src/models/builtin/builtin-pack.ts'
+import { goldenInput } from '../src/models/builtin/golden.ts'
+import type { BuiltinModel } from '../src/models/builtin/builtin-model.ts'
+import { builtinSet } from '../src/models/pack-manifest.ts'
+import { prepareBuiltinPack } from '../src/models/builtin/prepare-builtin-pack.ts'
 import { createPipeline } from '../src/vision/pipeline.ts'
-import { openSession } from '../src/vision/session.ts'
-import { makeOneFacePictures } from './pictures.ts'
-import { median, progress, table } from './table.ts'
+import { openBuiltinModel } from '../src/vision/session.ts'
+import { writeOneFaceImages } from './support/sample-images.ts'
+import { median, showProgress, markdownTable } from './support/table.ts'
 
 const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
-const lookAtOne = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100, crops: false }
+const detectRequest = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100, crops: false }
 const rounds = 40
 
 /**
@@ -23,27 +23,27 @@ const rounds = 40
  */
 export async function run(args: readonly string[]): Promise<void> {
   const templates = args.includes('--templates')
-  const look = { ...lookAtOne, templates }
+  const look = { ...detectRequest, templates }
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
-  await preparePack({ folder })
+  await prepareBuiltinPack({ folder })
   const { blazeface, face_landmark_68: landmarks, facemesh } = builtinPack.models
   const { face_recognition: dlib, faceres } = builtinPack.models
   const recognizers = templates ? [dlib, dlib, faceres, faceres] : []
   const entries = [blazeface, landmarks, facemesh, ...recognizers]
-  const models = await Promise.all(entries.map((entry) => timerOf(folder, entry)))
-  const pipeline = await createPipeline({ modelsFolder: folder, set: builtinSet, limits })
-  const pictures = await Promise.all((await makeOneFacePictures()).map(readPicture))
+  const models = await Promise.all(entries.map((entry) => openTimer(folder, entry)))
+  const pipeline = await createPipeline({ modelsFolder: folder, modelSet: builtinSet, limits })
+  const pictures = await Promise.all((await writeOneFaceImages()).map(readImage))
 
   const stages: Record<string, number[]> = {}
   const note = (name: string, ms: number): void => void (stages[name] ??= []).push(ms)
   const ratios: number[] = []
   for (let round = -4; round < rounds; round++) {
-    progress(`look ${Math.max(0, round)} of ${rounds}`)
+    showProgress(`look ${Math.max(0, round)} of ${rounds}`)
     const picture = pictures[(round + 4) % pictures.length]
     if (!picture) continue
-    const modelMs = await timesOf(models)
+    const modelMs = await measureTimes(models)
     const startMs = performance.now()
-    const { timingsMs } = await pipeline.look(picture, look, 'picture')
+    const { timingsMs } = await pipeline.analyzeImage(picture, look, 'picture')
     const totalMs = performance.now() - startMs
     if (round < 0) continue
     for (const [name, ms] of Object.entries({ ...modelMs, ...timingsMs, total: totalMs }))
@@ -52,16 +52,16 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   const rows = Object.entries(stages).map(([name, ms]) => [name, median(ms).toFixed(2)])
   console.log(`\nOne look at one face, 1280×720 JPEG, one thread, median of ${rounds}`)
-  console.log(table(['stage or network', 'ms'], rows))
+  console.log(markdownTable(['stage or network', 'ms'], rows))
   console.log(`\nThe whole look takes ${median(ratios).toFixed(2)} times the sum of its networks.`)
   await pipeline.close()
   await rm(folder, { recursive: true })
 }
 
-type Timer = { readonly name: string; readonly time: () => Promise<number> }
+type NetworkTimer = { readonly name: string; readonly time: () => Promise<number> }
 
-async function timerOf(folder: string, entry: ModelEntry): Promise<Timer> {
-  const session = await openSession(folder, entry)
+async function openTimer(folder: string, entry: BuiltinModel): Promise<NetworkTimer> {
+  const session = await openBuiltinModel(folder, entry)
   const input = goldenInput(entry)
   return {
     name: `network ${entry.id}`,
@@ -74,7 +74,7 @@ async function timerOf(folder: string, entry: ModelEntry): Promise<Timer> {
 }
 
 /** The sum where a network has two timers. */
-async function timesOf(timers: readonly Timer[]): Promise<Record<string, number>> {
+async function measureTimes(timers: readonly NetworkTimer[]): Promise<Record<string, number>> {
   const times: Record<string, number> = {}
   for (const { name, time } of timers) times[name] = (times[name] ?? 0) + (await time())
   return times

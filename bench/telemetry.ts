@@ -2,22 +2,22 @@ import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
-import { createMetrics } from '../src/http/metrics.ts'
-import type { ServerWatch } from '../src/http/observed.ts'
+import { createMetrics } from '../src/http/metrics/metrics.ts'
+import type { RequestObserver } from '../src/http/metrics/observe-request.ts'
 import { newId } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
-import { inCall, span } from '../src/lib/trace.ts'
+import { traceCall, withSpan } from '../src/lib/observability/call-trace.ts'
 import { openTelemetry } from '../src/telemetry/telemetry.ts'
-import { startGate } from '../test/gate.ts'
-import { openClient, type BenchClient } from './http-client.ts'
-import { median, progress, table } from './table.ts'
+import { startGate } from '../test/support/gate/test-gate.ts'
+import { openClient, type BenchClient } from './support/http-client.ts'
+import { median, showProgress, markdownTable } from './support/table.ts'
 
-const callsPerTurn = 200
+const callsPerBatch = 200
 const warmUpCalls = 2000
-const aloneCalls = 20_000
+const emptyCallCount = 20_000
 
-type Way = { readonly name: string; readonly watch: ServerWatch }
-type Cost = { readonly cpuUs: number; readonly p50Ms: number }
+type TelemetryMode = { readonly name: string; readonly watch: RequestObserver }
+type CallCost = { readonly cpuUs: number; readonly p50Ms: number }
 
 /**
  * What looking on costs: calls of an action that does nothing, over HTTP, with nobody who looks on,
@@ -31,62 +31,67 @@ export async function run(args: readonly string[]): Promise<void> {
     args: [...args],
     options: { rounds: { type: 'string', default: '40' } },
   })
-  const collector = fork(new URL('collector.ts', import.meta.url))
+  const collector = fork(new URL('./collector.ts', import.meta.url))
   const [url] = (await once(collector, 'message')) as [string]
-  const [tenth, whole] = [await tracesTo(url, 0.1), await tracesTo(url, 1)]
-  const { onStep, onServed } = createMetrics([])
-  const metrics = { onStep, onServed }
-  const ways: readonly Way[] = [
+  const [tenth, whole] = [await openTraces(url, 0.1), await openTraces(url, 1)]
+  const { onStep, onRequestCompleted } = createMetrics([])
+  const metrics = { onSpanEnd: onStep, onRequestCompleted }
+  const ways: readonly TelemetryMode[] = [
     { name: 'nobody looks on', watch: {} },
     { name: 'metrics, as always', watch: metrics },
-    { name: 'and one trace of ten', watch: { ...metrics, trace: tenth?.trace } },
-    { name: 'and every trace', watch: { ...metrics, trace: whole?.trace } },
+    { name: 'and one trace of ten', watch: { ...metrics, startTrace: tenth?.startTrace } },
+    { name: 'and every trace', watch: { ...metrics, startTrace: whole?.startTrace } },
   ]
-  const alone = await stepsAlone(ways)
-  const costs = await takeTurns(ways, Number(values.rounds))
+  const alone = await measureEmptySpans(ways)
+  const costs = await measureModes(ways, Number(values.rounds))
   await Promise.all([tenth?.close(), whole?.close()])
   collector.kill()
-  console.log(table(['', 'p50 ms', 'CPU µs', 'more CPU µs', 'middle half'], rowsOf(costs)))
-  console.log(`\n${table(['eight empty steps of a call', 'CPU µs'], alone)}`)
-  console.log(`\nReading the SDK: ${await readingMs()} ms, once, where a collector is named.`)
+  console.log(markdownTable(['', 'p50 ms', 'CPU µs', 'more CPU µs', 'middle half'], rowsOf(costs)))
+  console.log(`\n${markdownTable(['eight empty steps of a call', 'CPU µs'], alone)}`)
+  console.log(
+    `\nReading the SDK: ${await measureSdkImportMs()} ms, once, where a collector is named.`,
+  )
 }
 
-function tracesTo(url: string, samplerRatio: number) {
+function openTraces(url: string, samplerRatio: number) {
   return openTelemetry({
     serviceName: '',
     version: 'bench',
     tracesUrl: `${url}/v1/traces`,
     metricsUrl: '',
-    metricsMs: 60_000,
+    metricsIntervalMs: 60_000,
     sampler: 'traceidratio',
     samplerRatio,
-    families: async () => [],
+    readMetricFamilies: async () => [],
     log: createLog('silent'),
   })
 }
 
 /** @returns the costs of each way, one of each round. */
-async function takeTurns(ways: readonly Way[], rounds: number): Promise<Map<string, Cost[]>> {
-  const costs = new Map<string, Cost[]>(ways.map(({ name }) => [name, []]))
-  let now: ServerWatch = {}
-  const watch: ServerWatch = {
-    onStep: (...told) => now.onStep?.(...told),
-    onServed: (...told) => now.onServed?.(...told),
-    get trace() {
-      return now.trace
+async function measureModes(
+  ways: readonly TelemetryMode[],
+  rounds: number,
+): Promise<Map<string, CallCost[]>> {
+  const costs = new Map<string, CallCost[]>(ways.map(({ name }) => [name, []]))
+  let now: RequestObserver = {}
+  const watch: RequestObserver = {
+    onSpanEnd: (...told) => now.onSpanEnd?.(...told),
+    onRequestCompleted: (...told) => now.onRequestCompleted?.(...told),
+    get startTrace() {
+      return now.startTrace
     },
   }
   await using gate = await startGate({
-    watch,
+    observer: watch,
     environment: { STARTER_CREDIT_MICROS: '1000000000000' },
   })
   using client = await openClient(gate.url, gate.key)
   for (let round = 0; round <= rounds; round++) {
-    progress(`round ${round} of ${rounds}`)
+    showProgress(`round ${round} of ${rounds}`)
     // There and back: spans that are sent late then fall on the turns of those who make spans.
     for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
       now = way.watch
-      const cost = await turn(client)
+      const cost = await measureBatch(client)
       // The first round warms up.
       if (round > 0) costs.get(way.name)?.push(cost)
     }
@@ -98,35 +103,38 @@ async function takeTurns(ways: readonly Way[], rounds: number): Promise<Map<stri
  * The same without HTTP and database: a call of eight steps in which nothing happens. The clock of
  * the processor ticks too coarsely for few of these, so that the mean of all is given.
  */
-async function stepsAlone(ways: readonly Way[]): Promise<string[][]> {
+async function measureEmptySpans(ways: readonly TelemetryMode[]): Promise<string[][]> {
   const rows: string[][] = []
   // One after the other, the dearest last: nobody pays for what another has left to be sent.
   for (const { name, watch } of ways) {
-    await emptyCalls(watch, warmUpCalls)
+    await runEmptyCalls(watch, warmUpCalls)
     const before = process.threadCpuUsage()
-    await emptyCalls(watch, aloneCalls)
+    await runEmptyCalls(watch, emptyCallCount)
     const { user, system } = process.threadCpuUsage(before)
-    rows.push([name, ((user + system) / aloneCalls).toFixed(1)])
+    rows.push([name, ((user + system) / emptyCallCount).toFixed(1)])
   }
   return rows
 }
 
-async function emptyCalls(watch: ServerWatch, calls: number): Promise<void> {
+async function runEmptyCalls(watch: RequestObserver, calls: number): Promise<void> {
   for (let call = 0; call < calls; call++) {
-    await inCall({ facts: { requestId: newId(), method: 'POST', route: '/' }, watch }, eight)
+    await traceCall(
+      { attributes: { requestId: newId(), method: 'POST', route: '/' }, observer: watch },
+      runEightSpans,
+    )
     // The spans are sent in between, as they are between calls that wait for something.
     if (call % 20 === 0) await nextTurn()
   }
 }
 
-async function eight(): Promise<void> {
-  for (let step = 0; step < 8; step++) await span('database.read', async () => {})
+async function runEightSpans(): Promise<void> {
+  for (let step = 0; step < 8; step++) await withSpan('database.read', async () => {})
 }
 
-async function turn(client: BenchClient): Promise<Cost> {
+async function measureBatch(client: BenchClient): Promise<CallCost> {
   const took: number[] = []
   const before = process.threadCpuUsage()
-  for (let call = 0; call < callsPerTurn; call++) {
+  for (let call = 0; call < callsPerBatch; call++) {
     const startMs = performance.now()
     const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
     const answer = await client.post(JSON.stringify(body))
@@ -134,10 +142,10 @@ async function turn(client: BenchClient): Promise<Cost> {
     took.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(before)
-  return { cpuUs: (user + system) / callsPerTurn, p50Ms: median(took) }
+  return { cpuUs: (user + system) / callsPerBatch, p50Ms: median(took) }
 }
 
-function rowsOf(costs: ReadonlyMap<string, readonly Cost[]>): string[][] {
+function rowsOf(costs: ReadonlyMap<string, readonly CallCost[]>): string[][] {
   const [base = []] = costs.values()
   return [...costs].map(([name, own]) => {
     const more = own.map(({ cpuUs }, round) => cpuUs - (base[round]?.cpuUs ?? Number.NaN))
@@ -150,7 +158,7 @@ function rowsOf(costs: ReadonlyMap<string, readonly Cost[]>): string[][] {
 }
 
 /** In processes of their own: a module is read once. */
-async function readingMs(): Promise<string> {
+async function measureSdkImportMs(): Promise<string> {
   const otlp = new URL('../src/telemetry/otlp.ts', import.meta.url).href
   const source = `const from = performance.now(); await import('${otlp}'); console.log(performance.now() - from)`
   const took: number[] = []

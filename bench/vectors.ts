@@ -1,16 +1,21 @@
 import { parseArgs } from 'node:util'
-import { openExactSearch } from '../src/gallery/search/exact.ts'
-import { openDatabaseSearch } from '../src/gallery/search/database/open.ts'
+import { openExactSearch } from '../src/gallery/search/memory/exact-search.ts'
+import { openDatabaseSearch } from '../src/gallery/search/database/database-search.ts'
 import type { GallerySearch } from '../src/gallery/search/gallery-search.ts'
-import { openMemorySearch } from '../src/gallery/search/memory.ts'
-import type { SearchOptions } from '../src/gallery/search/candidate.ts'
-import { openVectorUpkeep } from '../src/store/postgres/vector-upkeep.ts'
-import { startCluster } from '../test/postgres.ts'
-import { makeFacesInThread } from './search/contenders.ts'
-import { dimensions, faceAt, makeProbes, roomFor } from './search/faces.ts'
-import type { Faces } from './search/faces.ts'
-import { median, progress, table } from './table.ts'
-import { groupNames, modelId, openFilled, type Filled } from './vectors/fill.ts'
+import { openMemorySearch } from '../src/gallery/search/memory/memory-search.ts'
+import type { SearchOptions } from '../src/gallery/search/scored-subject.ts'
+import { openVectorMaintenance } from '../src/store/postgres/vectors/vector-maintenance.ts'
+import { startPostgresCluster } from '../test/support/database/postgres-server.ts'
+import { fillTemplatesInThread } from './search/search-systems.ts'
+import { dimensions, templateAt, makeProbes, allocateTemplates } from './search/random-templates.ts'
+import type { TemplateMatrix } from './search/random-templates.ts'
+import { median, showProgress, markdownTable } from './support/table.ts'
+import {
+  groupNames,
+  modelId,
+  openFilledGallery,
+  type FilledGallery,
+} from './vectors/filled-gallery.ts'
 
 const sizesUsual = '1000,10000,100000'
 /** Probes in turn of somebody in the gallery and of a stranger. */
@@ -18,8 +23,8 @@ const probesUsual = '100'
 /** Building an index over more takes many minutes. */
 const indexMaxUsual = '100000'
 const limit = 10
-const quiet = { info: () => {}, warn: () => {}, error: () => {} }
-const never = Number.MAX_SAFE_INTEGER
+const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
+const noIndexMin = Number.MAX_SAFE_INTEGER
 
 /**
  * `npm run bench vectors [--sizes 1000,10000,100000] [--probes 100] [--index-max 10000]`: the
@@ -36,48 +41,48 @@ export async function run(args: readonly string[]): Promise<void> {
       'index-max': { type: 'string', default: indexMaxUsual },
     },
   })
-  await using cluster = await startCluster()
+  await using cluster = await startPostgresCluster()
   for (const size of values.sizes.split(',').map(Number)) {
-    await using database = await cluster.freshDatabase()
-    const faces = roomFor(size)
-    await makeFacesInThread(faces)
-    await using filled = await openFilled(database.url, faces, progress)
+    await using database = await cluster.createDatabase()
+    const faces = allocateTemplates(size)
+    await fillTemplatesInThread(faces)
+    await using filled = await openFilledGallery(database.url, faces, showProgress)
     const isIndexed = size <= Number(values['index-max'])
     const probes = makeProbes(faces, Number(values.probes))
     const { lines, facts } = await measure(filled, probes, isIndexed)
-    progress('')
+    showProgress('')
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${values.probes} probes; ${facts}\n`,
     )
     const head = ['', 'p50 ms', 'p99 ms', 'recall@1', 'recall@10', 'same answer']
-    console.log(table(head, lines))
+    console.log(markdownTable(head, lines))
   }
 }
 
-async function measure(filled: Filled, probes: Faces, isIndexed: boolean) {
+async function measure(filled: FilledGallery, probes: TemplateMatrix, isIndexed: boolean) {
   const { parts, url } = filled
   const count = probes.densities.length
-  await using exact = openExactSearch({ threads: 1, log: quiet })
-  progress('filling the memory')
+  await using exact = openExactSearch({ threads: 1, log: silentLog })
+  showProgress('filling the memory')
   const memory = await openMemorySearch(exact)(parts)
-  await using upkeep = await openVectorUpkeep(url, { log: quiet })
+  await using upkeep = await openVectorMaintenance(url, { log: silentLog })
   const inDatabase = (exactMax: number, isRotated = true) =>
-    openDatabaseSearch({ exactMax, isRotated, upkeep })(parts)
+    openDatabaseSearch({ exactMax, isRotated, maintenance: upkeep })(parts)
 
-  progress('making vectors')
+  showProgress('making vectors')
   const madeMs = performance.now()
-  const scan = await inDatabase(never)
+  const scan = await inDatabase(noIndexMin)
   const perVectorUs = ((performance.now() - madeMs) / filled.size) * 1000
 
   const asked = { filled, probes, count }
   const lines: string[][] = []
-  const right = new Map<string, Answers>()
+  const right = new Map<string, SearchBenchResult>()
   const add = async (name: string, search: GallerySearch, groups?: readonly string[]) => {
-    progress(name)
+    showProgress(name)
     const key = String(groups)
-    const truth = right.get(key) ?? (await ask(memory, asked, groups))
+    const truth = right.get(key) ?? (await measureSearch(memory, asked, groups))
     right.set(key, truth)
-    lines.push(lineOf(name, await ask(search, asked, groups), truth))
+    lines.push(rowOf(name, await measureSearch(search, asked, groups), truth))
   }
   await add('memory, 1 thread', memory)
   await add('pgvector, exact', scan)
@@ -85,10 +90,10 @@ async function measure(filled: Filled, probes: Faces, isIndexed: boolean) {
 
   const made = `a vector ${perVectorUs.toFixed(0)} µs to make`
   if (!isIndexed) return { lines, facts: made }
-  progress('building the index')
+  showProgress('building the index')
   const builtMs = performance.now()
-  const of = { galleryId: filled.owner.galleryId, modelId, dimensions: dimensions + 1 }
-  await upkeep.index(of, new AbortController().signal)
+  const of = { galleryId: filled.tenant.galleryId, modelId, dimensions: dimensions + 1 }
+  await upkeep.buildIndex(of, new AbortController().signal)
   const indexS = (performance.now() - builtMs) / 1000
   const index = await inDatabase(0)
   await add('pgvector, index', index)
@@ -101,24 +106,28 @@ async function measure(filled: Filled, probes: Faces, isIndexed: boolean) {
   return { lines, facts }
 }
 
-type Answers = {
+type SearchBenchResult = {
   readonly found: readonly (readonly string[])[]
   readonly scores: readonly string[]
   readonly timesMs: readonly number[]
 }
-type Asked = { readonly filled: Filled; readonly probes: Faces; readonly count: number }
+type SearchBenchInput = {
+  readonly filled: FilledGallery
+  readonly probes: TemplateMatrix
+  readonly count: number
+}
 
-async function ask(
+async function measureSearch(
   search: GallerySearch,
-  { filled, probes, count }: Asked,
+  { filled, probes, count }: SearchBenchInput,
   groups: SearchOptions['groups'],
-): Promise<Answers> {
-  const { galleryId } = filled.owner
+): Promise<SearchBenchResult> {
+  const { galleryId } = filled.tenant
   const options = { limit, groups }
-  await search.search(galleryId, { ...faceAt(probes, 0), modelId }, options)
+  await search.search(galleryId, { ...templateAt(probes, 0), modelId }, options)
   const [found, scores, timesMs]: [string[][], string[], number[]] = [[], [], []]
   for (let at = 0; at < count; at++) {
-    const probe = { ...faceAt(probes, at), modelId }
+    const probe = { ...templateAt(probes, at), modelId }
     const startMs = performance.now()
     const candidates = await search.search(galleryId, probe, options)
     timesMs.push(performance.now() - startMs)
@@ -128,7 +137,7 @@ async function ask(
   return { found, scores, timesMs }
 }
 
-function lineOf(name: string, own: Answers, right: Answers): string[] {
+function rowOf(name: string, own: SearchBenchResult, right: SearchBenchResult): string[] {
   const recallAt = (most: number): string => {
     const hits = right.found.map((ids, at) => {
       const wanted = ids.slice(0, most)

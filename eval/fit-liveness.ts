@@ -3,28 +3,28 @@
  *
  *   node eval/fit-liveness.ts <folder that eval/simulate-attacks.ts wrote>
  *
- * Prints the weights and the bias for `src/models/builtin/liveness.ts`, and how scores are spread on
+ * Prints the weights and the bias for `src/models/builtin/networks/liveness.ts`, and how scores are spread on
  * people whom the fit has not seen (five folds by person): the thresholds are chosen from that.
  */
 import path from 'node:path'
-import { progressBar } from '../src/cli/progress.ts'
-import { openVision } from '../src/cli/vision.ts'
-import { table } from '../bench/table.ts'
-import { areaUnderCurve } from './compare/roc.ts'
-import { seededRandom, shuffled } from './fit/random.ts'
-import { builtinPack } from '../src/models/builtin.ts'
-import { logOdds } from '../src/vision/liveness/builtin-judge.ts'
-import { shareFrom } from './liveness/det.ts'
-import { chanceOf, fitLogistic } from './liveness/logistic.ts'
-import { lookAtAll } from './liveness/look-at.ts'
-import { live, readPresentations } from './liveness/presentations.ts'
+import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { openVision } from '../src/cli/evaluate/open-vision.ts'
+import { markdownTable } from '../bench/support/table.ts'
+import { areaUnderCurve } from '../src/evaluation/verification/operating-points.ts'
+import { seededRandom, shuffled } from '../src/evaluation/seeded-random.ts'
+import { builtinPack } from '../src/models/builtin/builtin-pack.ts'
+import { logOdds } from '../src/vision/liveness/builtin-anti-spoof.ts'
+import { shareAtLeast } from '../src/evaluation/liveness/det-curve.ts'
+import { probabilityOf, fitLogistic } from './liveness/fit-logistic.ts'
+import { analyzePresentations } from '../src/evaluation/liveness/analyze-presentations.ts'
+import { liveKind, readPresentations } from '../src/evaluation/liveness/read-presentations.ts'
 
 const foldCount = 5
 const shares = [0.005, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.995]
 
 const [folder] = process.argv.slice(2)
 if (!folder) throw new Error('name a folder')
-const samples = await look(folder)
+const samples = await analyzeFolder(folder)
 const people = shuffled(seededRandom(1), [...new Set(samples.map(({ person }) => person))])
 const foldOf = new Map(people.map((person, index) => [person, index % foldCount]))
 
@@ -34,22 +34,24 @@ console.log(JSON.stringify({ ...fit, people: people.length, pictures: samples.le
 const scored = Array.from({ length: foldCount }, (_, fold) => {
   const isHeldOut = ({ person }: { readonly person: string }) => foldOf.get(person) === fold
   const learnt = fitLogistic(samples.filter((sample) => !isHeldOut(sample)))
-  return samples.filter(isHeldOut).map((one) => ({ ...one, score: chanceOf(learnt, one.values) }))
+  return samples
+    .filter(isHeldOut)
+    .map((one) => ({ ...one, score: probabilityOf(learnt, one.values) }))
 }).flat()
 const kinds = [...new Set(scored.map(({ scene }) => scene))]
 const sorted = (scene: string): Float32Array =>
   Float32Array.from(scored.filter((one) => one.scene === scene).map(({ score }) => score)).sort()
 console.log(
-  table(
+  markdownTable(
     ['held out', ...shares.map((share) => `${share * 100} %`)],
     kinds.map((kind) => [kind, ...shares.map((share) => quantile(sorted(kind), share).toFixed(3))]),
   ),
 )
-const { liveMin, spoofMax } = builtinPack.models.liveness.recipe
+const { liveMin, spoofMax } = builtinPack.models.liveness.constants
 for (const kind of kinds) {
   const scores = [...sorted(kind)]
-  const above = shareFrom(scores, liveMin)
-  const below = 1 - shareFrom(scores, spoofMax)
+  const above = shareAtLeast(scores, liveMin)
+  const below = 1 - shareAtLeast(scores, spoofMax)
   console.log(`${kind}: ${percent(above)} from ${liveMin} on, ${percent(below)} below ${spoofMax}`)
 }
 for (const genuine of ['photograph', 'live'])
@@ -59,10 +61,14 @@ for (const genuine of ['photograph', 'live'])
   }
 
 /** What the six crops say of every picture with a face, and where it comes from. */
-async function look(place: string) {
+async function analyzeFolder(place: string) {
   await using vision = await openVision(['builtin'])
-  const bar = progressBar('pictures')
-  const judged = await lookAtAll(await readPresentations(place), vision.look, bar.update)
+  const bar = createProgressBar('pictures')
+  const judged = await analyzePresentations(
+    await readPresentations(place),
+    vision.analyzeImage,
+    bar.update,
+  )
   bar.end()
   return judged.flatMap((one) =>
     'face' in one
@@ -70,7 +76,7 @@ async function look(place: string) {
           {
             person: path.basename(path.dirname(one.file)),
             scene: path.relative(place, one.file).split(path.sep)[0] ?? '',
-            isLive: one.kind === live,
+            isLive: one.kind === liveKind,
             values: Object.values(one.face.liveness.networks).map(logOdds),
           },
         ]

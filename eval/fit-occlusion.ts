@@ -1,5 +1,5 @@
 /**
- * Fits the weights of `src/vision/occlusion.ts` and says what they are worth:
+ * Fits the weights of `src/vision/quality/occlusion.ts` and says what they are worth:
  * `node eval/fit-occlusion.ts <folder of pictures, at any depth>…`
  *
  * Every picture counts as uncovered but for those that were seen to show dark glasses; the first
@@ -9,38 +9,38 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import sharp from 'sharp'
-import { progressBar } from '../src/cli/progress.ts'
-import { occlusionEvidence } from '../src/vision/occlusion.ts'
-import type { OcclusionEvidence } from '../src/vision/occlusion.ts'
-import type { Chip } from '../src/vision/warp.ts'
-import { seededRandom } from './fit/random.ts'
-import { openCloseLook } from './occlusion/close-look.ts'
-import type { CloseLook } from './occlusion/close-look.ts'
-import { coverKinds, covered, coverOf } from './occlusion/covers.ts'
-import type { CoverKind } from './occlusion/covers.ts'
-import { fitLogistic, probabilityOf } from './occlusion/logistic.ts'
-import type { Case, Logistic } from './occlusion/logistic.ts'
+import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { occlusionEvidence } from '../src/vision/quality/occlusion.ts'
+import type { OcclusionEvidence } from '../src/vision/quality/occlusion.ts'
+import type { PlanarCrop } from '../src/vision/image/warp.ts'
+import { seededRandom } from '../src/evaluation/seeded-random.ts'
+import { openMeshAnalyzer } from './occlusion/mesh-analyzer.ts'
+import type { MeshAnalysis } from './occlusion/mesh-analyzer.ts'
+import { coverKinds, drawCover, coverShapes } from './occlusion/draw-cover.ts'
+import type { CoverKind } from './occlusion/draw-cover.ts'
+import { fitWeightedLogistic, probabilityOf } from './occlusion/fit-weighted-logistic.ts'
+import type { WeightedCase, OcclusionLogistic } from './occlusion/fit-weighted-logistic.ts'
 
-type Shown = {
+type OcclusionSample = {
   readonly person: string
-  readonly kind: CoverKind | Damage | 'nothing' | 'real glasses'
+  readonly kind: CoverKind | Degradation | 'nothing' | 'real glasses'
   readonly evidence: OcclusionEvidence
   /** Of the cheeks, 0..255, to see whether dark faces fare worse. */
   readonly skinLuma: number
 }
 
 /** A bad picture is not a covered face. */
-const damages = {
+const degradations = {
   blurred: (bytes: Buffer) => sharp(bytes).blur(2.5),
   dark: (bytes: Buffer) => sharp(bytes).linear(0.3, 0),
   pale: (bytes: Buffer) => sharp(bytes).linear(0.3, 120),
 } as const
 
-type Damage = keyof typeof damages
+type Degradation = keyof typeof degradations
 
-const damageKinds = Object.keys(damages) as Damage[]
+const degradationKinds = Object.keys(degradations) as Degradation[]
 
-type Fits = { readonly eye: Logistic; readonly lowerFace: Logistic }
+type OcclusionFit = { readonly eye: OcclusionLogistic; readonly lowerFace: OcclusionLogistic }
 
 const folders = process.argv.slice(2)
 const peopleMax = 260
@@ -60,23 +60,23 @@ const realGlasses = new Set([
   'Candice_Bergen_0001',
 ])
 
-const shown = await show()
-report(crossValidated(shown))
+const samples = await collectSamples()
+printReport(crossValidate(samples))
 console.log(
-  JSON.stringify(fit(shown), (_, value) =>
+  JSON.stringify(fit(samples), (_, value) =>
     typeof value === 'number' ? Number(value.toFixed(3)) : value,
   ),
 )
 
-async function show(): Promise<Shown[]> {
-  const eye = await openCloseLook()
+async function collectSamples(): Promise<OcclusionSample[]> {
+  const eye = await openMeshAnalyzer()
   const random = seededRandom(1)
-  const files = (await Promise.all(folders.map(picturesIn))).flat()
-  const seen: Shown[] = []
+  const files = (await Promise.all(folders.map(listImages))).flat()
+  const seen: OcclusionSample[] = []
   const names = new Set<string>()
   const people = new Set<string>()
   const missed: string[] = []
-  const bar = progressBar('pictures')
+  const bar = createProgressBar('pictures')
   for (const [index, file] of files.toSorted().entries()) {
     bar.update(index + 1, files.length)
     const name = path.basename(file, path.extname(file))
@@ -90,12 +90,14 @@ async function show(): Promise<Shown[]> {
     seen.push({ person, kind, evidence: occlusionEvidence(look.mesh), skinLuma: lumaOf(look) })
     if (people.has(person) || people.size >= peopleMax || kind === 'real glasses') continue
     people.add(person)
-    const sitter = { points: look.mesh.points, skin: skinOf(look), random }
-    const changed: [CoverKind | Damage, Promise<Buffer>][] = [
+    const sitter = { points: look.mesh.points, skinColour: skinOf(look), random }
+    const changed: [CoverKind | Degradation, Promise<Buffer>][] = [
       ...coverKinds.map(
-        (kind) => [kind, covered(bytes, look.size, coverOf(kind, sitter))] as const,
+        (kind) => [kind, drawCover(bytes, look.size, coverShapes(kind, sitter))] as const,
       ),
-      ...damageKinds.map((kind) => [kind, damages[kind](bytes).png().toBuffer()] as const),
+      ...degradationKinds.map(
+        (kind) => [kind, degradations[kind](bytes).png().toBuffer()] as const,
+      ),
     ].map(([kind, picture]) => [kind, picture])
     for (const [kind, picture] of changed) {
       const again = await eye.look(await picture)
@@ -105,26 +107,26 @@ async function show(): Promise<Shown[]> {
   }
   bar.end()
   await eye.close()
-  for (const kind of [...coverKinds, ...damageKinds])
+  for (const kind of [...coverKinds, ...degradationKinds])
     console.log(
       `${kind}: no face found in ${missed.filter((one) => one === kind).length} of ${people.size}`,
     )
   return seen
 }
 
-async function picturesIn(folder: string): Promise<string[]> {
+async function listImages(folder: string): Promise<string[]> {
   const files = await readdir(folder, { recursive: true })
   return files.filter((file) => /\.jpe?g$/u.test(file)).map((file) => path.join(folder, file))
 }
 
-function isSamePlace(a: CloseLook, b: CloseLook): boolean {
+function isSamePlace(a: MeshAnalysis, b: MeshAnalysis): boolean {
   const from = a.mesh.points[4] ?? { x: 0, y: 0 }
   const to = b.mesh.points[4] ?? { x: 0, y: 0 }
-  return Math.hypot(to.x - from.x, to.y - from.y) < 40 * a.mesh.chipScale
+  return Math.hypot(to.x - from.x, to.y - from.y) < 40 * a.mesh.cropScale
 }
 
 /** The colour at four points of the cheeks. */
-function skinOf({ mesh: { chip, inChip } }: CloseLook): number[] {
+function skinOf({ mesh: { crop: chip, cropPoints: inChip } }: MeshAnalysis): number[] {
   const points = [50, 280, 205, 425].map((index) => inChip[index] ?? { x: 96, y: 96 })
   const within = (value: number): number => Math.max(0, Math.min(chip.width - 1, Math.floor(value)))
   const mean = (plane: number): number =>
@@ -132,52 +134,60 @@ function skinOf({ mesh: { chip, inChip } }: CloseLook): number[] {
   return [mean(0), mean(1), mean(2)]
 }
 
-function valueAt({ planes, width, height }: Chip, plane: number, x: number, y: number): number {
+function valueAt(
+  { planes, width, height }: PlanarCrop,
+  plane: number,
+  x: number,
+  y: number,
+): number {
   return planes[plane * width * height + y * width + x] ?? 0
 }
 
-function lumaOf(look: CloseLook): number {
+function lumaOf(look: MeshAnalysis): number {
   const [red = 0, green = 0, blue = 0] = skinOf(look)
   return 0.299 * red + 0.587 * green + 0.114 * blue
 }
 
-function isOverEyes(kind: Shown['kind']): boolean {
+function isOverEyes(kind: OcclusionSample['kind']): boolean {
   return kind === 'bar' || kind === 'sunglasses' || kind === 'brownGlasses'
 }
 
-function isOverMouth(kind: Shown['kind']): boolean {
+function isOverMouth(kind: OcclusionSample['kind']): boolean {
   return kind.endsWith('Mask') || kind === 'handOverMouth'
 }
 
 /** A hand over one eye belongs to neither class of an eye: it is only counted. */
-function fit(cases: readonly Shown[]): Fits {
-  const weightOf = (kind: Shown['kind']): number => (kind === 'nothing' ? 1 : 0.5)
+function fit(cases: readonly OcclusionSample[]): OcclusionFit {
+  const weightOf = (kind: OcclusionSample['kind']): number => (kind === 'nothing' ? 1 : 0.5)
   const used = cases.filter(({ kind }) => kind !== 'real glasses')
   const eyes = used
     .filter(({ kind }) => kind !== 'handOverEye')
     .flatMap(({ kind, evidence }) =>
-      evidence.eyes.map((one): Case => ({
+      evidence.eyes.map((one): WeightedCase => ({
         evidence: one,
         label: isOverEyes(kind) ? 1 : 0,
         weight: weightOf(kind),
       })),
     )
-  const lower = used.map(({ kind, evidence }): Case => ({
+  const lower = used.map(({ kind, evidence }): WeightedCase => ({
     evidence: evidence.lowerFace,
     label: isOverMouth(kind) ? 1 : 0,
     weight: weightOf(kind),
   }))
-  const { intercept, of } = fitLogistic(lower)
-  return { eye: fitLogistic(eyes), lowerFace: { intercept: intercept + lowerShift, of } }
+  const { intercept, coefficients: of } = fitWeightedLogistic(lower)
+  return {
+    eye: fitWeightedLogistic(eyes),
+    lowerFace: { intercept: intercept + lowerShift, coefficients: of },
+  }
 }
 
-type Judged = Shown & { readonly eyes: number; readonly lowerFace: number }
+type OcclusionPrediction = OcclusionSample & { readonly eyes: number; readonly lowerFace: number }
 
-function crossValidated(cases: readonly Shown[]): Judged[] {
+function crossValidate(cases: readonly OcclusionSample[]): OcclusionPrediction[] {
   const people = [...new Set(cases.map(({ person }) => person))]
   const foldOf = new Map(people.map((person, index) => [person, index % folds]))
   return Array.from({ length: folds }, (_, fold) => {
-    const isHeldOut = ({ person }: Shown): boolean => foldOf.get(person) === fold
+    const isHeldOut = ({ person }: OcclusionSample): boolean => foldOf.get(person) === fold
     const fits = fit(cases.filter((one) => !isHeldOut(one)))
     return cases.filter(isHeldOut).map((one) => ({
       ...one,
@@ -187,15 +197,15 @@ function crossValidated(cases: readonly Shown[]): Judged[] {
   }).flat()
 }
 
-function report(judged: readonly Judged[]): void {
-  const rate = (name: string, list: readonly Judged[]): void => {
-    const share = (of: (one: Judged) => boolean): string =>
+function printReport(judged: readonly OcclusionPrediction[]): void {
+  const rate = (name: string, list: readonly OcclusionPrediction[]): void => {
+    const share = (of: (one: OcclusionPrediction) => boolean): string =>
       `${list.filter(of).length} of ${list.length}`.padEnd(14)
     console.log(
       `${name.padEnd(28)} eyes ${share(({ eyes }) => eyes >= 0.5)} lower face ${share(({ lowerFace }) => lowerFace >= 0.5)} either ${share(({ eyes, lowerFace }) => Math.max(eyes, lowerFace) >= 0.5)}`,
     )
   }
-  for (const kind of ['nothing', ...damageKinds, 'real glasses', ...coverKinds])
+  for (const kind of ['nothing', ...degradationKinds, 'real glasses', ...coverKinds])
     rate(
       kind,
       judged.filter((one) => one.kind === kind),

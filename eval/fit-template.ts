@@ -8,20 +8,26 @@
  * raise `version` below whenever they change, as templates of two models do not compare.
  */
 import { writeFile } from 'node:fs/promises'
-import { progressBar } from '../src/cli/progress.ts'
-import type { Calibration } from '../src/gallery/similarity.ts'
-import { writeHalves } from '../src/models/halves.ts'
-import { sha256Of } from '../src/models/source.ts'
-import { templateFolder } from '../src/models/template.ts'
-import { calibrate } from './compare/calibrate.ts'
-import type { CalibrationSet } from './compare/calibrate.ts'
-import { shareAbove } from './compare/roc.ts'
-import { scorers } from './compare/scores.ts'
-import { describeSet } from './fit/describe-set.ts'
-import { cohortRows, fitTemplate } from './fit/fit.ts'
-import type { Fit, Sample } from './fit/fit.ts'
-import { heldOutScores, peopleFolds } from './fit/held-out.ts'
-import { reduced } from './fit/learners.ts'
+import { createProgressBar } from '../src/cli/progress-bar.ts'
+import type { Calibration } from '../src/gallery/calibration/similarity.ts'
+import { encodeFloat16 } from '../src/models/template/float16.ts'
+import { sha256Of } from '../src/models/convert/read-source.ts'
+import { templateFolder } from '../src/models/template/template-model.ts'
+import { buildCalibration } from '../src/evaluation/calibration/build-calibration.ts'
+import type { CalibrationSet } from '../src/evaluation/calibration/build-calibration.ts'
+import { shareAbove } from '../src/evaluation/verification/operating-points.ts'
+import { scorers } from '../src/evaluation/verification/pair-scores.ts'
+import { embedFaceSet } from './fit/embed-face-set.ts'
+import {
+  cohortRowCount,
+  fitTemplateModel,
+} from '../src/evaluation/calibration/fit-template-model.ts'
+import type {
+  TemplateModelFit,
+  PersonEmbedding,
+} from '../src/evaluation/calibration/fit-template-model.ts'
+import { scoreHeldOut, foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
+import { learnReduced } from '../src/evaluation/calibration/template-learners.ts'
 
 const id = 'dlib-faceres-256'
 const version = '1'
@@ -35,7 +41,7 @@ const foldCount = 8
 
 const [place, name] = process.argv.slice(2)
 if (!place || !name) throw new Error('name a set, and say in words what it is')
-const samples = await describeSet(place)
+const samples = await embedFaceSet(place)
 const set = {
   modelId: `${id}@${version}`,
   set: name,
@@ -43,10 +49,13 @@ const set = {
   people: new Set(samples.map(({ person }) => person)).size,
   pictures: samples.length,
 }
-await writeModel(fitTemplate(samples, options), set)
+await writeModel(fitTemplateModel(samples, options), set)
 await writeTable(measure(samples, set))
 
-async function writeModel(fit: Fit, { set: fittedOn, ...counts }: CalibrationSet): Promise<void> {
+async function writeModel(
+  fit: TemplateModelFit,
+  { set: fittedOn, ...counts }: CalibrationSet,
+): Promise<void> {
   const { dlibWeight, neighbours, centre, mean, axes, cohort, cohortNearest } = fit
   const { measuredOn: fittedAt, people, pictures } = counts
   await writeJson(new URL('manifest.json', templateFolder), {
@@ -54,7 +63,7 @@ async function writeModel(fit: Fit, { set: fittedOn, ...counts }: CalibrationSet
     version,
     dlibWeight,
     neighbours,
-    cohortRows,
+    cohortRows: cohortRowCount,
     cohortNearest: Number(cohortNearest.toFixed(4)),
     fitted: {
       set: fittedOn,
@@ -73,13 +82,13 @@ async function writeModel(fit: Fit, { set: fittedOn, ...counts }: CalibrationSet
   })
 }
 
-function measure(all: readonly Sample[], about: CalibrationSet): Calibration {
-  const bar = progressBar('models')
-  const learn = reduced(about.modelId, options)
-  const folds = peopleFolds(all, foldCount, options.seed)
-  const { identical, ...scores } = heldOutScores(folds, learn, scorers.corrected, bar.update)
+function measure(all: readonly PersonEmbedding[], about: CalibrationSet): Calibration {
+  const bar = createProgressBar('models')
+  const learn = learnReduced(about.modelId, options)
+  const folds = foldsByPerson(all, foldCount, options.seed)
+  const { identical, ...scores } = scoreHeldOut(folds, learn, scorers.corrected, bar.update)
   bar.end()
-  const table = calibrate(scores, identical, about)
+  const table = buildCalibration(scores, identical, about)
   for (const { fmr, score } of table.points) {
     const tar = 100 * shareAbove(scores.genuine, score)
     console.log(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar.toFixed(1)} %`)
@@ -93,7 +102,7 @@ async function writeTable(table: Calibration): Promise<void> {
 
 /** As `readTemplateModel` reads them: half precision, little-endian. */
 async function writeValues(file: string, values: Float32Array): Promise<string> {
-  const bytes = writeHalves(values)
+  const bytes = encodeFloat16(values)
   await writeFile(new URL(`${file}.f16`, templateFolder), bytes)
   return sha256Of(bytes)
 }

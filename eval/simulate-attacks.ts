@@ -10,33 +10,33 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { progressBar } from '../src/cli/progress.ts'
-import { decode } from '../src/vision/decode.ts'
-import { readFaceSet } from './face-set.ts'
-import { seededRandom } from './fit/random.ts'
-import { simulate } from './liveness/simulate.ts'
+import { createProgressBar } from '../src/cli/progress-bar.ts'
+import { decodeImage } from '../src/vision/image/decode.ts'
+import { readFaceSet } from '../src/evaluation/face-set.ts'
+import { seededRandom } from '../src/evaluation/seeded-random.ts'
+import { simulatePresentation } from './liveness/simulate-presentation.ts'
 
 const scenes = ['live', 'print', 'replay'] as const
 
 const [place, out] = process.argv.slice(2)
 if (!place || !out) throw new Error('name a set and a new folder')
 const { pictures } = await readFaceSet(place)
-const bar = progressBar('pictures')
+const bar = createProgressBar('pictures')
 const lines = ['file,label,source']
 for (const [index, { file, person }] of pictures.entries()) {
   const bytes = await readFile(file)
-  const { frame } = await decode(bytes, 40_000_000, file)
-  await keep(path.join('photograph', person, path.basename(file)), bytes, 'live,as it is')
+  const { frame } = await decodeImage(bytes, 40_000_000, file)
+  await writeImage(path.join('photograph', person, path.basename(file)), bytes, 'live,as it is')
   for (const [at, scene] of scenes.entries()) {
-    const drawn = await simulate(scene, frame, seededRandom(scenes.length * index + at))
-    await keep(path.join(scene, person, path.basename(file)), drawn, `${scene},simulated`)
+    const drawn = await simulatePresentation(scene, frame, seededRandom(scenes.length * index + at))
+    await writeImage(path.join(scene, person, path.basename(file)), drawn, `${scene},simulated`)
   }
   bar.update(index + 1, pictures.length)
 }
 bar.end()
 await writeFile(path.join(out, 'labels.csv'), `${lines.join('\n')}\n`)
 
-async function keep(file: string, bytes: Uint8Array, label: string): Promise<void> {
+async function writeImage(file: string, bytes: Uint8Array, label: string): Promise<void> {
   const target = path.join(out ?? '', file)
   await mkdir(path.dirname(target), { recursive: true })
   await writeFile(target, bytes)

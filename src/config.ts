@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
-import { withSecrets, type Environment } from './lib/environment.ts'
-import { poolLimits } from './vision/workers/pool-limits.ts'
+import { readSecretFiles, type Environment } from './lib/environment.ts'
+import { visionPoolLimits } from './vision/workers/vision-pool-limits.ts'
 
 const mebibyte = 1024 * 1024
 const hourMs = 3_600_000
 
-const whole = (min: number, max: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/u, 'must be a whole number')
@@ -32,14 +32,14 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const
 
-const collectorAddress = z
+const collectorUrl = z
   .string()
   .refine(
-    (text) => text === '' || isCollector(text),
+    (text) => text === '' || isCollectorUrl(text),
     'must be an http or https address without a password',
   )
 
-function isCollector(text: string): boolean {
+function isCollectorUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/u.test(url.protocol) && url.username + url.password === ''
 }
@@ -52,12 +52,12 @@ const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>
 
 /** Every setting: the environment variable, its default and meaning. The documentation's table is made of it. */
 export const settings = {
-  PORT: setting('8080', 'port to listen on; 0 takes a free one', whole(0, 65_535)),
+  PORT: setting('8080', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535)),
   HOST: setting('127.0.0.1', 'address to listen on', z.string().min(1)),
   TRUST_PROXY: setting(
     '0',
     'reverse proxies in front whose `X-Forwarded-For`, `-Proto` and `-Host` are believed; 0: none',
-    whole(0, 8),
+    wholeNumber(0, 8),
   ),
   DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
   MODELS_DIR: setting(
@@ -75,7 +75,7 @@ export const settings = {
   DATABASE_CONNECTIONS_MAX: setting(
     '16',
     'most connections of this process to PostgreSQL',
-    whole(2, 1000),
+    wholeNumber(2, 1000),
   ),
   DATABASE_URL_FILE: setting(
     '',
@@ -95,7 +95,7 @@ export const settings = {
   VISION_WORKERS: setting(
     String(availableParallelism()),
     'processes that decode pictures and run models; the default is one per core',
-    whole(1, 256),
+    wholeNumber(1, 256),
   ),
   LOG_LEVEL: setting(
     'info',
@@ -105,70 +105,82 @@ export const settings = {
   BODY_BYTES_MAX: setting(
     String(24 * mebibyte),
     'largest request body, bytes',
-    whole(1024, 256 * mebibyte),
+    wholeNumber(1024, 256 * mebibyte),
   ),
   IMAGE_BYTES_MAX: setting(
     String(8 * mebibyte),
     'largest image after base64, bytes',
-    whole(1024, 256 * mebibyte),
+    wholeNumber(1024, 256 * mebibyte),
   ),
-  IMAGE_PIXELS_MAX: setting('40000000', 'most pixels of an image', whole(1024, 1_000_000_000)),
-  IMAGE_SIDE_MIN_PX: setting('32', 'shortest side of an image, pixels', whole(1, 10_000)),
-  JSON_DEPTH_MAX: setting('16', 'deepest nesting of a request body', whole(4, 1000)),
+  IMAGE_PIXELS_MAX: setting(
+    '40000000',
+    'most pixels of an image',
+    wholeNumber(1024, 1_000_000_000),
+  ),
+  IMAGE_SIDE_MIN_PX: setting('32', 'shortest side of an image, pixels', wholeNumber(1, 10_000)),
+  JSON_DEPTH_MAX: setting('16', 'deepest nesting of a request body', wholeNumber(4, 1000)),
   JSON_TOKENS_MAX: setting(
     '10000',
     'most braces, brackets, colons and commas of a request body outside its strings',
-    whole(100, 1_000_000),
+    wholeNumber(100, 1_000_000),
   ),
-  QUEUE_PER_WORKER_MAX: setting(
-    String(poolLimits.queuePerWorkerMax),
+  VISION_QUEUE_PER_WORKER_MAX: setting(
+    String(visionPoolLimits.queuePerWorkerMax),
     'pictures that may wait per vision worker; beyond it calls are answered 503',
-    whole(1, 1000),
+    wholeNumber(1, 1000),
   ),
-  QUEUE_BYTES_MAX: setting(
-    String(poolLimits.queueBytesMax),
+  VISION_QUEUE_BYTES_MAX: setting(
+    String(visionPoolLimits.queueBytesMax),
     'bytes of pictures that may wait',
-    whole(mebibyte, 16_384 * mebibyte),
+    wholeNumber(mebibyte, 16_384 * mebibyte),
   ),
-  QUEUE_WAIT_MS_MAX: setting(
-    String(poolLimits.queueWaitMsMax),
+  VISION_QUEUE_WAIT_MS_MAX: setting(
+    String(visionPoolLimits.queueWaitMsMax),
     'longest wait for a vision worker, ms',
-    whole(10, 600_000),
+    wholeNumber(10, 600_000),
   ),
-  JOB_MS_MAX: setting(
-    String(poolLimits.jobMsMax),
+  VISION_TIMEOUT_MS: setting(
+    String(visionPoolLimits.jobMsMax),
     'longest work on one picture, ms; then the worker is killed and replaced',
-    whole(100, 600_000),
+    wholeNumber(100, 600_000),
   ),
-  WORKER_JOBS_MAX: setting(
-    String(poolLimits.workerJobsMax),
+  VISION_WORKER_IMAGES_MAX: setting(
+    String(visionPoolLimits.workerJobsMax),
     'pictures after which a worker is replaced',
-    whole(1, 1e9),
+    wholeNumber(1, 1e9),
   ),
   COMPREFACE_API: setting(
     'off',
     '`on` serves the routes of CompreFace under /api/v1 as well; see [compreface.md](compreface.md)',
     z.enum(['off', 'on']),
   ),
-  CONNECTIONS_MAX: setting('10000', 'most open client connections', whole(1, 1_000_000)),
-  HEADERS_MS_MAX: setting('10000', 'longest time to send the headers, ms', whole(100, 600_000)),
-  REQUEST_MS_MAX: setting('30000', 'longest time to send a whole request, ms', whole(100, 600_000)),
+  CONNECTIONS_MAX: setting('10000', 'most open client connections', wholeNumber(1, 1_000_000)),
+  HEADERS_TIMEOUT_MS: setting(
+    '10000',
+    'longest time to send the headers, ms',
+    wholeNumber(100, 600_000),
+  ),
+  REQUEST_TIMEOUT_MS: setting(
+    '30000',
+    'longest time to send a whole request, ms',
+    wholeNumber(100, 600_000),
+  ),
   RATE_SUSTAINED_PER_S: setting(
     '10',
     'calls per second in the long run, for projects without a limit of their own',
-    whole(1, 10_000),
+    wholeNumber(1, 10_000),
   ),
   RATE_BURST: setting(
     '20',
     'calls at once, for projects without a limit of their own',
-    whole(1, 100_000),
+    wholeNumber(1, 100_000),
   ),
-  WRONG_KEYS_PER_S: setting(
+  AUTH_FAILURES_PER_S: setting(
     '1',
     'wrong keys per second and address; beyond them each 401 takes a quarter of a second',
-    whole(1, 10_000),
+    wholeNumber(1, 10_000),
   ),
-  WRONG_KEYS_BURST: setting('20', 'wrong keys at once per address', whole(1, 100_000)),
+  AUTH_FAILURES_BURST: setting('20', 'wrong keys at once per address', wholeNumber(1, 100_000)),
   UNIT_PRICE_MICROS: setting(
     '1000',
     'price of one unit, millionths of the currency, for accounts without a price list',
@@ -182,35 +194,43 @@ export const settings = {
   REPLAY_WINDOW_MS: setting(
     String(24 * hourMs),
     'how long an answer is kept for retries with the same requestId, ms',
-    whole(1000, 31 * 24 * hourMs),
+    wholeNumber(1000, 31 * 24 * hourMs),
   ),
-  ATTEMPT_MS_MAX: setting(
+  CALL_TIMEOUT_MS: setting(
     '30000',
     'longest time from the gate to the answer, ms; then the call is given up, unbilled',
-    whole(1000, 600_000),
+    wholeNumber(1000, 600_000),
   ),
-  TWIN_WAIT_MS_MAX: setting(
+  IN_FLIGHT_WAIT_MS_MAX: setting(
     '10000',
     'longest wait of a retry for the first call that is still at work, ms',
-    whole(0, 600_000),
+    wholeNumber(0, 600_000),
   ),
-  LOG_RETENTION_DAYS: setting('365', 'how long the request log is kept, days', whole(1, 36_500)),
+  LOG_RETENTION_DAYS: setting(
+    '365',
+    'how long the request log is kept, days',
+    wholeNumber(1, 36_500),
+  ),
   RETENTION_DAYS: setting(
     '1095',
     'subjects that nobody met for so many days are deleted, in projects without a retention of their own',
-    whole(1, 36_500),
+    wholeNumber(1, 36_500),
   ),
-  SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', whole(1, 1000)),
-  GALLERY_TEMPLATES_MAX: setting('1000000', 'most templates of a gallery', whole(1, 15_000_000)),
+  SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', wholeNumber(1, 1000)),
+  GALLERY_TEMPLATES_MAX: setting(
+    '1000000',
+    'most templates of a gallery',
+    wholeNumber(1, 15_000_000),
+  ),
   SEARCH: setting(
     'memory',
     'where galleries are searched: `memory` of each server, or `pgvector`, in the database; see [search.md](search.md)',
     z.enum(['memory', 'pgvector']),
   ),
-  SEARCH_EXACT_MAX: setting(
+  SEARCH_EXACT_TEMPLATES_MAX: setting(
     '100000',
     'galleries of up to so many templates are searched exactly with pgvector; larger ones by its index',
-    whole(0, 1_000_000_000),
+    wholeNumber(0, 1_000_000_000),
   ),
   SEARCH_ROTATE: setting(
     'on',
@@ -220,17 +240,17 @@ export const settings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     '',
     'collector that traces and metrics are sent to, OTLP over HTTP, such as `http://collector:4318`; empty: none; see [observability.md](observability.md)',
-    collectorAddress,
+    collectorUrl,
   ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(
     '',
     'whole address for traces alone; empty: `/v1/traces` of the collector',
-    collectorAddress,
+    collectorUrl,
   ),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: setting(
     '',
     'whole address for metrics alone; empty: `/v1/metrics` of the collector',
-    collectorAddress,
+    collectorUrl,
   ),
   OTEL_SERVICE_NAME: setting(
     '',
@@ -254,25 +274,25 @@ export const settings = {
   OTEL_METRIC_EXPORT_INTERVAL: setting(
     '60000',
     'time between two exports of metrics, ms',
-    whole(100, 3_600_000),
+    wholeNumber(100, 3_600_000),
   ),
-  LEAVE_MS: setting(
+  SHUTDOWN_DELAY_MS: setting(
     '0',
     'how long a server that is told to end still takes calls while /readyz says that it leaves, ms: longer than a proxy takes to see it',
-    whole(0, 600_000),
+    wholeNumber(0, 600_000),
   ),
-  DRAIN_MS_MAX: setting(
+  DRAIN_TIMEOUT_MS: setting(
     '15000',
     'longest time running calls are given to finish at shutdown, ms',
-    whole(0, 600_000),
+    wholeNumber(0, 600_000),
   ),
 } as const
 
-type Settings = typeof settings
+type SettingDefinitions = typeof settings
 
 /** All settings by the name of their environment variable, checked, converted and frozen. */
 export type Config = {
-  readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']>
+  readonly [Name in keyof SettingDefinitions]: z.output<SettingDefinitions[Name]['schema']>
 }
 
 /**
@@ -282,7 +302,7 @@ export type Config = {
  */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
-  const said = withSecrets(environment, problems)
+  const said = readSecretFiles(environment, problems)
   const entries = Object.entries(settings).map(([name, { fallback, schema }]) => {
     const result = schema.safeParse(said[name] ?? fallback)
     if (!result.success) problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is wrong'}`)

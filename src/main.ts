@@ -4,8 +4,8 @@ import packageJson from '../package.json' with { type: 'json' }
 import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
-import type { PackProgress } from './models/prepare.ts'
-import { assemble } from './services.ts'
+import type { PrepareProgress } from './models/builtin/prepare-builtin-pack.ts'
+import { createFacegate } from './start/services.ts'
 
 try {
   await start()
@@ -18,12 +18,17 @@ async function start(): Promise<void> {
   const config = readConfig(process.env)
   const log = createLog(config.LOG_LEVEL)
   const { version } = packageJson
-  const facegate = await assemble(config, { version, log, clock: systemClock, onProgress: tell })
+  const facegate = await createFacegate(config, {
+    version,
+    log,
+    clock: systemClock,
+    onProgress: reportProgress,
+  })
   const address = await facegate.server.listen(config.HOST, config.PORT)
-  const firstKey = await facegate.begin()
+  const firstKey = await facegate.createFirstKey()
   console.log(
     firstKey
-      ? welcome(address, firstKey, address + (await facegate.ownerLink()))
+      ? welcomeMessage(address, firstKey, address + (await facegate.createOwnerLink()))
       : `Facegate is at ${address}`,
   )
 
@@ -41,11 +46,11 @@ async function start(): Promise<void> {
 }
 
 /** Only the first start converts; later starts verify in silence. */
-function tell({ done, total, id, what }: PackProgress): void {
+function reportProgress({ done, total, id, outcome: what }: PrepareProgress): void {
   if (what === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
 }
 
-function welcome(address: string, key: string, link: string): string {
+function welcomeMessage(address: string, key: string, link: string): string {
   const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
   const photograph = path.relative('.', path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
   return `

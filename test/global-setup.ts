@@ -1,11 +1,15 @@
-import { clusterMissing, startCluster, type Cluster } from './postgres.ts'
+import {
+  clusterSkipReason,
+  startPostgresCluster,
+  type PostgresCluster,
+} from './support/database/postgres-server.ts'
 
 /** `npm test` starts one PostgreSQL for all test files, which find it by the environment. */
-let cluster: Cluster | undefined
+let cluster: PostgresCluster | undefined
 
 export async function globalSetup(): Promise<void> {
-  if (clusterMissing !== undefined || process.env['TEST_POSTGRES_URL']) return
-  cluster = await startCluster()
+  if (clusterSkipReason !== undefined || process.env['TEST_POSTGRES_URL']) return
+  cluster = await startPostgresCluster()
   process.env['TEST_POSTGRES_URL'] = cluster.adminUrl
 }
 

@@ -18,10 +18,10 @@ if (import.meta.main) await buildConsole()
  * @returns what it did.
  */
 export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool'> {
-  if (newestMs(sources()) < builtMs()) return 'fresh'
+  if (newestModifiedMs(sourceFiles()) < lastBuiltMs()) return 'fresh'
   const vite = await loadVite()
   if (!vite) {
-    if (builtMs() === 0)
+    if (lastBuiltMs() === 0)
       process.stderr.write('The console is not built: install the development packages first.\n')
     return 'no build tool'
   }
@@ -35,7 +35,7 @@ export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool
 }
 
 /** Whatever the build is made of. The lock file stands for the packages. */
-function sources(): string[] {
+function sourceFiles(): string[] {
   const own = globSync('**/*.{ts,tsx,css,html,svg,json}', {
     cwd: webDir,
     exclude: ['dist/**'],
@@ -44,11 +44,11 @@ function sources(): string[] {
 }
 
 /** When the build was finished; 0 when there is none. The last file that a build writes tells. */
-function builtMs(): number {
+function lastBuiltMs(): number {
   return statSync(path.join(distDir, 'index.html.br'), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-function newestMs(files: readonly string[]): number {
+function newestModifiedMs(files: readonly string[]): number {
   return Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0))
 }
 

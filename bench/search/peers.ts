@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
-import { correctedScore } from '../../src/gallery/score.ts'
-import { dimensions, type Face, type Faces } from './faces.ts'
+import { correctedScore } from '../../src/gallery/calibration/score.ts'
+import { dimensions, type TemplateVector, type TemplateMatrix } from './random-templates.ts'
 
 /** Finds the row that is most like a face; synchronous, as all of these are. */
-export type Find = (face: Face) => number
+export type FindNearest = (face: TemplateVector) => number
 
 export const peerNames = [
   'plain JavaScript loop',
@@ -24,12 +24,16 @@ type Usearch = {
 
 const rowsReranked = 64
 /** Rows added to HNSW between two lines of progress. */
-const rowsAtATime = 10_000
+const batchRows = 10_000
 const threads = 2
 
 /** @throws Error with code MODULE_NOT_FOUND when usearch is not installed. */
-export function openPeer(name: PeerName, faces: Faces, report: (text: string) => void): Find {
-  if (name === 'plain JavaScript loop') return (face) => bestOf(allRows(faces), faces, face)
+export function openPeer(
+  name: PeerName,
+  faces: TemplateMatrix,
+  report: (text: string) => void,
+): FindNearest {
+  if (name === 'plain JavaScript loop') return (face) => findBestRow(allRows(faces), faces, face)
   // Beside the other peers of the bench, or wherever the machine has it.
   const require = createRequire(new URL('../peers/', import.meta.url))
   const usearch = require('usearch') as Usearch
@@ -37,24 +41,25 @@ export function openPeer(name: PeerName, faces: Faces, report: (text: string) =>
   if (name === 'usearch HNSW f32') return openHnsw(usearch, space, report)
   if (name === 'usearch exact f32') {
     const rows = space.rows()
-    return (face) => first(usearch.exactSearch(rows, space.point(face), ...exactly(1)))
+    return (face) =>
+      firstRow(usearch.exactSearch(rows, space.point(face), ...exactSearchOptions(1)))
   }
   const rows = space.codes(space.rows())
   return (face) => {
     const probe = space.codes(space.point(face))
-    const { keys } = usearch.exactSearch(rows, probe, ...exactly(rowsReranked))
-    return bestOf(Array.from(keys, Number), faces, face)
+    const { keys } = usearch.exactSearch(rows, probe, ...exactSearchOptions(rowsReranked))
+    return findBestRow(Array.from(keys, Number), faces, face)
   }
 }
 
-const exactly = (count: number) => [dimensions + 1, count, 'l2sq', threads] as const
-const first = ({ keys }: { readonly keys: BigUint64Array }): number => Number(keys[0] ?? -1n)
+const exactSearchOptions = (count: number) => [dimensions + 1, count, 'l2sq', threads] as const
+const firstRow = ({ keys }: { readonly keys: BigUint64Array }): number => Number(keys[0] ?? -1n)
 
 /**
  * The corrected score as a plain distance, for searches that know no densities: one more axis, in
  * which a row lies at √(½r(b) − min ½r) and every probe at 0.
  */
-function openSpace({ vectors, densities }: Faces) {
+function openSpace({ vectors, densities }: TemplateMatrix) {
   const wide = dimensions + 1
   const least = densities.reduce((a, b) => Math.min(a, b), 0)
   let largest = 0
@@ -88,7 +93,7 @@ function openHnsw(
   usearch: Usearch,
   space: ReturnType<typeof openSpace>,
   report: (text: string) => void,
-): Find {
+): FindNearest {
   const wide = dimensions + 1
   const rows = space.rows()
   const count = rows.length / wide
@@ -101,20 +106,20 @@ function openHnsw(
     expansion_search: 128,
     multi: false,
   })
-  for (let from = 0; from < count; from += rowsAtATime) {
+  for (let from = 0; from < count; from += batchRows) {
     report(`building HNSW: ${from} of ${count}`)
-    const to = Math.min(count, from + rowsAtATime)
+    const to = Math.min(count, from + batchRows)
     const keys = BigUint64Array.from({ length: to - from }, (_, at) => BigInt(from + at))
     index.add(keys, rows.slice(from * wide, to * wide), threads)
   }
-  return (face) => first(index.search(space.point(face), 1, threads))
+  return (face) => firstRow(index.search(space.point(face), 1, threads))
 }
 
-function* allRows({ densities }: Faces): Generator<number> {
+function* allRows({ densities }: TemplateMatrix): Generator<number> {
   for (let row = 0; row < densities.length; row++) yield row
 }
 
-function bestOf(rows: Iterable<number>, faces: Faces, face: Face): number {
+function findBestRow(rows: Iterable<number>, faces: TemplateMatrix, face: TemplateVector): number {
   let best = -1
   let bestScore = Number.NEGATIVE_INFINITY
   const { vectors, densities } = faces

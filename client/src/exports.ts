@@ -1,10 +1,16 @@
 /** What both entries offer beside `createClient`. */
 export type * from './contract.ts'
-export type { Calls, IdentifyOptions, SubjectChanges, SubjectName, VerifyOptions } from './calls.ts'
-export type { Outcome } from './ending.ts'
-export type { ActionName, Executed, Item } from './envelope.ts'
-export { FacegateError, type FacegateErrorCode, type Problem } from './error.ts'
-export type { ClientEvent } from './event.ts'
-export type { DescribedImage, ImageBytes } from './image.ts'
+export type {
+  ActionCalls,
+  IdentifyOptions,
+  SubjectChanges,
+  SubjectReference,
+  VerifyOptions,
+} from './actions/action-calls.ts'
+export type { Outcome } from './actions/failure-mode.ts'
+export type { ActionName, ActionResponse, ItemResult } from './actions/read-envelope.ts'
+export { FacegateError, type FacegateErrorCode, type Problem } from './facegate-error.ts'
+export type { ClientEvent } from './client-event.ts'
+export type { DescribedImage, ImageBytes } from './image/to-image-item.ts'
 export type { CallOptions, ClientOptions } from './options.ts'
 export type { Routes } from './routes.ts'

@@ -1,5 +1,5 @@
-import { clientFor, type Client as ClientOf } from './client.ts'
-import { webPlatform, type Image } from './image.ts'
+import { createPlatformClient, type PlatformClient as ClientOf } from './platform-client.ts'
+import { webPlatform, type Image } from './image/to-image-item.ts'
 import type { ClientOptions } from './options.ts'
 
 export type Client = ClientOf<Image>
@@ -10,8 +10,8 @@ export type Client = ClientOf<Image>
  * @throws TypeError that names the option that is wrong.
  */
 export function createClient(options: ClientOptions): Client {
-  return clientFor(options, webPlatform)
+  return createPlatformClient(options, webPlatform)
 }
 
-export type { Image } from './image.ts'
+export type { Image } from './image/to-image-item.ts'
 export * from './exports.ts'

@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import { clientFor, type Client as ClientOf } from './client.ts'
-import { bytesOf, type DescribedImage, type ImageBytes, type Platform } from './image.ts'
+import { createPlatformClient, type PlatformClient as ClientOf } from './platform-client.ts'
+import {
+  readBytes,
+  type DescribedImage,
+  type ImageBytes,
+  type Platform,
+} from './image/to-image-item.ts'
 import type { ClientOptions } from './options.ts'
 
 /** The bytes of a JPEG or PNG, or the path or `file:` URL of one. */
-type Source = ImageBytes | string | URL
+type NodeImageSource = ImageBytes | string | URL
 
-export type Image = Source | DescribedImage<Source>
+export type Image = NodeImageSource | DescribedImage<NodeImageSource>
 
 export type Client = ClientOf<Image>
 
@@ -16,14 +21,14 @@ export type Client = ClientOf<Image>
  * @throws TypeError that names the option that is wrong.
  */
 export function createClient(options: ClientOptions): Client {
-  return clientFor(options, nodePlatform)
+  return createPlatformClient(options, nodePlatform)
 }
 
 export * from './exports.ts'
 
-const nodePlatform: Platform<Source> = {
+const nodePlatform: Platform<NodeImageSource> = {
   read: async (source) =>
-    typeof source === 'string' || source instanceof URL ? readFile(source) : bytesOf(source),
+    typeof source === 'string' || source instanceof URL ? readFile(source) : readBytes(source),
   toBase64: ({ buffer, byteOffset, byteLength }) =>
     Buffer.from(buffer, byteOffset, byteLength).toString('base64'),
 }

@@ -1,4 +1,4 @@
-import type { ClientEvent } from './event.ts'
+import type { ClientEvent } from './client-event.ts'
 
 export type ClientOptions = {
   /** Where the service is, such as `https://faces.example.com`; a path before `/v1` may follow. */
@@ -31,25 +31,25 @@ export type CallOptions = {
 }
 
 /** Options with their defaults, checked. */
-export type Settings = {
+export type ResolvedOptions = {
   /** Without a slash at its end. */
   readonly baseUrl: string
   readonly apiKey: string
-  readonly limits: Limits
+  readonly limits: RetryLimits
   readonly onEvent: (event: ClientEvent) => void
   readonly fetch: typeof fetch
 }
 
-export type Limits = {
+export type RetryLimits = {
   readonly attemptsMax: number
   readonly attemptMsMax: number
   readonly callMsMax: number
 }
 
-const defaults: Limits = { attemptsMax: 5, attemptMsMax: 30_000, callMsMax: 90_000 }
+const defaultLimits: RetryLimits = { attemptsMax: 5, attemptMsMax: 30_000, callMsMax: 90_000 }
 
 /** @throws TypeError that names the option that is wrong; never its value, which may be a key. */
-export function readOptions(options: ClientOptions): Settings {
+export function readOptions(options: ClientOptions): ResolvedOptions {
   const { apiKey, onEvent } = options
   // A platform would quote a key that cannot be a header in its own error.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/u.test(apiKey))
@@ -57,7 +57,7 @@ export function readOptions(options: ClientOptions): Settings {
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     apiKey,
-    limits: readLimits(options, defaults),
+    limits: readLimits(options, defaultLimits),
     onEvent: (event) => {
       try {
         onEvent?.(event)
@@ -71,8 +71,8 @@ export function readOptions(options: ClientOptions): Settings {
 }
 
 /** @throws TypeError that names the limit that is no number from 1 on. */
-export function readLimits(wanted: CallOptions, fallback: Limits): Limits {
-  const read = (name: keyof Limits): number => {
+export function readLimits(wanted: CallOptions, fallback: RetryLimits): RetryLimits {
+  const read = (name: keyof RetryLimits): number => {
     const value = wanted[name] ?? fallback[name]
     if (!Number.isFinite(value) || value < 1) throw new TypeError(`${name}: must be at least 1`)
     return value

@@ -1,4 +1,4 @@
-import type { Answer, Exchange } from './attempt.ts'
+import type { ServiceResponse, ServiceRequest } from './http/attempt.ts'
 import type {
   GroupDeletion,
   DeletionRecord,
@@ -10,8 +10,8 @@ import type {
   ListSubjectsQuery,
   Subject,
 } from './contract.ts'
-import type { FacegateErrorCode } from './error.ts'
-import { detailFailure, isRecord } from './failure.ts'
+import type { FacegateErrorCode } from './facegate-error.ts'
+import { errorFromResponse, isRecord } from './http/response-error.ts'
 import type { CallOptions } from './options.ts'
 
 type RouteOptions = Omit<CallOptions, 'requestId' | 'debug'>
@@ -57,32 +57,39 @@ export type Routes = {
   }
 }
 
-type Ask = <Value>(exchange: Exchange<Value>, options: CallOptions | undefined) => Promise<Value>
+type SendRequest = <Value>(
+  exchange: ServiceRequest<Value>,
+  options: CallOptions | undefined,
+) => Promise<Value>
 
-type Place = {
+type RouteRequest = {
   readonly method: 'GET' | 'DELETE'
   /** As the documentation writes it: `/v1/subjects/{subjectId}`. */
   readonly route: string
   /** What stands in place of the part in braces. */
-  readonly part?: string
+  readonly pathParam?: string
   readonly query?: object | undefined
-  readonly notFound?: FacegateErrorCode
+  readonly notFoundCode?: FacegateErrorCode
 }
 
-export function createRoutes(ask: Ask): Routes {
-  const go = <Value>(place: Place, options: RouteOptions | undefined) =>
-    ask<Value>(exchangeOf(place), options)
+export function createRoutes(ask: SendRequest): Routes {
+  const go = <Value>(place: RouteRequest, options: RouteOptions | undefined) =>
+    ask<Value>(serviceRequestOf(place), options)
   const subjectPage: Routes['subjects']['page'] = (query, options) =>
     go({ method: 'GET', route: '/v1/subjects', query }, options)
   const deletionPage: Routes['deletions']['page'] = (query, options) =>
     go({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
     subjects: {
-      list: (query, options) => itemsOf((cursor) => subjectPage({ ...query, cursor }, options)),
+      list: (query, options) =>
+        iterateItems((cursor) => subjectPage({ ...query, cursor }, options)),
       page: subjectPage,
       get: (part, query, options) => {
         const route = '/v1/subjects/{subjectId}'
-        return go({ method: 'GET', route, part, query, notFound: 'SUBJECT_NOT_FOUND' }, options)
+        return go(
+          { method: 'GET', route, pathParam: part, query, notFoundCode: 'SUBJECT_NOT_FOUND' },
+          options,
+        )
       },
     },
     groups: {
@@ -92,50 +99,60 @@ export function createRoutes(ask: Ask): Routes {
       },
       delete: (part, query, options) => {
         const route = '/v1/groups/{name}'
-        return go({ method: 'DELETE', route, part, query, notFound: 'GROUP_NOT_FOUND' }, options)
+        return go(
+          { method: 'DELETE', route, pathParam: part, query, notFoundCode: 'GROUP_NOT_FOUND' },
+          options,
+        )
       },
     },
     deletions: {
-      list: (query, options) => itemsOf((cursor) => deletionPage({ ...query, cursor }, options)),
+      list: (query, options) =>
+        iterateItems((cursor) => deletionPage({ ...query, cursor }, options)),
       page: deletionPage,
     },
   }
 }
 
-type Page<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null }
+type RoutePage<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null }
 
-async function* itemsOf<Item>(
-  pageAt: (cursor: string | undefined) => Promise<Page<Item>>,
+async function* iterateItems<Item>(
+  pageAt: (cursor: string | undefined) => Promise<RoutePage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   let cursor: string | undefined
   do {
-    const page: Page<Item> = await pageAt(cursor)
+    const page: RoutePage<Item> = await pageAt(cursor)
     yield* page.items
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
 }
 
-function exchangeOf<Value>({ method, route, part, query, notFound }: Place): Exchange<Value> {
-  const path = part === undefined ? route : route.replace(/\{\w+\}/u, () => segment(part))
+function serviceRequestOf<Value>({
+  method,
+  route,
+  pathParam: part,
+  query,
+  notFoundCode: notFound,
+}: RouteRequest): ServiceRequest<Value> {
+  const path = part === undefined ? route : route.replace(/\{\w+\}/u, () => encodePathSegment(part))
   return {
     method,
-    path: path + queryText(query),
+    path: path + queryString(query),
     operation: `${method} ${route}`,
     // A deletion that was done and is sent again would be answered that there is no such group.
-    retry: method === 'GET' ? 'always' : 'refused',
+    retryPolicy: method === 'GET' ? 'always' : 'refused',
     // The service checks every answer against the schemas that these types are made of.
-    read: (answer) => bodyOf(answer, notFound) as Value,
+    parse: (answer) => bodyOf(answer, notFound) as Value,
   }
 }
 
 /** @throws TypeError for what would not stay a part of the path. */
-function segment(part: string): string {
+function encodePathSegment(part: string): string {
   if (part === '' || part === '.' || part === '..')
     throw new TypeError(`${JSON.stringify(part)} is no id or name`)
   return encodeURIComponent(part)
 }
 
-function queryText(query: object = {}): string {
+function queryString(query: object = {}): string {
   const given = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) given.set(name, String(value))
@@ -143,7 +160,7 @@ function queryText(query: object = {}): string {
   return text && `?${text}`
 }
 
-function bodyOf(answer: Answer, notFound: FacegateErrorCode | undefined): object {
-  if (answer.status !== 200 || !isRecord(answer.body)) throw detailFailure(answer, notFound)
+function bodyOf(answer: ServiceResponse, notFound: FacegateErrorCode | undefined): object {
+  if (answer.status !== 200 || !isRecord(answer.body)) throw errorFromResponse(answer, notFound)
   return answer.body
 }

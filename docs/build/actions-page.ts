@@ -1,14 +1,14 @@
 import type { Action } from '../../src/actions/action.ts'
-import { allActions } from '../../src/actions/all.ts'
-import { jsonSchemaOf } from '../../src/actions/json-schema.ts'
-import { paramsOf } from '../../src/actions/params-of.ts'
-import { openExamples } from '../../src/http/openapi-examples.ts'
-import { fieldsTable, type Fields } from './fields.ts'
-import { table } from './table.ts'
+import { allActions } from '../../src/actions/all-actions.ts'
+import { toJsonSchema } from '../../src/actions/schemas/json-schema.ts'
+import { toParamsSchema } from '../../src/actions/schemas/params-schema.ts'
+import { openApiExamples } from '../../src/http/openapi/examples.ts'
+import { fieldsTable, type ObjectFields } from './fields-table.ts'
+import { markdownTable } from './markdown-table.ts'
 
-/** `docs/actions.md`: every action, out of the record that runs it. */
+/** `docs/reference/actions.md`: every action, out of the record that runs it. */
 export function actionsPage(): string {
-  return `${[introduction, overview(), ...allActions.map(section), shapes()].join('\n\n')}\n`
+  return `${[introduction, overview(), ...allActions.map(section), sharedTypes()].join('\n\n')}\n`
 }
 
 const introduction = `# Actions
@@ -18,7 +18,7 @@ Made of the schemas by \`npm run docs\`; do not edit.
 Each is a call of \`POST /v1/face/execute\` with your key in \`X-Api-Key\`. Every body has \`action\` and \`params\`, and if you like \`requestId\` (a UUID, for safe retries) and \`debug\`. Pictures stand in \`params.images\` as base64. An action that failed is HTTP 200 with \`ok: false\`; the codes of all actions are in [errors.md](errors.md), those listed here are the action's own. Prices are in units, charged only for \`ok: true\`.`
 
 function overview(): string {
-  return table(
+  return markdownTable(
     ['Action', 'Does', 'Price in units'],
     allActions.map((action) => [
       `[\`${action.name}\`](#${action.name.replaceAll('.', '').toLowerCase()})`,
@@ -29,24 +29,24 @@ function overview(): string {
 }
 
 function section(action: Action): string {
-  const request = openExamples()[`${action.name}.request`]
+  const request = openApiExamples()[`${action.name}.request`]
   return [
     `## \`${action.name}\``,
     `${action.summary} Permission \`${action.name}\` ([permissions](permissions.md)). Price: ${priceOf(action)}.`,
-    `Parameters (\\* required):\n\n${fieldsTable(paramsOf(action))}`,
-    `\`value\` of each result (\\* always there):\n\n${fieldsTable(jsonSchemaOf(action.value, 'output'))}`,
+    `Parameters (\\* required):\n\n${fieldsTable(toParamsSchema(action))}`,
+    `\`value\` of each result (\\* always there):\n\n${fieldsTable(toJsonSchema(action.value, 'output'))}`,
     `A call, its picture cut to the first bytes, and the \`value\` of an answer:`,
-    json(valueOf(request)),
-    json(action.example.value),
-    `Own errors: ${action.errors.map(linkTo).join(', ')}.`,
+    jsonBlock(exampleValueOf(request)),
+    jsonBlock(action.example.value),
+    `Own errors: ${action.errors.map(errorLink).join(', ')}.`,
   ].join('\n\n')
 }
 
 /** What has a name of its own and is part of parameters or values. */
-function shapes(): string {
-  const named = new Map<string, Fields>()
+function sharedTypes(): string {
+  const named = new Map<string, ObjectFields>()
   for (const { params, value } of allActions)
-    for (const { $defs } of [jsonSchemaOf(params, 'input'), jsonSchemaOf(value, 'output')])
+    for (const { $defs } of [toJsonSchema(params, 'input'), toJsonSchema(value, 'output')])
       for (const [name, shape] of Object.entries($defs ?? {}))
         if (!/(?:Params|Value)$/u.test(name)) named.set(name, shape)
   const sections = [...named].map(([name, shape]) => `### ${name}\n\n${fieldsTable(shape)}`)
@@ -61,15 +61,15 @@ function priceOf({ price }: Action): string {
   return none === one ? String(one) : `${none}, with a picture ${one}`
 }
 
-function linkTo(code: string): string {
+function errorLink(code: string): string {
   return `[${code}](errors.md#${code.toLowerCase()})`
 }
 
-function json(value: unknown): string {
+function jsonBlock(value: unknown): string {
   return `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``
 }
 
-function valueOf(example: unknown): unknown {
+function exampleValueOf(example: unknown): unknown {
   return typeof example === 'object' && example !== null && 'value' in example
     ? example.value
     : undefined

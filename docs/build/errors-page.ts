@@ -1,14 +1,14 @@
-import { allActions } from '../../src/actions/all.ts'
-import { refusalTable } from '../../src/http/openapi-refusals.ts'
+import { allActions } from '../../src/actions/all-actions.ts'
+import { errorResponseTable } from '../../src/http/openapi/error-responses.ts'
 import { errorTable } from '../../src/lib/errors.ts'
-import { table } from './table.ts'
+import { markdownTable } from './markdown-table.ts'
 
-/** `docs/errors.md`: every code and every status, out of the tables that answer them. */
+/** `docs/reference/errors.md`: every code and every status, out of the tables that answer them. */
 export function errorsPage(): string {
   const codes = Object.entries(errorTable)
   return `${[
     introduction,
-    table(
+    markdownTable(
       ['Code', 'HTTP', 'What to do'],
       codes.map(([code, { status, remedy }]) => [
         `[${code}](#${code.toLowerCase()})`,
@@ -17,15 +17,15 @@ export function errorsPage(): string {
       ]),
     ),
     ...codes.map(([code, { status, condition, remedy }]) =>
-      [`## ${code}`, `HTTP ${status}. ${condition}`, `**What to do:** ${remedy}`, askedBy(code)]
+      [`## ${code}`, `HTTP ${status}. ${condition}`, `**What to do:** ${remedy}`, returnedBy(code)]
         .filter(Boolean)
         .join('\n\n'),
     ),
     '## Statuses without an envelope',
     'Their body is `{"detail": "…"}`. The routes beside the actions answer everything in this way.',
-    table(
+    markdownTable(
       ['HTTP', 'When'],
-      Object.entries(refusalTable).map(([status, { when }]) => [status, when]),
+      Object.entries(errorResponseTable).map(([status, { description: when }]) => [status, when]),
     ),
   ].join('\n\n')}\n`
 }
@@ -37,7 +37,7 @@ Made of the error table by \`npm run docs\`; do not edit.
 Branch on \`ok\`, then on \`errors[].code\`; messages are for people and may change. HTTP 200 means that the code stands in the envelope. No failed call is charged. Try again, under the same \`requestId\`, only RATE_LIMITED, 408, 429, 502, 503, 504 and broken connections.`
 
 /** Codes that no action has of its own come from the gate. */
-function askedBy(code: string): string {
+function returnedBy(code: string): string {
   const names = allActions
     .filter(({ errors }) => errors.some((own) => own === code))
     .map(({ name }) => `\`${name}\``)

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { rootDir } from './contents.ts'
-import { generatedPages } from './generated.ts'
-import { buildSite } from './site.ts'
+import { generatedPages } from './generated-pages.ts'
+import { buildSite } from './build-site.ts'
 
 for (const [file, text] of Object.entries(generatedPages))
   await writeFile(path.join(rootDir, file), text())

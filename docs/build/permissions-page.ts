@@ -1,18 +1,18 @@
 import { allPermissions } from '../../src/http/permissions.ts'
-import { openPath } from '../../src/http/openapi-rest.ts'
-import { restRoutes } from '../../src/http/routes/all.ts'
-import { table } from './table.ts'
+import { toOpenApiPath } from '../../src/http/openapi/rest-paths.ts'
+import { restRoutes } from '../../src/http/routes/rest-routes.ts'
+import { markdownTable } from './markdown-table.ts'
 
-/** `docs/permissions.md`: what a key can be allowed, out of the actions and routes. */
+/** `docs/reference/permissions.md`: what a key can be allowed, out of the actions and routes. */
 export function permissionsPage(): string {
   return `${[
     introduction,
-    table(
+    markdownTable(
       ['Permission', 'Allows', 'By'],
       allPermissions.map(({ permission, summary }) => [
         `\`${permission}\``,
         summary,
-        entrancesOf(permission),
+        endpointsOf(permission),
       ]),
     ),
     advice,
@@ -35,10 +35,10 @@ const advice = `## Which to give
 | an auditor | \`subjects:read\`, \`deletions:read\` |
 | a page that everybody can open | \`svc.detect\` at most, in a project with a small budget |`
 
-function entrancesOf(permission: string): string {
+function endpointsOf(permission: string): string {
   if (permission.startsWith('svc.')) return '`POST /v1/face/execute`'
   return restRoutes
     .filter((route) => route.permission === permission)
-    .map(({ method, path }) => `\`${method} ${openPath(path)}\``)
+    .map(({ method, path }) => `\`${method} ${toOpenApiPath(path)}\``)
     .join(', ')
 }

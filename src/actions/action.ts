@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
-import type { Score } from '../store/hours.ts'
-import type { Switches } from '../store/switches.ts'
+import type { Score } from '../store/gate/hourly-counts.ts'
+import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
-import type { Look, Picture, View } from '../vision/view.ts'
+import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../vision/image-analysis.ts'
 
 /** Who calls: the facts of the key, as the gate found them. */
 export type Caller = {
@@ -14,7 +14,7 @@ export type Caller = {
   /** The gallery that the caller's project sees. */
   readonly galleryId: string
   /** What the caller's project has switched on. */
-  readonly switches: Switches
+  readonly switches: ProjectSwitches
   readonly permissions: readonly string[]
 }
 
@@ -25,11 +25,11 @@ export type Services = {
      * @throws ActionError when the picture cannot be used.
      * @throws HttpError 503 when no worker is free in time or the worker died.
      */
-    look(
-      picture: Picture,
-      look: Look,
+    analyzeImage(
+      picture: EncodedImage,
+      look: AnalysisRequest,
       call: { readonly projectId: string; readonly path: string; readonly signal?: AbortSignal },
-    ): Promise<View>
+    ): Promise<ImageAnalysis>
   }
   readonly gallery: Gallery
 }
@@ -46,7 +46,7 @@ export type ActionCall<Params> = {
 }
 
 /** One element of `results[]`: a value, or in a batch the failure of one item. */
-export type Outcome<Value = unknown> = {
+export type ItemOutcome<Value = unknown> = {
   readonly correlationId: string | undefined
   /** Subjects that the value names: it is scrubbed when one of them is deleted. */
   readonly subjectIds?: readonly string[]
@@ -56,20 +56,26 @@ export type Outcome<Value = unknown> = {
 )
 
 /** What an action did. */
-export type Done<Value = unknown> = {
+export type ActionResult<Value = unknown> = {
   /**
    * Writes what is to be written, in one transaction with the charge and the stored answer, and says
    * the outcomes as they are at that moment. It runs at once and may throw an ActionError: then
    * nothing of it is written, and that is the answer.
    */
-  readonly effect: (tx: Tx) => Promise<readonly Outcome<Value>[]> | readonly Outcome<Value>[]
+  readonly effect: (
+    tx: Tx,
+  ) => Promise<readonly ItemOutcome<Value>[]> | readonly ItemOutcome<Value>[]
   /** What follows the commit before the answer leaves. It must not fail. */
-  readonly afterwards?: (() => Promise<void>) | undefined
+  readonly afterCommit?: (() => Promise<void>) | undefined
 }
 
-type ActionName = `svc.${string}`
+type ActionNameFormat = `svc.${string}`
 
-type Definition<Params extends z.ZodType, Value extends z.ZodType, Name extends ActionName> = {
+type ActionDefinition<
+  Params extends z.ZodType,
+  Value extends z.ZodType,
+  Name extends ActionNameFormat,
+> = {
   readonly name: Name
   /** One sentence for the documentation. */
   readonly summary: string
@@ -87,22 +93,26 @@ type Definition<Params extends z.ZodType, Value extends z.ZodType, Name extends 
   readonly scores?: (value: z.output<Value>) => readonly Score[]
   readonly run: (
     call: ActionCall<z.output<Params>>,
-  ) => Promise<readonly Outcome<z.input<Value>>[] | Done<z.input<Value>>>
+  ) => Promise<readonly ItemOutcome<z.input<Value>>[] | ActionResult<z.input<Value>>>
 }
 
 /** An action of the product. The permission to call it bears its name. */
 export type Action = Omit<
-  Definition<z.ZodType, z.ZodType, ActionName>,
+  ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
   'run' | 'scrub' | 'scores'
 > & {
   /** Checks the parameters, works, and checks the answer against its schema. */
-  readonly run: (call: ActionCall<unknown>) => Promise<Done>
-  readonly scrub: (outcome: Outcome) => Outcome
-  readonly scores: (outcome: Outcome) => readonly Score[]
+  readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
+  readonly scrub: (outcome: ItemOutcome) => ItemOutcome
+  readonly scores: (outcome: ItemOutcome) => readonly Score[]
 }
 
 /** What an action is called, takes and answers: the types of the client are held against these. */
-type Typed<Params extends z.ZodType, Value extends z.ZodType, Name extends ActionName> = {
+type TypedAction<
+  Params extends z.ZodType,
+  Value extends z.ZodType,
+  Name extends ActionNameFormat,
+> = {
   readonly name: Name
   readonly params: Params
   readonly value: Value
@@ -112,24 +122,24 @@ type Typed<Params extends z.ZodType, Value extends z.ZodType, Name extends Actio
 export function defineAction<
   Params extends z.ZodType,
   Value extends z.ZodType,
-  Name extends ActionName,
->(definition: Definition<Params, Value, Name>): Action & Typed<Params, Value, Name> {
-  const checked = <O extends Outcome>(outcome: O): O =>
+  Name extends ActionNameFormat,
+>(definition: ActionDefinition<Params, Value, Name>): Action & TypedAction<Params, Value, Name> {
+  const checked = <O extends ItemOutcome>(outcome: O): O =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   return Object.freeze({
     ...definition,
-    scrub: (outcome: Outcome) => {
+    scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome
       return checked({ ...outcome, value: definition.scrub(definition.value.parse(outcome.value)) })
     },
-    scores: (outcome: Outcome) =>
+    scores: (outcome: ItemOutcome) =>
       // It was checked against this schema on its way here.
       'value' in outcome ? (definition.scores?.(outcome.value as z.output<Value>) ?? []) : [],
     run: async (call: ActionCall<unknown>) => {
       const params = parseParams(definition.params, call.params)
       const done = await definition.run({ ...call, params })
-      const { effect, afterwards } = 'effect' in done ? done : { effect: () => done }
-      return { effect: async (tx: Tx) => (await effect(tx)).map(checked), afterwards }
+      const { effect, afterCommit } = 'effect' in done ? done : { effect: () => done }
+      return { effect: async (tx: Tx) => (await effect(tx)).map(checked), afterCommit }
     },
   })
 }
@@ -138,11 +148,11 @@ export function defineAction<
 function parseParams<Params extends z.ZodType>(schema: Params, params: unknown): z.output<Params> {
   const result = schema.safeParse(params)
   if (result.success) return result.data
-  throw new ActionError('INVALID_REQUEST', result.error.issues.flatMap(describe))
+  throw new ActionError('INVALID_REQUEST', result.error.issues.flatMap(describeIssue))
 }
 
 /** One sentence per problem; several unknown fields are several problems. */
-function describe(issue: z.core.$ZodIssue): string[] {
+function describeIssue(issue: z.core.$ZodIssue): string[] {
   const path = issue.path.reduce<string>(
     (text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`),
     'params',

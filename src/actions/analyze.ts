@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
-import type { Look } from '../vision/view.ts'
+import type { AnalysisRequest } from '../vision/image-analysis.ts'
 import { defineAction, type ActionCall } from './action.ts'
-import { analyzedFace, features, percent, tellFace } from './analyzed-face.ts'
-import { attributesToRead, everyAppearance } from './appearance.ts'
-import { debugOf } from './candidates.ts'
-import { enrollable, enrolled } from './enrollable.ts'
-import { analyzeExample } from './examples.ts'
-import { faceOf, imageOf } from './face.ts'
+import { analyzedFace, features, percent, toAnalyzedFace } from './parts/analyzed-face.ts'
+import { attributesToRead, allAppearanceNames } from './parts/appearance.ts'
+import { debugInfo } from './parts/candidates.ts'
+import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts'
+import { analyzeExample } from './schemas/examples.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import {
   debug,
   facePolicy,
@@ -17,9 +17,9 @@ import {
   minFaceConfidence,
   minFaceSize,
   minQuality,
-} from './fields.ts'
-import { imageErrors } from './image-errors.ts'
-import { portrait, portraitOf } from './portrait.ts'
+} from './schemas/fields.ts'
+import { imageErrors } from './parts/action-errors.ts'
+import { portrait, checkPortrait } from './parts/portrait.ts'
 
 const analyzeParams = z
   .strictObject({
@@ -46,7 +46,7 @@ const analyzeParams = z
   })
   .meta({ id: 'AnalyzeParams' })
 
-type Call = ActionCall<z.output<typeof analyzeParams>>
+type AnalyzeCall = ActionCall<z.output<typeof analyzeParams>>
 
 /** Is this image good enough, and what is in it? No face is a success with an empty list. */
 export const analyze = defineAction({
@@ -70,23 +70,23 @@ export const analyze = defineAction({
     const { params, services, caller, signal } = call
     const [image] = params.images
     const where = { projectId: caller.projectId, path: 'params.images[0]', signal }
-    const view = await services.vision.look(image, lookFor(call), where)
+    const view = await services.vision.analyzeImage(image, analysisRequest(call), where)
     if (params.facePolicy === 'single' && view.faceCount > 1)
       throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
     const good = view.faces.filter(({ qualityScore }) => qualityScore >= params.minQuality)
-    const canEnroll = enrollable(view)
-    const { brightness = 0, sharpness = 0 } = view.picture ?? {}
+    const canEnroll = assessEnrollment(view)
+    const { brightness = 0, sharpness = 0 } = view.imageQuality ?? {}
     const faces = good.slice(0, params.maxFaces)
     const value = {
       faceCount: view.faceCount - (view.faces.length - good.length),
-      image: { ...imageOf(view), brightness, sharpness },
+      image: { ...toImageFacts(view), brightness, sharpness },
       faces: faces.map((one, index) => ({
-        ...faceOf(view, one, index, { landmarks: params.features.includes('landmarks') }),
-        ...tellFace(one, view, params),
+        ...toFaceValue(view, one, index, { landmarks: params.features.includes('landmarks') }),
+        ...toAnalyzedFace(one, view, params),
         ...canEnroll(one),
       })),
-      ...(params.features.includes('portrait') && { portrait: portraitOf(view) }),
-      ...debugOf(call.debug, view, faces[0]),
+      ...(params.features.includes('portrait') && { portrait: checkPortrait(view) }),
+      ...debugInfo(call.debug, view, faces[0]),
     }
     return [{ correlationId: image.correlationId, value }]
   },
@@ -95,18 +95,18 @@ export const analyze = defineAction({
 const facesMax = 100
 
 /** Faces can only be passed over for their quality once they are all looked at. */
-function lookFor({ params, caller }: Call): Look {
+function analysisRequest({ params, caller }: AnalyzeCall): AnalysisRequest {
   const { minFaceConfidence, minFaceSize, maxFaces, minQuality, features } = params
   return {
     minFaceConfidence,
     minFaceSizePx: minFaceSize,
     maxFaces: minQuality > 0 ? facesMax : maxFaces,
-    count: enrolled,
+    countMinimums: enrollmentMinima,
     crops: false,
-    picture: true,
+    imageQuality: true,
     liveness: features.includes('liveness'),
     ...(features.includes('attributes') && {
-      attributes: attributesToRead(everyAppearance, caller),
+      attributes: attributesToRead(allAppearanceNames, caller),
     }),
   }
 }

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { defineAction } from './action.ts'
 import {
   appearance,
-  appearanceOf,
+  toAppearance,
   attributesToRead,
-  everyAppearance,
+  allAppearanceNames,
   include,
   unavailable,
-} from './appearance.ts'
-import { debugOf } from './candidates.ts'
-import { attributesExample } from './examples.ts'
-import { faceOf, imageOf } from './face.ts'
+} from './parts/appearance.ts'
+import { debugInfo } from './parts/candidates.ts'
+import { attributesExample } from './schemas/examples.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import {
   debug,
   face,
@@ -20,9 +20,9 @@ import {
   minFaceConfidence,
   minFaceSize,
   minQuality,
-} from './fields.ts'
-import { imageErrors } from './image-errors.ts'
-import { seeFaces } from './sight.ts'
+} from './schemas/fields.ts'
+import { imageErrors } from './parts/action-errors.ts'
+import { findFaces } from './parts/extract-probes.ts'
 
 const attributesParams = z
   .strictObject({
@@ -48,16 +48,16 @@ export const attributes = defineAction({
   errors: [...imageErrors, 'NO_FACE_FOUND', 'MULTIPLE_FACES', 'FACE_TOO_SMALL', 'LOW_QUALITY'],
   example: attributesExample,
   run: async (call) => {
-    const { images, include = everyAppearance } = call.params
+    const { images, include = allAppearanceNames } = call.params
     const wanted = [...new Set(include)]
     const also = { attributes: attributesToRead(wanted, call.caller) }
-    const { view, faces } = await seeFaces(call, images[0], 0, also)
+    const { view, faces } = await findFaces(call, images[0], 0, also)
     const [seen] = faces
     const value = {
-      face: faceOf(view, seen, 0),
-      ...appearanceOf(seen, wanted),
-      image: imageOf(view),
-      ...debugOf(call.debug, view, seen),
+      face: toFaceValue(view, seen, 0),
+      ...toAppearance(seen, wanted),
+      image: toImageFacts(view),
+      ...debugInfo(call.debug, view, seen),
     }
     return [{ correlationId: images[0].correlationId, value }]
   },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineAction } from './action.ts'
-import { deletionExample } from './examples.ts'
-import { subjectId } from './fields.ts'
-import { notFound } from './not-found.ts'
-import { deletionRecord } from './subject.ts'
+import { deletionExample } from './schemas/examples.ts'
+import { subjectId } from './schemas/fields.ts'
+import { subjectNotFound } from './parts/subject-not-found.ts'
+import { deletionRecord } from './schemas/subject.ts'
 
 /** Deletes a subject for ever; the record of it stays for ever. */
 export const deleteSubject = defineAction({
@@ -20,10 +20,10 @@ export const deleteSubject = defineAction({
   },
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
     effect: async (tx) => {
-      await gallery.hold(tx, galleryId, 'alone')
-      const found = (await gallery.find(tx, galleryId, params)) ?? notFound()
+      await gallery.lock(tx, galleryId, 'alone')
+      const found = (await gallery.find(tx, galleryId, params)) ?? subjectNotFound()
       return [{ correlationId: undefined, value: await gallery.remove(tx, found) }]
     },
-    afterwards: () => gallery.forget(galleryId),
+    afterCommit: () => gallery.purge(galleryId),
   }),
 })

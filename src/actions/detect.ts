@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
-import type { Look } from '../vision/view.ts'
+import type { AnalysisRequest } from '../vision/image-analysis.ts'
 import { defineAction } from './action.ts'
-import { detectExample } from './examples.ts'
-import { imageErrors } from './image-errors.ts'
-import { faceOf, imageOf } from './face.ts'
-import { debugOf } from './candidates.ts'
+import { detectExample } from './schemas/examples.ts'
+import { imageErrors } from './parts/action-errors.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { debugInfo } from './parts/candidates.ts'
 import {
   debug,
   face,
@@ -15,7 +15,7 @@ import {
   minFaceConfidence,
   minFaceSize,
   minQuality,
-} from './fields.ts'
+} from './schemas/fields.ts'
 
 const facesMax = 100
 
@@ -62,7 +62,7 @@ export const detect = defineAction({
   example: detectExample,
   run: async ({ params, caller, services, signal, debug: isDebug }) => {
     const { images, facePolicy, maxFaces, returnLandmarks } = params
-    const view = await services.vision.look(images[0], lookFor(params), {
+    const view = await services.vision.analyzeImage(images[0], analysisRequest(params), {
       projectId: caller.projectId,
       path: 'params.images[0]',
       signal,
@@ -71,18 +71,18 @@ export const detect = defineAction({
       throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
     const good = view.faces.filter((face) => face.qualityScore >= params.minQuality)
     const faces = good.slice(0, maxFaces).map((seen, index) => ({
-      ...faceOf(view, seen, index, { landmarks: returnLandmarks }),
+      ...toFaceValue(view, seen, index, { landmarks: returnLandmarks }),
       crop: seen.crop,
     }))
     const faceCount = view.faceCount - (view.faces.length - good.length)
-    const debugging = debugOf(isDebug, view, good[0])
-    const value = { faceCount, faces, image: imageOf(view), ...debugging }
+    const debugging = debugInfo(isDebug, view, good[0])
+    const value = { faceCount, faces, image: toImageFacts(view), ...debugging }
     return [{ correlationId: images[0].correlationId, value }]
   },
 })
 
 /** Faces can only be passed over for their quality once they are all looked at. */
-function lookFor(params: z.output<typeof detectParams>): Look {
+function analysisRequest(params: z.output<typeof detectParams>): AnalysisRequest {
   return {
     minFaceConfidence: params.minFaceConfidence,
     minFaceSizePx: params.minFaceSize,

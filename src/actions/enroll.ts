@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Gallery, Hit } from '../gallery/gallery.ts'
+import type { Gallery, SearchHit } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
-import { mapInTurn } from '../lib/in-turn.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import type { Reading, Tx } from '../store/tx.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type Caller } from './action.ts'
-import { faceErrors, imageErrors } from './image-errors.ts'
-import { debugOf } from './candidates.ts'
-import { faceOf, imageOf } from './face.ts'
+import { faceErrors, imageErrors } from './parts/action-errors.ts'
+import { debugInfo } from './parts/candidates.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import {
   attributes,
   debug,
@@ -26,13 +26,13 @@ import {
   requireLiveness,
   similarity,
   subjectId,
-} from './fields.ts'
-import { notFound } from './not-found.ts'
-import { wantedToRemember } from './remember.ts'
-import { addGuarded } from './same-person.ts'
-import { enrollExample } from './examples.ts'
-import { enrolled } from './enrollable.ts'
-import { sight } from './sight.ts'
+} from './schemas/fields.ts'
+import { subjectNotFound } from './parts/subject-not-found.ts'
+import { storeExtractOptions } from './parts/store-face.ts'
+import { addMatchingFace } from './parts/add-matching-face.ts'
+import { enrollExample } from './schemas/examples.ts'
+import { enrollmentMinima } from './parts/assess-enrollment.ts'
+import { extractProbes } from './parts/extract-probes.ts'
 
 const enrollParams = z
   .strictObject({
@@ -56,13 +56,13 @@ const enrollParams = z
     minFaceConfidence,
     minFaceSize,
     facePolicy: facePolicy('single'),
-    minQuality: minQuality(enrolled.minQuality),
+    minQuality: minQuality(enrollmentMinima.minQuality),
     requireLiveness,
     livenessThreshold,
   })
   .meta({ id: 'EnrollParams' })
 
-type EnrollParams = z.output<typeof enrollParams>
+type ParsedEnrollParams = z.output<typeof enrollParams>
 
 /** Remembers a face: as a new subject, or as one more template of one. */
 export const enroll = defineAction({
@@ -107,31 +107,40 @@ export const enroll = defineAction({
   run: async (call) => {
     const { params, caller, services } = call
     const { gallery } = services
-    const target = await gallery.read((reading) => targetOf(gallery, reading, caller, params))
-    const wanted = await wantedToRemember(call)
-    const { view, faces } = await sight({ ...call, wanted }, params.images[0], 0)
+    const target = await gallery.read((reading) => findTarget(gallery, reading, caller, params))
+    const wanted = await storeExtractOptions(call)
+    const { analysis: view, faces } = await extractProbes({ ...call, wanted }, params.images[0], 0)
     const [seen] = faces
-    const search = await searchTwins(gallery, caller, params, { probes: seen.probes, target })
+    const search = await searchDuplicates(gallery, caller, params, { probes: seen.probes, target })
     return {
       effect: async (tx) => {
-        await gallery.hold(tx, caller.galleryId, 'alone')
-        const duplicates = await knownTwins(gallery, tx, caller, await search.twins(tx))
-        if (duplicates.length > 0 && params.duplicateCheck === 'reject') throw duplicate(duplicates)
-        const found = await targetOf(gallery, tx, caller, params)
+        await gallery.lock(tx, caller.galleryId, 'alone')
+        const duplicates = await existingDuplicates(
+          gallery,
+          tx,
+          caller,
+          await search.duplicates(tx),
+        )
+        if (duplicates.length > 0 && params.duplicateCheck === 'reject')
+          throw duplicateError(duplicates)
+        const found = await findTarget(gallery, tx, caller, params)
         const subject = found ?? (await gallery.create(tx, caller, params))
-        const faceId = await addGuarded(call, tx, subject, { seen, force: params.force || !found })
-        const joined = await gallery.update(tx, subject, changeOf(params, found))
-        const [told] = await gallery.describe(tx, [joined])
+        const faceId = await addMatchingFace(call, tx, subject, {
+          seen,
+          force: params.force || !found,
+        })
+        const joined = await gallery.update(tx, subject, toSubjectUpdate(params, found))
+        const [told] = await gallery.loadSubjectDetails(tx, [joined])
         if (!told) throw new Error('the subject is gone')
         const value = {
           ...told,
           faceId,
           created: !found,
-          face: faceOf(view, seen, 0),
+          face: toFaceValue(view, seen, 0),
           duplicates,
           enrolledAtUtc: told.updatedAtUtc,
-          image: imageOf(view),
-          ...debugOf(call.debug, view, seen),
+          image: toImageFacts(view),
+          ...debugInfo(call.debug, view, seen),
         }
         const subjectIds = [told.subjectId, ...duplicates.map((twin) => twin.subjectId)]
         return [{ correlationId: params.images[0].correlationId, subjectIds, value }]
@@ -145,11 +154,11 @@ export const enroll = defineAction({
  *
  * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
  */
-async function targetOf(
+async function findTarget(
   gallery: Gallery,
-  reading: Reading,
+  reading: ReadTx,
   { galleryId }: Caller,
-  { subjectId, externalId, onExisting }: EnrollParams,
+  { subjectId, externalId, onExisting }: ParsedEnrollParams,
 ): Promise<SubjectRow | undefined> {
   const conflict = (message: string): never => {
     throw new ActionError('EXTERNAL_ID_CONFLICT', message)
@@ -160,7 +169,7 @@ async function targetOf(
     if (holder && onExisting === 'reject') conflict('a subject has this externalId already')
     return holder
   }
-  const target = (await gallery.find(reading, galleryId, { subjectId })) ?? notFound()
+  const target = (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound()
   if (holder && holder.subjectId !== target.subjectId)
     conflict('another subject has this externalId')
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)
@@ -168,7 +177,7 @@ async function targetOf(
   return target
 }
 
-type Probe = {
+type DuplicateQuery = {
   readonly probes: Parameters<Gallery['search']>[1]
   readonly target: SubjectRow | undefined
 }
@@ -176,26 +185,26 @@ type Probe = {
 /** The most duplicates that are told. */
 const duplicatesMax = 10
 
-type TwinSearch = { readonly twins: (tx: Tx) => Promise<readonly Hit[]> }
+type DuplicateSearch = { readonly duplicates: (tx: Tx) => Promise<readonly SearchHit[]> }
 
 /**
  * Looks for other subjects that look the same. Whoever is enrolled between the search and the end of
  * the call is compared there: of two enrolments of one face at once, one meets the other.
  */
-async function searchTwins(
+async function searchDuplicates(
   gallery: Gallery,
   { galleryId }: Caller,
-  { duplicateCheck, duplicateThreshold }: EnrollParams,
-  { probes, target }: Probe,
-): Promise<TwinSearch> {
-  if (duplicateCheck === 'off') return { twins: async () => [] }
+  { duplicateCheck, duplicateThreshold }: ParsedEnrollParams,
+  { probes, target }: DuplicateQuery,
+): Promise<DuplicateSearch> {
+  if (duplicateCheck === 'off') return { duplicates: async () => [] }
   const excludeSubjectId = target?.subjectId
   const sequence = await gallery.read((reading) => gallery.sequence(reading, galleryId))
   const options = { limit: duplicatesMax, excludeSubjectId }
   const hits = await gallery.search(galleryId, probes, options)
   return {
-    twins: async (tx) => {
-      const since = await gallery.newcomers(tx, { galleryId, sequence, probes })
+    duplicates: async (tx) => {
+      const since = await gallery.matchChangedSince(tx, { galleryId, sequence, probes })
       const newcomers = since.filter(({ subjectId }) => subjectId !== excludeSubjectId)
       const known = new Set(newcomers.map(({ subjectId }) => subjectId))
       return [...newcomers, ...hits.filter(({ subjectId }) => !known.has(subjectId))]
@@ -206,21 +215,26 @@ async function searchTwins(
   }
 }
 
-async function knownTwins(gallery: Gallery, tx: Tx, { galleryId }: Caller, twins: readonly Hit[]) {
-  const known = await mapInTurn(twins, async ({ subjectId, similarity }) => {
+async function existingDuplicates(
+  gallery: Gallery,
+  tx: Tx,
+  { galleryId }: Caller,
+  twins: readonly SearchHit[],
+) {
+  const known = await mapSequential(twins, async ({ subjectId, similarity }) => {
     const subject = await gallery.find(tx, galleryId, { subjectId })
     return subject ? [{ subjectId, externalId: subject.externalId, similarity }] : []
   })
   return known.flat()
 }
 
-function duplicate(duplicates: readonly { readonly subjectId: string }[]): ActionError {
+function duplicateError(duplicates: readonly { readonly subjectId: string }[]): ActionError {
   const ids = duplicates.map(({ subjectId }) => subjectId).join(', ')
   return new ActionError('DUPLICATE_SUBJECT', `the face is enrolled already, as ${ids}`)
 }
 
 /** A known subject takes on what the request says of it; what it leaves out stays. */
-function changeOf(params: EnrollParams, found: SubjectRow | undefined) {
+function toSubjectUpdate(params: ParsedEnrollParams, found: SubjectRow | undefined) {
   const { groups, externalId, displayName, attributes, expiresAtUtc } = params
   return found
     ? { addGroups: groups, externalId, displayName, attributes, expiresAtUtc }

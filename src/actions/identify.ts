@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Gallery, Hit } from '../gallery/gallery.ts'
+import type { Gallery, SearchHit } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
-import { mapInTurn } from '../lib/in-turn.ts'
+import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
-import { defineAction, type ActionCall, type Outcome } from './action.ts'
-import { faceErrors, imageErrors } from './image-errors.ts'
-import { candidatesOf, debugOf, type Candidate } from './candidates.ts'
-import { identifyExample } from './examples.ts'
-import { faceOf, imageOf } from './face.ts'
+import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
+import { faceErrors, imageErrors } from './parts/action-errors.ts'
+import { toCandidates, debugInfo, type MatchCandidate } from './parts/candidates.ts'
+import { identifyExample } from './schemas/examples.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import {
   candidate,
   debug,
@@ -22,8 +22,8 @@ import {
   minQuality,
   requireLiveness,
   similarity,
-} from './fields.ts'
-import { sight, type Sight, type Sighted } from './sight.ts'
+} from './schemas/fields.ts'
+import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 
 const identifyParams = z
   .strictObject({
@@ -66,8 +66,8 @@ const identifyValue = z
   })
   .meta({ id: 'IdentifyValue' })
 
-type Call = ActionCall<z.output<typeof identifyParams>>
-type Value = z.input<typeof identifyValue>
+type IdentifyCall = ActionCall<z.output<typeof identifyParams>>
+type IdentifyResult = z.input<typeof identifyValue>
 
 /** Names the people of an image. Nobody below the threshold ever leaves, but for debugging. */
 export const identify = defineAction({
@@ -91,43 +91,41 @@ export const identify = defineAction({
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
   run: async (call) => {
-    const looks = await Promise.all(
-      call.params.images.map((_, index) => lookAndSearch(call, index)),
-    )
+    const looks = await Promise.all(call.params.images.map((_, index) => searchImage(call, index)))
     return {
       effect: async (tx) => {
-        await call.services.gallery.hold(tx, call.caller.galleryId, 'together')
-        return mapInTurn(looks, (look) => outcomeOf(call, tx, look))
+        await call.services.gallery.lock(tx, call.caller.galleryId, 'together')
+        return mapSequential(looks, (look) => toOutcome(call, tx, look))
       },
     }
   },
 })
 
 /** Faces with what they are like; or why there are none. */
-type Searched = { readonly correlationId: string | undefined } & (
+type ImageSearch = { readonly correlationId: string | undefined } & (
   | { readonly error: ActionError }
   | {
-      readonly view: Sight['view']
-      readonly faces: readonly (Sighted & { readonly hits: readonly Hit[] })[]
+      readonly analysis: ExtractedProbes['analysis']
+      readonly faces: readonly (ProbeFace & { readonly hits: readonly SearchHit[] })[]
       readonly searchMs: number
       /** Faces that did not compare. */
-      readonly others: number
+      readonly incomparableCount: number
     }
 )
 
 /** Found below the threshold, for debugging. */
-const belowMax = 5
+const debugCandidatesMax = 5
 
-async function lookAndSearch(call: Call, index: number): Promise<Searched> {
+async function searchImage(call: IdentifyCall, index: number): Promise<ImageSearch> {
   const { params, caller, services, debug: isDebug } = call
   const image = params.images[index]
   if (!image) throw new RangeError('there is no such image')
   const { correlationId } = image
   try {
-    const wanted = { formerTemplates: await services.gallery.formerModels(caller.galleryId) }
-    const { view, faces } = await sight({ ...call, wanted }, image, index)
+    const wanted = { previousTemplates: await services.gallery.formerModels(caller.galleryId) }
+    const { analysis: view, faces } = await extractProbes({ ...call, wanted }, image, index)
     const startMs = performance.now()
-    const limit = params.maxCandidates + (isDebug ? belowMax : 0)
+    const limit = params.maxCandidates + (isDebug ? debugCandidatesMax : 0)
     const found = faces.map(async (one) => {
       const options = { limit, groups: params.groups }
       return {
@@ -138,13 +136,16 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
     const searched = await Promise.all(found)
     const searchMs = performance.now() - startMs
     const modelIds = faces[0].probes.map(({ modelId }) => modelId)
-    const { count, others } = await services.gallery.comparable(caller.galleryId, modelIds)
+    const { count, otherCount: others } = await services.gallery.countComparable(
+      caller.galleryId,
+      modelIds,
+    )
     if (count === 0 && others > 0)
       throw new ActionError(
         'MODEL_MISMATCH',
         `no template of the gallery is of ${modelIds.join(' or ')}`,
       )
-    return { correlationId, view, faces: searched, searchMs, others }
+    return { correlationId, analysis: view, faces: searched, searchMs, incomparableCount: others }
   } catch (error) {
     if (error instanceof ActionError) return { correlationId, error }
     throw error
@@ -152,7 +153,11 @@ async function lookAndSearch(call: Call, index: number): Promise<Searched> {
 }
 
 /** The answer as the gallery stands when the call ends. */
-async function outcomeOf(call: Call, tx: Tx, searched: Searched): Promise<Outcome<Value>> {
+async function toOutcome(
+  call: IdentifyCall,
+  tx: Tx,
+  searched: ImageSearch,
+): Promise<ItemOutcome<IdentifyResult>> {
   const { correlationId } = searched
   if ('error' in searched) {
     const { code, message } = searched.error
@@ -162,27 +167,31 @@ async function outcomeOf(call: Call, tx: Tx, searched: Searched): Promise<Outcom
   const { gallery } = services
   const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
   const { threshold, thresholdSource } = await thresholdFor(call, tx, gallerySize)
-  const told = await mapInTurn(searched.faces, async (one) => ({
+  const told = await mapSequential(searched.faces, async (one) => ({
     one,
-    ...splitAt(threshold, await candidatesOf(gallery, tx, caller.galleryId, one.hits)),
+    ...splitAtThreshold(threshold, await toCandidates(gallery, tx, caller.galleryId, one.hits)),
   }))
   const faces = told.map(({ one, above }, index) => {
     const candidates = above.slice(0, params.maxCandidates)
-    return { ...faceOf(searched.view, one, index), matched: candidates.length > 0, candidates }
+    return {
+      ...toFaceValue(searched.analysis, one, index),
+      matched: candidates.length > 0,
+      candidates,
+    }
   })
-  const bestMatch = bestOf(faces.flatMap(({ candidates }) => candidates.slice(0, 1)))
+  const bestMatch = bestCandidate(faces.flatMap(({ candidates }) => candidates.slice(0, 1)))
   await touchMatched(gallery, tx, faces)
   const [first] = told
-  const value: Value = {
+  const value: IdentifyResult = {
     matched: bestMatch !== null,
     bestMatch,
     faces,
     threshold,
     thresholdSource,
     gallerySize,
-    ...(searched.others > 0 && { notComparable: searched.others }),
-    image: imageOf(searched.view),
-    ...(first && debugFacts(call, searched, first)),
+    ...(searched.incomparableCount > 0 && { notComparable: searched.incomparableCount }),
+    image: toImageFacts(searched.analysis),
+    ...(first && debugInfoOf(call, searched, first)),
   }
   const subjectIds = told.flatMap(({ above, below }) =>
     [...above, ...(call.debug ? below : [])].map(({ subjectId }) => subjectId),
@@ -192,10 +201,10 @@ async function outcomeOf(call: Call, tx: Tx, searched: Searched): Promise<Outcom
 
 /** What the request says holds, then what the project says, then the size of the gallery. */
 async function thresholdFor(
-  { params, caller, services: { gallery } }: Call,
+  { params, caller, services: { gallery } }: IdentifyCall,
   tx: Tx,
   gallerySize: number,
-): Promise<Pick<Value, 'threshold' | 'thresholdSource'>> {
+): Promise<Pick<IdentifyResult, 'threshold' | 'thresholdSource'>> {
   if (params.threshold !== 'auto')
     return { threshold: params.threshold, thresholdSource: 'request' }
   const own = await gallery.projectThreshold(tx, caller.projectId)
@@ -203,22 +212,29 @@ async function thresholdFor(
   return { threshold: gallery.autoThreshold(gallerySize), thresholdSource: 'auto' }
 }
 
-type Split = { readonly above: Candidate[]; readonly below: Candidate[] }
+type ThresholdSplit = { readonly above: MatchCandidate[]; readonly below: MatchCandidate[] }
 
-function splitAt(threshold: number, candidates: readonly Candidate[]): Split {
-  const isAbove = ({ similarity: one }: Candidate): boolean => one >= threshold
+function splitAtThreshold(
+  threshold: number,
+  candidates: readonly MatchCandidate[],
+): ThresholdSplit {
+  const isAbove = ({ similarity: one }: MatchCandidate): boolean => one >= threshold
   return {
     above: candidates.filter(isAbove),
-    below: candidates.filter((one) => !isAbove(one)).slice(0, belowMax),
+    below: candidates.filter((one) => !isAbove(one)).slice(0, debugCandidatesMax),
   }
 }
 
-function bestOf(candidates: readonly Candidate[]): Candidate | null {
+function bestCandidate(candidates: readonly MatchCandidate[]): MatchCandidate | null {
   return candidates.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
 }
 
 /** Only the best of a face was met; the others merely look like it. */
-async function touchMatched(gallery: Gallery, tx: Tx, faces: Value['faces']): Promise<void> {
+async function touchMatched(
+  gallery: Gallery,
+  tx: Tx,
+  faces: IdentifyResult['faces'],
+): Promise<void> {
   const met = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
   await gallery.touch(
     tx,
@@ -227,16 +243,19 @@ async function touchMatched(gallery: Gallery, tx: Tx, faces: Value['faces']): Pr
 }
 
 /** Of the largest face. */
-function debugFacts(
-  { debug: isDebug }: Call,
-  searched: Exclude<Searched, { readonly error: ActionError }>,
-  { one, below }: Split & { readonly one: Sighted & { readonly hits: readonly Hit[] } },
+function debugInfoOf(
+  { debug: isDebug }: IdentifyCall,
+  searched: Exclude<ImageSearch, { readonly error: ActionError }>,
+  {
+    one,
+    below,
+  }: ThresholdSplit & { readonly one: ProbeFace & { readonly hits: readonly SearchHit[] } },
 ) {
   const [best] = one.hits
-  return debugOf(isDebug, searched.view, one, {
+  return debugInfo(isDebug, searched.analysis, one, {
     scores: best ? { recognizer: best.score } : {},
     searchMs: searched.searchMs,
-    below,
+    candidatesBelowThreshold: below,
     modelIds: one.probes.map(({ modelId }) => modelId),
   })
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineAction } from './action.ts'
-import { debugOf } from './candidates.ts'
-import { livenessExample } from './examples.ts'
-import { faceOf, imageOf } from './face.ts'
+import { debugInfo } from './parts/candidates.ts'
+import { livenessExample } from './schemas/examples.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import {
   debug,
   face,
@@ -13,10 +13,10 @@ import {
   minFaceConfidence,
   minFaceSize,
   minQuality,
-} from './fields.ts'
-import { imageErrors } from './image-errors.ts'
-import { judgeLiveness, livenessReasons } from './judge-liveness.ts'
-import { livenessOf, seeFaces } from './sight.ts'
+} from './schemas/fields.ts'
+import { imageErrors } from './parts/action-errors.ts'
+import { classifyLiveness, livenessReasons } from './parts/classify-liveness.ts'
+import { withLiveness, findFaces } from './parts/extract-probes.ts'
 
 const livenessParams = z
   .strictObject({
@@ -63,7 +63,7 @@ const livenessValue = z
   })
 
 /** What is judged of a face, for answers about more than its liveness. */
-export const livenessJudgement = livenessValue
+export const livenessResult = livenessValue
   .pick({ decision: true, live: true, score: true, threshold: true, reasons: true })
   .meta({ id: 'LivenessJudgement' })
 
@@ -80,16 +80,19 @@ export const liveness = defineAction({
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   run: async (call) => {
     const { images, threshold } = call.params
-    const { view, faces } = await seeFaces(call, images[0], 0, { liveness: true })
-    const seen = livenessOf(faces[0])
-    const { reasons, ...judgement } = judgeLiveness(seen, view, { threshold, alone: true })
+    const { view, faces } = await findFaces(call, images[0], 0, { liveness: true })
+    const seen = withLiveness(faces[0])
+    const { reasons, ...judgement } = classifyLiveness(seen, view, {
+      threshold,
+      requireSingleFace: true,
+    })
     const value = {
       ...judgement,
       reasons: [...reasons],
-      face: faceOf(view, seen, 0),
+      face: toFaceValue(view, seen, 0),
       faceCount: view.faceCount,
-      image: imageOf(view),
-      ...debugOf(call.debug, view, seen),
+      image: toImageFacts(view),
+      ...debugInfo(call.debug, view, seen),
     }
     return [{ correlationId: images[0].correlationId, value }]
   },

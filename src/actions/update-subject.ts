@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineAction, type ActionCall } from './action.ts'
-import { faceErrors, imageErrors } from './image-errors.ts'
+import { faceErrors, imageErrors } from './parts/action-errors.ts'
 import {
   debug,
   displayName,
@@ -8,22 +8,22 @@ import {
   externalId,
   facePolicy,
   groups,
-  imagesIfAny,
+  optionalImages,
   livenessThreshold,
   minFaceConfidence,
   minFaceSize,
   minQuality,
   requireLiveness,
   subjectId,
-} from './fields.ts'
-import { debugOf } from './candidates.ts'
-import { subjectExample } from './examples.ts'
-import { notFound } from './not-found.ts'
-import { wantedToRemember } from './remember.ts'
-import { addGuarded } from './same-person.ts'
-import { enrolled } from './enrollable.ts'
-import { sight, type Sight } from './sight.ts'
-import { subject } from './subject.ts'
+} from './schemas/fields.ts'
+import { debugInfo } from './parts/candidates.ts'
+import { subjectExample } from './schemas/examples.ts'
+import { subjectNotFound } from './parts/subject-not-found.ts'
+import { storeExtractOptions } from './parts/store-face.ts'
+import { addMatchingFace } from './parts/add-matching-face.ts'
+import { enrollmentMinima } from './parts/assess-enrollment.ts'
+import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
+import { subject } from './schemas/subject.ts'
 
 const updateParams = z
   .strictObject({
@@ -38,18 +38,18 @@ const updateParams = z
     removeGroups: groups.optional(),
     removeFaceIds: z.array(z.guid()).max(20).optional(),
     expiresAtUtc: expiresAtUtc.nullable().optional(),
-    images: imagesIfAny,
+    images: optionalImages,
     force: z.boolean().default(false),
     minFaceConfidence,
     minFaceSize,
     facePolicy: facePolicy('single'),
-    minQuality: minQuality(enrolled.minQuality),
+    minQuality: minQuality(enrollmentMinima.minQuality),
     requireLiveness,
     livenessThreshold,
   })
   .meta({ id: 'UpdateSubjectParams' })
 
-type Call = ActionCall<z.output<typeof updateParams>>
+type UpdateSubjectCall = ActionCall<z.output<typeof updateParams>>
 
 /** Changes what is kept of a subject; with an image, adds a template under the guards of enrolment. */
 export const updateSubject = defineAction({
@@ -83,33 +83,33 @@ export const updateSubject = defineAction({
     const { gallery } = services
     const name = { subjectId: params.subjectId }
     await gallery.read(
-      async (reading) => (await gallery.find(reading, caller.galleryId, name)) ?? notFound(),
+      async (reading) => (await gallery.find(reading, caller.galleryId, name)) ?? subjectNotFound(),
     )
-    const sighted = await sightToAdd(call)
+    const sighted = await extractFaceToAdd(call)
     return {
       effect: async (tx) => {
-        await gallery.hold(tx, caller.galleryId, 'alone')
-        const found = (await gallery.find(tx, caller.galleryId, name)) ?? notFound()
+        await gallery.lock(tx, caller.galleryId, 'alone')
+        const found = (await gallery.find(tx, caller.galleryId, name)) ?? subjectNotFound()
         // First the new template: then the last old one may go.
         if (sighted)
-          await addGuarded(call, tx, found, { seen: sighted.faces[0], force: params.force })
+          await addMatchingFace(call, tx, found, { seen: sighted.faces[0], force: params.force })
         const changed = await gallery.update(tx, found, params)
-        const [told] = await gallery.describe(tx, [changed])
+        const [told] = await gallery.loadSubjectDetails(tx, [changed])
         if (!told) throw new Error('the subject is gone')
         const value = {
           ...told,
-          ...(sighted && debugOf(call.debug, sighted.view, sighted.faces[0])),
+          ...(sighted && debugInfo(call.debug, sighted.analysis, sighted.faces[0])),
         }
         const correlationId = params.images?.[0]?.correlationId
         return [{ correlationId, subjectIds: [changed.subjectId], value }]
       },
       // Templates may have been removed.
-      afterwards: params.removeFaceIds ? () => gallery.forget(caller.galleryId) : undefined,
+      afterCommit: params.removeFaceIds ? () => gallery.purge(caller.galleryId) : undefined,
     }
   },
 })
 
-async function sightToAdd(call: Call): Promise<Sight | undefined> {
+async function extractFaceToAdd(call: UpdateSubjectCall): Promise<ExtractedProbes | undefined> {
   const [image] = call.params.images ?? []
-  return image && sight({ ...call, wanted: await wantedToRemember(call) }, image, 0)
+  return image && extractProbes({ ...call, wanted: await storeExtractOptions(call) }, image, 0)
 }

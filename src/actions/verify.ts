@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
-import { adopt } from './adopt.ts'
+import { autoEnroll } from './parts/auto-enroll.ts'
 import { defineAction, type ActionCall } from './action.ts'
-import { faceErrors, imageErrors } from './image-errors.ts'
-import { debugOf } from './candidates.ts'
-import { verifyExample } from './examples.ts'
-import { faceOf, imageOf } from './face.ts'
+import { faceErrors, imageErrors } from './parts/action-errors.ts'
+import { debugInfo } from './parts/candidates.ts'
+import { verifyExample } from './schemas/examples.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import {
   debug,
   externalId,
@@ -21,9 +21,9 @@ import {
   requireLiveness,
   similarity,
   subjectId,
-} from './fields.ts'
-import { notFound } from './not-found.ts'
-import { sight, type Wanted } from './sight.ts'
+} from './schemas/fields.ts'
+import { subjectNotFound } from './parts/subject-not-found.ts'
+import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
 
 const mode = z.enum(['imageToImage', 'imageToSubject'])
 
@@ -47,7 +47,7 @@ const verifyParams = z
   })
   .meta({ id: 'VerifyParams' })
 
-type Call = ActionCall<z.output<typeof verifyParams>>
+type VerifyCall = ActionCall<z.output<typeof verifyParams>>
 
 /** What similarities promise, whatever the model. */
 const thresholds = { fmr1e3: 0.7, fmr1e4: 0.8, fmr1e5: 0.9, fmr1e6: 0.95 }
@@ -92,11 +92,11 @@ export const verify = defineAction({
   scores: ({ similarity, matched }) => [
     { kind: 'similarity', value: similarity, isMatched: matched },
   ],
-  run: (call) => (isOfSubject(call) ? compareWithSubject(call) : compareWithImage(call)),
+  run: (call) => (isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call)),
 })
 
 /** @throws ActionError INVALID_REQUEST when mode, ids and number of images do not go together. */
-function isOfSubject({ params }: Call): boolean {
+function isSubjectComparison({ params }: VerifyCall): boolean {
   const namesSubject = params.subjectId !== undefined || params.externalId !== undefined
   const inferred = namesSubject ? 'imageToSubject' : 'imageToImage'
   const wanted = params.mode ?? inferred
@@ -116,58 +116,58 @@ function isOfSubject({ params }: Call): boolean {
   return namesSubject
 }
 
-async function compareWithImage(call: Call) {
+async function compareWithImage(call: VerifyCall) {
   const { images } = call.params
-  const [probe, reference] = await Promise.all([look(call, 0), look(call, 1)])
+  const [probe, reference] = await Promise.all([extractProbe(call, 0), extractProbe(call, 1)])
   const [a, b] = [probe.faces[0], reference.faces[0]]
   const likeness = call.services.gallery.compare(a.template, b.template)
   const value = {
-    ...valueOf(call, likeness.similarity),
+    ...toMatchValue(call, likeness.similarity),
     mode: 'imageToImage' as const,
-    probe: faceOf(probe.view, a, 0),
-    reference: faceOf(reference.view, b, 0),
-    image: imageOf(probe.view),
-    ...debugOf(call.debug, probe.view, a, { scores: { recognizer: likeness.score } }),
+    probe: toFaceValue(probe.analysis, a, 0),
+    reference: toFaceValue(reference.analysis, b, 0),
+    image: toImageFacts(probe.analysis),
+    ...debugInfo(call.debug, probe.analysis, a, { scores: { recognizer: likeness.score } }),
   }
   return [{ correlationId: images[0]?.correlationId, value }]
 }
 
-async function compareWithSubject(call: Call) {
+async function compareWithSubject(call: VerifyCall) {
   const { params, services } = call
   const { gallery } = services
-  const wanted = await gallery.read((reading) => wantedFor(call, reading))
-  const { view, faces } = await look(call, 0, wanted)
+  const wanted = await gallery.read((reading) => extractOptionsFor(call, reading))
+  const { analysis: view, faces } = await extractProbe(call, 0, wanted)
   return {
     effect: async (tx: Parameters<typeof gallery.remove>[0]) => {
-      await gallery.hold(
+      await gallery.lock(
         tx,
         call.caller.galleryId,
         call.caller.switches.adopt ? 'alone' : 'together',
       )
-      const subject = await subjectOf(call, tx)
+      const subject = await findSubject(call, tx)
       const [seen] = faces
-      const best = await gallery.best(tx, subject, seen.probes)
+      const best = await gallery.matchSubject(tx, subject, seen.probes)
       if (!best)
         throw new ActionError(
           'MODEL_MISMATCH',
           'the subject has no template of a model that is loaded',
         )
-      const value = valueOf(call, best.similarity)
+      const value = toMatchValue(call, best.similarity)
       if (value.matched) await gallery.touch(tx, [subject.subjectId])
       const adoptedFaceId = value.matched
-        ? await adopt(call, tx, subject, { seen, best })
+        ? await autoEnroll(call, tx, subject, { probe: seen, best })
         : undefined
       const outcome = {
         ...value,
         mode: 'imageToSubject' as const,
-        probe: faceOf(view, seen, 0),
+        probe: toFaceValue(view, seen, 0),
         reference: null,
         subjectId: subject.subjectId,
         externalId: subject.externalId,
         faceId: best.faceId,
         ...(adoptedFaceId !== undefined && { adoptedFaceId }),
-        image: imageOf(view),
-        ...debugOf(call.debug, view, seen, {
+        image: toImageFacts(view),
+        ...debugInfo(call.debug, view, seen, {
           scores: { recognizer: best.score },
           modelIds: [best.modelId],
         }),
@@ -179,41 +179,51 @@ async function compareWithSubject(call: Call) {
 }
 
 /** The probe is whom the camera sees now; what it is compared with may be of a passport. */
-function look(call: Call, index: number, wanted: Wanted = {}) {
+function extractProbe(call: VerifyCall, index: number, wanted: ExtractOptions = {}) {
   const image = call.params.images[index]
   if (!image) throw new RangeError('there is no such image')
   const requireLiveness = call.params.requireLiveness && index === 0
-  return sight({ ...call, wanted, params: { ...call.params, requireLiveness } }, image, index)
+  return extractProbes(
+    { ...call, wanted, params: { ...call.params, requireLiveness } },
+    image,
+    index,
+  )
 }
 
 /** The models that know the subject; and, where the probe may be stored, what is stored of it. */
-async function wantedFor(call: Call, reading: ReadingOf): Promise<Wanted> {
+async function extractOptionsFor(
+  call: VerifyCall,
+  reading: GalleryReading,
+): Promise<ExtractOptions> {
   const { gallery } = call.services
-  const { former, isActive } = await gallery.modelsOf(reading, await subjectOf(call, reading))
+  const { former, hasActive: isActive } = await gallery.modelsOf(
+    reading,
+    await findSubject(call, reading),
+  )
   const switches = await gallery.switches(reading, call.caller.projectId)
   return {
-    formerTemplates: former,
+    previousTemplates: former,
     contextCrops: !isActive && switches.adopt && switches.storeCrops,
   }
 }
 
 /** Both ids together must name one subject. @throws ActionError SUBJECT_NOT_FOUND. */
-async function subjectOf({ params, caller, services }: Call, reading: ReadingOf) {
+async function findSubject({ params, caller, services }: VerifyCall, reading: GalleryReading) {
   const { gallery } = services
   const { subjectId: id, externalId: ownId } = params
   const found =
     id === undefined
       ? await gallery.find(reading, caller.galleryId, { externalId: ownId ?? '' })
       : await gallery.find(reading, caller.galleryId, { subjectId: id })
-  if (!found || (ownId !== undefined && found.externalId !== ownId)) return notFound()
+  if (!found || (ownId !== undefined && found.externalId !== ownId)) return subjectNotFound()
   return found
 }
 
-type ReadingOf = Parameters<Call['services']['gallery']['find']>[0]
+type GalleryReading = Parameters<VerifyCall['services']['gallery']['find']>[0]
 
-function valueOf({ params, services }: Call, similarity: number) {
+function toMatchValue({ params, services }: VerifyCall, similarity: number) {
   const { threshold } = params
   const matched = similarity >= threshold
-  const matchLevel = services.gallery.levelOf(similarity)
+  const matchLevel = services.gallery.matchLevelOf(similarity)
   return { matched, similarity, matchLevel, threshold, thresholds }
 }

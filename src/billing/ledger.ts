@@ -1,15 +1,15 @@
 import { microsMax, type Micros } from '../lib/money.ts'
-import { budgetOf, walletOf } from '../store/projects.ts'
+import { budgetLedger, walletLedger } from '../store/tenancy/projects.ts'
 import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-import { transferHash, transferText } from './chain.ts'
+import { transferHash, transferHashInput } from './transfer-hash.ts'
 
 /** Money does not move: the reason is for whoever asked, one line. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
 }
 
-type Owner = { readonly accountId: string; readonly projectId: string }
+type BudgetOwner = { readonly accountId: string; readonly projectId: string }
 
 /** Outside → wallet. @throws LedgerError when the amount is not positive or the wallet overflows. */
 export function topUp(
@@ -18,9 +18,16 @@ export function topUp(
   amountMicros: Micros,
   atMs: number,
 ): Promise<number> {
-  const wallet = walletOf(accountId)
+  const wallet = walletLedger(accountId)
   const route = { chain: wallet, fromLedger: 'external', toLedger: wallet }
-  return transfer(tx, { kind: 'topUp', ...route, ...noCall, projectId: null, amountMicros, atMs })
+  return transfer(tx, {
+    kind: 'topUp',
+    ...route,
+    ...noRequest,
+    projectId: null,
+    amountMicros,
+    atMs,
+  })
 }
 
 /**
@@ -30,14 +37,14 @@ export function topUp(
  */
 export async function allocate(
   tx: Tx,
-  owner: Owner,
+  owner: BudgetOwner,
   amountMicros: Micros,
   atMs: number,
 ): Promise<number> {
-  const wallet = walletOf(owner.accountId)
-  const budget = budgetOf(owner.projectId)
+  const wallet = walletLedger(owner.accountId)
+  const budget = budgetLedger(owner.projectId)
   const row = {
-    ...noCall,
+    ...noRequest,
     kind: 'allocate',
     chain: wallet,
     projectId: owner.projectId,
@@ -53,7 +60,7 @@ export async function allocate(
     : await transfer(tx, { ...row, fromLedger: wallet, toLedger: budget, amountMicros })
 }
 
-const noCall = { requestId: null, windowStartMs: null }
+const noRequest = { requestId: null, windowStartMs: null }
 
 /**
  * Sets the price of a call aside, by one conditional update: whatever runs beside it, a budget never
@@ -63,13 +70,13 @@ const noCall = { requestId: null, windowStartMs: null }
  */
 export async function reserve(tx: Tx, projectId: string, amountMicros: Micros): Promise<boolean> {
   if (amountMicros === 0n) return true
-  return tx.ledger.reserve({ ledger: budgetOf(projectId), amountMicros })
+  return tx.ledger.reserve({ ledger: budgetLedger(projectId), amountMicros })
 }
 
 /** Frees what was set aside. */
 export async function release(tx: Tx, projectId: string, amountMicros: Micros): Promise<void> {
   if (amountMicros === 0n) return
-  const ledger = budgetOf(projectId)
+  const ledger = budgetLedger(projectId)
   if (!(await tx.ledger.unreserve({ ledger, amountMicros })))
     throw new Error(`${ledger} is missing`)
 }
@@ -90,12 +97,12 @@ export function charge(tx: Tx, paid: Charge): Promise<number> {
 }
 
 /** What a charge is hashed as, but for its number, for whoever adds it to its chain elsewhere. */
-export function chargeText(paid: Charge) {
-  return transferText(transferOf(paid))
+export function chargeHashInput(paid: Charge) {
+  return transferHashInput(transferOf(paid))
 }
 
 function transferOf({ action, ...paid }: Charge) {
-  const budget = budgetOf(paid.projectId)
+  const budget = budgetLedger(paid.projectId)
   const route = { chain: budget, fromLedger: budget, toLedger: `revenue:${action}` }
   return { ...paid, ...route, kind: 'charge' } as const
 }
@@ -108,11 +115,14 @@ async function transfer(
   const { fromLedger, toLedger, amountMicros, chain } = row
   if (amountMicros <= 0n || amountMicros > microsMax)
     throw new LedgerError(`${amountMicros} micros cannot be moved`)
-  if (isStored(fromLedger) && !(await tx.ledger.debit({ ledger: fromLedger, amountMicros })))
+  if (
+    hasStoredBalance(fromLedger) &&
+    !(await tx.ledger.debit({ ledger: fromLedger, amountMicros }))
+  )
     throw new LedgerError(`${fromLedger} does not hold ${amountMicros} micros that are free`)
-  if (isStored(toLedger) && !(await tx.ledger.credit({ ledger: toLedger, amountMicros })))
+  if (hasStoredBalance(toLedger) && !(await tx.ledger.credit({ ledger: toLedger, amountMicros })))
     throw new LedgerError(`${toLedger} is missing, or would hold more than ${microsMax} micros`)
-  const head = await tx.ledger.head(chain)
+  const head = await tx.ledger.findHead(chain)
   if (!head) throw new LedgerError(`there is no ${chain}`)
   const linked = { ...row, seq: head.headSeq + 1 }
   const rowHash = transferHash(head.headHash, linked)
@@ -121,6 +131,6 @@ async function transfer(
 }
 
 /** Only wallets and budgets store a balance; that of the others is the sum of their postings. */
-function isStored(ledger: string): boolean {
+function hasStoredBalance(ledger: string): boolean {
   return ledger.startsWith('wallet:') || ledger.startsWith('budget:')
 }

@@ -1,5 +1,5 @@
 /** One command of the command line; one file each. */
-export type Command = {
+export type CliCommand = {
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string

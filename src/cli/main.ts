@@ -1,33 +1,33 @@
-import { backup } from './backup.ts'
-import { budget } from './budget.ts'
-import { UsageError, type Command } from './command.ts'
-import { consoleLink } from './console.ts'
-import { deletions } from './deletions.ts'
-import { evaluate } from './evaluate.ts'
-import { importFaces } from './import.ts'
-import { key } from './key.ts'
-import { keys } from './keys.ts'
-import { ledger } from './ledger.ts'
-import { log } from './log.ts'
-import { migrate } from './migrate.ts'
-import { models } from './models.ts'
-import { price } from './price.ts'
-import { project } from './project.ts'
-import { restore } from './restore.ts'
+import { backup } from './database/backup.ts'
+import { budget } from './billing/budget.ts'
+import { UsageError, type CliCommand } from './command.ts'
+import { consoleLink } from './tenancy/console-link.ts'
+import { deletions } from './database/deletions.ts'
+import { evaluate } from './evaluate/evaluate.ts'
+import { importFaces } from './import/import-faces.ts'
+import { apiKey } from './tenancy/api-key.ts'
+import { masterKey } from './database/master-key.ts'
+import { ledger } from './billing/ledger.ts'
+import { callLog } from './call-log.ts'
+import { migrate } from './migrate/migrate.ts'
+import { models } from './models/models.ts'
+import { price } from './billing/price.ts'
+import { project } from './tenancy/project.ts'
+import { restore } from './database/restore.ts'
 import { serve } from './serve.ts'
-import { wallet } from './wallet.ts'
+import { wallet } from './billing/wallet.ts'
 
-const commands: readonly Command[] = [
+const commands: readonly CliCommand[] = [
   serve,
   importFaces,
   project,
-  key,
-  keys,
+  apiKey,
+  masterKey,
   consoleLink,
   wallet,
   budget,
   price,
-  log,
+  callLog,
   models,
   migrate,
   ledger,
@@ -46,7 +46,7 @@ async function main(name: string | undefined, args: readonly string[]): Promise<
     return name === undefined ? 2 : 0
   }
   const command = commands.find((candidate) => candidate.name === name)
-  if (!command) return complain(`there is no command ${name}; see facegate --help`, 2)
+  if (!command) return printError(`there is no command ${name}; see facegate --help`, 2)
   if (args.includes('--help')) {
     console.log(`${command.summary}\n\n${command.usage}`)
     return 0
@@ -57,7 +57,7 @@ async function main(name: string | undefined, args: readonly string[]): Promise<
   } catch (error) {
     const isUsage = error instanceof UsageError || isParseArgsError(error)
     const hint = isUsage ? `; see facegate ${name} --help` : ''
-    return complain(`${messageOf(error)}${hint}`, isUsage ? 2 : 1)
+    return printError(`${messageOf(error)}${hint}`, isUsage ? 2 : 1)
   }
 }
 
@@ -67,7 +67,7 @@ function overview(): string {
   return `facegate <command>\n\n${lines.join('\n')}\n\nfacegate <command> --help tells more.`
 }
 
-function complain(message: string, exitCode: number): number {
+function printError(message: string, exitCode: number): number {
   console.error(`facegate: ${message}`)
   return exitCode
 }

@@ -1,6 +1,6 @@
-import type { Command } from './command.ts'
+import type { CliCommand } from './command.ts'
 
-export const serve: Command = {
+export const serve: CliCommand = {
   name: 'serve',
   summary: 'start the service; the environment configures it',
   usage: 'facegate serve',

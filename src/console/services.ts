@@ -1,18 +1,18 @@
-import type { Auditor } from '../billing/auditor.ts'
+import type { AuditRunner } from '../billing/audit-runner.ts'
 import type { Gallery } from '../gallery/gallery.ts'
-import type { Calibration } from '../gallery/similarity.ts'
-import type { Limits } from '../gate/limit.ts'
-import type { Strangers } from '../gate/strangers.ts'
-import type { Answer, Request } from '../http/exchange.ts'
-import type { JsonLimits } from '../http/json.ts'
+import type { Calibration } from '../gallery/calibration/similarity.ts'
+import type { RateLimits } from '../gate/limit.ts'
+import type { AuthThrottle } from '../gate/auth-throttle.ts'
+import type { HttpResponse, HttpRequest } from '../http/route.ts'
+import type { JsonLimits } from '../http/input/parse-json.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Micros } from '../lib/money.ts'
-import type { StoreFacts } from '../store/about.ts'
+import type { DatabaseInfo } from '../store/database-info.ts'
 import type { Store } from '../store/database.ts'
-import type { KeyFacts } from '../store/keys.ts'
-import type { Passwords } from './password.ts'
-import type { Throttle } from './throttle.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { PasswordHasher } from './auth/password-hasher.ts'
+import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 
 /** What the console works with. All of it arrives by parameter; its pages open nothing themselves. */
 export type ConsoleServices = {
@@ -24,20 +24,20 @@ export type ConsoleServices = {
   /** What holds for projects and accounts without settings of their own. */
   readonly defaults: ConsoleDefaults
   /** The slowing of wrong guesses that the gate has for wrong keys. */
-  readonly strangers: Strangers
-  readonly throttle: Throttle
-  readonly passwords: Passwords
+  readonly authThrottle: AuthThrottle
+  readonly signInThrottle: SignInThrottle
+  readonly passwordHasher: PasswordHasher
   readonly bodyBytesMax: number
-  readonly json: JsonLimits
+  readonly jsonLimits: JsonLimits
   /** Runs a call of the one endpoint as if it had come with this key. */
-  readonly execute: (caller: KeyFacts, request: Request) => Promise<Answer>
-  readonly auditor: Auditor
-  readonly models: () => Promise<ModelFacts>
+  readonly execute: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
+  readonly auditor: AuditRunner
+  readonly readModels: () => Promise<ModelInventory>
   readonly similarityAt: (score: number, calibration: Calibration) => number
-  readonly system: () => Promise<SystemFacts>
+  readonly readSystem: () => Promise<ServerStatus>
 }
 
-export type ConsoleDefaults = Limits & {
+export type ConsoleDefaults = RateLimits & {
   readonly unitMicros: Micros
   readonly retentionDays: number
   /** From this score on svc.liveness says live, where a call names no threshold. */
@@ -45,7 +45,7 @@ export type ConsoleDefaults = Limits & {
 }
 
 /** A network that is there. */
-export type ModelFact = {
+export type ModelSummary = {
   readonly role: string
   readonly id: string
   readonly version: string
@@ -57,25 +57,25 @@ export type ModelFact = {
   readonly builtIn: boolean
 }
 
-export type ModelFacts = {
-  readonly active: readonly ModelFact[]
+export type ModelInventory = {
+  readonly active: readonly ModelSummary[]
   /** Those of packs that are installed, active or not. */
-  readonly installed: readonly ModelFact[]
+  readonly installed: readonly ModelSummary[]
   /** What scores of the active recognizer mean. */
   readonly calibration: Calibration
 }
 
 /** The state of the process and of what it stands on. */
-export type SystemFacts = {
+export type ServerStatus = {
   readonly reasons: readonly string[]
   readonly workers: Record<'up' | 'busy' | 'queued' | 'queuedBytes' | 'respawns', number> &
-    Record<'recycled' | 'poisoned', number>
+    Record<'recycled' | 'quarantined', number>
   readonly disk: {
     readonly freeBytes: number
     readonly totalBytes: number
     readonly modelsBytes: number
   }
-  readonly store: StoreFacts
+  readonly store: DatabaseInfo
   readonly settings: readonly {
     readonly name: string
     readonly value: string

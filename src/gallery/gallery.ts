@@ -1,39 +1,49 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { span } from '../lib/trace.ts'
+import { withSpan } from '../lib/observability/call-trace.ts'
 import type { Store } from '../store/database.ts'
-import { findDeletions, type DeletionRecord } from '../store/deletions.ts'
-import { findFaces } from '../store/faces.ts'
-import { findGallery, gallerySize, holdGallery, listGalleryKeys } from '../store/galleries.ts'
-import type { GallerySize } from '../store/galleries.ts'
-import { listGroups } from '../store/groups.ts'
-import { firstAccountId, identifyThresholdOf } from '../store/projects.ts'
+import { findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
+import { findFaces } from '../store/gallery/faces.ts'
+import {
+  findGallery,
+  findGallerySize,
+  lockGallery,
+  listGalleryKeys,
+} from '../store/gallery/galleries.ts'
+import type { GallerySize } from '../store/gallery/galleries.ts'
+import { listGroups } from '../store/gallery/groups.ts'
+import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import { switchesOfProject, type Switches } from '../store/switches.ts'
-import { findSubject, findSubjects, subjectsOfGroup, touchSubjects } from '../store/subjects.ts'
-import type { SubjectName } from '../store/subjects.ts'
-import type { Reading, Tx } from '../store/tx.ts'
-import type { Template } from '../vision/view.ts'
-import { addFace, createSubject } from './add.ts'
-import type { AddLimits, NewFace, NewSubject, Owner } from './add.ts'
-import type { Calibrations } from './calibrations.ts'
-import { bestOfSubject, likenessOf, modelsOfSubject } from './compare.ts'
-import type { FaceLikeness, Likeness } from './compare.ts'
-import { createDescribe, type DescribeSubjects } from './describe.ts'
-import { createKeyFile, openKeyring, type Keyring } from './keyring.ts'
-import { newcomersSince, type Since } from './newcomers.ts'
-import { createOpener } from './opener.ts'
-import { createRemake, type Remake } from './remake.ts'
-import { removeAll } from './remove-all.ts'
-import { deleteSubject } from './remove.ts'
-import { overdueSubjects } from './retention.ts'
+import { findProjectSwitches, type ProjectSwitches } from '../store/tenancy/switches.ts'
+import {
+  findSubject,
+  findSubjects,
+  findSubjectsInGroup,
+  touchSubjects,
+} from '../store/gallery/subjects.ts'
+import type { SubjectLookup } from '../store/gallery/subjects.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
+import type { Template } from '../vision/image-analysis.ts'
+import { addFace, createSubject } from './enroll.ts'
+import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
+import type { Calibrations } from './calibration/calibrations.ts'
+import { matchSubject, matchTemplates, modelsOfSubject } from './match.ts'
+import type { FaceMatchScore, MatchScore } from './match.ts'
+import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
+import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
+import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
+import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
+import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
+import { deleteSubjects } from './deletion/delete-subjects.ts'
+import { deleteSubject } from './deletion/delete-subject.ts'
+import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
-import type { SearchOptions } from './search/candidate.ts'
-import { searchModels, type Hit } from './search-models.ts'
-import { autoThreshold, matchLevelOf } from './similarity.ts'
-import type { MatchLevel } from './similarity.ts'
-import { createSubjectKeys, openGalleryKey, type SubjectKeys } from './subject-keys.ts'
-import { updateSubject, type SubjectUpdate } from './update.ts'
+import type { SearchOptions } from './search/scored-subject.ts'
+import { searchAcrossModels, type SearchHit } from './search/search-across-models.ts'
+import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
+import type { MatchLevel } from './calibration/similarity.ts'
+import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
+import { updateSubject, type SubjectUpdate } from './update-subject.ts'
 
 /** The memory of faces. What takes a `Tx` belongs into the transaction that ends a call. */
 export type Gallery = {
@@ -42,58 +52,61 @@ export type Gallery = {
     galleryId: string,
     probes: readonly Template[],
     options: SearchOptions,
-  ) => Promise<Hit[]>
+  ) => Promise<SearchHit[]>
   /** Number of the gallery's last change: searches from now on have seen it. */
-  readonly sequence: (reading: Reading, galleryId: string) => Promise<number>
+  readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
   /** How alike the subjects are whose faces have changed since a search may have looked. */
-  readonly newcomers: (reading: Reading, since: Since) => Promise<Hit[]>
+  readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[]>
   /**
    * Models beside the active one that a probe is to be described by as well, for nobody to be
    * missed: those by which faces of the gallery are compared.
    */
   readonly formerModels: (galleryId: string) => Promise<readonly string[]>
   /** The same for one subject's faces; and whether it has templates of the active model. */
-  readonly modelsOf: (reading: Reading, subject: SubjectRow) => Promise<SubjectModels>
+  readonly modelsOf: (reading: ReadTx, subject: SubjectRow) => Promise<SubjectModels>
   /** Faces of the gallery that compare with templates of these models, and those that do not. */
-  readonly comparable: (galleryId: string, modelIds: readonly string[]) => Promise<Comparable>
+  readonly countComparable: (
+    galleryId: string,
+    modelIds: readonly string[],
+  ) => Promise<ComparableCounts>
   /** Asks of one moment's state. */
   readonly read: Store['read']
-  readonly size: (reading: Reading, galleryId: string) => Promise<GallerySize>
+  readonly size: (reading: ReadTx, galleryId: string) => Promise<GallerySize>
   readonly find: (
-    reading: Reading,
+    reading: ReadTx,
     galleryId: string,
-    name: SubjectName,
+    name: SubjectLookup,
   ) => Promise<SubjectRow | undefined>
-  readonly describe: DescribeSubjects
+  readonly loadSubjectDetails: LoadSubjectDetails
   /**
    * The face of a subject that is most like the probe; undefined when none compares.
    *
    * @param probes the probe as each model describes it.
    */
-  readonly best: (
-    reading: Reading,
+  readonly matchSubject: (
+    reading: ReadTx,
     subject: SubjectRow,
     probes: readonly Template[],
-  ) => Promise<FaceLikeness | undefined>
-  readonly compare: (a: Template, b: Template) => Likeness
-  readonly levelOf: (similarity: number) => MatchLevel
+  ) => Promise<FaceMatchScore | undefined>
+  readonly compare: (a: Template, b: Template) => MatchScore
+  readonly matchLevelOf: (similarity: number) => MatchLevel
   /** The threshold for a gallery of so many subjects. */
   readonly autoThreshold: (subjectCount: number) => number
   /** The threshold that a project has set for all its searches; null where it has none. */
-  readonly projectThreshold: (reading: Reading, projectId: string) => Promise<number | null>
+  readonly projectThreshold: (reading: ReadTx, projectId: string) => Promise<number | null>
   /** What a project has switched on. */
-  readonly switches: (reading: Reading, projectId: string) => Promise<Switches>
+  readonly switches: (reading: ReadTx, projectId: string) => Promise<ProjectSwitches>
   /** Comes before everything that an effect asks or writes: alone to change, together to name. */
-  readonly hold: typeof holdGallery
-  readonly create: (tx: Tx, owner: Owner, subject: NewSubject) => Promise<SubjectRow>
+  readonly lock: typeof lockGallery
+  readonly create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
-  readonly addFace: (tx: Tx, subject: SubjectRow, face: NewFace) => Promise<string>
+  readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
   readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
   /** Notes that subjects were met. */
   readonly touch: (tx: Tx, subjectIds: readonly string[]) => Promise<void>
   /** After a deletion was committed: nothing of it stays in memory or in the database's files. */
-  readonly forget: (galleryId: string) => Promise<void>
+  readonly purge: (galleryId: string) => Promise<void>
   readonly list: typeof findSubjects
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
@@ -105,18 +118,18 @@ export type Gallery = {
   /** Deletes subjects whose time is over. @returns how many. */
   readonly sweep: () => Promise<number>
   /** What the search has to do now and then; ends early when the signal fires. */
-  readonly tend: GallerySearch['tend']
+  readonly maintain: GallerySearch['maintain']
   /** Makes templates of the active model of all stored crops. */
-  readonly remake: Remake
+  readonly reEmbed: ReEmbed
 }
 
-export type Comparable = { readonly count: number; readonly others: number }
+export type ComparableCounts = { readonly count: number; readonly otherCount: number }
 
-export type SubjectModels = { readonly former: readonly string[]; readonly isActive: boolean }
+export type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
 
-export type { Hit }
+export type { SearchHit }
 
-export type GalleryOptions = AddLimits & {
+export type GalleryOptions = EnrollLimits & {
   readonly store: Store
   /** Where templates are searched. */
   readonly openSearch: OpenGallerySearch
@@ -137,36 +150,36 @@ export type GalleryOptions = AddLimits & {
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const { store, openSearch, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
-  const openStored = createOpener(keys, log)
-  const search = await openSearch({ store, keys, openStored, calibrations, log })
-  const writing = writes(keys, search, options)
-  const comparing = { openStored, calibrations }
+  const decryptStored = createDecryptStoredTemplate(keys, log)
+  const search = await openSearch({ store, keys, decryptStored, calibrations, log })
+  const writing = writeOperations(keys, search, options)
+  const comparing = { decryptStored, calibrations }
   return {
-    ...reads(store),
+    ...readOperations(store),
     ...writing,
-    ...deletes(writing.remove, search, options),
-    ...models(search, calibrations),
-    levelOf: matchLevelOf,
+    ...deleteOperations(writing.remove, search, options),
+    ...modelOperations(search, calibrations),
+    matchLevelOf,
     autoThreshold,
-    projectThreshold: identifyThresholdOf,
-    switches: switchesOfProject,
-    describe: createDescribe(calibrations),
-    compare: (a, b) => likenessOf(a, b, calibrations),
-    best: (reading, subject, probes) => bestOfSubject(reading, subject, probes, comparing),
-    newcomers: (reading, since) => newcomersSince(reading, since, comparing),
+    projectThreshold: findIdentifyThreshold,
+    switches: findProjectSwitches,
+    loadSubjectDetails: createLoadSubjectDetails(calibrations),
+    compare: (a, b) => matchTemplates(a, b, calibrations),
+    matchSubject: (reading, subject, probes) => matchSubject(reading, subject, probes, comparing),
+    matchChangedSince: (reading, since) => matchChangedSince(reading, since, comparing),
     search: (galleryId, probes, wanted) =>
-      span('gallery.search', () =>
-        searchModels({ search, calibrations }, galleryId, probes, wanted),
+      withSpan('gallery.search', () =>
+        searchAcrossModels({ search, calibrations }, galleryId, probes, wanted),
       ),
-    tend: search.tend,
-    remake: createRemake({ store, keys, openStored, calibrations, search, log }),
+    maintain: search.maintain,
+    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
   }
 }
 
-function models(
+function modelOperations(
   search: GallerySearch,
   calibrations: Calibrations,
-): Pick<Gallery, 'formerModels' | 'modelsOf' | 'comparable'> {
+): Pick<Gallery, 'formerModels' | 'modelsOf' | 'countComparable'> {
   const { activeModelId, formerModelIds } = calibrations
   return {
     formerModels: async (galleryId) => {
@@ -177,13 +190,13 @@ function models(
     modelsOf: async (reading, { subjectId }) => {
       const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
       const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
-      return { former, isActive: modelIds.has(activeModelId) }
+      return { former, hasActive: modelIds.has(activeModelId) }
     },
-    comparable: async (galleryId, modelIds) => {
+    countComparable: async (galleryId, modelIds) => {
       const sizes = modelIds.map((modelId) => search.size(galleryId, modelId))
       const [all, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
       const count = counts.reduce((sum, one) => sum + one, 0)
-      return { count, others: all - count }
+      return { count, otherCount: all - count }
     },
   }
 }
@@ -192,19 +205,19 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
   const wrapped = await store.read(listGalleryKeys)
   // A second server that made a key of its own would not read what the first one writes.
   const isFirst =
-    !store.isShared || (store.isFirst && (await firstAccountId(store.db)) === undefined)
-  if (wrapped.length === 0 && isFirst) createKeyFile(masterKeyFile)
+    !store.isShared || (store.isFirstServer && (await findFirstAccountId(store.db)) === undefined)
+  if (wrapped.length === 0 && isFirst) createMasterKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
-  for (const key of wrapped) openGalleryKey(keyring, key)
+  for (const key of wrapped) unwrapGalleryKey(keyring, key)
   return keyring
 }
 
-function reads(store: Store) {
+function readOperations(store: Store) {
   return {
     read: store.read,
-    hold: holdGallery,
-    size: gallerySize,
-    sequence: async (reading: Reading, galleryId: string) =>
+    lock: lockGallery,
+    size: findGallerySize,
+    sequence: async (reading: ReadTx, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,
     find: findSubject,
     list: findSubjects,
@@ -214,9 +227,9 @@ function reads(store: Store) {
   }
 }
 
-function writes(
+function writeOperations(
   keys: SubjectKeys,
-  { remember }: GallerySearch,
+  { storeVector: remember }: GallerySearch,
   options: GalleryOptions,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
   const nowUtc = (): string => new Date(options.clock()).toISOString()
@@ -224,7 +237,7 @@ function writes(
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc() }),
     addFace: (tx, subject, face) =>
-      addFace(tx, subject, face, { ...options, keys, remember, nowUtc: nowUtc() }),
+      addFace(tx, subject, face, { ...options, keys, storeVector: remember, nowUtc: nowUtc() }),
     update: (tx, subject, update) => updateSubject(tx, subject, update, nowUtc()),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
@@ -232,14 +245,14 @@ function writes(
 }
 
 /** Subjects looked up at once on the way to an empty gallery. */
-const clearedAtATime = 50
+const clearBatchSize = 50
 
-function deletes(
+function deleteOperations(
   remove: Gallery['remove'],
-  { follow }: GallerySearch,
+  { sync: follow }: GallerySearch,
   { store, retentionDays, clock, log }: GalleryOptions,
-): Pick<Gallery, 'forget' | 'removeGroup' | 'clear' | 'sweep'> {
-  const forget: Gallery['forget'] = async (galleryId) => {
+): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
+  const purge: Gallery['purge'] = async (galleryId) => {
     try {
       await follow(galleryId)
       if (!(await store.checkpoint())) log.info('a reader keeps the write-ahead log from emptying')
@@ -247,16 +260,18 @@ function deletes(
       log.error({ err: error, galleryId }, 'what was deleted is not cleared from memory yet')
     }
   }
-  const removing = { store, remove, forget }
+  const deleting = { store, remove, purge }
   return {
-    forget,
+    purge,
     removeGroup: (galleryId, name) =>
-      removeAll(removing, (reading) => subjectsOfGroup(reading, galleryId, name)),
+      deleteSubjects(deleting, (reading) => findSubjectsInGroup(reading, galleryId, name)),
     clear: (galleryId) =>
-      removeAll(removing, (reading) => findSubjects(reading, { galleryId, limit: clearedAtATime })),
+      deleteSubjects(deleting, (reading) =>
+        findSubjects(reading, { galleryId, limit: clearBatchSize }),
+      ),
     sweep: async () => {
-      const overdue = (reading: Reading) => overdueSubjects(reading, clock(), retentionDays)
-      return (await removeAll(removing, overdue)).length
+      const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
+      return (await deleteSubjects(deleting, overdue)).length
     },
   }
 }

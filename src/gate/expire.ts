@@ -6,11 +6,11 @@ import type { Tx } from '../store/tx.ts'
  * Ends an attempt that never came back: what it had set aside is free again, nothing is billed, and
  * the log says so. Should it come back yet, its token opens nothing any more.
  */
-export async function expire(tx: Tx, attempt: AttemptRow, nowMs: number): Promise<void> {
+export async function expireAttempt(tx: Tx, attempt: AttemptRow, nowMs: number): Promise<void> {
   const { projectId, requestId, keyId, action, windowStartMs, reservedMicros } = attempt
-  if (!(await tx.attempts.remove({ projectId, requestId }))) return
+  if (!(await tx.attempts.delete({ projectId, requestId }))) return
   await release(tx, projectId, reservedMicros)
-  await tx.log({
+  await tx.logCall({
     atMs: windowStartMs,
     keyId,
     projectId,

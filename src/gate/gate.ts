@@ -1,106 +1,122 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Micros } from '../lib/money.ts'
-import { span } from '../lib/trace.ts'
-import { inAccount } from '../lib/account.ts'
+import { withSpan } from '../lib/observability/call-trace.ts'
+import { runAsAccount } from '../lib/account-context.ts'
 import type { Store } from '../store/database.ts'
-import type { KeyFacts } from '../store/keys.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
-import type { Arrival, Pass } from './arrival.ts'
-import { createEntrance, type Entry } from './enter.ts'
-import { identify, type Visitor } from './identify.ts'
-import type { Limits } from './limit.ts'
-import type { Moment } from './replay.ts'
-import { finish, givenUp, giveUp, settle, type Answer, type Result } from './settle.ts'
-import { createStrangers, type Strangers } from './strangers.ts'
-import { expireLeft, sweep } from './sweep.ts'
-import { createTally, type GateStats } from './tally.ts'
-import { createTwins, type TwinStats } from './twins.ts'
+import type { IncomingCall, Admission } from './incoming-call.ts'
+import { createAdmit, type AdmitResult } from './admission/admit.ts'
+import { authenticate, type RequestIdentity } from './authenticate.ts'
+import type { RateLimits } from './limit.ts'
+import type { Now } from './admission/find-replay.ts'
+import {
+  finishUnbilled,
+  reservationExpired,
+  releaseReservation,
+  settle,
+  type BillableResponse,
+  type ExecutedAction,
+} from './settle.ts'
+import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
+import { expireLeftover, sweep } from './sweep.ts'
+import { createGateStats, type GateStats } from './gate-stats.ts'
+import { createInFlightCalls, type InFlightStats } from './admission/in-flight.ts'
 
 export type GateOptions = {
   readonly clock: Clock
   readonly steadyClock: SteadyClock
   /** For projects without limits of their own. */
-  readonly limits: Limits
+  readonly limits: RateLimits
   /** Wrong keys of one address. */
-  readonly strangerLimits: Limits
+  readonly authThrottleLimits: RateLimits
   /** What one price unit costs accounts without a price list. */
   readonly unitMicros: Micros
   readonly windowMs: number
   /** An attempt that is not back by then is given up; its retry runs. */
   readonly attemptMsMax: number
-  readonly twinMsMax: number
+  readonly inFlightWaitMsMax: number
   readonly logMsMax: number
 }
 
 /** The questions every call must answer before it costs anything, and the ways out. */
 export type Gate = {
   /** The first question, asked before the body is read. @throws HttpError 401. */
-  readonly identify: (visitor: Visitor) => Promise<KeyFacts>
+  readonly authenticate: (visitor: RequestIdentity) => Promise<KeyIdentity>
   /** The other questions. @throws HttpError 401 when the key was revoked meanwhile, 503. */
-  readonly enter: (caller: KeyFacts, arrival: Arrival) => Promise<Entry>
+  readonly admit: (caller: KeyIdentity, arrival: IncomingCall) => Promise<AdmitResult>
   /** @returns the answer that holds. @throws HttpError 503 when the attempt was given up. */
-  readonly settle: <A extends Answer>(pass: Pass, result: Result<A>) => Promise<A>
+  readonly settle: <A extends BillableResponse>(
+    pass: Admission,
+    result: ExecutedAction<A>,
+  ) => Promise<A>
   /** Ends a call that went well, costs nothing and is not kept for replays. */
-  readonly finish: (pass: Pass) => Promise<void>
+  readonly finish: (pass: Admission) => Promise<void>
   /** Ends a call that failed through no fault of the caller. @returns the error it failed with. */
-  readonly release: (pass: Pass, error: unknown) => Promise<unknown>
+  readonly release: (pass: Admission, error: unknown) => Promise<unknown>
   /** Ends what an earlier process left running. To be called once, at the start. */
-  readonly takeOver: () => Promise<number>
+  readonly expireLeftover: () => Promise<number>
   readonly sweep: () => Promise<void>
   /** Slows whoever guesses, keys or anything else. */
-  readonly strangers: Strangers
-  readonly stats: () => GateStats & TwinStats
+  readonly authThrottle: AuthThrottle
+  readonly stats: () => GateStats & InFlightStats
 }
 
 export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
-  const twins = createTwins()
-  const tally = createTally(options.steadyClock)
-  const strangers = createStrangers(options.strangerLimits, options.steadyClock)
-  const door = { findKey: store.findKey, strangers, clock }
-  const enter = createEntrance(store, { ...options, twins, moment })
+  const twins = createInFlightCalls()
+  const tally = createGateStats(options.steadyClock)
+  const authThrottle = createAuthThrottle(options.authThrottleLimits, options.steadyClock)
+  const authenticateDeps = { findKey: store.findKey, authThrottle, clock }
+  const enter = createAdmit(store, { ...options, inFlight: twins, now: moment })
 
   return {
-    identify: (visitor) => span('gate.identify', () => identify(visitor, door).catch(tally.failed)),
-    enter: (caller, arrival) =>
-      span('gate.enter', () =>
-        inAccount(caller.accountId, () => enter(caller, arrival)).then(tally.entered, tally.failed),
+    authenticate: (visitor) =>
+      withSpan('gate.identify', () =>
+        authenticate(visitor, authenticateDeps).catch(tally.recordFailure),
+      ),
+    admit: (caller, arrival) =>
+      withSpan('gate.enter', () =>
+        runAsAccount(caller.accountId, () => enter(caller, arrival)).then(
+          tally.recordAdmission,
+          tally.recordFailure,
+        ),
       ),
     settle: (pass, result) =>
-      span('gate.settle', () =>
-        inAccount(pass.visit.caller.accountId, async () => {
+      withSpan('gate.settle', () =>
+        runAsAccount(pass.call.caller.accountId, async () => {
           const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-          if (!answer) throw givenUp()
-          tally.settled(pass, answer)
-          await result.afterwards?.()
-          pass.end()
+          if (!answer) throw reservationExpired()
+          tally.recordSettlement(pass, answer)
+          await result.afterCommit?.()
+          pass.complete()
           return answer
         }),
       ),
     finish: async (pass) => {
-      await write(pass, (tx) => finish(tx, pass))
-      pass.end()
+      await write(pass, (tx) => finishUnbilled(tx, pass))
+      pass.complete()
     },
     release: async (pass, error) => {
       // What cannot be released now, because the database is down, expires by itself.
-      await write(pass, (tx) => giveUp(tx, pass, error)).catch(() => undefined)
-      pass.end()
+      await write(pass, (tx) => releaseReservation(tx, pass, error)).catch(() => undefined)
+      pass.complete()
       return error
     },
-    takeOver: () => store.write((tx) => expireLeft(tx, moment(), store.isFirst)),
+    expireLeftover: () => store.write((tx) => expireLeftover(tx, moment(), store.isFirstServer)),
     sweep: async () => {
       await store.write((tx) => sweep(tx, moment(), options.logMsMax))
-      tally.swept()
+      tally.recordSweep()
     },
-    strangers,
+    authThrottle,
     stats: () => ({ ...tally.stats(), ...twins.stats() }),
   }
 
-  function write({ visit }: Pass, job: (tx: Tx) => Promise<void>): Promise<void> {
-    return inAccount(visit.caller.accountId, () => store.write(job))
+  function write({ call: visit }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> {
+    return runAsAccount(visit.caller.accountId, () => store.write(job))
   }
 
-  function moment(): Moment {
+  function moment(): Now {
     return { nowMs: clock(), steadyUs: options.steadyClock(), windowMs: options.windowMs }
   }
 }

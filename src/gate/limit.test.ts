@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { limitHeaders, takeToken, type Limits } from './limit.ts'
+import { limitHeaders, takeToken, type RateLimits } from './limit.ts'
 
 const startUs = 1.7e15
 const limits = fc.record({
@@ -11,7 +11,7 @@ const limits = fc.record({
 const gapsUs = fc.array(fc.integer({ min: 0, max: 2_000_000 }), { minLength: 1, maxLength: 200 })
 
 /** The moments at which calls that come with these gaps are admitted. */
-function admittedUs(limit: Limits, gaps: readonly number[]): number[] {
+function admittedUs(limit: RateLimits, gaps: readonly number[]): number[] {
   const admitted: number[] = []
   let fullAtUs: number | null = null
   let nowUs = startUs
@@ -19,7 +19,7 @@ function admittedUs(limit: Limits, gaps: readonly number[]): number[] {
     nowUs += gap
     const tokens = takeToken(limit, fullAtUs, nowUs)
     fullAtUs = tokens.fullAtUs
-    if (tokens.isAdmitted) admitted.push(nowUs)
+    if (tokens.isAllowed) admitted.push(nowUs)
   }
   return admitted
 }
@@ -56,7 +56,7 @@ test('two servers, of which one is ahead by less than a second, admit no more th
         nowUs += gapUs
         const tokens = takeToken(limit, fullAtUs, isAhead ? nowUs + aheadUs : nowUs)
         fullAtUs = tokens.fullAtUs
-        if (tokens.isAdmitted) admitted++
+        if (tokens.isAllowed) admitted++
       }
       const mostUs = nowUs - startUs + aheadUs
       assert.ok(admitted <= limit.burst + (limit.sustainedPerS * mostUs) / 1e6 + 1e-6)
@@ -83,7 +83,7 @@ test('burst and sustained rate are one decision: a refusal spends neither', () =
         nowUs += gap
         const tokens = takeToken(limit, fullAtUs, nowUs)
         fullAtUs = tokens.fullAtUs
-        if (tokens.isAdmitted) continue
+        if (tokens.isAllowed) continue
         let asked = tokens
         for (let again = 0; again < refusals; again++)
           asked = takeToken(limit, asked.fullAtUs, nowUs)
@@ -97,9 +97,9 @@ test('a clock that was set back locks nobody out for longer than one interval', 
   const limit = { sustainedPerS: 1, burst: 20 }
   const { fullAtUs } = takeToken(limit, null, startUs + 3_600e6)
   const back = takeToken(limit, fullAtUs, startUs)
-  assert.equal(back.isAdmitted, false)
+  assert.equal(back.isAllowed, false)
   assert.equal(back.retryAfterS, 1)
-  assert.equal(takeToken(limit, back.fullAtUs, startUs + 1e6).isAdmitted, true)
+  assert.equal(takeToken(limit, back.fullAtUs, startUs + 1e6).isAllowed, true)
 })
 
 test('the headers count down to empty and tell when there is more', () => {
@@ -112,7 +112,7 @@ test('the headers count down to empty and tell when there is more', () => {
     'ratelimit-remaining': '1',
     'ratelimit-reset': '1',
   })
-  assert.equal(second.isAdmitted, true)
+  assert.equal(second.isAllowed, true)
   assert.deepEqual(limitHeaders(third), {
     'ratelimit-limit': '2',
     'ratelimit-remaining': '0',

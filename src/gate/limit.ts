@@ -1,9 +1,9 @@
 /** What a project may ask: requests per second in the long run, and at once. */
-export type Limits = { readonly sustainedPerS: number; readonly burst: number }
+export type RateLimits = { readonly sustainedPerS: number; readonly burst: number }
 
 /** A bucket after it was asked for a token. */
-export type Tokens = {
-  readonly isAdmitted: boolean
+export type TokenBucketResult = {
+  readonly isAllowed: boolean
   /** When the bucket will be full again, by the steady clock. */
   readonly fullAtUs: number
   readonly burst: number
@@ -16,7 +16,7 @@ export type Tokens = {
 const usPerS = 1_000_000
 
 /** Clocks of servers on one database, and a call's moment and its turn, are not further apart. */
-const apartUsMax = usPerS
+const clockSkewUsMax = usPerS
 
 /**
  * Is there a token left? A token bucket in whole microseconds (the generic cell rate algorithm): all
@@ -26,15 +26,19 @@ const apartUsMax = usPerS
  * it is forgiven down to that, so that nobody waits longer than one interval. A little beyond, it is
  * another server's clock that is ahead, and forgiving it would give tokens away at every refusal.
  */
-export function takeToken(limits: Limits, fullAtUs: number | null, nowUs: number): Tokens {
+export function takeToken(
+  limits: RateLimits,
+  fullAtUs: number | null,
+  nowUs: number,
+): TokenBucketResult {
   const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
   const capacityUs = limits.burst * intervalUs
   const owedUs = Math.max((fullAtUs ?? nowUs) - nowUs, 0)
-  const debtUs = owedUs > capacityUs + apartUsMax ? capacityUs : owedUs
+  const debtUs = owedUs > capacityUs + clockSkewUsMax ? capacityUs : owedUs
   const isAdmitted = debtUs + intervalUs <= capacityUs
   const leftUs = isAdmitted ? debtUs + intervalUs : debtUs
   return {
-    isAdmitted,
+    isAllowed: isAdmitted,
     fullAtUs: nowUs + leftUs,
     burst: limits.burst,
     remaining: Math.max(0, Math.floor((capacityUs - leftUs) / intervalUs)),
@@ -44,11 +48,11 @@ export function takeToken(limits: Limits, fullAtUs: number | null, nowUs: number
 }
 
 /** The headers of every answer behind the key. */
-export function limitHeaders(tokens: Tokens): Readonly<Record<string, string>> {
+export function limitHeaders(tokens: TokenBucketResult): Readonly<Record<string, string>> {
   return {
     'ratelimit-limit': String(tokens.burst),
     'ratelimit-remaining': String(tokens.remaining),
     'ratelimit-reset': String(tokens.resetS),
-    ...(!tokens.isAdmitted && { 'retry-after': String(tokens.retryAfterS) }),
+    ...(!tokens.isAllowed && { 'retry-after': String(tokens.retryAfterS) }),
   }
 }

@@ -16,7 +16,7 @@ export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
  * one buffer of 64 KiB is read. Closing at once would reset the connection, and many clients then
  * report the reset instead of the answer.
  */
-export function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
+export function startLingeringClose(request: IncomingMessage, response: ServerResponse): void {
   request.read(0) // Marks the body as taken: Node would otherwise read and discard all of it.
   request.on('error', () => {}) // The client may be the first to hang up.
   response.once('finish', () => {
@@ -28,7 +28,7 @@ export function leaveUnread(request: IncomingMessage, response: ServerResponse):
 }
 
 /** Answers what the HTTP parser refused: broken syntax, headers too large or too slow. */
-export function refuseBroken(error: Error & { code?: string }, socket: Socket): void {
+export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) return
   const status = statusOf(error.code)
   const reason = STATUS_CODES[status] ?? ''

@@ -1,10 +1,10 @@
-import { allActions } from '../actions/all.ts'
-import { restRoutes } from './routes/all.ts'
+import { allActions } from '../actions/all-actions.ts'
+import { restRoutes } from './routes/rest-routes.ts'
 
-export type Permission = { readonly permission: string; readonly summary: string }
+export type PermissionInfo = { readonly permission: string; readonly summary: string }
 
 /** All that a key can be allowed: each action and route under its own permission, `debug`, and `*`. */
-export const allPermissions: readonly Permission[] = [
+export const allPermissions: readonly PermissionInfo[] = [
   ...allActions.map(({ name, summary }) => ({ permission: name, summary })),
   ...[...new Set(restRoutes.map(({ permission }) => permission))].map((permission) => ({
     permission,

@@ -4,13 +4,17 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { noted } from '../lib/trace.ts'
-import { isBodyPending, leaveUnread, refuseBroken } from './connection.ts'
-import type { Answer, Request, Route } from './exchange.ts'
-import { observed, type Sent, type ServerWatch } from './observed.ts'
-import { refusal } from './refusal.ts'
+import { currentCallAttributes } from '../lib/observability/call-trace.ts'
+import { isBodyPending, startLingeringClose, handleClientError } from './connection.ts'
+import type { HttpResponse, HttpRequest, Route } from './route.ts'
+import {
+  observeRequest,
+  type SentResponse,
+  type RequestObserver,
+} from './metrics/observe-request.ts'
+import { errorResponse } from './error-response.ts'
 
-export type ServerOptions = {
+export type HttpServerOptions = {
   readonly routes: readonly Route[]
   /** Answers what no route has; without it, 404. */
   readonly fallback?: Route['handle']
@@ -22,33 +26,33 @@ export type ServerOptions = {
   /** Running calls get this long to finish when the server closes. */
   readonly drainMsMax: number
   readonly log: Log
-  readonly watch?: ServerWatch
+  readonly watch?: RequestObserver
 }
 
-export type Server = {
+export type HttpServer = {
   /** Resolves to the address that clients use, such as `http://127.0.0.1:8080`. */
   readonly listen: (host: string, port: number) => Promise<string>
   /** Refuses new calls with 503, lets running ones finish, then closes. */
   readonly close: () => Promise<void>
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 const headerBytesMax = 16 * 1024
 /** Ids of 128 characters, each written as up to four bytes `%xx`. */
-const partCharsMax = 128 * 12
+const pathParamCharsMax = 128 * 12
 const sweepMs = 50
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** The only page that knows the HTTP framework: routes in, plain requests and answers through. */
-export function createServer(options: ServerOptions): Server {
-  const app = newFramework(options)
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const app = createFastify(options)
   let isDraining = false
   for (const path of new Set(options.routes.map((route) => route.path))) {
     const here = options.routes.filter((route) => route.path === path)
-    servePath(app, here, answerWith)
+    registerPath(app, here, answerWith)
   }
-  const noRoute = (): Answer => ({ status: 404, body: { detail: 'No such route.' } })
+  const noRoute = (): HttpResponse => ({ status: 404, body: { detail: 'No such route.' } })
   app.setNotFoundHandler(
     answerWith({ path: 'unmatched', handle: options.fallback ?? noRoute, isQuiet: true }),
   )
@@ -68,14 +72,21 @@ export function createServer(options: ServerOptions): Server {
     },
   }
 
-  function answerWith({ path: route, handle, isQuiet = false }: Omit<Route, 'method'>): Hook {
-    const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<Sent> => {
+  function answerWith({
+    path: route,
+    handle,
+    isQuiet = false,
+  }: Omit<Route, 'method'>): RequestHook {
+    const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<SentResponse> => {
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        await send(reply, await handle(plain(request, reply)))
+        await send(reply, await handle(toHttpRequest(request, reply)))
       } catch (error) {
-        await send(reply, refusal(error, noted().requestId ?? newId(), options.log))
+        await send(
+          reply,
+          errorResponse(error, currentCallAttributes().requestId ?? newId(), options.log),
+        )
       }
       return { status: reply.statusCode }
     }
@@ -84,12 +95,12 @@ export function createServer(options: ServerOptions): Server {
       // A header sent several times is a text here, but its type does not know.
       const parent = typeof traceparent === 'string' ? traceparent : undefined
       const asked = { method: request.method, route, isQuiet, traceparent: parent }
-      return observed(asked, () => answer(request, reply), options)
+      return observeRequest(asked, () => answer(request, reply), options)
     }
   }
 }
 
-function newFramework(options: ServerOptions): FastifyInstance {
+function createFastify(options: HttpServerOptions): FastifyInstance {
   const { proxies = 0 } = options
   const app = Fastify({
     http: {
@@ -104,8 +115,8 @@ function newFramework(options: ServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: refuseBroken,
-    routerOptions: { maxParamLength: partCharsMax },
+    clientErrorHandler: handleClientError,
+    routerOptions: { maxParamLength: pathParamCharsMax },
     frameworkErrors: (_error, _request, reply) =>
       void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
   })
@@ -114,7 +125,11 @@ function newFramework(options: ServerOptions): FastifyInstance {
 }
 
 /** One path with all its methods; the methods it does not have are answered 405. */
-function servePath(app: FastifyInstance, here: readonly Route[], hookOf: (route: Route) => Hook) {
+function registerPath(
+  app: FastifyInstance,
+  here: readonly Route[],
+  hookOf: (route: Route) => RequestHook,
+) {
   const url = here[0]?.path ?? '/'
   const allowed = here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   for (const route of here) {
@@ -133,7 +148,7 @@ function servePath(app: FastifyInstance, here: readonly Route[], hookOf: (route:
   })
 }
 
-function plain(request: FastifyRequest, reply: FastifyReply): Request {
+function toHttpRequest(request: FastifyRequest, reply: FastifyReply): HttpRequest {
   const { url = '/' } = request.raw
   // A query may hold question marks of its own.
   const [path = '/'] = url.split('?', 1)
@@ -149,7 +164,7 @@ function plain(request: FastifyRequest, reply: FastifyReply): Request {
     headers: request.raw.headers as Readonly<Record<string, string>>,
     query: new URLSearchParams(query),
     // The framework gives a text for each `:name` of the path.
-    parts: request.params as Readonly<Record<string, string>>,
+    pathParams: request.params as Readonly<Record<string, string>>,
     clientIp: request.ip,
     origin: `${request.protocol}://${request.host}`,
     body: request.raw,
@@ -157,10 +172,10 @@ function plain(request: FastifyRequest, reply: FastifyReply): Request {
   }
 }
 
-function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, headers = {}, body }: HttpResponse): FastifyReply {
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable
   if (!isRaw) void reply.header('content-type', 'application/json; charset=utf-8')
-  if (isBodyPending(reply.request.raw)) leaveUnread(reply.request.raw, reply.raw)
+  if (isBodyPending(reply.request.raw)) startLingeringClose(reply.request.raw, reply.raw)
   return reply
     .code(status)
     .headers(headers)

@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
  *
  * @param problems takes one sentence for each that cannot be.
  */
-export function withSecrets(environment: Environment, problems: string[]): Environment {
+export function readSecretFiles(environment: Environment, problems: string[]): Environment {
   const { DATABASE_URL_FILE: file, DATABASE_URL: url } = environment
   if (!file) return environment
   if (url) problems.push('DATABASE_URL_FILE: must be empty where DATABASE_URL is set')

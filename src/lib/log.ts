@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { callFields } from './trace.ts'
+import { callLogFields } from './observability/call-trace.ts'
 
 export type Log = pino.Logger
 
@@ -16,7 +16,7 @@ export function createLog(
     {
       level,
       base: null,
-      mixin: callFields,
+      mixin: callLogFields,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },

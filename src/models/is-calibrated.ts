@@ -1,4 +1,4 @@
-import type { ModelSet } from './pack.ts'
+import type { ModelSet } from './pack-manifest.ts'
 
 /** Whether the recognizer has what it needs to serve, a cohort and a table; the built-in one has. */
 export function isCalibrated(recognizer: ModelSet['recognizer']): boolean {

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { builtinPack } from './builtin.ts'
-import { catalogue } from './catalogue.ts'
-import { listPacks, refOf } from './installed.ts'
-import type { ModelEntry } from './manifest.ts'
-import type { ModelSet, PackManifest, PackModel } from './pack.ts'
+import { builtinPack } from './builtin/builtin-pack.ts'
+import { catalogue } from './catalogue/catalogue.ts'
+import { listPacks, modelRefOf } from './installed-packs.ts'
+import type { BuiltinModel } from './builtin/builtin-model.ts'
+import type { ModelSet, PackManifest, PackModel } from './pack-manifest.ts'
 
 /** A model as it is listed: built in, installed, or to be had. */
 export type ListedModel = {
@@ -32,24 +32,24 @@ export type ListedModel = {
 export async function listModels(modelsFolder: string, set: ModelSet): Promise<ListedModel[]> {
   const packs = await listPacks(modelsFolder)
   const names = new Set(packs.map(({ manifest }) => manifest.name))
-  const builtin = Object.values<ModelEntry>(builtinPack.models)
+  const builtin = Object.values<BuiltinModel>(builtinPack.models)
   return [
-    ...(await Promise.all(builtin.map((entry) => builtinModel(modelsFolder, set, entry)))),
+    ...(await Promise.all(builtin.map((entry) => listBuiltinModel(modelsFolder, set, entry)))),
     ...(await Promise.all(
       packs.flatMap(({ folder, manifest }) =>
-        manifest.models.map((model) => installedModel(folder, set, model)),
+        manifest.models.map((model) => listInstalledModel(folder, set, model)),
       ),
     )),
-    ...catalogue.filter(({ name }) => !names.has(name)).flatMap(availableModels),
+    ...catalogue.filter(({ name }) => !names.has(name)).flatMap(listAvailableModels),
   ]
 }
 
-async function builtinModel(
+async function listBuiltinModel(
   folder: string,
   set: ModelSet,
-  entry: ModelEntry,
+  entry: BuiltinModel,
 ): Promise<ListedModel> {
-  const { id, version, roles, product, provenance } = entry
+  const { id, version, roles, artifact: product, provenance } = entry
   const replaceable = { detector: set.detector, recognizer: set.recognizer, liveness: set.liveness }
   const isActive = roles.some(
     (role) => !(role in replaceable) || replaceable[role as PackModel['role']] === 'builtin',
@@ -65,31 +65,32 @@ async function builtinModel(
     // Who trained them said little of what they may be used for.
     commercialUse: 'unclear',
     ...product,
-    bytes: await bytesOf(path.join(folder, product.file)),
+    bytes: await fileBytesOrNull(path.join(folder, product.file)),
   }
 }
 
-async function installedModel(
+async function listInstalledModel(
   folder: string,
   set: ModelSet,
   model: PackModel,
 ): Promise<ListedModel> {
-  const ref = refOf({ folder, model })
+  const ref = modelRefOf({ folder, model })
   const { detector, recognizer, liveness } = set
   const active = [detector, recognizer, ...(liveness === 'builtin' ? [] : liveness)]
-  const names = (used: ModelSet['detector']): boolean => used !== 'builtin' && refOf(used) === ref
+  const names = (used: ModelSet['detector']): boolean =>
+    used !== 'builtin' && modelRefOf(used) === ref
   return {
-    ...about(model),
+    ...listedFieldsOf(model),
     model: ref,
     state: 'installed',
     use: useOf(active.some(names), set.formerRecognizers.some(names)),
-    bytes: await bytesOf(path.join(folder, model.file)),
+    bytes: await fileBytesOrNull(path.join(folder, model.file)),
   }
 }
 
-function availableModels({ name, models }: PackManifest): ListedModel[] {
+function listAvailableModels({ name, models }: PackManifest): ListedModel[] {
   return models.map((model) => ({
-    ...about(model),
+    ...listedFieldsOf(model),
     model: `${name}/${model.id}`,
     state: 'available',
     use: null,
@@ -97,7 +98,7 @@ function availableModels({ name, models }: PackManifest): ListedModel[] {
   }))
 }
 
-function about({ version, role, licence, file, sha256 }: PackModel) {
+function listedFieldsOf({ version, role, licence, file, sha256 }: PackModel) {
   const { name, commercialUse } = licence
   return { version, roles: [role], licence: name, commercialUse, file, sha256 }
 }
@@ -107,7 +108,7 @@ function useOf(isActive: boolean, isFormer: boolean): ListedModel['use'] {
   return isFormer ? 'former' : null
 }
 
-async function bytesOf(place: string): Promise<number | null> {
+async function fileBytesOrNull(place: string): Promise<number | null> {
   return stat(place).then(
     ({ size }) => size,
     () => null,

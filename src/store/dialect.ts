@@ -2,13 +2,13 @@ import { PostgresAdapter, sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Database } from './database.ts'
 
 /** What the two engines say differently, beside the statements of their own folders. */
-export type Dialect = {
+export type SqlDialect = {
   /** Whether a text contains another, in whatever case its letters without accents are. */
   readonly contains: (column: string, text: string) => RawBuilder<SqlBool>
   /** A column that no index is to be looked up by: another one has the order of the rows. */
-  readonly unindexed: (column: string) => RawBuilder<string>
+  readonly withoutIndex: (column: string) => RawBuilder<string>
   /** Triggers that are there and keep rows from changing: `name`, `tableName`. */
-  readonly freezingTriggers: RawBuilder<unknown>
+  readonly immutabilityTriggers: RawBuilder<unknown>
   /** Amounts of money that are no whole number: `place`, `type`. */
   readonly fractionalAmounts: RawBuilder<unknown>
   /** Whether there are tables for the search in the database. */
@@ -16,14 +16,14 @@ export type Dialect = {
 }
 
 /** The dialect that a database speaks, or that queries are built in. */
-export function dialectOf(db: Database): Dialect {
+export function dialectOf(db: Database): SqlDialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite
 }
 
-const sqlite: Dialect = {
-  contains: (column, text) => sql`${sql.ref(column)} like ${patternOf(text)} escape '\\'`,
-  unindexed: (column) => sql`+${sql.ref(column)}`,
-  freezingTriggers: sql`
+const sqlite: SqlDialect = {
+  contains: (column, text) => sql`${sql.ref(column)} like ${likePattern(text)} escape '\\'`,
+  withoutIndex: (column) => sql`+${sql.ref(column)}`,
+  immutabilityTriggers: sql`
     select name, tbl_name as "tableName" from sqlite_schema
     where type = 'trigger' and sql like '%raise(abort%'`,
   fractionalAmounts: sql`
@@ -39,10 +39,10 @@ const sqlite: Dialect = {
 }
 
 /** Columns have types that hold: what can be wrong there is a column's type alone. */
-const postgres: Dialect = {
-  contains: (column, text) => sql`${sql.ref(column)} ilike ${patternOf(text)}`,
-  unindexed: (column) => sql`${sql.ref(column)}`,
-  freezingTriggers: sql`
+const postgres: SqlDialect = {
+  contains: (column, text) => sql`${sql.ref(column)} ilike ${likePattern(text)}`,
+  withoutIndex: (column) => sql`${sql.ref(column)}`,
+  immutabilityTriggers: sql`
     select tgname as name, relname as "tableName"
     from pg_trigger join pg_class on pg_class.oid = tgrelid join pg_proc on pg_proc.oid = tgfoid
     where relnamespace = current_schema()::regnamespace and tgenabled <> 'D'
@@ -55,6 +55,6 @@ const postgres: Dialect = {
   hasVectors: sql`to_regclass('vectors') is not null`,
 }
 
-function patternOf(text: string): string {
+function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`
 }

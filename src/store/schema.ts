@@ -7,7 +7,7 @@ import type {
   SessionRow,
   UserRow,
 } from './console-schema.ts'
-import type { SwitchColumns } from './switches.ts'
+import type { SwitchColumns } from './tenancy/switches.ts'
 import type { VectorsSchema } from './vectors-schema.ts'
 
 /**

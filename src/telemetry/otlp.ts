@@ -11,16 +11,16 @@ import {
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { newId } from '../lib/ids.ts'
-import { bound } from '../lib/trace.ts'
-import { createMetricProducer } from './metric-data.ts'
-import { samplerOf } from './sampler.ts'
-import { beginTraces } from './spans.ts'
+import { bindToCall } from '../lib/observability/call-trace.ts'
+import { createMetricProducer } from './metric-producer.ts'
+import { createSampler } from './sampler.ts'
+import { createTraceStarter } from './trace-starter.ts'
 import type { Telemetry, TelemetryOptions } from './telemetry.ts'
 
 const scope = 'facegate'
 /** A collector that is away must not hold up the end of the process. */
-const closeMsMax = 3000
-const complaintMsMin = 60_000
+const shutdownMsMax = 3000
+const diagnosticIntervalMsMin = 60_000
 
 /**
  * Sends traces and metrics to a collector, as OTLP over HTTP. Headers, timeouts, compression and
@@ -29,16 +29,16 @@ const complaintMsMin = 60_000
  * for complaints is set.
  */
 export function openOtlp(options: TelemetryOptions): Telemetry {
-  tellComplaints(options.log)
-  const resource = resourceOf(options)
-  const traces = options.tracesUrl === '' ? undefined : openTraces(options, resource)
-  const metrics = options.metricsUrl === '' ? undefined : openMetrics(options, resource)
+  logSdkDiagnostics(options.log)
+  const resource = createResource(options)
+  const traces = options.tracesUrl === '' ? undefined : createTracerProvider(options, resource)
+  const metrics = options.metricsUrl === '' ? undefined : createMeterProvider(options, resource)
   return {
-    trace: traces && beginTraces(traces.getTracer(scope, options.version)),
+    startTrace: traces && createTraceStarter(traces.getTracer(scope, options.version)),
     close: async () => {
       const closing = Promise.allSettled([traces?.shutdown(), metrics?.shutdown()])
       const { promise: late, resolve } = Promise.withResolvers<void>()
-      const deadline = setTimeout(resolve, closeMsMax)
+      const deadline = setTimeout(resolve, shutdownMsMax)
       await Promise.race([closing, late])
       clearTimeout(deadline)
       diag.disable()
@@ -47,7 +47,7 @@ export function openOtlp(options: TelemetryOptions): Telemetry {
 }
 
 /** Which server this is; `OTEL_RESOURCE_ATTRIBUTES` may say it better. */
-function resourceOf({ serviceName, version }: TelemetryOptions): Resource {
+function createResource({ serviceName, version }: TelemetryOptions): Resource {
   const own = resourceFromAttributes({
     'service.name': 'facegate',
     'service.version': version,
@@ -60,17 +60,17 @@ function resourceOf({ serviceName, version }: TelemetryOptions): Resource {
     : told.merge(resourceFromAttributes({ 'service.name': serviceName }))
 }
 
-function openTraces({ tracesUrl, ...options }: TelemetryOptions, resource: Resource) {
+function createTracerProvider({ tracesUrl, ...options }: TelemetryOptions, resource: Resource) {
   const exporter = new OTLPTraceExporter({ url: tracesUrl })
   return new TracerProvider({
     resource,
-    sampler: samplerOf(options.sampler, options.samplerRatio),
+    sampler: createSampler(options.sampler, options.samplerRatio),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   })
 }
 
-function openMetrics(options: TelemetryOptions, resource: Resource): MeterProvider {
-  const { metricsUrl, metricsMs, families } = options
+function createMeterProvider(options: TelemetryOptions, resource: Resource): MeterProvider {
+  const { metricsUrl, metricsIntervalMs: metricsMs, readMetricFamilies: families } = options
   const reader = new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter({ url: metricsUrl }),
     exportIntervalMillis: metricsMs,
@@ -81,11 +81,11 @@ function openMetrics(options: TelemetryOptions, resource: Resource): MeterProvid
 }
 
 /** What the SDK complains of goes to the log, once a minute: a collector may be away for long. */
-function tellComplaints(log: TelemetryOptions['log']): void {
+function logSdkDiagnostics(log: TelemetryOptions['log']): void {
   let lastMs = -Infinity
   // The SDK's timers begin in the middle of calls, which have nothing to do with this.
-  const complain = bound((text: string): void => {
-    if (performance.now() - lastMs < complaintMsMin) return
+  const complain = bindToCall((text: string): void => {
+    if (performance.now() - lastMs < diagnosticIntervalMsMin) return
     lastMs = performance.now()
     log.warn({ text: text.slice(0, 500) }, 'telemetry is not delivered')
   })

@@ -1,11 +1,11 @@
 import type { Log } from '../lib/log.ts'
-import type { MetricFamily } from '../lib/metric-family.ts'
-import type { Watch } from '../lib/trace.ts'
+import type { MetricFamily } from '../lib/observability/metric-family.ts'
+import type { CallObserver } from '../lib/observability/call-trace.ts'
 
 /** What leaves the process for a collector. */
 export type Telemetry = {
   /** Begins the trace of a call; missing where only metrics are sent. */
-  readonly trace: Watch['trace']
+  readonly startTrace: CallObserver['startTrace']
   /** Sends what is left and stops; it takes a few seconds at most and never fails. */
   readonly close: () => Promise<void>
 }
@@ -20,9 +20,9 @@ export type TelemetryOptions = {
   readonly sampler: SamplerName
   /** The share of traces that are kept, for the samplers that go by it. */
   readonly samplerRatio: number
-  readonly metricsMs: number
+  readonly metricsIntervalMs: number
   /** What the metrics are at this moment. */
-  readonly families: () => Promise<readonly MetricFamily[]>
+  readonly readMetricFamilies: () => Promise<readonly MetricFamily[]>
   readonly log: Pick<Log, 'warn'>
 }
 

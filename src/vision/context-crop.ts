@@ -1,13 +1,13 @@
-import { chipJpeg } from './chip-jpeg.ts'
-import type { Upright } from './frame.ts'
-import type { Rect } from './geometry.ts'
-import type { Pyramid } from './pyramid.ts'
-import { chipOver } from './similarity.ts'
+import { encodeCrop } from './image/encode-crop.ts'
+import type { OrientedImage } from './image/frame.ts'
+import type { Rect } from './image/geometry.ts'
+import type { ImagePyramid } from './image/pyramid.ts'
+import { cropTransform } from './image/similarity-transform.ts'
 
 /** The crop's side in longer sides of the face's box: detectors want to see what is around a face. */
-const sidesAround = 2
+const sidePerBox = 2
 /** px; a face that fills half of it is as large as any network looks at. */
-const sideMax = 320
+const sidePxMax = 320
 
 /**
  * A square with the face in its middle, as a JPEG in base64: enough of its surroundings that the
@@ -16,13 +16,13 @@ const sideMax = 320
  *
  * @param box of the face, in continuous coordinates of the frame.
  */
-export async function contextCrop(
-  pyramid: Pyramid,
+export async function createContextCrop(
+  pyramid: ImagePyramid,
   box: Rect,
-  { width, frame }: Pick<Upright, 'width' | 'frame'>,
+  { width, frame }: Pick<OrientedImage, 'width' | 'frame'>,
 ): Promise<string> {
-  const side = sidesAround * Math.max(box.width, box.height)
-  const sidePx = Math.max(1, Math.min(sideMax, Math.round((side * width) / frame.width)))
+  const side = sidePerBox * Math.max(box.width, box.height)
+  const sidePx = Math.max(1, Math.min(sidePxMax, Math.round((side * width) / frame.width)))
   const square = {
     x: box.x + (box.width - side) / 2,
     y: box.y + (box.height - side) / 2,
@@ -30,5 +30,5 @@ export async function contextCrop(
     height: side,
   }
   const size = { width: sidePx, height: sidePx }
-  return chipJpeg(await pyramid.sample(chipOver(square, size), size))
+  return encodeCrop(await pyramid.sample(cropTransform(square, size), size))
 }

@@ -1,22 +1,22 @@
 import type { InferenceSession } from 'onnxruntime-node'
 
-import type { ModelInput } from '../models/manifest.ts'
+import type { ModelInput } from '../models/builtin/builtin-model.ts'
 
 /** What a network takes: float32 tensors of `(pixel − mean[channel]) × scale`. */
 export type NetworkInput = Omit<ModelInput, 'name' | 'layout'>
 
 /** px */
-export type Size = { readonly width: number; readonly height: number }
+export type ImageSize = { readonly width: number; readonly height: number }
 
 /** The same as a manifest has it; without a name, the graph has no other input. */
 export type DeclaredInput = NetworkInput & { readonly name: string | null }
 
-type FoundInput = InferenceSession.ValueMetadata
+type GraphInput = InferenceSession.ValueMetadata
 
 export type MatchedInput = {
   readonly name: string
   /** Whether it takes only one picture at a time. */
-  readonly isOneByOne: boolean
+  readonly isSingleImage: boolean
   /** Whether it takes pictures of any size. */
   readonly isAnySize: boolean
 }
@@ -28,7 +28,7 @@ export type MatchedInput = {
  */
 export function matchInput(
   place: string,
-  found: readonly FoundInput[],
+  found: readonly GraphInput[],
   declared: DeclaredInput,
 ): MatchedInput {
   const names = found.map(({ name }) => `"${name}"`).join(', ')
@@ -38,30 +38,30 @@ export function matchInput(
     throw new Error(`${place}: the manifest must name one of the inputs ${names}`)
   if (!input.isTensor || input.type !== 'float32')
     throw new Error(`${place}: the input "${input.name}" must be a tensor of float32`)
-  const wanted = ['N', channelsOf(declared), declared.height, declared.width]
+  const wanted = ['N', channelCount(declared), declared.height, declared.width]
   const [batch, , ...sides] = input.shape
   const isFit =
     input.shape.length === wanted.length &&
-    (!isFixed(batch) || batch === 1) &&
-    input.shape.every((side, at) => at === 0 || !isFixed(side) || side === wanted[at])
+    (!isFixedSize(batch) || batch === 1) &&
+    input.shape.every((side, at) => at === 0 || !isFixedSize(side) || side === wanted[at])
   if (!isFit)
     throw new Error(
-      `${place}: the input "${input.name}" takes ${input.shape.map(shown).join('×')}, ` +
+      `${place}: the input "${input.name}" takes ${input.shape.map(formatSize).join('×')}, ` +
         `the manifest says ${wanted.join('×')}`,
     )
-  const isAnySize = !sides.some(isFixed)
-  return { name: input.name, isOneByOne: isFixed(batch), isAnySize }
+  const isAnySize = !sides.some(isFixedSize)
+  return { name: input.name, isSingleImage: isFixedSize(batch), isAnySize }
 }
 
 /** A side that the graph leaves open has a name, or none, in place of a size. */
-function isFixed(side: number | string | undefined): side is number {
+function isFixedSize(side: number | string | undefined): side is number {
   return typeof side === 'number' && side > 0
 }
 
-function shown(side: number | string): string {
-  return isFixed(side) ? String(side) : 'any'
+function formatSize(side: number | string): string {
+  return isFixedSize(side) ? String(side) : 'any'
 }
 
-export function channelsOf({ colourOrder }: NetworkInput): number {
+export function channelCount({ colourOrder }: NetworkInput): number {
   return colourOrder === 'grey' ? 1 : 3
 }

@@ -4,23 +4,23 @@ import path from 'node:path'
 
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 
-import type { ModelEntry } from '../models/manifest.ts'
-import { withoutPrelu } from '../models/onnx/without-prelu.ts'
-import type { InstalledModel } from '../models/pack.ts'
-import { channelsOf, matchInput } from './network-input.ts'
-import type { DeclaredInput, NetworkInput, Size } from './network-input.ts'
+import type { BuiltinModel } from '../models/builtin/builtin-model.ts'
+import { replacePrelu } from '../models/convert/onnx/replace-prelu.ts'
+import type { InstalledModel } from '../models/pack-manifest.ts'
+import { channelCount, matchInput } from './network-input.ts'
+import type { DeclaredInput, NetworkInput, ImageSize } from './network-input.ts'
 
 // From 1.29 on the runtime tells its maker of machine, process and networks, and keeps an id of the
 // machine in the home folder. It looks here once, when the first network of a process is loaded.
 process.env['ORT_DISABLE_TELEMETRY'] = '1'
 
 /** Output name → its values, flat. */
-export type Outputs = Readonly<Record<string, Float32Array>>
+export type ModelOutputs = Readonly<Record<string, Float32Array>>
 
 /** One loaded network. A run blocks the thread until it is done. */
-export type Session = {
+export type ModelSession = {
   /** The file that it was loaded from. */
-  readonly place: string
+  readonly filePath: string
   readonly input: NetworkInput
   /** Whether it takes pictures of other sizes than that too. */
   readonly isAnySize: boolean
@@ -30,14 +30,17 @@ export type Session = {
    * `input` holds one or more tensors [channels, height, width], one after another, of the size of
    * the input where no other is said.
    */
-  readonly run: (input: Float32Array, size?: Size) => Promise<Outputs>
+  readonly run: (input: Float32Array, size?: ImageSize) => Promise<ModelOutputs>
   readonly close: () => Promise<void>
 }
 
 /** Loads one model of the built-in pack. */
-export function openSession(folder: string, { product, input }: ModelEntry): Promise<Session> {
+export function openBuiltinModel(
+  folder: string,
+  { artifact: product, input }: BuiltinModel,
+): Promise<ModelSession> {
   const place = path.join(folder, product.file)
-  return load(place, input, (options) => InferenceSession.create(place, options))
+  return createModelSession(place, input, (options) => InferenceSession.create(place, options))
 }
 
 /**
@@ -45,10 +48,10 @@ export function openSession(folder: string, { product, input }: ModelEntry): Pro
  *
  * @throws Error naming the file when it is no network that takes what its manifest says.
  */
-export function openInstalled({ folder, model }: InstalledModel): Promise<Session> {
+export function openInstalledModel({ folder, model }: InstalledModel): Promise<ModelSession> {
   const place = path.join(folder, model.file)
-  return load(place, model.input, async (options) => {
-    const graph = await quickerGraph(place)
+  return createModelSession(place, model.input, async (options) => {
+    const graph = await readGraphWithoutPrelu(place)
     return graph ? InferenceSession.create(graph, options) : InferenceSession.create(place, options)
   })
 }
@@ -57,11 +60,11 @@ export function openInstalled({ folder, model }: InstalledModel): Promise<Sessio
  * One thread: there is one worker process per core, and a second thread per worker was measured
  * slower in the mixed pipeline. Nothing then waits for work, so nothing needs to spin.
  */
-async function load(
+async function createModelSession(
   place: string,
   input: DeclaredInput,
   create: (options: InferenceSession.SessionOptions) => Promise<InferenceSession>,
-): Promise<Session> {
+): Promise<ModelSession> {
   const onnx = await create({
     executionProviders: ['cpu'],
     executionMode: 'sequential',
@@ -73,39 +76,46 @@ async function load(
   }).catch((cause: unknown) => {
     throw new Error(`cannot load the network ${place}: ${String(cause)}`, { cause })
   })
-  const { name, isOneByOne, isAnySize } = matchInput(place, onnx.inputMetadata, input)
-  const channels = channelsOf(input)
+  const {
+    name,
+    isSingleImage: isOneByOne,
+    isAnySize,
+  } = matchInput(place, onnx.inputMetadata, input)
+  const channels = channelCount(input)
 
-  async function runAtOnce(values: Float32Array, { width, height }: Size): Promise<Outputs> {
+  async function runAtOnce(
+    values: Float32Array,
+    { width, height }: ImageSize,
+  ): Promise<ModelOutputs> {
     const count = values.length / (channels * height * width)
     const tensor = new Tensor('float32', values, [count, channels, height, width])
     const outputs = await onnx.run({ [name]: tensor })
     return Object.fromEntries(
-      Object.entries(outputs).map(([key, value]) => [key, floats(place, key, value)]),
+      Object.entries(outputs).map(([key, value]) => [key, toFloat32(place, key, value)]),
     )
   }
 
-  async function run(values: Float32Array, size: Size = input): Promise<Outputs> {
+  async function run(values: Float32Array, size: ImageSize = input): Promise<ModelOutputs> {
     const length = channels * size.height * size.width
     const count = values.length / length
     assert.ok(count > 0 && Number.isInteger(count), `${place}: whole tensors`)
     if (count === 1 || !isOneByOne) return runAtOnce(values, size)
-    const each: Outputs[] = []
+    const each: ModelOutputs[] = []
     for (let at = 0; at < values.length; at += length)
       each.push(await runAtOnce(values.subarray(at, at + length), size))
-    return joined(each)
+    return concatOutputs(each)
   }
 
   const { outputNames } = onnx
-  return { place, input, isAnySize, outputNames, run, close: () => onnx.release() }
+  return { filePath: place, input, isAnySize, outputNames, run, close: () => onnx.release() }
 }
 
 /** The graph of an installed network without PRelu; undefined where there is nothing to gain. */
-async function quickerGraph(place: string): Promise<Uint8Array | undefined> {
+async function readGraphWithoutPrelu(place: string): Promise<Uint8Array | undefined> {
   const { size } = await stat(place)
   if (size > rewrittenBytesMax) return undefined
   const file = await readFile(place)
-  const graph = withoutPrelu(file)
+  const graph = replacePrelu(file)
   return graph === file ? undefined : graph
 }
 
@@ -116,23 +126,23 @@ async function quickerGraph(place: string): Promise<Uint8Array | undefined> {
 const rewrittenBytesMax = 2 ** 24
 
 /** The named output of a run. */
-export function output(outputs: Outputs, name: string): Float32Array {
+export function requireOutput(outputs: ModelOutputs, name: string): Float32Array {
   const values = outputs[name]
   assert.ok(values, `the model has an output ${name}`)
   return values
 }
 
-function floats(place: string, name: string, { data }: Tensor): Float32Array {
+function toFloat32(place: string, name: string, { data }: Tensor): Float32Array {
   assert.ok(data instanceof Float32Array, `${place}: the output "${name}" is float32`)
   return data
 }
 
 /** The outputs of several runs, one after another. */
-function joined(each: readonly Outputs[]): Outputs {
+function concatOutputs(each: readonly ModelOutputs[]): ModelOutputs {
   const names = Object.keys(each[0] ?? {})
   return Object.fromEntries(
     names.map((name) => {
-      const parts = each.map((outputs) => output(outputs, name))
+      const parts = each.map((outputs) => requireOutput(outputs, name))
       const values = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
       let at = 0
       for (const part of parts) {

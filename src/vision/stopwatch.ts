@@ -1,18 +1,18 @@
-import type { View } from './view.ts'
+import type { ImageAnalysis } from './image-analysis.ts'
 
-export type Stage = keyof View['timingsMs']
+export type AnalysisStage = keyof ImageAnalysis['timingsMs']
 
 /** Says what the stages of one look took. */
 export type Stopwatch = {
   /** Runs `work` on the account of `stage`, less what inner stages take on theirs. */
-  readonly time: <T>(stage: Stage, work: () => Promise<T>) => Promise<T>
+  readonly time: <T>(stage: AnalysisStage, work: () => Promise<T>) => Promise<T>
   /** ms up to now; 0 for a stage that did not run. */
-  readonly spentMs: () => View['timingsMs']
+  readonly elapsedMs: () => ImageAnalysis['timingsMs']
 }
 
 /** One stage waits for the next: at any moment the innermost that runs is the one that pays. */
 export function createStopwatch(): Stopwatch {
-  const spentMs: Record<Stage, number> = {
+  const spentMs: Record<AnalysisStage, number> = {
     decode: 0,
     detect: 0,
     landmarks: 0,
@@ -22,7 +22,7 @@ export function createStopwatch(): Stopwatch {
     picture: 0,
     liveness: 0,
   }
-  const running: Stage[] = []
+  const running: AnalysisStage[] = []
   let sinceMs = performance.now()
 
   function turn(): void {
@@ -32,7 +32,7 @@ export function createStopwatch(): Stopwatch {
     sinceMs = nowMs
   }
 
-  async function time<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+  async function time<T>(stage: AnalysisStage, work: () => Promise<T>): Promise<T> {
     turn()
     running.push(stage)
     try {
@@ -43,5 +43,5 @@ export function createStopwatch(): Stopwatch {
     }
   }
 
-  return { time, spentMs: () => ({ ...spentMs }) }
+  return { time, elapsedMs: () => ({ ...spentMs }) }
 }

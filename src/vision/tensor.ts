@@ -1,10 +1,10 @@
-import { resize } from './decode.ts'
-import type { Frame } from './frame.ts'
-import type { NetworkInput, Size } from './network-input.ts'
-import type { Chip } from './warp.ts'
+import { resizeFrame } from './image/decode.ts'
+import type { Frame } from './image/frame.ts'
+import type { NetworkInput, ImageSize } from './network-input.ts'
+import type { PlanarCrop } from './image/warp.ts'
 
 /** A chip as the model wants it: (pixel − mean) × scale, its channels in the model's order. */
-export function toTensor({ planes }: Chip, input: NetworkInput): Float32Array {
+export function toTensor({ planes }: PlanarCrop, input: NetworkInput): Float32Array {
   const size = input.width * input.height
   const tensor = new Float32Array(planes.length)
   for (let channel = 0; channel < 3; channel++) {
@@ -17,17 +17,17 @@ export function toTensor({ planes }: Chip, input: NetworkInput): Float32Array {
 }
 
 /** A tensor with every row of `width` values turned about: the picture in a mirror. */
-export function mirrored(tensor: Float32Array, width: number): Float32Array {
+export function mirrorTensor(tensor: Float32Array, width: number): Float32Array {
   const turned = tensor.slice()
   for (let row = 0; row < turned.length; row += width) turned.subarray(row, row + width).reverse()
   return turned
 }
 
 /** `tensor`, and its mirror image behind it: a batch of two. */
-export function withMirror(tensor: Float32Array, width: number): Float32Array {
+export function appendMirror(tensor: Float32Array, width: number): Float32Array {
   const both = new Float32Array(2 * tensor.length)
   both.set(tensor)
-  both.set(mirrored(tensor, width), tensor.length)
+  both.set(mirrorTensor(tensor, width), tensor.length)
   return both
 }
 
@@ -46,12 +46,12 @@ export type Letterbox = {
 export async function letterbox(
   frame: Frame,
   input: NetworkInput,
-  scale = scaleInto(frame, input),
+  scale = fitScale(frame, input),
 ): Promise<Letterbox> {
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
   const isThatSize = frame.width === width && frame.height === height
-  const { pixels } = isThatSize ? frame : await resize(frame, width, height)
+  const { pixels } = isThatSize ? frame : await resizeFrame(frame, width, height)
   const tensor = blackInput(input)
   const planeSize = input.width * input.height
   const [first = 0, second = 0, third = 0] = blackLevels(input)
@@ -66,7 +66,7 @@ export async function letterbox(
 }
 
 /** Pixels of the input per pixel of the whole frame. */
-export function scaleInto(frame: Size, input: Size): number {
+export function fitScale(frame: ImageSize, input: ImageSize): number {
   return Math.min(input.width / frame.width, input.height / frame.height)
 }
 
@@ -74,8 +74,8 @@ export function scaleInto(frame: Size, input: Size): number {
  * The least input that holds the whole frame at the scale of `input`, for a network of any size: a
  * wide frame in a square costs nearly twice as much.
  */
-export function fittedInput(frame: Frame, input: NetworkInput): NetworkInput {
-  const scale = scaleInto(frame, input)
+export function fitInput(frame: Frame, input: NetworkInput): NetworkInput {
+  const scale = fitScale(frame, input)
   const fit = (side: number): number => Math.ceil(Math.round(side * scale) / stridePx) * stridePx
   return { ...input, width: fit(frame.width), height: fit(frame.height) }
 }

@@ -2,14 +2,26 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { migratedDatabase } from '../engine.ts'
-import { assertBooks, echo, startGate, type TestGate } from '../gate.ts'
-import { postgresMissing, sharedServer, sql } from '../postgres.ts'
+import { createMigratedDatabase } from '../support/database/engine.ts'
+import {
+  assertLedgerAudit,
+  echoRequest,
+  startGate,
+  type TestGate,
+} from '../support/gate/test-gate.ts'
+import {
+  postgresSkipReason,
+  sharedPostgresServer,
+  runSql,
+} from '../support/database/postgres-server.ts'
 
-const skip = postgresMissing ?? false
+const skip = postgresSkipReason ?? false
 
 /** A gate on a database in which things can be made to go wrong. */
-async function gateOn(url: string, environment: Record<string, string> = {}): Promise<TestGate> {
+async function startGateOn(
+  url: string,
+  environment: Record<string, string> = {},
+): Promise<TestGate> {
   return startGate({ environment: { ...environment, DATABASE_URL: url } })
 }
 
@@ -19,10 +31,10 @@ test(
     skip,
   },
   async () => {
-    await using database = await migratedDatabase()
-    await using gate = await gateOn(database.url, { DATABASE_CONNECTIONS_MAX: '2' })
+    await using database = await createMigratedDatabase()
+    await using gate = await startGateOn(database.url, { DATABASE_CONNECTIONS_MAX: '2' })
     const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, at) => gate.post(echo(`call ${at % 50}`))),
+      Array.from({ length: 300 }, (_, at) => gate.post(echoRequest(`call ${at % 50}`))),
     )
     const statuses = new Set(answers.map(({ status }) => status))
     assert.ok(
@@ -32,10 +44,10 @@ test(
     const ok = answers.filter(({ body }) => body.ok).length
     assert.ok(ok > 0)
     assert.equal(
-      [...gate.runs.values()].reduce((sum, runs) => sum + runs, 0),
+      [...gate.runCounts.values()].reduce((sum, runs) => sum + runs, 0),
       ok,
     )
-    await assertBooks(gate)
+    await assertLedgerAudit(gate)
   },
 )
 
@@ -57,14 +69,14 @@ for (const state of ['40001', '40P01'])
       skip,
     },
     async () => {
-      await using database = await migratedDatabase()
-      await using gate = await gateOn(database.url)
-      await sql(database.url, failing(2, state))
-      const { status, body } = await gate.post(echo('in the end'))
+      await using database = await createMigratedDatabase()
+      await using gate = await startGateOn(database.url)
+      await runSql(database.url, failing(2, state))
+      const { status, body } = await gate.post(echoRequest('in the end'))
       assert.equal(status, 200)
       assert.equal(body.ok, true)
-      assert.equal(gate.runs.get('in the end'), 1)
-      await assertBooks(gate)
+      assert.equal(gate.runCounts.get('in the end'), 1)
+      await assertLedgerAudit(gate)
     },
   )
 
@@ -74,10 +86,10 @@ test(
     skip,
   },
   async () => {
-    await using database = await migratedDatabase()
-    await using gate = await gateOn(database.url)
-    await sql(database.url, failing(1_000_000, '40001'))
-    const { status, headers } = await gate.post(echo('never'))
+    await using database = await createMigratedDatabase()
+    await using gate = await startGateOn(database.url)
+    await runSql(database.url, failing(1_000_000, '40001'))
+    const { status, headers } = await gate.post(echoRequest('never'))
     assert.equal(status, 503)
     assert.ok(Number(headers.get('retry-after')) >= 1)
     const client = new Client({ connectionString: database.url })
@@ -86,16 +98,16 @@ test(
     await client.end()
     // The one statement that most calls are claimed by, then the transaction, and that three times more.
     assert.equal(rows[0].tries, 5)
-    assert.equal(gate.runs.size, 0)
-    await assertBooks(gate)
+    assert.equal(gate.runCounts.size, 0)
+    await assertLedgerAudit(gate)
   },
 )
 
 test('the victim of a deadlock is tried again, and nobody notices', { skip }, async () => {
-  await using database = await migratedDatabase()
-  await using gate = await gateOn(database.url)
-  assert.equal((await gate.post(echo('before'))).body.ok, true)
-  const { adminUrl } = await sharedServer()
+  await using database = await createMigratedDatabase()
+  await using gate = await startGateOn(database.url)
+  assert.equal((await gate.post(echoRequest('before'))).body.ok, true)
+  const { adminUrl } = await sharedPostgresServer()
   const rivalUrl = new URL(adminUrl)
   rivalUrl.pathname = new URL(database.url).pathname
   const rival = new Client({ connectionString: rivalUrl.href })
@@ -104,20 +116,20 @@ test('the victim of a deadlock is tried again, and nobody notices', { skip }, as
   await rival.query("set deadlock_timeout = '60s'")
   await rival.query('begin')
   await rival.query('update ledgers set "headSeq" = "headSeq"')
-  const calling = gate.post(echo('rivalled'))
-  await untilSomebodyWaits(rival)
+  const calling = gate.post(echoRequest('rivalled'))
+  await waitForLockWaiter(rival)
   await rival.query('update buckets set "fullAtUs" = "fullAtUs"')
   await rival.query('commit')
   const { status, body } = await calling
   assert.equal(status, 200, JSON.stringify(body))
   assert.equal(body.ok, true)
-  assert.equal(gate.runs.get('rivalled'), 1)
-  await untilDeadlock(rival)
+  assert.equal(gate.runCounts.get('rivalled'), 1)
+  await waitForDeadlock(rival)
   await rival.end()
-  await assertBooks(gate)
+  await assertLedgerAudit(gate)
 })
 
-async function untilSomebodyWaits(client: Client): Promise<void> {
+async function waitForLockWaiter(client: Client): Promise<void> {
   for (;;) {
     const { rowCount } = await client.query(
       "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
@@ -127,7 +139,7 @@ async function untilSomebodyWaits(client: Client): Promise<void> {
 }
 
 /** That there was one at all; the server counts a moment later. */
-async function untilDeadlock(client: Client): Promise<void> {
+async function waitForDeadlock(client: Client): Promise<void> {
   for (const toMs = performance.now() + 20_000; performance.now() < toMs; await sleep(200)) {
     const { rows } = await client.query(
       'select deadlocks::int as count from pg_stat_database where datname = current_database()',

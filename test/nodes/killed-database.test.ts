@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
-import { images, type GalleryClient } from '../gallery.ts'
-import { assertBooks, logRows } from '../gate.ts'
-import { startGalleries } from '../nodes.ts'
-import { clusterMissing, startCluster } from '../postgres.ts'
+import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
+import { assertLedgerAudit, callLogRows } from '../support/gate/test-gate.ts'
+import { startGalleryNodes } from '../support/nodes/test-nodes.ts'
+import { clusterSkipReason, startPostgresCluster } from '../support/database/postgres-server.ts'
 
-const skip = clusterMissing ?? false
+const skip = clusterSkipReason ?? false
 const rounds = Number(process.env['DATABASE_KILLS'] ?? 5)
 const clients = 40
 
-type Asked = {
+type PendingEnrollment = {
   readonly name: string
   readonly requestId: string
   /** Of the subject; once it is known it must never change. */
@@ -23,10 +23,14 @@ type Asked = {
  *
  * @returns when the answer came.
  */
-async function enroll(asked: Asked, nodes: readonly GalleryClient[], first: number) {
+async function enroll(asked: PendingEnrollment, nodes: readonly GalleryClient[], first: number) {
   for (let turn = first; ; turn++) {
     const node = nodes[turn % nodes.length]
-    const params = { ...images(asked.name), duplicateCheck: 'off', externalId: asked.requestId }
+    const params = {
+      ...imageParams(asked.name),
+      duplicateCheck: 'off',
+      externalId: asked.requestId,
+    }
     const answer = await node?.call('svc.enroll', params, { requestId: asked.requestId })
     if (answer?.status === 200) {
       assert.deepEqual(answer.body.errors, [])
@@ -47,15 +51,15 @@ test(
     skip,
   },
   async (t) => {
-    await using cluster = await startCluster()
-    await using database = await cluster.freshDatabase()
-    await using nodes = await startGalleries({
+    await using cluster = await startPostgresCluster()
+    await using database = await cluster.createDatabase()
+    await using nodes = await startGalleryNodes({
       databaseUrl: database.url,
       // What a call had set aside when the database died is soon free again.
-      environment: { ATTEMPT_MS_MAX: '2000', TWIN_WAIT_MS_MAX: '1000' },
+      environment: { CALL_TIMEOUT_MS: '2000', IN_FLIGHT_WAIT_MS_MAX: '1000' },
     })
     const both = [nodes.a.client, nodes.b.client]
-    const acknowledged: Asked[] = []
+    const acknowledged: PendingEnrollment[] = []
     for (let round = 0; round < rounds; round++) {
       const load = new AbortController()
       let firstAnswerMs = Infinity
@@ -70,7 +74,7 @@ test(
         }
       })
       await sleep(500 + Math.random() * 1000)
-      await cluster.kill9()
+      await cluster.killAll()
       await sleep(500)
       await cluster.restart()
       backMs = performance.now()
@@ -80,9 +84,9 @@ test(
       report(t, round, firstAnswerMs - backMs)
       assert.ok(firstAnswerMs - backMs < 5000, `answers came ${firstAnswerMs - backMs} ms after it`)
     }
-    await everybodyIsThere(acknowledged, both)
-    await nodes.inside.books.gate.sweep()
-    const charged = (await logRows(nodes.inside)).filter(({ transferId }) => transferId !== null)
+    await assertAllEnrolled(acknowledged, both)
+    await nodes.local.database.gate.sweep()
+    const charged = (await callLogRows(nodes.local)).filter(({ transferId }) => transferId !== null)
     assert.deepEqual(
       charged
         .filter(({ action }) => action === 'svc.enroll')
@@ -90,7 +94,7 @@ test(
         .toSorted(),
       acknowledged.map(({ requestId }) => requestId).toSorted(),
     )
-    await assertBooks(nodes.inside)
+    await assertLedgerAudit(nodes.local)
     t.diagnostic(`${acknowledged.length} enrolments were acknowledged, and all are there`)
   },
 )
@@ -102,18 +106,18 @@ function report(t: TestContext, round: number, afterMs: number): void {
 }
 
 /** Asked again, each finds its answer; a sample of the faces is found by both nodes. */
-async function everybodyIsThere(
-  acknowledged: readonly Asked[],
+async function assertAllEnrolled(
+  acknowledged: readonly PendingEnrollment[],
   nodes: readonly GalleryClient[],
 ): Promise<void> {
   for (const [at, asked] of acknowledged.entries()) {
     if (at % 5 === 0) await enroll(asked, nodes, at)
     if (at % 25 !== 0) continue
-    const seen = await nodes[at % 2]?.value('svc.identify', images(asked.name))
+    const seen = await nodes[at % 2]?.value('svc.identify', imageParams(asked.name))
     assert.equal(seen.bestMatch?.subjectId, asked.subjectId)
   }
   const counts = await Promise.all(
-    nodes.map((node) => node.value('svc.identify', images('Nobody at all'))),
+    nodes.map((node) => node.value('svc.identify', imageParams('Nobody at all'))),
   )
   assert.deepEqual(
     counts.map(({ gallerySize }) => gallerySize),

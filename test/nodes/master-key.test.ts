@@ -3,15 +3,15 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { migratedDatabase } from '../engine.ts'
-import { images, startGallery } from '../gallery.ts'
-import { postgresMissing } from '../postgres.ts'
+import { createMigratedDatabase } from '../support/database/engine.ts'
+import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
+import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
 test(
   'a second server makes no master key of its own, and reads by that of the first',
-  { skip: postgresMissing ?? false },
+  { skip: postgresSkipReason ?? false },
   async () => {
-    await using database = await migratedDatabase()
+    await using database = await createMigratedDatabase()
     const environment = { DATABASE_URL: database.url }
     const other = await mkdtemp(path.join(tmpdir(), 'facegate-other-'))
     await using first = await startGallery({ environment })
@@ -20,8 +20,8 @@ test(
     await assert.rejects(startOther(), /there is no master key in .* have the same one/u)
     await copyFile(path.join(first.dataDir, 'master.key'), path.join(other, 'master.key'))
     await using second = await startOther()
-    await second.value('svc.enroll', images('Ann'))
-    assert.equal((await first.value('svc.identify', images('Ann'))).matched, true)
+    await second.value('svc.enroll', imageParams('Ann'))
+    assert.equal((await first.value('svc.identify', imageParams('Ann'))).matched, true)
     await rm(other, { recursive: true })
   },
 )

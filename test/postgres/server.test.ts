@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { openDatabaseProxy } from '../database-proxy.ts'
-import { clusterMissing, sharedServer, sql, startCluster } from '../postgres.ts'
+import { openDatabaseProxy } from '../support/network/database-proxy.ts'
+import {
+  clusterSkipReason,
+  sharedPostgresServer,
+  runSql,
+  startPostgresCluster,
+} from '../support/database/postgres-server.ts'
 
-const skip = clusterMissing ?? false
+const skip = clusterSkipReason ?? false
 
 test('a killed server comes back with all that it acknowledged', { skip }, async () => {
-  await using cluster = await startCluster()
-  await using database = await cluster.freshDatabase()
-  await sql(database.url, 'create table kept (what text)')
+  await using cluster = await startPostgresCluster()
+  await using database = await cluster.createDatabase()
+  await runSql(database.url, 'create table kept (what text)')
   const client = new Client({ connectionString: database.url })
   client.on('error', () => {})
   await client.connect()
   await client.query("insert into kept values ('acknowledged')")
   await client.query("begin; insert into kept values ('never acknowledged')")
-  await cluster.kill9()
-  await assert.rejects(sql(database.url, 'select 1'), /ECONNREFUSED/u)
+  await cluster.killAll()
+  await assert.rejects(runSql(database.url, 'select 1'), /ECONNREFUSED/u)
   await cluster.restart()
   const again = new Client({ connectionString: database.url })
   await again.connect()
@@ -29,8 +34,8 @@ test(
   'the owner of a database is held by row-level security, and has vectors',
   { skip },
   async () => {
-    const server = await sharedServer()
-    await using database = await server.freshDatabase()
+    const server = await sharedPostgresServer()
+    await using database = await server.createDatabase()
     const client = new Client({ connectionString: database.url })
     await client.connect()
     const { rows } = await client.query(
@@ -47,9 +52,9 @@ for (const cut of ['before', 'after'] as const)
     `a line cut ${cut} a commit leaves it to the server whether it holds`,
     { skip },
     async () => {
-      const server = await sharedServer()
-      await using database = await server.freshDatabase()
-      await sql(database.url, 'create table kept (what text)')
+      const server = await sharedPostgresServer()
+      await using database = await server.createDatabase()
+      await runSql(database.url, 'create table kept (what text)')
       await using line = await openDatabaseProxy(database.url, () => cut)
       for (const statements of [
         ["begin; insert into kept values ('a')", 'commit'],
@@ -67,6 +72,6 @@ for (const cut of ['before', 'after'] as const)
       const { rows } = await client.query('select what from kept order by what')
       assert.deepEqual(rows, cut === 'before' ? [] : [{ what: 'a' }, { what: 'b' }])
       await client.end()
-      assert.equal(line.cuts()[cut], 2)
+      assert.equal(line.disconnectCounts()[cut], 2)
     },
   )

@@ -1,31 +1,33 @@
-import type { Query } from '../api/api.ts'
-import { useAnswer } from '../api/use-api.ts'
-import { CountChart } from '../charts/lazy-chart.tsx'
-import { Answered } from '../parts/answered.tsx'
-import { DataTable } from '../parts/data-table.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { countOf } from '../parts/numbers.ts'
-import { Panel } from '../parts/panel.tsx'
+import type { QueryParams } from '../api/api.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { CountChart } from '../charts/lazy-charts.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { DataTable } from '../lists/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { formatCount } from '../format/numbers.ts'
+import { Panel } from '../layout/panel.tsx'
 
-type Parts = { readonly by: string; readonly filters: Query }
+type Props = { readonly groupBy: string; readonly filters: QueryParams }
 
-const shownMax = 8
+const seriesMax = 8
 
 /** Calls over time, by action, project, key or result. */
-export function CallsPanel({ by, filters }: Parts) {
-  const asked = useAnswer('/analytics/calls', { query: { ...filters, by } })
+export function CallsPanel({ groupBy: by, filters }: Props) {
+  const asked = useApiQuery('/analytics/calls', { query: { ...filters, by } })
   return (
     <Panel title="Calls">
-      <Answered asked={asked}>
+      <QueryContent query={asked}>
         {({ buckets, series }) =>
           series.length === 0 ? (
-            <Empty title="No calls in this period">Each answered call is counted here.</Empty>
+            <EmptyState title="No calls in this period">
+              Each answered call is counted here.
+            </EmptyState>
           ) : (
             <>
               <CountChart
                 label={`Calls over time by ${by}`}
                 buckets={buckets}
-                series={series.slice(0, shownMax).map(({ name, counts }) => ({
+                series={series.slice(0, seriesMax).map(({ name, counts }) => ({
                   name,
                   values: counts,
                 }))}
@@ -33,17 +35,17 @@ export function CallsPanel({ by, filters }: Parts) {
               <DataTable
                 caption={`Calls by ${by}`}
                 rows={series}
-                keyOf={({ id }) => id}
+                rowKey={({ id }) => id}
                 columns={[
-                  { name: by, cell: ({ name }) => name },
-                  { name: 'Calls', align: 'right', cell: ({ total }) => countOf(total) },
+                  { name: by, renderCell: ({ name }) => name },
+                  { name: 'Calls', align: 'right', renderCell: ({ total }) => formatCount(total) },
                 ]}
                 empty={null}
               />
             </>
           )
         }
-      </Answered>
+      </QueryContent>
     </Panel>
   )
 }

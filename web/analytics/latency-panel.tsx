@@ -1,22 +1,24 @@
 import { Text } from '@mantine/core'
-import type { Query } from '../api/api.ts'
-import { useAnswer } from '../api/use-api.ts'
-import { LineChart } from '../charts/lazy-chart.tsx'
-import { Answered } from '../parts/answered.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { Facts } from '../parts/facts.tsx'
-import { durationOf } from '../parts/numbers.ts'
-import { Panel } from '../parts/panel.tsx'
+import type { QueryParams } from '../api/api.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { LineChart } from '../charts/lazy-charts.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { DefinitionList } from '../components/definition-list.tsx'
+import { formatDuration } from '../format/numbers.ts'
+import { Panel } from '../layout/panel.tsx'
 
 /** How long calls take: half, 19 of 20 and 99 of 100 are faster than the lines. */
-export function LatencyPanel({ filters }: { readonly filters: Query }) {
-  const asked = useAnswer('/analytics/latency', { query: filters })
+export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
+  const asked = useApiQuery('/analytics/latency', { query: filters })
   return (
     <Panel title="Latency">
-      <Answered asked={asked}>
+      <QueryContent query={asked}>
         {({ buckets, p50, p95, p99, overall, relativeErrorMax }) =>
           overall.p50 === null ? (
-            <Empty title="No calls in this period">Each answered call is timed here.</Empty>
+            <EmptyState title="No calls in this period">
+              Each answered call is timed here.
+            </EmptyState>
           ) : (
             <>
               <LineChart
@@ -27,13 +29,13 @@ export function LatencyPanel({ filters }: { readonly filters: Query }) {
                   { name: 'p95', values: p95 },
                   { name: 'p99', values: p99 },
                 ]}
-                format={durationOf}
+                format={formatDuration}
               />
-              <Facts
+              <DefinitionList
                 facts={{
-                  p50: durationOf(overall.p50),
-                  p95: durationOf(overall.p95),
-                  p99: durationOf(overall.p99),
+                  p50: formatDuration(overall.p50),
+                  p95: formatDuration(overall.p95),
+                  p99: formatDuration(overall.p99),
                 }}
               />
               <Text size="xs" c="dimmed" mt="xs">
@@ -43,7 +45,7 @@ export function LatencyPanel({ filters }: { readonly filters: Query }) {
             </>
           )
         }
-      </Answered>
+      </QueryContent>
     </Panel>
   )
 }

@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core'
-import type { Query } from '../api/api.ts'
-import { useAnswer } from '../api/use-api.ts'
-import { Histogram } from '../charts/lazy-chart.tsx'
-import { Answered } from '../parts/answered.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { countOf } from '../parts/numbers.ts'
-import { Panel } from '../parts/panel.tsx'
+import type { QueryParams } from '../api/api.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { Histogram } from '../charts/lazy-charts.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { formatCount } from '../format/numbers.ts'
+import { Panel } from '../layout/panel.tsx'
 
 const texts = {
   similarity: {
@@ -21,18 +21,18 @@ const texts = {
   },
 } as const
 
-type Parts = { readonly kind: keyof typeof texts; readonly filters: Query }
+type Props = { readonly kind: keyof typeof texts; readonly filters: QueryParams }
 
 /** How the scores lie about the threshold: what one tunes it by. */
-export function ScoresPanel({ kind, filters }: Parts) {
-  const asked = useAnswer('/analytics/scores', { query: { ...filters, kind } })
+export function ScoresPanel({ kind, filters }: Props) {
+  const asked = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
   const { title, empty, hint } = texts[kind]
   return (
     <Panel title={title}>
-      <Answered asked={asked}>
+      <QueryContent query={asked}>
         {({ edges, counts, threshold, matched, total }) =>
           total === 0 ? (
-            <Empty title="No scores in this period">{empty}</Empty>
+            <EmptyState title="No scores in this period">{empty}</EmptyState>
           ) : (
             <>
               <Histogram
@@ -42,12 +42,12 @@ export function ScoresPanel({ kind, filters }: Parts) {
                 threshold={threshold}
               />
               <Text size="xs" c="dimmed">
-                {countOf(matched)} of {countOf(total)} passed. {hint}
+                {formatCount(matched)} of {formatCount(total)} passed. {hint}
               </Text>
             </>
           )
         }
-      </Answered>
+      </QueryContent>
     </Panel>
   )
 }

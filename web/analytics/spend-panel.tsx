@@ -1,32 +1,34 @@
-import type { Query } from '../api/api.ts'
-import { useAnswer } from '../api/use-api.ts'
-import { CountChart } from '../charts/lazy-chart.tsx'
-import { Answered } from '../parts/answered.tsx'
-import { DataTable } from '../parts/data-table.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { Money } from '../parts/money.tsx'
-import { Panel } from '../parts/panel.tsx'
+import type { QueryParams } from '../api/api.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { CountChart } from '../charts/lazy-charts.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { DataTable } from '../lists/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
+import { Panel } from '../layout/panel.tsx'
 
-type Parts = { readonly by: string; readonly filters: Query }
+type Props = { readonly groupBy: string; readonly filters: QueryParams }
 
-const shownMax = 8
+const seriesMax = 8
 
 /** Spend over time, by action, project or key. A failure costs nothing: there is none by result. */
-export function SpendPanel({ by, filters }: Parts) {
+export function SpendPanel({ groupBy: by, filters }: Props) {
   const spendBy = by === 'code' ? 'action' : by
-  const asked = useAnswer('/analytics/spend', { query: { ...filters, by: spendBy } })
+  const asked = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
   return (
     <Panel title="Spend">
-      <Answered asked={asked}>
+      <QueryContent query={asked}>
         {({ buckets, series }) =>
           series.length === 0 ? (
-            <Empty title="Nothing was spent in this period">Only ok calls are charged.</Empty>
+            <EmptyState title="Nothing was spent in this period">
+              Only ok calls are charged.
+            </EmptyState>
           ) : (
             <>
               <CountChart
                 label={`Spend over time by ${spendBy}`}
                 buckets={buckets}
-                series={series.slice(0, shownMax).map(({ name, micros }) => ({
+                series={series.slice(0, seriesMax).map(({ name, micros }) => ({
                   name,
                   // A chart needs no more digits than a double has; the table is exact.
                   values: micros.map((amount) => Number(amount) / 1e6),
@@ -35,13 +37,13 @@ export function SpendPanel({ by, filters }: Parts) {
               <DataTable
                 caption={`Spend by ${spendBy}`}
                 rows={series}
-                keyOf={({ id }) => id}
+                rowKey={({ id }) => id}
                 columns={[
-                  { name: spendBy, cell: ({ name }) => name },
+                  { name: spendBy, renderCell: ({ name }) => name },
                   {
                     name: 'Spent',
                     align: 'right',
-                    cell: ({ totalMicros }) => <Money micros={totalMicros} />,
+                    renderCell: ({ totalMicros }) => <MoneyAmount micros={totalMicros} />,
                   },
                 ]}
                 empty={null}
@@ -49,7 +51,7 @@ export function SpendPanel({ by, filters }: Parts) {
             </>
           )
         }
-      </Answered>
+      </QueryContent>
     </Panel>
   )
 }

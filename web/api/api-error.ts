@@ -22,7 +22,7 @@ export class ApiError extends Error {
 }
 
 /** What to tell the user about anything that was thrown. */
-export function sentenceOf(error: unknown): string {
+export function errorMessageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The service cannot be reached. Is it still running?'
   const problems = error.problems.map(({ path, message }) => `${path}: ${message}`)
   const wait = error.status === 429 && error.retryAfterS ? ` Wait ${error.retryAfterS} s.` : ''

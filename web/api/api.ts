@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.ts'
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>
-export type PathParts = Readonly<Record<string, string>>
+export type QueryParams = Readonly<Record<string, string | number | boolean | undefined>>
+export type PathParams = Readonly<Record<string, string>>
 
 /** Calls of the console's routes. The browser adds the session's cookie by itself. */
 export type Api = {
@@ -13,14 +13,14 @@ export type Api = {
   ) => Promise<unknown>
 }
 
-const base = '/console/v1'
+const basePath = '/console/v1'
 
 /** @param csrfToken tells the token of the session; every write bears it. */
 export function createApi(csrfToken: () => string | undefined): Api {
   return {
-    get: (path, signal) => call(path, signal ? { signal } : {}),
+    get: (path, signal) => fetchJson(path, signal ? { signal } : {}),
     send: (method, path, body) =>
-      call(path, {
+      fetchJson(path, {
         method,
         headers: {
           'x-csrf-token': csrfToken() ?? '',
@@ -32,7 +32,7 @@ export function createApi(csrfToken: () => string | undefined): Api {
 }
 
 /** Puts the parts into a path such as `/projects/:projectId`, and the query behind it. */
-export function addressOf(path: string, parts: PathParts = {}, query: Query = {}): string {
+export function buildPath(path: string, parts: PathParams = {}, query: QueryParams = {}): string {
   const filled = path.replaceAll(/:(\w+)/gu, (_whole, name: string) =>
     encodeURIComponent(parts[name] ?? ''),
   )
@@ -44,20 +44,20 @@ export function addressOf(path: string, parts: PathParts = {}, query: Query = {}
 }
 
 /** Where the browser downloads a list as CSV, under the filters of the list. */
-export function csvAddress(path: string, parts: PathParts, query: Query): string {
-  return base + addressOf(`${path}.csv`, parts, query)
+export function csvUrl(path: string, parts: PathParams, query: QueryParams): string {
+  return basePath + buildPath(`${path}.csv`, parts, query)
 }
 
-async function call(path: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(base + path, {
+async function fetchJson(path: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(basePath + path, {
     credentials: 'same-origin',
     cache: 'no-store',
     ...init,
   })
   const text = await response.text()
-  const body = parse(text)
+  const body = parseJson(text)
   if (response.ok) return body
-  const { detail, problems } = refusalOf(body)
+  const { detail, problems } = errorBodyOf(body)
   const retryAfter = Number(response.headers.get('retry-after'))
   throw new ApiError(response.status, detail ?? `The server answered ${response.status}.`, {
     problems: problems ?? [],
@@ -65,7 +65,7 @@ async function call(path: string, init: RequestInit): Promise<unknown> {
   })
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {
@@ -74,7 +74,7 @@ function parse(text: string): unknown {
   }
 }
 
-function refusalOf(body: unknown): {
+function errorBodyOf(body: unknown): {
   readonly detail?: string
   readonly problems?: ApiError['problems']
 } {

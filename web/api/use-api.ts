@@ -1,8 +1,8 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import type { Answers } from './answers.ts'
-import { addressOf, type Api, type PathParts, type Query } from './api.ts'
+import type { ConsoleResponses } from './responses.ts'
+import { buildPath, type Api, type PathParams, type QueryParams } from './api.ts'
 
 export const ApiContext = createContext<Api | undefined>(undefined)
 
@@ -12,9 +12,9 @@ export function useApi(): Api {
   return api
 }
 
-export type Asked = {
-  readonly parts?: PathParts
-  readonly query?: Query
+export type ApiQueryOptions = {
+  readonly pathParams?: PathParams
+  readonly query?: QueryParams
   /** Not asked at all while false. */
   readonly enabled?: boolean
 }
@@ -23,48 +23,48 @@ export type Asked = {
  * What a route answers; while the next page of a list loads, the last one stays. Nothing is asked
  * again by the clock: that would keep the session of a user who went away from ending.
  */
-export function useAnswer<Path extends keyof Answers>(
+export function useApiQuery<Path extends keyof ConsoleResponses>(
   path: Path,
-  { parts = {}, query = {}, enabled = true }: Asked = {},
-): UseQueryResult<Answers[Path]> {
+  { pathParams: parts = {}, query = {}, enabled = true }: ApiQueryOptions = {},
+): UseQueryResult<ConsoleResponses[Path]> {
   const api = useApi()
-  const address = addressOf(path, parts, query)
+  const address = buildPath(path, parts, query)
   return useQuery({
     queryKey: [path, address],
     // The server checks its answers against the schemas that these types come from.
-    queryFn: async ({ signal }) => (await api.get(address, signal)) as Answers[Path],
+    queryFn: async ({ signal }) => (await api.get(address, signal)) as ConsoleResponses[Path],
     enabled,
     placeholderData: keepPreviousData,
   })
 }
 
-type Sending<Answer> = {
+type ApiMutationOptions<Answer> = {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  readonly onDone?: (answer: Answer) => void
+  readonly onSuccess?: (answer: Answer) => void
   /** The route of what is no longer there afterwards: it is not asked for again. */
-  readonly ends?: keyof Answers
+  readonly removedPath?: keyof ConsoleResponses
 }
 
-export type Written = {
-  readonly parts?: PathParts
-  readonly query?: Query
+export type ApiMutationVariables = {
+  readonly pathParams?: PathParams
+  readonly query?: QueryParams
   readonly body?: unknown
 }
 
 /** A write. Whatever is on screen is asked for again afterwards: a write may show anywhere. */
-export function useSend<Answer = unknown>({
+export function useApiMutation<Answer = unknown>({
   method,
   path,
-  onDone,
-  ends,
-}: Sending<Answer>): UseMutationResult<Answer, Error, Written> {
+  onSuccess: onDone,
+  removedPath: ends,
+}: ApiMutationOptions<Answer>): UseMutationResult<Answer, Error, ApiMutationVariables> {
   const api = useApi()
   const client = useQueryClient()
   return useMutation({
-    mutationFn: async ({ parts, query, body }: Written) =>
+    mutationFn: async ({ pathParams: parts, query, body }: ApiMutationVariables) =>
       // As above: checked by the server.
-      (await api.send(method, addressOf(path, parts, query), body)) as Answer,
+      (await api.send(method, buildPath(path, parts, query), body)) as Answer,
     onSuccess: (answer) => {
       onDone?.(answer)
       void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== ends })

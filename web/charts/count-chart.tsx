@@ -1,25 +1,25 @@
 import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { ChartFrame } from './chart-frame.tsx'
-import { bucketLabels, legendOf, recordsOf, type Series } from './series.ts'
+import { formatBucketLabels, toChartLegend, toChartData, type ChartSeries } from './series.ts'
 
-type Parts = {
+type Props = {
   readonly label: string
   readonly buckets: readonly string[]
-  readonly series: readonly Series[]
+  readonly series: readonly ChartSeries[]
   readonly format?: (value: number) => string
 }
 
 /** Amounts over time, stacked. */
-export function CountChart({ label, buckets, series, format }: Parts) {
+export function CountChart({ label, buckets, series, format }: Props) {
   return (
     <ChartFrame label={label}>
       <BarChart
         h={220}
         type="stacked"
-        data={recordsOf(bucketLabels(buckets), series)}
+        data={toChartData(formatBucketLabels(buckets), series)}
         dataKey="bucket"
-        series={legendOf(series)}
+        series={toChartLegend(series)}
         withLegend={series.length > 1}
         tickLine="none"
         gridAxis="x"

@@ -2,7 +2,7 @@ import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { ChartFrame } from './chart-frame.tsx'
 
-type Parts = {
+type Props = {
   readonly label: string
   /** One more than there are counts: where each bin begins, and where the last one ends. */
   readonly edges: readonly number[]
@@ -11,9 +11,9 @@ type Parts = {
 }
 
 /** How often each score came, with the threshold drawn in. */
-export function Histogram({ label, edges, counts, threshold }: Parts) {
+export function Histogram({ label, edges, counts, threshold }: Props) {
   const data = counts.map((calls, i) => ({ bin: (edges[i] ?? 0).toFixed(2), calls }))
-  const line = threshold === null ? undefined : binOf(edges, threshold)
+  const line = threshold === null ? undefined : binLabelOf(edges, threshold)
   return (
     <ChartFrame label={label}>
       <BarChart
@@ -37,7 +37,7 @@ export function Histogram({ label, edges, counts, threshold }: Parts) {
 }
 
 /** The name of the bin that a score falls into. */
-function binOf(edges: readonly number[], score: number): string {
+function binLabelOf(edges: readonly number[], score: number): string {
   const begins = edges.filter((edge, i) => edge <= score && i < edges.length - 1)
   return (begins.at(-1) ?? edges[0] ?? 0).toFixed(2)
 }

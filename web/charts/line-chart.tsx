@@ -1,24 +1,24 @@
 import { LineChart as Lines } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { ChartFrame } from './chart-frame.tsx'
-import { bucketLabels, legendOf, recordsOf, type Series } from './series.ts'
+import { formatBucketLabels, toChartLegend, toChartData, type ChartSeries } from './series.ts'
 
-type Parts = {
+type Props = {
   readonly label: string
   readonly buckets: readonly string[]
-  readonly series: readonly Series[]
+  readonly series: readonly ChartSeries[]
   readonly format: (value: number) => string
 }
 
 /** Values over time, a line each; gaps stay gaps. */
-export function LineChart({ label, buckets, series, format }: Parts) {
+export function LineChart({ label, buckets, series, format }: Props) {
   return (
     <ChartFrame label={label}>
       <Lines
         h={220}
-        data={recordsOf(bucketLabels(buckets), series)}
+        data={toChartData(formatBucketLabels(buckets), series)}
         dataKey="bucket"
-        series={legendOf(series)}
+        series={toChartLegend(series)}
         withLegend
         curveType="linear"
         connectNulls={false}

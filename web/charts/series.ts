@@ -1,5 +1,5 @@
 /** One line or one colour of a stack: a value for each bucket. */
-export type Series = {
+export type ChartSeries = {
   readonly name: string
   readonly values: readonly (number | null)[]
 }
@@ -23,9 +23,9 @@ function colorOf(index: number): string {
 }
 
 /** Recharts wants a record per bucket. Names are the users' own, so each series has a key. */
-export function recordsOf(
+export function toChartData(
   buckets: readonly string[],
-  series: readonly Series[],
+  series: readonly ChartSeries[],
 ): Record<string, string | number | null>[] {
   return buckets.map((bucket, i) => ({
     bucket,
@@ -33,12 +33,12 @@ export function recordsOf(
   }))
 }
 
-export function legendOf(series: readonly Series[]) {
+export function toChartLegend(series: readonly ChartSeries[]) {
   return series.map(({ name: label }, n) => ({ name: `s${n}`, label, color: colorOf(n) }))
 }
 
 /** `2026-11-21T14:00:00Z` → `11-21 14:00`, or the day alone where every bucket is one. */
-export function bucketLabels(buckets: readonly string[]): string[] {
+export function formatBucketLabels(buckets: readonly string[]): string[] {
   const areDays = buckets.every((bucket) => bucket.slice(11, 19) === '00:00:00')
   return buckets.map((bucket) =>
     areDays ? bucket.slice(5, 10) : bucket.slice(5, 16).replace('T', ' '),

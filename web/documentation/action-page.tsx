@@ -1,15 +1,15 @@
 import { Group, Stack, Text } from '@mantine/core'
-import type { ActionFacts } from '../api/answers.ts'
-import { CodeBlock } from '../parts/code-block.tsx'
-import { DataTable, type Column } from '../parts/data-table.tsx'
-import { LinkButton } from '../parts/link-button.tsx'
-import { Money } from '../parts/money.tsx'
-import { Panel } from '../parts/panel.tsx'
-import { fieldsOf, type Field } from '../playground/fields.ts'
+import type { ActionInfo } from '../api/responses.ts'
+import { CodeBlock } from '../components/code-block.tsx'
+import { DataTable, type Column } from '../lists/data-table.tsx'
+import { LinkButton } from '../components/link-button.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
+import { Panel } from '../layout/panel.tsx'
+import { formFieldsOf, type FormField } from '../playground/form-fields.ts'
 import { curlOf, typeScriptOf } from '../playground/snippets.ts'
 
 /** One action: what it takes, what it answers, its own errors, how to call it. */
-export function ActionPage({ action }: { readonly action: ActionFacts }) {
+export function ActionPage({ action }: { readonly action: ActionInfo }) {
   const { unitsPerCall, unitMicros } = action.price
   return (
     <>
@@ -24,16 +24,16 @@ export function ActionPage({ action }: { readonly action: ActionFacts }) {
         <Text size="sm">{action.summary}</Text>
         <Group gap="xs" mt="xs">
           <Text size="sm" c="dimmed">
-            An ok call costs <Money micros={BigInt(unitMicros) * BigInt(unitsPerCall)} />
-            {action.imagesMax > 0 && `, with ${pictures(action)}`}.
+            An ok call costs <MoneyAmount micros={BigInt(unitMicros) * BigInt(unitsPerCall)} />
+            {action.imagesMax > 0 && `, with ${imageCountText(action)}`}.
           </Text>
         </Group>
       </Panel>
       <Panel title="Parameters">
         <DataTable
           caption={`Parameters of ${action.name}`}
-          rows={fieldsOf(action.paramsSchema)}
-          keyOf={({ name }) => name}
+          rows={formFieldsOf(action.paramsSchema)}
+          rowKey={({ name }) => name}
           columns={columns}
           empty={<Text size="sm">None but its pictures.</Text>}
         />
@@ -53,18 +53,18 @@ export function ActionPage({ action }: { readonly action: ActionFacts }) {
   )
 }
 
-function pictures({ imagesMin, imagesMax }: ActionFacts): string {
+function imageCountText({ imagesMin, imagesMax }: ActionInfo): string {
   return imagesMin === imagesMax ? `${imagesMax} picture(s)` : `${imagesMin}–${imagesMax} pictures`
 }
 
-function Snippets({ action }: { readonly action: ActionFacts }) {
+function Snippets({ action }: { readonly action: ActionInfo }) {
   const { origin } = window.location
   const count = Math.max(action.imagesMin, Math.min(action.imagesMax, 1))
   const call = {
     action: action.name,
     params: action.example.params,
     debug: false,
-    pictures: Array.from({ length: count }, (_, i) => ({
+    images: Array.from({ length: count }, (_, i) => ({
       name: count > 1 ? `photo-${i + 1}.jpg` : 'photo.jpg',
       contentType: 'image/jpeg',
     })),
@@ -77,21 +77,26 @@ function Snippets({ action }: { readonly action: ActionFacts }) {
   )
 }
 
-const columns: readonly Column<Field>[] = [
-  { name: 'Name', mono: true, cell: ({ name, isRequired }) => (isRequired ? `${name} *` : name) },
-  { name: 'Takes', cell: ({ kind }) => kindText(kind) },
+const columns: readonly Column<FormField>[] = [
+  {
+    name: 'Name',
+    isMonospace: true,
+    renderCell: ({ name, isRequired }) => (isRequired ? `${name} *` : name),
+  },
+  { name: 'Takes', renderCell: ({ kind }) => kindText(kind) },
   {
     name: 'Default',
-    mono: true,
-    cell: ({ fallback }) => (fallback === undefined ? '–' : JSON.stringify(fallback)),
+    isMonospace: true,
+    renderCell: ({ defaultValue: fallback }) =>
+      fallback === undefined ? '–' : JSON.stringify(fallback),
   },
-  { name: 'Meaning', cell: ({ description }) => description },
+  { name: 'Meaning', renderCell: ({ description }) => description },
 ]
 
-function kindText(kind: Field['kind']): string {
-  switch (kind.is) {
+function kindText(kind: FormField['kind']): string {
+  switch (kind.type) {
     case 'number':
-      return `${kind.isWhole ? 'whole number' : 'number'} ${kind.min ?? '…'} to ${kind.max ?? '…'}`
+      return `${kind.isInteger ? 'whole number' : 'number'} ${kind.min ?? '…'} to ${kind.max ?? '…'}`
     case 'switch':
       return 'true or false'
     case 'choice':
@@ -104,6 +109,6 @@ function kindText(kind: Field['kind']): string {
       return 'JSON object'
     case 'text':
     default:
-      return kind.forms ?? 'text'
+      return kind.variants ?? 'text'
   }
 }

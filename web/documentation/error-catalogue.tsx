@@ -1,29 +1,29 @@
-import { useAnswer } from '../api/use-api.ts'
-import { Answered } from '../parts/answered.tsx'
-import { DataTable } from '../parts/data-table.tsx'
-import { Panel } from '../parts/panel.tsx'
+import { useApiQuery } from '../api/use-api.ts'
+import { QueryContent } from '../components/query-content.tsx'
+import { DataTable } from '../lists/data-table.tsx'
+import { Panel } from '../layout/panel.tsx'
 
 /** Every error code, when it comes, and what to do. */
 export function ErrorCatalogue() {
-  const asked = useAnswer('/errors')
+  const asked = useApiQuery('/errors')
   return (
     <Panel title="Error codes">
-      <Answered asked={asked}>
+      <QueryContent query={asked}>
         {(errors) => (
           <DataTable
             caption="Error codes"
             rows={errors}
-            keyOf={({ code }) => code}
+            rowKey={({ code }) => code}
             columns={[
-              { name: 'Code', mono: true, cell: ({ code }) => code },
-              { name: 'HTTP', align: 'right', cell: ({ http }) => http },
-              { name: 'When', cell: ({ message }) => message },
-              { name: 'What to do', cell: ({ remedy }) => remedy },
+              { name: 'Code', isMonospace: true, renderCell: ({ code }) => code },
+              { name: 'HTTP', align: 'right', renderCell: ({ http }) => http },
+              { name: 'When', renderCell: ({ message }) => message },
+              { name: 'What to do', renderCell: ({ remedy }) => remedy },
             ]}
             empty={null}
           />
         )}
-      </Answered>
+      </QueryContent>
     </Panel>
   )
 }

@@ -1,20 +1,20 @@
 /** The parts of the OpenAPI description that the page shows. */
-export type OpenApi = {
+export type OpenApiDocument = {
   readonly info: { readonly title: string; readonly version: string }
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
 }
 
-export type Operation = {
+export type OpenApiOperation = {
   readonly summary?: string
   readonly description?: string
   readonly tags?: readonly string[]
-  readonly parameters?: readonly Parameter[]
+  readonly parameters?: readonly OpenApiParameter[]
   readonly responses?: Readonly<Record<string, unknown>>
   /** Empty: nobody needs a key. */
   readonly security?: readonly unknown[]
 }
 
-export type Parameter = {
+export type OpenApiParameter = {
   readonly name: string
   readonly in: string
   readonly required?: boolean
@@ -23,9 +23,9 @@ export type Parameter = {
 }
 
 /** The service's description of itself; it is public. */
-export async function readOpenApi(): Promise<OpenApi> {
+export async function fetchOpenApi(): Promise<OpenApiDocument> {
   const response = await fetch('/v1/openapi.json')
   if (!response.ok) throw new Error(`the description is not there: ${response.status}`)
   // Made by the same server from its own records.
-  return (await response.json()) as OpenApi
+  return (await response.json()) as OpenApiDocument
 }

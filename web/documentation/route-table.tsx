@@ -1,12 +1,16 @@
 import { Anchor, Text } from '@mantine/core'
-import { DataTable, type Column } from '../parts/data-table.tsx'
-import { Panel } from '../parts/panel.tsx'
-import type { OpenApi, Operation } from './open-api.ts'
+import { DataTable, type Column } from '../lists/data-table.tsx'
+import { Panel } from '../layout/panel.tsx'
+import type { OpenApiDocument, OpenApiOperation } from './open-api.ts'
 
-type Row = { readonly method: string; readonly path: string; readonly operation: Operation }
+type RouteRow = {
+  readonly method: string
+  readonly path: string
+  readonly operation: OpenApiOperation
+}
 
 /** Every route of the API, out of its OpenAPI description. */
-export function RouteTable({ description }: { readonly description: OpenApi }) {
+export function RouteTable({ description }: { readonly description: OpenApiDocument }) {
   const rows = Object.entries(description.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       method: method.toUpperCase(),
@@ -26,7 +30,7 @@ export function RouteTable({ description }: { readonly description: OpenApi }) {
       <DataTable
         caption="Routes"
         rows={rows}
-        keyOf={({ method, path }) => `${method} ${path}`}
+        rowKey={({ method, path }) => `${method} ${path}`}
         columns={columns}
         empty={null}
       />
@@ -34,21 +38,21 @@ export function RouteTable({ description }: { readonly description: OpenApi }) {
   )
 }
 
-const columns: readonly Column<Row>[] = [
-  { name: 'Method', mono: true, cell: ({ method }) => method },
-  { name: 'Path', mono: true, cell: ({ path }) => path },
+const columns: readonly Column<RouteRow>[] = [
+  { name: 'Method', isMonospace: true, renderCell: ({ method }) => method },
+  { name: 'Path', isMonospace: true, renderCell: ({ path }) => path },
   {
     name: 'What for',
-    cell: ({ operation: { summary, description } }) =>
+    renderCell: ({ operation: { summary, description } }) =>
       [summary, description].filter(Boolean).join('. '),
   },
   {
     name: 'Parameters',
-    mono: true,
-    cell: ({ operation }) => operation.parameters?.map(({ name }) => name).join(', ') ?? '–',
+    isMonospace: true,
+    renderCell: ({ operation }) => operation.parameters?.map(({ name }) => name).join(', ') ?? '–',
   },
   {
     name: 'Key',
-    cell: ({ operation: { security } }) => (security?.length === 0 ? 'none' : 'X-Api-Key'),
+    renderCell: ({ operation: { security } }) => (security?.length === 0 ? 'none' : 'X-Api-Key'),
   },
 ]

@@ -1,31 +1,31 @@
-import { useAnswer } from '../api/use-api.ts'
-import { ChoiceFilter, FilterBar, TextFilter } from '../parts/filters.tsx'
-import { KeyFilter } from '../parts/key-filter.tsx'
-import { PeriodFilter } from '../parts/period-filter.tsx'
-import type { TextSearch } from '../shell/search.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filters.tsx'
+import { KeyFilter } from '../lists/key-filter.tsx'
+import { PeriodFilter } from '../lists/period-filter.tsx'
+import type { TextSearchParams } from '../app/search-params.ts'
 
-type Filters = TextSearch<
+type LogFilterValues = TextSearchParams<
   'projectId' | 'keyId' | 'action' | 'code' | 'fromUtc' | 'toUtc' | 'requestId'
 >
 
-type Parts = {
-  readonly filters: Filters
-  readonly onChange: (change: Filters) => void
+type Props = {
+  readonly filters: LogFilterValues
+  readonly onChange: (change: LogFilterValues) => void
   readonly onClear: () => void
 }
 
 /** By key, project, action, error code, period and request id. */
-export function LogFilters({ filters, onChange, onClear }: Parts) {
+export function LogFilters({ filters, onChange, onClear }: Props) {
   const { projectId, keyId, action, code, fromUtc, toUtc, requestId } = filters
-  const projects = useAnswer('/projects')
-  const actions = useAnswer('/actions')
-  const errors = useAnswer('/errors')
+  const projects = useApiQuery('/projects')
+  const actions = useApiQuery('/actions')
+  const errors = useApiQuery('/errors')
   return (
     <FilterBar onClear={onClear}>
       <ChoiceFilter
         label="Project"
         value={projectId}
-        choices={(projects.data?.items ?? []).map((project) => ({
+        options={(projects.data?.items ?? []).map((project) => ({
           value: project.projectId,
           label: project.name,
         }))}
@@ -39,13 +39,13 @@ export function LogFilters({ filters, onChange, onClear }: Parts) {
       <ChoiceFilter
         label="Action"
         value={action}
-        choices={(actions.data ?? []).map(({ name }) => name)}
+        options={(actions.data ?? []).map(({ name }) => name)}
         onChange={(value) => onChange({ action: value })}
       />
       <ChoiceFilter
         label="Error code"
         value={code}
-        choices={(errors.data ?? []).map((error) => error.code)}
+        options={(errors.data ?? []).map((error) => error.code)}
         onChange={(value) => onChange({ code: value })}
       />
       <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={onChange} />

@@ -1,44 +1,52 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { Money as MoneyFacts } from '../api/answers.ts'
-import { useMay } from '../api/session.ts'
-import { DataTable, type Column } from '../parts/data-table.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { Money } from '../parts/money.tsx'
-import { Allocate } from './allocate.tsx'
+import type { MoneySummary as MoneyFacts } from '../api/responses.ts'
+import { useHasRole } from '../api/session.ts'
+import { DataTable, type Column } from '../lists/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
+import { AllocateDialog } from './allocate-dialog.tsx'
 
-type Budget = MoneyFacts['projects'][number]
+type BudgetRow = MoneyFacts['projects'][number]
 
 /** What each project was given, has spent, holds back for running calls, and has left. */
-export function BudgetTable({ projects }: { readonly projects: readonly Budget[] }) {
-  const mayWrite = useMay('admin')
-  const [chosen, setChosen] = useState<Budget>()
+export function BudgetTable({ projects }: { readonly projects: readonly BudgetRow[] }) {
+  const mayWrite = useHasRole('admin')
+  const [chosen, setChosen] = useState<BudgetRow>()
   return (
     <>
       <DataTable
         caption="Budgets"
         rows={projects}
-        keyOf={({ projectId }) => projectId}
+        rowKey={({ projectId }) => projectId}
         columns={mayWrite ? [...columns, allocateColumn(setChosen)] : columns}
-        empty={<Empty title="No projects">Each project has a budget of its own.</Empty>}
+        empty={<EmptyState title="No projects">Each project has a budget of its own.</EmptyState>}
       />
-      {chosen && <Allocate budget={chosen} onClose={() => setChosen(undefined)} />}
+      {chosen && <AllocateDialog budget={chosen} onClose={() => setChosen(undefined)} />}
     </>
   )
 }
 
-const columns: readonly Column<Budget>[] = [
-  { name: 'Project', cell: ({ name }) => name },
-  { name: 'Allocated', align: 'right', cell: (row) => <Money micros={row.allocatedMicros} /> },
-  { name: 'Spent', align: 'right', cell: (row) => <Money micros={row.spentMicros} /> },
-  { name: 'Reserved', align: 'right', cell: (row) => <Money micros={row.reservedMicros} /> },
-  { name: 'Left', align: 'right', cell: (row) => <Money micros={row.balanceMicros} /> },
+const columns: readonly Column<BudgetRow>[] = [
+  { name: 'Project', renderCell: ({ name }) => name },
+  {
+    name: 'Allocated',
+    align: 'right',
+    renderCell: (row) => <MoneyAmount micros={row.allocatedMicros} />,
+  },
+  { name: 'Spent', align: 'right', renderCell: (row) => <MoneyAmount micros={row.spentMicros} /> },
+  {
+    name: 'Reserved',
+    align: 'right',
+    renderCell: (row) => <MoneyAmount micros={row.reservedMicros} />,
+  },
+  { name: 'Left', align: 'right', renderCell: (row) => <MoneyAmount micros={row.balanceMicros} /> },
 ]
 
-function allocateColumn(onChoose: (budget: Budget) => void): Column<Budget> {
+function allocateColumn(onChoose: (budget: BudgetRow) => void): Column<BudgetRow> {
   return {
     name: 'Actions',
-    cell: (budget) => (
+    renderCell: (budget) => (
       <Button
         size="compact-xs"
         variant="default"

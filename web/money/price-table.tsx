@@ -1,50 +1,56 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import type { Money as MoneyFacts } from '../api/answers.ts'
-import { useMay, useSignedIn } from '../api/session.ts'
-import { useSend } from '../api/use-api.ts'
-import { microsOf } from '../parts/amount.ts'
-import { DataTable, type Column } from '../parts/data-table.tsx'
-import { ErrorNotice } from '../parts/error-notice.tsx'
-import { Money } from '../parts/money.tsx'
+import type { MoneySummary as MoneyFacts } from '../api/responses.ts'
+import { useHasRole, useSignedInSession } from '../api/session.ts'
+import { useApiMutation } from '../api/use-api.ts'
+import { parseAmountMicros } from '../format/amount.ts'
+import { DataTable, type Column } from '../lists/data-table.tsx'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
 
-type Price = MoneyFacts['prices'][number]
+type ActionPrice = MoneyFacts['prices'][number]
 
 /** What a call of each action costs: units of the action times the price of a unit. */
-export function PriceTable({ prices }: { readonly prices: readonly Price[] }) {
-  const mayWrite = useMay('owner')
-  const [chosen, setChosen] = useState<Price>()
+export function PriceTable({ prices }: { readonly prices: readonly ActionPrice[] }) {
+  const mayWrite = useHasRole('owner')
+  const [chosen, setChosen] = useState<ActionPrice>()
   return (
     <>
       <DataTable
         caption="Prices"
         rows={prices}
-        keyOf={({ action }) => action}
+        rowKey={({ action }) => action}
         columns={mayWrite ? [...columns, changeColumn(setChosen)] : columns}
         empty={null}
       />
-      {chosen && <ChangePrice price={chosen} onClose={() => setChosen(undefined)} />}
+      {chosen && <ChangePriceDialog price={chosen} onClose={() => setChosen(undefined)} />}
     </>
   )
 }
 
-const columns: readonly Column<Price>[] = [
-  { name: 'Action', mono: true, cell: ({ action }) => action },
-  { name: 'Units a call', align: 'right', cell: ({ units }) => units },
-  { name: 'Unit price', align: 'right', cell: ({ unitMicros }) => <Money micros={unitMicros} /> },
+const columns: readonly Column<ActionPrice>[] = [
+  { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
+  { name: 'Units a call', align: 'right', renderCell: ({ units }) => units },
+  {
+    name: 'Unit price',
+    align: 'right',
+    renderCell: ({ unitMicros }) => <MoneyAmount micros={unitMicros} />,
+  },
   {
     name: 'A call with one picture',
     align: 'right',
-    cell: ({ units, unitMicros }) => <Money micros={BigInt(unitMicros) * BigInt(units)} />,
+    renderCell: ({ units, unitMicros }) => (
+      <MoneyAmount micros={BigInt(unitMicros) * BigInt(units)} />
+    ),
   },
-  { name: 'Set by', cell: ({ isDefault }) => (isDefault ? 'the default' : 'your account') },
+  { name: 'Set by', renderCell: ({ isDefault }) => (isDefault ? 'the default' : 'your account') },
 ]
 
-function changeColumn(onChoose: (price: Price) => void): Column<Price> {
+function changeColumn(onChoose: (price: ActionPrice) => void): Column<ActionPrice> {
   return {
     name: 'Actions',
-    cell: (price) => (
+    renderCell: (price) => (
       <Button
         size="compact-xs"
         variant="default"
@@ -57,16 +63,16 @@ function changeColumn(onChoose: (price: Price) => void): Column<Price> {
   }
 }
 
-type ChangeParts = { readonly price: Price; readonly onClose: () => void }
+type ChangePriceDialogProps = { readonly price: ActionPrice; readonly onClose: () => void }
 
-function ChangePrice({ price: { action }, onClose }: ChangeParts) {
-  const { currency } = useSignedIn()
-  const save = useSend({ method: 'PUT', path: '/money/prices/:action', onDone: onClose })
+function ChangePriceDialog({ price: { action }, onClose }: ChangePriceDialogProps) {
+  const { currency } = useSignedInSession()
+  const save = useApiMutation({ method: 'PUT', path: '/money/prices/:action', onSuccess: onClose })
   const form = useForm({
     initialValues: { amount: '' },
     validate: {
       amount: (text) =>
-        text !== '' && !microsOf(text)?.match(/^\d/u) ? 'An amount such as 0.002' : null,
+        text !== '' && !parseAmountMicros(text)?.match(/^\d/u) ? 'An amount such as 0.002' : null,
     },
   })
   return (
@@ -78,7 +84,10 @@ function ChangePrice({ price: { action }, onClose }: ChangeParts) {
     >
       <form
         onSubmit={form.onSubmit(({ amount }) =>
-          save.mutate({ parts: { action }, body: { unitMicros: microsOf(amount) ?? null } }),
+          save.mutate({
+            pathParams: { action },
+            body: { unitMicros: parseAmountMicros(amount) ?? null },
+          }),
         )}
       >
         <Stack>

@@ -1,9 +1,9 @@
 import { Alert, Anchor, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import type { Alert as AlertFacts } from '../api/answers.ts'
+import type { OverviewAlert as AlertFacts } from '../api/responses.ts'
 
-const tones = {
+const severityColors = {
   info: 'var(--fg-ok)',
   warning: 'var(--fg-warn)',
   critical: 'var(--fg-bad)',
@@ -22,9 +22,9 @@ export function AlertList({ alerts }: { readonly alerts: readonly AlertFacts[] }
           role="note"
           icon={
             alert.severity === 'info' ? (
-              <IconInfoCircle size={18} color={tones.info} aria-hidden />
+              <IconInfoCircle size={18} color={severityColors.info} aria-hidden />
             ) : (
-              <IconAlertTriangle size={18} color={tones[alert.severity]} aria-hidden />
+              <IconAlertTriangle size={18} color={severityColors[alert.severity]} aria-hidden />
             )
           }
         >

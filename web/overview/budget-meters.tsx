@@ -1,26 +1,30 @@
 import { Group, Progress, Stack, Text } from '@mantine/core'
-import type { Budget } from '../api/answers.ts'
-import { Empty } from '../parts/empty.tsx'
-import { Money } from '../parts/money.tsx'
+import type { ProjectBudget } from '../api/responses.ts'
+import { EmptyState } from '../components/empty-state.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
 
-const warnShare = 0.8
+const warningShare = 0.8
 
 /** How much of each project's budget is used. */
-export function BudgetMeters({ budgets }: { readonly budgets: readonly Budget[] }) {
+export function BudgetMeters({ budgets }: { readonly budgets: readonly ProjectBudget[] }) {
   if (budgets.length === 0)
-    return <Empty title="No budgets">Allocate credit to a project under Wallet and budgets.</Empty>
+    return (
+      <EmptyState title="No budgets">
+        Allocate credit to a project under Wallet and budgets.
+      </EmptyState>
+    )
   return (
     <Stack gap="md">
       {budgets.map((budget) => (
-        <Meter key={budget.projectId} budget={budget} />
+        <BudgetMeter key={budget.projectId} budget={budget} />
       ))}
     </Stack>
   )
 }
 
-function Meter({ budget }: { readonly budget: Budget }) {
+function BudgetMeter({ budget }: { readonly budget: ProjectBudget }) {
   const used = usedShare(budget)
-  const color = used >= 1 ? 'var(--fg-bad)' : used >= warnShare ? 'var(--fg-warn)' : 'petrol.5'
+  const color = used >= 1 ? 'var(--fg-bad)' : used >= warningShare ? 'var(--fg-warn)' : 'petrol.5'
   return (
     <div>
       <Group justify="space-between" gap="xs">
@@ -28,7 +32,7 @@ function Meter({ budget }: { readonly budget: Budget }) {
           {budget.name}
         </Text>
         <Text size="sm" c="dimmed">
-          <Money micros={budget.balanceMicros} /> left
+          <MoneyAmount micros={budget.balanceMicros} /> left
         </Text>
       </Group>
       <Progress.Root size="sm" mt={4}>
@@ -43,7 +47,7 @@ function Meter({ budget }: { readonly budget: Budget }) {
 }
 
 /** The share of what was ever allocated that is no longer there. */
-function usedShare({ allocatedMicros, balanceMicros }: Budget): number {
+function usedShare({ allocatedMicros, balanceMicros }: ProjectBudget): number {
   const allocated = Number(allocatedMicros)
   return allocated <= 0 ? 1 : 1 - Number(balanceMicros) / allocated
 }

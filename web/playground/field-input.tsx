@@ -7,21 +7,21 @@ import {
   TagsInput,
   TextInput,
 } from '@mantine/core'
-import type { Field } from './fields.ts'
+import type { FormField } from './form-fields.ts'
 
-type Parts = {
-  readonly field: Field
+type Props = {
+  readonly field: FormField
   readonly entry: unknown
   readonly error: string | undefined
   readonly onChange: (entry: unknown) => void
 }
 
 /** The control for one parameter. What it shows when empty is what the server takes then. */
-export function FieldInput({ field, entry, error, onChange }: Parts) {
-  const { name, kind, fallback, description, isRequired } = field
+export function FieldInput({ field, entry, error, onChange }: Props) {
+  const { name, kind, defaultValue: fallback, description, isRequired } = field
   const common = { label: name, description, error, required: isRequired, size: 'xs' } as const
   const placeholder = fallback === undefined ? '' : `default: ${textOf(fallback)}`
-  if (kind.is === 'switch') {
+  if (kind.type === 'switch') {
     const isOn = typeof entry === 'boolean' ? entry : fallback === true
     return (
       <Switch
@@ -33,20 +33,20 @@ export function FieldInput({ field, entry, error, onChange }: Parts) {
       />
     )
   }
-  if (kind.is === 'number')
+  if (kind.type === 'number')
     return (
       <NumberInput
         {...common}
         placeholder={placeholder}
         value={typeof entry === 'number' ? entry : ''}
         onChange={onChange}
-        allowDecimal={!kind.isWhole}
-        step={kind.isWhole ? 1 : 0.05}
+        allowDecimal={!kind.isInteger}
+        step={kind.isInteger ? 1 : 0.05}
         {...(kind.min === undefined ? {} : { min: kind.min })}
         {...(kind.max === undefined ? {} : { max: kind.max })}
       />
     )
-  if (kind.is === 'choice')
+  if (kind.type === 'choice')
     return (
       <Select
         {...common}
@@ -58,7 +58,7 @@ export function FieldInput({ field, entry, error, onChange }: Parts) {
         clearButtonProps={{ 'aria-label': `Default ${name}` }}
       />
     )
-  if (kind.is === 'choices')
+  if (kind.type === 'choices')
     return (
       <MultiSelect
         {...common}
@@ -68,7 +68,7 @@ export function FieldInput({ field, entry, error, onChange }: Parts) {
         onChange={onChange}
       />
     )
-  if (kind.is === 'texts')
+  if (kind.type === 'texts')
     return (
       <TagsInput
         {...common}
@@ -77,7 +77,7 @@ export function FieldInput({ field, entry, error, onChange }: Parts) {
         onChange={onChange}
       />
     )
-  if (kind.is === 'json')
+  if (kind.type === 'json')
     return (
       <JsonInput
         {...common}

@@ -1,19 +1,19 @@
 import { Tabs } from '@mantine/core'
-import { CodeBlock } from '../parts/code-block.tsx'
-import { Panel } from '../parts/panel.tsx'
-import type { Picture } from './picture.ts'
+import { CodeBlock } from '../components/code-block.tsx'
+import { Panel } from '../layout/panel.tsx'
+import type { PlaygroundImage } from './playground-image.ts'
 import { curlOf, typeScriptOf } from './snippets.ts'
 
-type Parts = {
+type Props = {
   readonly action: string
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
-  readonly pictures: readonly Picture[]
+  readonly images: readonly PlaygroundImage[]
 }
 
 /** The request as JSON, for a shell, and for TypeScript. */
-export function RequestView({ action, params, debug, pictures }: Parts) {
-  const call = { action, params, debug, pictures }
+export function RequestView({ action, params, debug, images }: Props) {
+  const call = { action, params, debug, images }
   const { origin } = window.location
   return (
     <Panel title="Request">
@@ -24,7 +24,7 @@ export function RequestView({ action, params, debug, pictures }: Parts) {
           <Tabs.Tab value="typescript">TypeScript</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="json">
-          <CodeBlock label="Request" text={jsonOf({ action, params, debug, pictures })} />
+          <CodeBlock label="Request" text={jsonOf({ action, params, debug, images })} />
         </Tabs.Panel>
         <Tabs.Panel value="curl">
           <CodeBlock label="curl" text={curlOf(call, origin)} />
@@ -38,12 +38,12 @@ export function RequestView({ action, params, debug, pictures }: Parts) {
 }
 
 /** The bytes of a picture fill pages and tell nobody anything: their number stands for them. */
-function jsonOf({ action, params, debug, pictures }: Parts): string {
-  const images = pictures.map(({ contentType, base64 }) => ({
+function jsonOf({ action, params, debug, images: images }: Props): string {
+  const imageItems = images.map(({ contentType, base64 }) => ({
     kind: 'image',
     contentType,
     bytes: `… ${base64.length} characters of base64 …`,
   }))
-  const body = { action, params: { images, ...params }, ...(debug ? { debug } : {}) }
+  const body = { action, params: { images: imageItems, ...params }, ...(debug ? { debug } : {}) }
   return JSON.stringify(body, undefined, 2)
 }

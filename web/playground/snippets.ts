@@ -4,14 +4,14 @@ export type SnippetCall = {
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
   /** The names of their files, and what is in them. */
-  readonly pictures: readonly { readonly name: string; readonly contentType: string }[]
+  readonly images: readonly { readonly name: string; readonly contentType: string }[]
 }
 
 /** The call for a shell, with the pictures read from files of their names. */
 export function curlOf(call: SnippetCall, address: string): string {
   const parts = bodyText(call).split(/"<bytes of (\d+)>"/u)
   const body = parts
-    .map((part, i) => (i % 2 === 0 ? quote(part) : bytesOf(call, Number(part))))
+    .map((part, i) => (i % 2 === 0 ? shellQuote(part) : imageBytesOf(call, Number(part))))
     .join(' ')
   return `printf '%s' ${body} |
   curl -sS ${address}/v1/face/execute \\
@@ -25,7 +25,7 @@ export function typeScriptOf(call: SnippetCall, address: string): string {
     .replaceAll(
       /"<bytes of (\d+)>"/gu,
       (_whole, i: string) =>
-        `(await readFile(${JSON.stringify(nameOf(call, Number(i)))})).toString('base64')`,
+        `(await readFile(${JSON.stringify(imageNameOf(call, Number(i)))})).toString('base64')`,
     )
   return `import { readFile } from 'node:fs/promises'
 
@@ -42,7 +42,7 @@ console.log(ok ? data.results : errors)`
 }
 
 /** The body, with a place where the bytes of each picture go. */
-function bodyText({ action, params, debug, pictures }: SnippetCall, indent = 0): string {
+function bodyText({ action, params, debug, images: pictures }: SnippetCall, indent = 0): string {
   const images = pictures.map(({ contentType }, i) => ({
     kind: 'image',
     contentType,
@@ -56,15 +56,15 @@ function bodyText({ action, params, debug, pictures }: SnippetCall, indent = 0):
   return JSON.stringify(body, undefined, indent)
 }
 
-function nameOf({ pictures }: SnippetCall, i: number): string {
+function imageNameOf({ images: pictures }: SnippetCall, i: number): string {
   return pictures[i]?.name ?? 'picture.jpg'
 }
 
-function bytesOf(call: SnippetCall, i: number): string {
-  return `'"'"$(base64 < ${quote(nameOf(call, i))} | tr -d '\\n')"'"'`
+function imageBytesOf(call: SnippetCall, i: number): string {
+  return `'"'"$(base64 < ${shellQuote(imageNameOf(call, i))} | tr -d '\\n')"'"'`
 }
 
 /** For a POSIX shell: nothing within single quotes means anything. */
-function quote(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

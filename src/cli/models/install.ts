@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { sourceBytes } from '../../models/install/files.ts'
-import { installPack } from '../../models/install/install.ts'
-import { findOffer } from '../../models/install/offer.ts'
-import type { PackManifest } from '../../models/pack.ts'
-import { probeApart } from '../../vision/probe-apart.ts'
-import { print } from '../admin.ts'
+import { totalSourceBytes } from '../../models/install/required-files.ts'
+import { installPack } from '../../models/install/install-pack.ts'
+import { findPackSource } from '../../models/install/pack-source.ts'
+import type { PackManifest } from '../../models/pack-manifest.ts'
+import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
+import { print } from '../with-store.ts'
 import { UsageError } from '../command.ts'
-import { progressBar } from '../progress.ts'
-import { modelsFolder } from './folder.ts'
+import { createProgressBar } from '../progress-bar.ts'
+import { modelsFolder } from './models-folder.ts'
 import { usePack } from './use.ts'
 
 export async function install(args: readonly string[]): Promise<void> {
@@ -24,17 +24,17 @@ export async function install(args: readonly string[]): Promise<void> {
   const [wanted, ...rest] = positionals
   if (wanted === undefined || rest.length > 0)
     throw new UsageError('name one pack, folder or address')
-  const offer = await findOffer(wanted)
+  const offer = await findPackSource(wanted)
   const { manifest } = offer
-  warnOfLicences(manifest, values['accept-licence'])
-  console.error(`${manifest.name}: ${manifest.description}${size(manifest)}`)
+  requireAcceptedLicences(manifest, values['accept-licence'])
+  console.error(`${manifest.name}: ${manifest.description}${formatSize(manifest)}`)
 
   const folder = modelsFolder()
-  const progress = fileProgress()
-  const { pinned } = await installPack(folder, offer, {
+  const progress = createFileProgress()
+  const { pinnedFiles: pinned } = await installPack(folder, offer, {
     filesFolder: values.from,
     onProgress: progress.update,
-    probe: probeApart,
+    smokeTest: runSmokeTest,
   }).finally(progress.end)
   for (const file of pinned)
     console.error(`the checksum of ${file} was not known: it is now that of what has come`)
@@ -49,7 +49,7 @@ export async function install(args: readonly string[]): Promise<void> {
 }
 
 /** @throws Error that names the licences that the user has not accepted. */
-function warnOfLicences({ name, models }: PackManifest, areAccepted: boolean): void {
+function requireAcceptedLicences({ name, models }: PackManifest, areAccepted: boolean): void {
   const doubtful = models.filter(({ licence }) => licence.commercialUse !== 'allowed')
   for (const { id, licence } of doubtful) {
     const verdict =
@@ -61,14 +61,14 @@ function warnOfLicences({ name, models }: PackManifest, areAccepted: boolean): v
     throw new Error('nothing was installed: read the licence, then repeat with --accept-licence')
 }
 
-function size(manifest: PackManifest): string {
-  const bytes = sourceBytes(manifest)
+function formatSize(manifest: PackManifest): string {
+  const bytes = totalSourceBytes(manifest)
   return bytes === null ? '' : ` (${(bytes / 1e6).toFixed(1)} MB)`
 }
 
 /** One bar for each file. */
-function fileProgress() {
-  let bar = progressBar('kB')
+function createFileProgress() {
+  let bar = createProgressBar('kB')
   let current = ''
   let tenths = -1
   return {
@@ -76,7 +76,7 @@ function fileProgress() {
       if (file !== current) {
         if (current !== '') bar.end()
         console.error(file)
-        bar = progressBar('kB')
+        bar = createProgressBar('kB')
         current = file
         tenths = -1
       }

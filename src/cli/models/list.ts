@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { readChosenSet } from '../../models/active.ts'
+import { readActiveSet } from '../../models/active-set.ts'
 import { listModels, type ListedModel } from '../../models/list-models.ts'
-import { columns, print } from '../admin.ts'
-import { modelsFolder } from './folder.ts'
+import { formatTable, print } from '../with-store.ts'
+import { modelsFolder } from './models-folder.ts'
 
 export async function list(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -10,13 +10,13 @@ export async function list(args: readonly string[]): Promise<void> {
     options: { json: { type: 'boolean', default: false } },
   })
   const folder = modelsFolder()
-  const models = await listModels(folder, await readChosenSet(folder))
+  const models = await listModels(folder, await readActiveSet(folder))
   print(models, values.json, () => table(models))
 }
 
 function table(models: readonly ListedModel[]): string {
   const head = ['model', 'role', 'state', 'use', 'business use', 'MB', 'licence']
-  return columns(
+  return formatTable(
     head,
     models.map((row) => [
       row.model,

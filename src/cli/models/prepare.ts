@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util'
-import { preparePack, type PackProgress } from '../../models/prepare.ts'
-import { print } from '../admin.ts'
-import { modelsFolder } from './folder.ts'
+import {
+  prepareBuiltinPack,
+  type PrepareProgress,
+} from '../../models/builtin/prepare-builtin-pack.ts'
+import { print } from '../with-store.ts'
+import { modelsFolder } from './models-folder.ts'
 
 /** Does what the first start does, ahead of it: for images, which are to start without converting. */
 export async function prepare(args: readonly string[]): Promise<void> {
@@ -10,9 +13,14 @@ export async function prepare(args: readonly string[]): Promise<void> {
     options: { json: { type: 'boolean', default: false } },
   })
   const folder = modelsFolder()
-  const models: Pick<PackProgress, 'id' | 'what'>[] = []
-  await preparePack({ folder, onProgress: ({ id, what }) => models.push({ id, what }) })
+  const models: Pick<PrepareProgress, 'id' | 'outcome'>[] = []
+  await prepareBuiltinPack({
+    folder,
+    onProgress: ({ id, outcome }) => models.push({ id, outcome }),
+  })
   print({ folder, models }, values.json, () =>
-    [...models.map(({ id, what }) => `${what} ${id}`), `all models are in ${folder}`].join('\n'),
+    [...models.map(({ id, outcome }) => `${outcome} ${id}`), `all models are in ${folder}`].join(
+      '\n',
+    ),
   )
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { installedOf, readChosenSet } from '../../models/active.ts'
-import { isPackName, packFolder, refOf } from '../../models/installed.ts'
-import { print } from '../admin.ts'
+import { installedModelsOf, readActiveSet } from '../../models/active-set.ts'
+import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
+import { print } from '../with-store.ts'
 import { UsageError } from '../command.ts'
-import { modelsFolder } from './folder.ts'
+import { modelsFolder } from './models-folder.ts'
 
 export async function remove(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -19,14 +19,14 @@ export async function remove(args: readonly string[]): Promise<void> {
   // Also one whose manifest cannot be read, as long as nothing needs it.
   const place = packFolder(folder, name)
   if (!isPackName(name) || !existsSync(place)) throw new Error(`the pack ${name} is not installed`)
-  const set = await readChosenSet(folder)
-  const used = installedOf(set).filter((model) => model.folder === place)
+  const set = await readActiveSet(folder)
+  const used = installedModelsOf(set).filter((model) => model.folder === place)
   const former = used.filter((model) => set.formerRecognizers.includes(model))
   if (used.length > former.length)
     throw new Error(`${name} is in use; choose other models first, as facegate models use builtin`)
   if (former.length > 0)
     throw new Error(
-      `old templates need ${former.map(refOf).join(', ')}: nobody could be found by them any more`,
+      `old templates need ${former.map(modelRefOf).join(', ')}: nobody could be found by them any more`,
     )
   await rm(place, { recursive: true })
   print({ removed: name }, values.json, () => `removed ${name}`)

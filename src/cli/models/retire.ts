@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { readChosenSet, writeModelSet } from '../../models/active.ts'
-import type { ModelSet } from '../../models/pack.ts'
-import { recognizerId } from '../../models/recognizer-id.ts'
-import { retirementFacts, retireTemplates } from '../../store/retire.ts'
-import type { Retired, Retirement } from '../../store/retire.ts'
-import { print, withStore } from '../admin.ts'
+import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
+import type { ModelSet } from '../../models/pack-manifest.ts'
+import { recognizerModelId } from '../../models/recognizer.ts'
+import { findRetirementImpact, retireTemplates } from '../../store/gallery/retire-model.ts'
+import type { RetirementResult, ModelRetirement } from '../../store/gallery/retire-model.ts'
+import { print, withStore } from '../with-store.ts'
 import { UsageError } from '../command.ts'
-import { progressBar } from '../progress.ts'
-import { modelsFolder } from './folder.ts'
+import { createProgressBar } from '../progress-bar.ts'
+import { modelsFolder } from './models-folder.ts'
 
 /** Deletes the templates of a former model once nobody needs them, and stops loading it. */
 export async function retire(args: readonly string[]): Promise<void> {
@@ -26,12 +26,12 @@ export async function retire(args: readonly string[]): Promise<void> {
   if (values.confirm !== modelId)
     throw new UsageError(`this deletes templates for ever; say so with --confirm ${modelId}`)
   const folder = modelsFolder()
-  const set = await readChosenSet(folder)
-  const activeModelId = await recognizerId(set.recognizer)
+  const set = await readActiveSet(folder)
+  const activeModelId = await recognizerModelId(set.recognizer)
   if (modelId === activeModelId) throw new Error(`${modelId} is the active model`)
   const which = { modelId, activeModelId }
   const { templates, faces } = await deleteTemplates(which, values['with-faces'])
-  await forget(folder, set, modelId)
+  await removeFormerRecognizer(folder, set, modelId)
   const said = { modelId, templatesDeleted: templates, facesDeleted: faces }
   print(said, values.json, () =>
     [
@@ -41,11 +41,14 @@ export async function retire(args: readonly string[]): Promise<void> {
   )
 }
 
-async function deleteTemplates(which: Retirement, withFaces: boolean): Promise<Retired> {
+async function deleteTemplates(
+  which: ModelRetirement,
+  withFaces: boolean,
+): Promise<RetirementResult> {
   const { activeModelId } = which
-  const bar = progressBar('templates')
+  const bar = createProgressBar('templates')
   return withStore(async (store) => {
-    const facts = await store.read((reading) => retirementFacts(reading, which))
+    const facts = await store.read((reading) => findRetirementImpact(reading, which))
     if (facts.templates === 0) return { templates: 0, faces: 0 }
     if (facts.dependentSubjects > 0)
       throw new Error(
@@ -61,10 +64,14 @@ async function deleteTemplates(which: Retirement, withFaces: boolean): Promise<R
   })
 }
 
-async function forget(folder: string, set: ModelSet, modelId: string): Promise<void> {
+async function removeFormerRecognizer(
+  folder: string,
+  set: ModelSet,
+  modelId: string,
+): Promise<void> {
   const kept: ModelSet['formerRecognizers'][number][] = []
   for (const former of set.formerRecognizers)
-    if ((await recognizerId(former)) !== modelId) kept.push(former)
+    if ((await recognizerModelId(former)) !== modelId) kept.push(former)
   if (kept.length < set.formerRecognizers.length)
-    await writeModelSet(folder, { ...set, formerRecognizers: kept })
+    await writeActiveSet(folder, { ...set, formerRecognizers: kept })
 }

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { readChosenSet } from '../../models/active.ts'
-import { recognizerId } from '../../models/recognizer-id.ts'
-import { progressOf, templateCountsByModel } from '../../store/model-counts.ts'
-import type { ModelProgress } from '../../store/model-counts.ts'
-import { columns, print, withStore } from '../admin.ts'
-import { modelsFolder } from './folder.ts'
+import { readActiveSet } from '../../models/active-set.ts'
+import { recognizerModelId } from '../../models/recognizer.ts'
+import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
+import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
+import { formatTable, print, withStore } from '../with-store.ts'
+import { modelsFolder } from './models-folder.ts'
 
 /** How far the galleries have come to templates of the chosen recognizer. */
-type Status = ModelProgress & {
+type ModelStatus = ModelCoverage & {
   readonly activeModelId: string
   readonly models: readonly ModelTemplates[]
 }
@@ -28,10 +28,10 @@ export async function status(args: readonly string[]): Promise<void> {
   print(said, values.json, () => text(said))
 }
 
-async function readStatus(): Promise<Status> {
-  const set = await readChosenSet(modelsFolder())
-  const activeModelId = await recognizerId(set.recognizer)
-  const former = new Set(await Promise.all(set.formerRecognizers.map(recognizerId)))
+async function readStatus(): Promise<ModelStatus> {
+  const set = await readActiveSet(modelsFolder())
+  const activeModelId = await recognizerModelId(set.recognizer)
+  const former = new Set(await Promise.all(set.formerRecognizers.map(recognizerModelId)))
   const useOf = (modelId: string): ModelTemplates['use'] => {
     if (modelId === activeModelId) return 'active'
     return former.has(modelId) ? 'former' : 'not loaded'
@@ -44,13 +44,13 @@ async function readStatus(): Promise<Status> {
         templates,
         use: useOf(modelId),
       }))
-      return { activeModelId, ...(await progressOf(reading, activeModelId)), models }
+      return { activeModelId, ...(await findModelCoverage(reading, activeModelId)), models }
     }),
   )
 }
 
-function text(said: Status): string {
-  const table = columns(
+function text(said: ModelStatus): string {
+  const table = formatTable(
     ['model', 'templates', ''],
     said.models.map(({ modelId, templates, use }) => [modelId, String(templates), use]),
   )

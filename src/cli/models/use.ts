@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import { readChosenSet, writeModelSet } from '../../models/active.ts'
-import { chooseModels, type Choosable } from '../../models/choose.ts'
-import { checkModelFiles, findPack, refOf } from '../../models/installed.ts'
-import { builtinSet, type ModelSet } from '../../models/pack.ts'
-import { print } from '../admin.ts'
+import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
+import { selectModels, type SelectableModel } from '../../models/select-models.ts'
+import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
+import { builtinSet, type ModelSet } from '../../models/pack-manifest.ts'
+import { print } from '../with-store.ts'
 import { UsageError } from '../command.ts'
-import { modelsFolder } from './folder.ts'
-import { notComparableTo } from './not-comparable.ts'
+import { modelsFolder } from './models-folder.ts'
+import { countNotComparableSubjects } from './count-not-comparable.ts'
 
 export async function use(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -23,9 +23,9 @@ export async function use(args: readonly string[]): Promise<void> {
   print(chosen, values.json, () => says.join('\n'))
 }
 
-type UseOptions = {
+type UsePackOptions = {
   /** The only role to change. */
-  readonly role?: Choosable['role'] | undefined
+  readonly role?: SelectableModel['role'] | undefined
   /** How many subjects have no template of the chosen recognizer; undefined where there are none. */
   readonly countNotComparable?: (set: ModelSet) => Promise<number | undefined>
 }
@@ -38,12 +38,12 @@ type UseOptions = {
 export async function usePack(
   folder: string,
   wanted: string,
-  { role, countNotComparable = notComparableTo }: UseOptions = {},
+  { role, countNotComparable = countNotComparableSubjects }: UsePackOptions = {},
 ) {
   const before = await readSet(folder, wanted)
-  const choice = chooseModels(before, await choosables(folder, wanted), { wanted, role })
-  const after = wanted === 'builtin' ? await withoutBroken(choice) : choice
-  await writeModelSet(folder, after)
+  const choice = selectModels(before, await listChoosable(folder, wanted), { wanted, role })
+  const after = wanted === 'builtin' ? await removeBrokenRecognizers(choice) : choice
+  await writeActiveSet(folder, after)
   const chosen = namesOf(after)
   const lines = Object.entries(chosen)
     .filter(([, names]) => names.length > 0)
@@ -54,7 +54,7 @@ export async function usePack(
     chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
     says: [
       ...lines,
-      ...(isOther ? newRecognizer(count) : []),
+      ...(isOther ? recognizerChangeMessages(count) : []),
       'This counts from the next start of the service.',
     ],
   }
@@ -62,12 +62,12 @@ export async function usePack(
 
 /** The way back to the built-in models must be open when the choice cannot be read. */
 async function readSet(folder: string, wanted: string): Promise<ModelSet> {
-  if (wanted !== 'builtin') return readChosenSet(folder)
-  return readChosenSet(folder).catch(() => builtinSet)
+  if (wanted !== 'builtin') return readActiveSet(folder)
+  return readActiveSet(folder).catch(() => builtinSet)
 }
 
 /** A former recognizer whose file is gone or altered would keep the service from starting. */
-async function withoutBroken(set: ModelSet): Promise<ModelSet> {
+async function removeBrokenRecognizers(set: ModelSet): Promise<ModelSet> {
   const kept: ModelSet['formerRecognizers'][number][] = []
   for (const model of set.formerRecognizers) {
     const isWhole =
@@ -77,12 +77,13 @@ async function withoutBroken(set: ModelSet): Promise<ModelSet> {
         () => false,
       ))
     if (isWhole) kept.push(model)
-    else console.error(`WARNING: nobody is found by templates of ${refOf(model)}: it is broken`)
+    else
+      console.error(`WARNING: nobody is found by templates of ${modelRefOf(model)}: it is broken`)
   }
   return { ...set, formerRecognizers: kept }
 }
 
-async function choosables(folder: string, wanted: string): Promise<readonly Choosable[]> {
+async function listChoosable(folder: string, wanted: string): Promise<readonly SelectableModel[]> {
   if (wanted === 'builtin')
     return (['detector', 'recognizer', 'liveness'] as const).map((role) => ({
       role,
@@ -97,7 +98,8 @@ async function choosables(folder: string, wanted: string): Promise<readonly Choo
 }
 
 function namesOf(set: ModelSet) {
-  const name = (model: ModelSet['detector']): string => (model === 'builtin' ? model : refOf(model))
+  const name = (model: ModelSet['detector']): string =>
+    model === 'builtin' ? model : modelRefOf(model)
   return {
     detector: name(set.detector),
     recognizer: name(set.recognizer),
@@ -106,7 +108,7 @@ function namesOf(set: ModelSet) {
   }
 }
 
-function newRecognizer(count: number | undefined): readonly string[] {
+function recognizerChangeMessages(count: number | undefined): readonly string[] {
   const many = count === undefined ? 'Subjects enrolled so far have' : `${count} subjects have`
   return [`${many} no template of the new recognizer yet; the former one is kept to find them by.`]
 }

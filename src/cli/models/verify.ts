@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { checkModelFiles, listPacks, refOf } from '../../models/installed.ts'
-import type { InstalledModel } from '../../models/pack.ts'
-import { probeApart } from '../../vision/probe-apart.ts'
-import { columns, print } from '../admin.ts'
-import { modelsFolder } from './folder.ts'
+import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
+import type { InstalledModel } from '../../models/pack-manifest.ts'
+import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
+import { formatTable, print } from '../with-store.ts'
+import { modelsFolder } from './models-folder.ts'
 
 export async function verify(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -20,7 +20,7 @@ export async function verify(args: readonly string[]): Promise<void> {
     if (positionals.length > 0 && !positionals.includes(manifest.name)) continue
     for (const model of manifest.models) {
       const installed = { folder, model }
-      results.push({ model: refOf(installed), fault: (await faultOf(installed)) ?? null })
+      results.push({ model: modelRefOf(installed), fault: (await findFault(installed)) ?? null })
     }
   }
   print(results, values.json, () => table(results))
@@ -30,19 +30,19 @@ export async function verify(args: readonly string[]): Promise<void> {
 }
 
 /** The checksums first: a file that is not the one that was installed is not loaded. */
-async function faultOf(model: InstalledModel): Promise<string | undefined> {
+async function findFault(model: InstalledModel): Promise<string | undefined> {
   try {
     await checkModelFiles(model)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
-  return probeApart(model)
+  return runSmokeTest(model)
 }
 
 function table(results: readonly { readonly model: string; readonly fault: string | null }[]) {
   if (results.length === 0)
     return 'nothing is installed; every start of the service verifies the built-in models'
-  return columns(
+  return formatTable(
     ['model', 'checksum, loads, answers as its manifest says'],
     results.map(({ model, fault }) => [model, fault ?? 'yes']),
   )

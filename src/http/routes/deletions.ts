@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { deletionExample } from '../../actions/examples.ts'
-import { externalId } from '../../actions/fields.ts'
-import { deletionRecord } from '../../actions/subject.ts'
+import { deletionExample } from '../../actions/schemas/examples.ts'
+import { externalId } from '../../actions/schemas/fields.ts'
+import { deletionRecord } from '../../actions/schemas/subject.ts'
 import {
   cursor,
-  cut,
+  cutPage,
   limit,
-  moment,
+  utcTimestamp,
   nextCursor,
   packCursor,
-  storedMoment,
+  toStoredTimestamp,
   unpackCursor,
-} from './page.ts'
-import { defineRoute } from './rest.ts'
+} from './pagination.ts'
+import { defineRoute } from './rest-route.ts'
 
 export const listDeletions = defineRoute({
   method: 'GET',
@@ -23,8 +23,8 @@ export const listDeletions = defineRoute({
   query: z.strictObject({
     subjectId: z.guid().optional(),
     externalId: externalId.optional(),
-    fromUtc: moment.optional(),
-    toUtc: moment.optional(),
+    fromUtc: utcTimestamp.optional(),
+    toUtc: utcTimestamp.optional(),
     limit,
     cursor,
   }),
@@ -35,13 +35,13 @@ export const listDeletions = defineRoute({
       galleryId: caller.galleryId,
       subjectId: query.subjectId,
       externalId: query.externalId,
-      fromUtc: storedMoment(query.fromUtc),
-      toUtc: storedMoment(query.toUtc),
+      fromUtc: toStoredTimestamp(query.fromUtc),
+      toUtc: toStoredTimestamp(query.toUtc),
       before: unpackCursor(query.cursor, z.int()),
       limit: query.limit + 1,
     }
     const found = await gallery.read((reading) => gallery.listDeletions(reading, filter))
-    const { page, last } = cut(found, query.limit)
+    const { page, last } = cutPage(found, query.limit)
     return {
       items: page.map(({ record }) => record),
       nextCursor: last ? packCursor(last.seq) : null,

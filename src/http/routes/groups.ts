@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { deletionExample } from '../../actions/examples.ts'
-import { deletionRecord } from '../../actions/subject.ts'
+import { deletionExample } from '../../actions/schemas/examples.ts'
+import { deletionRecord } from '../../actions/schemas/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
-import { defineRoute } from './rest.ts'
+import { defineRoute } from './rest-route.ts'
 
 const group = z.object({ name: z.string(), subjectCount: z.int().min(1) }).meta({ id: 'Group' })
 
@@ -44,7 +44,7 @@ export const deleteGroup = defineRoute({
     })
     .meta({ id: 'GroupDeletion' }),
   example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
-  run: async ({ query, parts, caller, services: { gallery } }) => {
+  run: async ({ query, pathParams: parts, caller, services: { gallery } }) => {
     const { galleryId } = caller
     const { name: group = '' } = parts
     const groups = await gallery.read((reading) => gallery.listGroups(reading, galleryId))

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { subjectExample } from '../../actions/examples.ts'
-import { externalId, groupName } from '../../actions/fields.ts'
-import { notFound } from '../../actions/not-found.ts'
-import { subject } from '../../actions/subject.ts'
+import { subjectExample } from '../../actions/schemas/examples.ts'
+import { externalId, groupName } from '../../actions/schemas/fields.ts'
+import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
+import { subject } from '../../actions/schemas/subject.ts'
 import { isUuid } from '../../lib/ids.ts'
 import {
   cursor,
-  cut,
+  cutPage,
   limit,
-  moment,
+  utcTimestamp,
   nextCursor,
   packCursor,
-  storedMoment,
+  toStoredTimestamp,
   unpackCursor,
-} from './page.ts'
-import { defineRoute } from './rest.ts'
+} from './pagination.ts'
+import { defineRoute } from './rest-route.ts'
 
 const include = z
   .literal('faces')
@@ -33,8 +33,8 @@ export const listSubjects = defineRoute({
     q: z.string().min(1).max(128).optional().meta({
       description: 'Part of the display name or the external id.',
     }),
-    createdFromUtc: moment.optional(),
-    createdToUtc: moment.optional(),
+    createdFromUtc: utcTimestamp.optional(),
+    createdToUtc: utcTimestamp.optional(),
     limit,
     cursor,
     include,
@@ -48,14 +48,16 @@ export const listSubjects = defineRoute({
       externalId: query.externalId,
       group: query.group,
       text: query.q,
-      createdFromUtc: storedMoment(query.createdFromUtc),
-      createdToUtc: storedMoment(query.createdToUtc),
+      createdFromUtc: toStoredTimestamp(query.createdFromUtc),
+      createdToUtc: toStoredTimestamp(query.createdToUtc),
       after: place && { createdAtUtc: place[0], subjectId: place[1] },
       limit: query.limit + 1,
     }
     return gallery.read(async (reading) => {
-      const { page, last } = cut(await gallery.list(reading, filter), query.limit)
-      const items = await gallery.describe(reading, page, { faces: query.include === 'faces' })
+      const { page, last } = cutPage(await gallery.list(reading, filter), query.limit)
+      const items = await gallery.loadSubjectDetails(reading, page, {
+        faces: query.include === 'faces',
+      })
       return { items, nextCursor: last ? packCursor([last.createdAtUtc, last.subjectId]) : null }
     })
   },
@@ -70,11 +72,14 @@ export const getSubject = defineRoute({
   query: z.strictObject({ include }),
   value: subject,
   example: subjectExample,
-  run: ({ query, parts, caller, services: { gallery } }) =>
+  run: ({ query, pathParams: parts, caller, services: { gallery } }) =>
     gallery.read(async (reading) => {
       const { subjectId } = parts
-      if (!isUuid(subjectId)) return notFound()
-      const found = (await gallery.find(reading, caller.galleryId, { subjectId })) ?? notFound()
-      return (await gallery.describe(reading, [found], { faces: query.include === 'faces' }))[0]
+      if (!isUuid(subjectId)) return subjectNotFound()
+      const found =
+        (await gallery.find(reading, caller.galleryId, { subjectId })) ?? subjectNotFound()
+      return (
+        await gallery.loadSubjectDetails(reading, [found], { faces: query.include === 'faces' })
+      )[0]
     }),
 })

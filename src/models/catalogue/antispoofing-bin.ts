@@ -1,7 +1,7 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
 /** hairymax's network; constants of its `src/FaceAntiSpoofing.py`. */
-export const antispoofingBin: PackInput = {
+export const antispoofingBin: PackManifestInput = {
   schema: 1,
   name: 'antispoofing-bin-1.5',
   description: 'Another liveness network, milder to live faces; its licence is not stated.',

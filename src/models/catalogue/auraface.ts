@@ -1,7 +1,7 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
 /** fal's embedder; constants of InsightFace's `arcface_onnx.py`, whose format it has. */
-export const auraface: PackInput = {
+export const auraface: PackManifestInput = {
   schema: 1,
   name: 'auraface',
   description:

@@ -1,8 +1,8 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
-const copies = 'https://github.com/visomaster/visomaster-assets/releases/download/v0.1.0'
+const mirrorUrl = 'https://github.com/visomaster/visomaster-assets/releases/download/v0.1.0'
 
-const insightface = {
+const insightfaceTerms = {
   licence: {
     name: 'InsightFace: non-commercial research purposes only',
     commercialUse: 'forbidden',
@@ -12,7 +12,7 @@ const insightface = {
 } as const
 
 /** InsightFace's large pack; constants of its `scrfd.py` and `arcface_onnx.py`. */
-export const buffaloL: PackInput = {
+export const buffaloL: PackManifestInput = {
   schema: 1,
   name: 'buffalo-l',
   description:
@@ -26,12 +26,12 @@ export const buffaloL: PackInput = {
       file: 'det_10g.onnx',
       sha256: '5838f7fe053675b1c7a08b633df49e7af5495cee0493c7dcf6697200b85b5b91',
       source: {
-        url: `${copies}/det_10g.onnx`,
+        url: `${mirrorUrl}/det_10g.onnx`,
         sha256: '5838f7fe053675b1c7a08b633df49e7af5495cee0493c7dcf6697200b85b5b91',
         bytes: 16_923_827,
         format: { kind: 'onnx' },
       },
-      ...insightface,
+      ...insightfaceTerms,
       provenance: {
         origin: 'SCRFD-10GF with key points, deepinsight/insightface',
         trainingData: 'WIDER FACE (its pictures carry research terms)',
@@ -53,12 +53,12 @@ export const buffaloL: PackInput = {
       file: 'w600k_r50.onnx',
       sha256: '4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43',
       source: {
-        url: `${copies}/w600k_r50.onnx`,
+        url: `${mirrorUrl}/w600k_r50.onnx`,
         sha256: '4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43',
         bytes: 174_383_860,
         format: { kind: 'onnx' },
       },
-      ...insightface,
+      ...insightfaceTerms,
       provenance: {
         origin: 'ArcFace ResNet-50, deepinsight/insightface',
         trainingData: 'WebFace600K (research terms)',

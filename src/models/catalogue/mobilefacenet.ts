@@ -1,7 +1,7 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
 /** A conversion of foamliu's MobileFaceNet that has no address of its own: bring the file. */
-export const mobilefacenet: PackInput = {
+export const mobilefacenet: PackManifestInput = {
   schema: 1,
   name: 'mobilefacenet',
   description:

@@ -1,10 +1,10 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
-const zoo =
+const zooUrl =
   'https://media.githubusercontent.com/media/opencv/opencv_zoo/47534e27c9851bb1128ccc0102f1145e27f23f98/models'
 
 /** OpenCV's pair; constants of its classes FaceDetectorYN and FaceRecognizerSF. */
-export const opencvZoo: PackInput = {
+export const opencvZoo: PackManifestInput = {
   schema: 1,
   name: 'opencv-zoo',
   description:
@@ -18,7 +18,7 @@ export const opencvZoo: PackInput = {
       file: 'face_detection_yunet_2023mar.onnx',
       sha256: '8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4',
       source: {
-        url: `${zoo}/face_detection_yunet/face_detection_yunet_2023mar.onnx`,
+        url: `${zooUrl}/face_detection_yunet/face_detection_yunet_2023mar.onnx`,
         sha256: '8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4',
         bytes: 232_589,
         format: { kind: 'onnx' },
@@ -44,7 +44,7 @@ export const opencvZoo: PackInput = {
       file: 'face_recognition_sface_2021dec.onnx',
       sha256: '0ba9fbfa01b5270c96627c4ef784da859931e02f04419c829e83484087c34e79',
       source: {
-        url: `${zoo}/face_recognition_sface/face_recognition_sface_2021dec.onnx`,
+        url: `${zooUrl}/face_recognition_sface/face_recognition_sface_2021dec.onnx`,
         sha256: '0ba9fbfa01b5270c96627c4ef784da859931e02f04419c829e83484087c34e79',
         bytes: 38_696_353,
         format: { kind: 'onnx' },

@@ -1,9 +1,9 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
-const minivision =
+const minivisionUrl =
   'https://raw.githubusercontent.com/minivision-ai/Silent-Face-Anti-Spoofing/b6d5f04ad78778917853b25c778acef6d5626d15'
 
-const minivisionSays = {
+const minivisionTerms = {
   licence: {
     name: 'Apache-2.0',
     commercialUse: 'allowed',
@@ -25,7 +25,7 @@ const miniFasNet = {
  * screens, asked together. Crop factors, colour order and classes are those of `test.py` and
  * `src/generate_patches.py` of minivision's repository.
  */
-export const recommended: PackInput = {
+export const recommended: PackManifestInput = {
   schema: 1,
   name: 'recommended',
   description:
@@ -80,12 +80,12 @@ export const recommended: PackInput = {
       role: 'liveness',
       file: '2.7_80x80_MiniFASNetV2.onnx',
       source: {
-        url: `${minivision}/resources/anti_spoof_models/2.7_80x80_MiniFASNetV2.pth`,
+        url: `${minivisionUrl}/resources/anti_spoof_models/2.7_80x80_MiniFASNetV2.pth`,
         sha256: 'a5eb02e1843f19b5386b953cc4c9f011c3f985d0ee2bb9819eea9a142099bec0',
         bytes: 1_849_453,
         format: { kind: 'pytorch', architecture: 'MiniFASNetV2' },
       },
-      ...minivisionSays,
+      ...minivisionTerms,
       provenance: {
         origin: 'MiniFASNetV2, minivision-ai/Silent-Face-Anti-Spoofing',
         trainingData: 'not published',
@@ -118,12 +118,12 @@ export const recommended: PackInput = {
       role: 'liveness',
       file: '4_0_0_80x80_MiniFASNetV1SE.onnx',
       source: {
-        url: `${minivision}/resources/anti_spoof_models/4_0_0_80x80_MiniFASNetV1SE.pth`,
+        url: `${minivisionUrl}/resources/anti_spoof_models/4_0_0_80x80_MiniFASNetV1SE.pth`,
         sha256: '84ee1d37d96894d5e82de5a57df044ef80a58be2b218b5ed7cdfd875ec2f5990',
         bytes: 1_856_130,
         format: { kind: 'pytorch', architecture: 'MiniFASNetV1SE' },
       },
-      ...minivisionSays,
+      ...minivisionTerms,
       provenance: {
         origin: 'MiniFASNetV1SE, minivision-ai/Silent-Face-Anti-Spoofing',
         trainingData: 'not published',

@@ -1,7 +1,7 @@
-import type { PackInput } from '../pack.ts'
+import type { PackManifestInput } from '../pack-manifest.ts'
 
 /** InsightFace's detector of 2.5 GFLOPS with five points; constants of its `scrfd.py`. */
-export const scrfd25g: PackInput = {
+export const scrfd25g: PackManifestInput = {
   schema: 1,
   name: 'scrfd-2.5g',
   description: 'A detector with the best five points measured here; not for business use.',

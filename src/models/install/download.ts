@@ -1,31 +1,31 @@
 import { rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sha256OfFile } from '../installed.ts'
-import { partOf } from './part.ts'
-import { RefusedError } from './refused-error.ts'
-import { transfer, type Progress, type TransferLimits } from './transfer.ts'
+import { sha256OfFile } from '../installed-packs.ts'
+import { partialDownloadAt } from './partial-download.ts'
+import { PermanentDownloadError } from './permanent-download-error.ts'
+import { transfer, type OnBytesReceived, type TransferLimits } from './transfer.ts'
 
-export type Download = {
+export type DownloadRequest = {
   readonly url: string
   /** The file that it becomes; until it is whole and checked it is `<place>.part`. */
-  readonly place: string
+  readonly path: string
   /** null: whatever comes is taken. */
   readonly sha256: string | null
-  readonly onProgress: Progress
+  readonly onProgress: OnBytesReceived
 }
 
 export type DownloadLimits = TransferLimits & {
   /** How often a cut connection is taken up again. */
   readonly resumesMax: number
-  readonly resumeWaitMs: number
+  readonly resumeDelayMs: number
 }
 
 /** The largest embedder of the catalogue has 261 MB. */
 export const downloadLimits: DownloadLimits = {
   bytesMax: 2 ** 30,
-  silenceMsMax: 30_000,
+  idleMsMax: 30_000,
   resumesMax: 5,
-  resumeWaitMs: 1_000,
+  resumeDelayMs: 1_000,
 }
 
 /**
@@ -36,33 +36,33 @@ export const downloadLimits: DownloadLimits = {
  * @throws Error that names the address; a file of another checksum than `sha256` is removed.
  */
 export async function download(
-  { url, place, sha256, onProgress }: Download,
+  { url, path: place, sha256, onProgress }: DownloadRequest,
   limits: DownloadLimits = downloadLimits,
 ): Promise<string> {
-  const part = partOf(place)
+  const part = partialDownloadAt(place)
   for (let resumes = 0; ; resumes++) {
     try {
       await transfer(url, part, { limits, onProgress })
       break
     } catch (error) {
-      if (error instanceof RefusedError) await part.remove()
-      if (error instanceof RefusedError || resumes >= limits.resumesMax)
-        throw new Error(`cannot fetch ${url}: ${messageOf(error)}`, { cause: error })
-      await sleep(limits.resumeWaitMs)
+      if (error instanceof PermanentDownloadError) await part.remove()
+      if (error instanceof PermanentDownloadError || resumes >= limits.resumesMax)
+        throw new Error(`cannot fetch ${url}: ${errorReasonOf(error)}`, { cause: error })
+      await sleep(limits.resumeDelayMs)
     }
   }
-  const found = await sha256OfFile(part.place)
+  const found = await sha256OfFile(part.path)
   if (sha256 !== null && found !== sha256) {
     await part.remove()
     throw new Error(`${url} is not the file of the manifest (sha256 ${found}, expected ${sha256})`)
   }
-  await rename(part.place, place)
-  await rm(`${part.place}.json`, { force: true })
+  await rename(part.path, place)
+  await rm(`${part.path}.json`, { force: true })
   return found
 }
 
 /** A failed fetch tells its reason in its cause. */
-function messageOf(error: unknown): string {
+function errorReasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}, ${error.cause.message}` : error.message
 }

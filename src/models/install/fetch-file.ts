@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { copyFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { sha256OfFile } from '../installed.ts'
+import { sha256OfFile } from '../installed-packs.ts'
 import { download, type DownloadLimits } from './download.ts'
-import type { NeededFile } from './files.ts'
-import type { Progress } from './transfer.ts'
+import type { RequiredFile } from './required-files.ts'
+import type { OnBytesReceived } from './transfer.ts'
 
 export type FetchOptions = {
   /** A folder that is looked into for every file before it is fetched. */
   readonly filesFolder?: string | undefined
-  readonly onProgress: (file: string, ...progress: Parameters<Progress>) => void
+  readonly onProgress: (file: string, ...progress: Parameters<OnBytesReceived>) => void
   readonly limits?: DownloadLimits | undefined
 }
 
@@ -21,7 +21,7 @@ export type FetchOptions = {
  */
 export async function fetchFile(
   staging: string,
-  { name, called, sha256, source }: NeededFile,
+  { name, sourceName: called, sha256, source }: RequiredFile,
   { filesFolder, onProgress, limits }: FetchOptions,
 ): Promise<string> {
   const place = path.join(staging, name)
@@ -31,8 +31,8 @@ export async function fetchFile(
   if ('place' in source) return copyChecked(source.place, place, sha256)
   // The last run may have fetched this file and been cut off at the next one.
   if (sha256 !== null && existsSync(place) && (await sha256OfFile(place)) === sha256) return sha256
-  const progress: Progress = (done, total) => onProgress(called, done, total)
-  return download({ url: source.url, place, sha256, onProgress: progress }, limits)
+  const progress: OnBytesReceived = (done, total) => onProgress(called, done, total)
+  return download({ url: source.url, path: place, sha256, onProgress: progress }, limits)
 }
 
 async function copyChecked(from: string, to: string, sha256: string | null): Promise<string> {

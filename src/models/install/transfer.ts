@@ -1,17 +1,17 @@
 import { open } from 'node:fs/promises'
-import { checkAddress } from './address.ts'
-import type { Part } from './part.ts'
-import { RefusedError } from './refused-error.ts'
+import { checkUrl } from './check-url.ts'
+import type { PartialDownload } from './partial-download.ts'
+import { PermanentDownloadError } from './permanent-download-error.ts'
 
 /** How long and how much one may wait and fetch. */
 export type TransferLimits = {
   readonly bytesMax: number
   /** Until the answer begins, and between two pieces of it, ms. */
-  readonly silenceMsMax: number
+  readonly idleMsMax: number
 }
 
 /** `total` is null where the source does not say. */
-export type Progress = (done: number, total: number | null) => void
+export type OnBytesReceived = (done: number, total: number | null) => void
 
 /**
  * Fetches what `part` still lacks of the file at `url` and appends it to the part; from the start if
@@ -21,29 +21,29 @@ export type Progress = (done: number, total: number | null) => void
  */
 export async function transfer(
   url: string,
-  part: Part,
-  given: { readonly limits: TransferLimits; readonly onProgress: Progress },
+  part: PartialDownload,
+  given: { readonly limits: TransferLimits; readonly onProgress: OnBytesReceived },
 ): Promise<void> {
   const { limits, onProgress } = given
   const silence = new AbortController()
-  const watch = setTimeout(() => silence.abort(), limits.silenceMsMax)
+  const watch = setTimeout(() => silence.abort(), limits.idleMsMax)
   try {
-    const known = await part.known(url)
-    const answer = await ask(url, known, silence.signal)
+    const known = await part.readState(url)
+    const answer = await requestRange(url, known, silence.signal)
     if (answer.status === 416) await part.remove()
-    const from = beginning(answer, known.bytes)
+    const from = responseOffset(answer, known.bytes)
     // Compressed on the way nevertheless, it has another length, and no part to go on with.
     const isCompressed = answer.headers.has('content-encoding')
-    if (from === 0) await part.begin(url, isCompressed ? new Headers() : answer.headers)
+    if (from === 0) await part.start(url, isCompressed ? new Headers() : answer.headers)
     const length = isCompressed ? null : answer.headers.get('content-length')
     const total = length === null ? null : from + Number(length)
-    if (total !== null && total > limits.bytesMax) throw tooLarge(url, limits)
-    await using file = await open(part.place, 'a')
+    if (total !== null && total > limits.bytesMax) throw tooLargeError(url, limits)
+    await using file = await open(part.path, 'a')
     let done = from
     for await (const piece of answer.body ?? []) {
       watch.refresh()
       done += piece.length
-      if (done > limits.bytesMax) throw tooLarge(url, limits)
+      if (done > limits.bytesMax) throw tooLargeError(url, limits)
       await file.write(piece)
       onProgress(done, total)
     }
@@ -60,7 +60,7 @@ export async function transfer(
 const redirectsMax = 5
 
 /** Follows redirects itself: each hop must be an address that may be used. */
-async function ask(
+async function requestRange(
   url: string,
   known: { readonly bytes: number; readonly validator: string },
   signal: AbortSignal,
@@ -68,7 +68,7 @@ async function ask(
   const resume = { range: `bytes=${known.bytes}-`, 'if-range': known.validator }
   // Compressed on the way, the bytes would be other ones than those that are counted and resumed.
   const headers = { 'accept-encoding': 'identity', ...(known.bytes > 0 && resume) }
-  let at = checkAddress(new URL(url))
+  let at = checkUrl(new URL(url))
   for (let hop = 0; hop <= redirectsMax; hop++) {
     const answer = await fetch(at, { redirect: 'manual', headers, signal })
     const location = answer.headers.get('location')
@@ -76,10 +76,10 @@ async function ask(
     await answer.body?.cancel()
     const next = new URL(location, at)
     if (at.protocol === 'https:' && next.protocol !== 'https:')
-      throw new RefusedError(`${url} leads away from https, to ${next.origin}`)
-    at = checkAddress(next)
+      throw new PermanentDownloadError(`${url} leads away from https, to ${next.origin}`)
+    at = checkUrl(next)
   }
-  throw new RefusedError(`${url} was redirected more than ${redirectsMax} times`)
+  throw new PermanentDownloadError(`${url} was redirected more than ${redirectsMax} times`)
 }
 
 /**
@@ -87,20 +87,20 @@ async function ask(
  *
  * @throws RefusedError when it is no file; Error when another try may bring it.
  */
-function beginning(answer: Response, known: number): number {
+function responseOffset(answer: Response, known: number): number {
   if (answer.status === 200) return 0
   const range = /^bytes (\d+)-/u.exec(answer.headers.get('content-range') ?? '')
   if (answer.status === 206 && known > 0 && Number(range?.[1]) === known) return known
   const said = `${answer.url} answered ${answer.status} ${answer.statusText}`.trim()
-  if (worthAnotherTry(answer.status)) throw new Error(said)
-  throw new RefusedError(said)
+  if (isRetryable(answer.status)) throw new Error(said)
+  throw new PermanentDownloadError(said)
 }
 
 /** Faults of the source, a busy one, and a part that is not (any more) a part of the file. */
-function worthAnotherTry(status: number): boolean {
+function isRetryable(status: number): boolean {
   return status >= 500 || status === 429 || status === 416
 }
 
-function tooLarge(url: string, { bytesMax }: TransferLimits): RefusedError {
-  return new RefusedError(`${url} is larger than ${bytesMax} bytes`)
+function tooLargeError(url: string, { bytesMax }: TransferLimits): PermanentDownloadError {
+  return new PermanentDownloadError(`${url} is larger than ${bytesMax} bytes`)
 }

@@ -1,40 +1,40 @@
 import { microsMax } from '../../lib/money.ts'
-import { bucketOf } from '../../lib/latency-histogram.ts'
-import { binOf, hourOf } from '../hours.ts'
+import { latencyBucketOf } from '../../lib/observability/latency-histogram.ts'
+import { scoreBinOf, hourStartMs } from '../gate/hourly-counts.ts'
 import type { AttemptRow } from '../schema.ts'
-import type { AttemptOwner, Facts, LedgerHead, Reading, Tx } from '../tx.ts'
-import type { Batches } from './batches.ts'
-import { build } from './kysely.ts'
-import { settleAtOnce } from './at-once.ts'
-import { nameOf, prepare, type Runner } from './statement.ts'
-import { sweepCalls } from './months.ts'
-import type { Running } from './transaction.ts'
+import type { AttemptOwner, AdmissionFacts, LedgerHead, ReadTx, Tx } from '../tx.ts'
+import type { RunBatched } from './connection/batcher.ts'
+import { queryBuilder } from './connection/kysely.ts'
+import { settleInOneStatement } from './single-statement.ts'
+import { statementName, prepare, type QueryRunner } from './connection/statement.ts'
+import { sweepCalls } from './log-partitions.ts'
+import type { PostgresTransaction } from './connection/transaction.ts'
 
-type Sender = Pick<Running, 'run' | 'send'>
+type StatementSender = Pick<PostgresTransaction, 'run' | 'send'>
 
 /** The statements of a job, in its transaction. */
-export function postgresTx(running: Running, batches: Batches): Tx {
+export function postgresTx(running: PostgresTransaction, batches: RunBatched): Tx {
   const savepoints = lazySavepoints(running)
   return {
     ...postgresReading(savepoints.runner),
     savepoint: savepoints.within,
     lock: async (name, mode) => {
-      await locks[mode].run({ run: running.wait }, { name })
+      await locks[mode].run({ run: running.runWaiting }, { name })
     },
     ...gateStatements(savepoints.runner),
     attempts: attemptStatements(savepoints.runner),
     ledger: ledgerStatements(savepoints.runner),
-    settleAtOnce: (settlement) => settleAtOnce(running, batches, settlement),
+    settleInOneStatement: (settlement) => settleInOneStatement(running, batches, settlement),
   }
 }
 
 /** Runs queries in a transaction. */
-export function postgresReading(on: Runner): Reading {
+export function postgresReading(on: QueryRunner): ReadTx {
   return {
-    build,
+    build: queryBuilder,
     run: async (query) => {
       const { sql: text, parameters } = query.compile()
-      const { rows } = await on.run({ text, name: nameOf(text), values: parameters })
+      const { rows } = await on.run({ text, name: statementName(text), values: parameters })
       // kysely knows the type of a row by the query.
       return rows as never
     },
@@ -50,14 +50,14 @@ const locks = {
  * A savepoint is set with the first statement of its work: many an action only computes, and pays
  * no round trip for it. The commit ends those that are left.
  */
-function lazySavepoints(running: Running) {
+function lazySavepoints(running: PostgresTransaction) {
   let depth = 0
   /** Savepoints whose work goes on, the outermost first; those that are set. */
   let set = 0
   const setAll = (): void => {
     for (; set < depth; set++) running.send({ text: `savepoint effect_${set + 1}` })
   }
-  const runner: Sender = {
+  const runner: StatementSender = {
     run: (query) => {
       setAll()
       return running.run(query)
@@ -82,7 +82,7 @@ function lazySavepoints(running: Running) {
   return { runner, within }
 }
 
-const facts = prepare<Facts>(
+const selectAdmissionFacts = prepare<AdmissionFacts>(
   `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
      "fullAtUs", "unitMicros"
    from keys join projects using ("projectId") join buckets using ("projectId")
@@ -90,7 +90,7 @@ const facts = prepare<Facts>(
    where "keyId" = :keyId for update of buckets`,
 )
 const touchKey = prepare('update keys set "lastUsedAtUtc" = :atUtc where "keyId" = :keyId')
-const fillBucket = prepare(
+const upsertBucket = prepare(
   'update buckets set "fullAtUs" = :fullAtUs where "projectId" = :projectId',
 )
 const countScore = prepare('select "countScore"(:projectId, :kind, :hourMs, :bin, :matched)')
@@ -101,104 +101,108 @@ const logCall = prepare(
 
 /** The facts hold the project's bucket until the transaction ends: claims of a project queue there. */
 function gateStatements(
-  on: Sender,
-): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls' | 'countScore'> {
+  on: StatementSender,
+): Pick<
+  Tx,
+  'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'logCall' | 'sweepCalls' | 'countScore'
+> {
   return {
-    facts: (of) => facts.first(on, of),
+    findAdmissionFacts: (of) => selectAdmissionFacts.first(on, of),
     touchKey: async (key) => touchKey.send(on, key),
-    fillBucket: async (bucket) => fillBucket.send(on, bucket),
-    log: async (row) => logCall.send(on, { ...row, bucket: bucketOf(row.latencyMs) + 1 }),
+    upsertBucket: async (bucket) => upsertBucket.send(on, bucket),
+    logCall: async (row) =>
+      logCall.send(on, { ...row, bucket: latencyBucketOf(row.latencyMs) + 1 }),
     sweepCalls: (old) => sweepCalls(on, old),
     countScore: async ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
-      const of = { projectId, kind, hourMs: hourOf(atMs), bin: binOf(value) }
+      const of = { projectId, kind, hourMs: hourStartMs(atMs), bin: scoreBinOf(value) }
       countScore.send(on, { ...of, matched })
     },
   }
 }
 
-const findAttempt = prepare<AttemptRow>(
+const selectAttempt = prepare<AttemptRow>(
   `select * from attempts where "projectId" = :projectId and "requestId" = :requestId for update`,
 )
-const beginAttempt = prepare(
+const insertAttempt = prepare(
   `insert into attempts ("projectId", "requestId", "keyId", action, fingerprint, state, token,
      "reservedMicros", "deadlineMs", "windowStartMs")
    values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
      :reservedMicros, :deadlineMs, :windowStartMs)`,
 )
-const isOwner = `"projectId" = :projectId and "requestId" = :requestId and token = :token
+const isOwnerSql = `"projectId" = :projectId and "requestId" = :requestId and token = :token
   and state = 'running'`
-const finishAttempt = prepare(
+const completeAttempt = prepare(
   `update attempts set state = 'done', "reservedMicros" = 0, code = :code, answer = :answer,
      scrubbed = :scrubbed
-   where ${isOwner}`,
+   where ${isOwnerSql}`,
 )
-const dropAttempt = prepare(`delete from attempts where ${isOwner}`)
-const removeAttempt = prepare(
+const deleteOwnedAttempt = prepare(`delete from attempts where ${isOwnerSql}`)
+const deleteAttempt = prepare(
   'delete from attempts where "projectId" = :projectId and "requestId" = :requestId',
 )
-const overdueAttempts = prepare<AttemptRow>(
+const selectOverdueAttempts = prepare<AttemptRow>(
   `select * from attempts where state = 'running' and "deadlineMs" < :deadlineMs
    order by "deadlineMs" limit nullif(:limit::bigint, -1) for update skip locked`,
 )
-const forgetAttempts = prepare(
+const deleteExpiredAttempts = prepare(
   `delete from attempts where ("projectId", "requestId") in (
      select "projectId", "requestId" from attempts
      where state = 'done' and "windowStartMs" <= :windowStartMs
      order by "windowStartMs" limit :limit for update skip locked)`,
 )
 
-function attemptStatements(on: Sender): Tx['attempts'] {
+function attemptStatements(on: StatementSender): Tx['attempts'] {
   return {
-    find: (key) => findAttempt.first(on, key),
-    begin: async (row) => beginAttempt.send(on, row),
-    finish: async (owner) => (await finishAttempt.run(on, owner)) === 1,
-    drop: async (owner: AttemptOwner) => (await dropAttempt.run(on, owner)) === 1,
-    remove: async (key) => (await removeAttempt.run(on, key)) === 1,
-    overdue: (before) => overdueAttempts.all(on, before),
-    forget: (old) => forgetAttempts.run(on, old),
+    find: (key) => selectAttempt.first(on, key),
+    insert: async (row) => insertAttempt.send(on, row),
+    complete: async (owner) => (await completeAttempt.run(on, owner)) === 1,
+    deleteOwned: async (owner: AttemptOwner) => (await deleteOwnedAttempt.run(on, owner)) === 1,
+    delete: async (key) => (await deleteAttempt.run(on, key)) === 1,
+    findOverdue: (before) => selectOverdueAttempts.all(on, before),
+    deleteExpired: (old) => deleteExpiredAttempts.run(on, old),
   }
 }
 
-type Amount = { readonly ledger: string; readonly amountMicros: bigint }
+type PostgresLedgerAmount = { readonly ledger: string; readonly amountMicros: bigint }
 
-const head = prepare<LedgerHead>(
+const selectHead = prepare<LedgerHead>(
   'select "headSeq", "headHash" from ledgers where ledger = :ledger for update',
 )
 const setHead = prepare(
   'update ledgers set "headSeq" = :headSeq, "headHash" = :headHash where ledger = :ledger',
 )
-const isRoom = `"balanceMicros" <= ${microsMax} - :amountMicros::bigint`
-const isFree = '"balanceMicros" - "reservedMicros" >= :amountMicros::bigint'
-const changes = {
-  reserve: changeOf('"reservedMicros" = "reservedMicros" + :amountMicros', isFree),
-  unreserve: changeOf('"reservedMicros" = "reservedMicros" - :amountMicros', 'true'),
-  debit: changeOf('"balanceMicros" = "balanceMicros" - :amountMicros', isFree),
-  credit: changeOf('"balanceMicros" = "balanceMicros" + :amountMicros', isRoom),
+const hasRoomSql = `"balanceMicros" <= ${microsMax} - :amountMicros::bigint`
+const hasFreeBalanceSql = '"balanceMicros" - "reservedMicros" >= :amountMicros::bigint'
+const balanceUpdates = {
+  reserve: balanceUpdate('"reservedMicros" = "reservedMicros" + :amountMicros', hasFreeBalanceSql),
+  unreserve: balanceUpdate('"reservedMicros" = "reservedMicros" - :amountMicros', 'true'),
+  debit: balanceUpdate('"balanceMicros" = "balanceMicros" - :amountMicros', hasFreeBalanceSql),
+  credit: balanceUpdate('"balanceMicros" = "balanceMicros" + :amountMicros', hasRoomSql),
 }
-const append = prepare<{ readonly transferId: number }>(
+const insertTransfer = prepare<{ readonly transferId: number }>(
   `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger", "toLedger", "amountMicros", "atMs",
      "projectId", "requestId", "windowStartMs", "rowHash")
    values (:chain, :seq, :kind, :fromLedger, :toLedger, :amountMicros, :atMs, :projectId, :requestId,
      :windowStartMs, :rowHash) returning "transferId"`,
 )
 
-function changeOf(what: string, condition: string) {
+function balanceUpdate(what: string, condition: string) {
   return prepare(`update ledgers set ${what} where ledger = :ledger and ${condition}`)
 }
 
-function ledgerStatements(on: Sender): Tx['ledger'] {
-  const change = (name: keyof typeof changes) => async (amount: Amount) =>
-    (await changes[name].run(on, amount)) === 1
+function ledgerStatements(on: StatementSender): Tx['ledger'] {
+  const change = (name: keyof typeof balanceUpdates) => async (amount: PostgresLedgerAmount) =>
+    (await balanceUpdates[name].run(on, amount)) === 1
   return {
-    head: (ledger) => head.first(on, { ledger }),
+    findHead: (ledger) => selectHead.first(on, { ledger }),
     setHead: async (row) => setHead.send(on, row),
     reserve: change('reserve'),
     unreserve: change('unreserve'),
     debit: change('debit'),
     credit: change('credit'),
     append: async (row) => {
-      const made = await append.first(on, row)
+      const made = await insertTransfer.first(on, row)
       if (!made) throw new Error('the ledger returned no id')
       return made.transferId
     },

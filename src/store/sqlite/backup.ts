@@ -20,8 +20,8 @@ export async function backupSqlite(dataDir: string, file: string): Promise<void>
   try {
     await (await open(unfinished, 'wx', 0o600)).close()
     await backup(source, unfinished, { rate: allPages })
-    checkWhole(unfinished)
-    await keep(unfinished, file)
+    checkIntegrity(unfinished)
+    await publishBackup(unfinished, file)
   } catch (error) {
     await rm(unfinished, { force: true })
     throw error
@@ -33,7 +33,7 @@ export async function backupSqlite(dataDir: string, file: string): Promise<void>
 /** The file of the database in a data folder. */
 export const databaseFile = 'facegate.db'
 
-function checkWhole(file: string): void {
+function checkIntegrity(file: string): void {
   const copy = new DatabaseSync(file)
   try {
     copy.exec('PRAGMA journal_mode = DELETE')
@@ -45,7 +45,7 @@ function checkWhole(file: string): void {
 }
 
 /** On the disk first, then under its name. */
-async function keep(unfinished: string, file: string): Promise<void> {
+async function publishBackup(unfinished: string, file: string): Promise<void> {
   await chmod(unfinished, 0o600)
   await using handle = await open(unfinished, 'r+')
   await handle.sync()

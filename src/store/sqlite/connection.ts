@@ -5,14 +5,17 @@ import { SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely
 const statementsMax = 500
 
 /** Longest wait for another process, such as the command line, that is just writing. */
-const busyMsMax = 2000
+const busyTimeoutMs = 2000
 
 /**
  * SQLite as the embedded store needs it: `synchronous=FULL`, because in power cuts NORMAL lost
  * acknowledged commits; `secure_delete`, because a deleted template must not stay in a free page.
  */
 export function openSqlite(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: busyMsMax })
+  const database = new DatabaseSync(file, {
+    enableForeignKeyConstraints: true,
+    timeout: busyTimeoutMs,
+  })
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -36,22 +39,22 @@ export async function inSnapshot<T>(
 }
 
 /** @returns false when a reader kept the log from being emptied. */
-export function emptyWal(database: DatabaseSync): boolean {
+export function truncateWal(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
 }
 
-export type Parameters = Readonly<Record<string, SQLInputValue>>
+export type SqliteParameters = Readonly<Record<string, SQLInputValue>>
 
 /** A statement prepared once and run at once, its parameters `:named`. */
-export type Statement<Row> = {
-  readonly all: (parameters: Parameters) => Row[]
-  readonly first: (parameters: Parameters) => Row | undefined
+export type PreparedStatement<Row> = {
+  readonly all: (parameters: SqliteParameters) => Row[]
+  readonly first: (parameters: SqliteParameters) => Row | undefined
   /** @returns how many rows were changed. */
-  readonly run: (parameters: Parameters) => number
+  readonly run: (parameters: SqliteParameters) => number
 }
 
 /** The caller states the type of the rows: the SQL beside it is where that can be checked. */
-export function prepare<Row>(database: DatabaseSync, sql: string): Statement<Row> {
+export function prepare<Row>(database: DatabaseSync, sql: string): PreparedStatement<Row> {
   const statement = database.prepare(sql)
   statement.setAllowUnknownNamedParameters(true) // A whole row may be given for a few of its columns.
   const rowOf = moneyReader(statement)
@@ -67,24 +70,27 @@ export function prepare<Row>(database: DatabaseSync, sql: string): Statement<Row
 
 /** kysely over `node:sqlite`, which it has no dialect for: the interface of its SQLite one fits. */
 export function sqliteDialect(database: DatabaseSync): SqliteDialect {
-  const adapted: SqliteDatabase = { close: () => database.close(), prepare: preparer(database) }
+  const adapted: SqliteDatabase = {
+    close: () => database.close(),
+    prepare: createStatementCache(database),
+  }
   return new SqliteDialect({ database: adapted })
 }
 
 /** Prepares each text once. */
-export function preparer(database: DatabaseSync): (sql: string) => SqliteStatement {
+export function createStatementCache(database: DatabaseSync): (sql: string) => SqliteStatement {
   const statements = new Map<string, SqliteStatement>()
   return (sql) => {
     const known = statements.get(sql)
     if (known) return known
     if (statements.size >= statementsMax) statements.clear()
-    const statement = adapt(database.prepare(sql))
+    const statement = adaptStatement(database.prepare(sql))
     statements.set(sql, statement)
     return statement
   }
 }
 
-function adapt(statement: StatementSync): SqliteStatement {
+function adaptStatement(statement: StatementSync): SqliteStatement {
   const rowOf = moneyReader(statement)
   return {
     reader: statement.columns().length > 0,
@@ -94,14 +100,14 @@ function adapt(statement: StatementSync): SqliteStatement {
   }
 }
 
-type Row = Record<string, unknown>
+type SqliteRow = Record<string, unknown>
 
 /**
  * Columns whose names end in `Micros` are money and come as bigint; other integers come as numbers.
  * SQLite reads either all integers of a statement as bigints or none, and throws for a number beyond
  * 2^53: nothing is ever rounded.
  */
-function moneyReader(statement: StatementSync): (row: Row) => Row {
+function moneyReader(statement: StatementSync): (row: SqliteRow) => SqliteRow {
   const columns = statement.columns().map(({ name }) => name)
   const others = columns.filter((name) => !name.endsWith('Micros'))
   if (others.length === columns.length) return (row) => row

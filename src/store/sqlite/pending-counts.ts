@@ -1,6 +1,11 @@
-import { cellKeyOf, cellNameOf, emptyCell, withCall } from '../hours.ts'
-import type { Cell, CountedCall } from '../hours.ts'
-import type { HourStatements } from './hours.ts'
+import {
+  hourlyCallKeyText,
+  hourlyCallKeyOf,
+  emptyHourlyCallCount,
+  withCall,
+} from '../gate/hourly-counts.ts'
+import type { HourlyCallCount, CountedCall } from '../gate/hourly-counts.ts'
+import type { HourlyCountStatements } from './hourly-counts.ts'
 
 /**
  * Calls of one group commit that are still to be counted: all that are alike then cost one statement
@@ -8,13 +13,13 @@ import type { HourStatements } from './hours.ts'
  */
 export type PendingCounts = {
   readonly add: (row: CountedCall) => void
-  readonly mark: () => number
+  readonly position: () => number
   /** Forgets what came after a mark: the job that it came of was taken back. */
   readonly rewind: (mark: number) => void
   /** Counts what is pending. */
   readonly flush: () => void
   /** To be called when a transaction failed: nothing of it was counted. */
-  readonly fail: () => void
+  readonly reset: () => void
 }
 
 /** Cells that are kept at hand; some hours of many keys. */
@@ -24,12 +29,15 @@ const cellsMax = 2000
  * The cells that were counted last are kept at hand, so that they need not be read again: nobody but
  * this process counts. They are what is committed; after a failure they are read anew.
  */
-export function createPendingCounts({ findCell, putCell }: HourStatements): PendingCounts {
+export function createPendingCounts({
+  findCallCount: findCell,
+  putCallCount: putCell,
+}: HourlyCountStatements): PendingCounts {
   const pending: CountedCall[] = []
-  const cells = new Map<string, Cell>()
+  const cells = new Map<string, HourlyCallCount>()
   return {
     add: (row) => void pending.push(row),
-    mark: () => pending.length,
+    position: () => pending.length,
     rewind: (mark) => {
       pending.length = mark
     },
@@ -37,8 +45,8 @@ export function createPendingCounts({ findCell, putCell }: HourStatements): Pend
       if (cells.size > cellsMax) cells.clear()
       const touched = new Set<string>()
       for (const row of pending.splice(0)) {
-        const key = cellKeyOf(row)
-        const before = cells.get(key) ?? findCell(cellNameOf(row)) ?? emptyCell(row)
+        const key = hourlyCallKeyText(row)
+        const before = cells.get(key) ?? findCell(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row)
         cells.set(key, withCall(before, row))
         touched.add(key)
       }
@@ -47,7 +55,7 @@ export function createPendingCounts({ findCell, putCell }: HourStatements): Pend
         if (cell) putCell(cell)
       }
     },
-    fail: () => {
+    reset: () => {
       pending.length = 0
       cells.clear()
     },

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { microsMax } from '../../lib/money.ts'
 import { Kysely } from 'kysely'
-import type { CountedCall } from '../hours.ts'
+import type { CountedCall } from '../gate/hourly-counts.ts'
 import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from '../schema.ts'
-import { hourStatements, teachLatencies } from './hours.ts'
-import { prepare, preparer, sqliteDialect } from './connection.ts'
-import type { Facts, LedgerHead, Reading, Tx } from '../tx.ts'
+import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'
+import { prepare, createStatementCache, sqliteDialect } from './connection.ts'
+import type { AdmissionFacts, LedgerHead, ReadTx, Tx } from '../tx.ts'
 
 /**
  * The statements of a writer's job, prepared once on the connection that writes.
@@ -15,7 +15,7 @@ import type { Facts, LedgerHead, Reading, Tx } from '../tx.ts'
  */
 export function sqliteTx(
   connection: DatabaseSync,
-  hours = hourStatements(connection),
+  hours = createHourlyCountStatements(connection),
   pending?: PendingCounts,
 ): Tx {
   const count = pending?.add ?? hours.countCall
@@ -41,9 +41,9 @@ export function sqliteTx(
 }
 
 /** Builds and runs queries without a turn of the event loop: its promises are settled already. */
-export function sqliteReading(connection: DatabaseSync): Reading {
-  teachLatencies(connection)
-  const prepared = preparer(connection)
+export function sqliteReading(connection: DatabaseSync): ReadTx {
+  registerSumLatencies(connection)
+  const prepared = createStatementCache(connection)
   return {
     build: new Kysely<Schema>({ dialect: sqliteDialect(connection) }),
     run: async (query) => {
@@ -59,8 +59,8 @@ export function sqliteReading(connection: DatabaseSync): Reading {
 function gateStatements(
   on: DatabaseSync,
   count: (row: CountedCall) => void,
-): Pick<Tx, 'facts' | 'touchKey' | 'fillBucket' | 'log' | 'sweepCalls'> {
-  const facts = prepare<Facts>(
+): Pick<Tx, 'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'logCall' | 'sweepCalls'> {
+  const facts = prepare<AdmissionFacts>(
     on,
     `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
        unitMicros
@@ -86,10 +86,10 @@ function gateStatements(
   )
   const log = prepare(on, insert('calls', callColumns))
   return {
-    facts: async (of) => facts.first(of),
+    findAdmissionFacts: async (of) => facts.first(of),
     touchKey: async (key) => void touchKey.run(key),
-    fillBucket: async (bucket) => void fillBucket.run(bucket),
-    log: async (row) => {
+    upsertBucket: async (bucket) => void fillBucket.run(bucket),
+    logCall: async (row) => {
       log.run(row)
       count(row)
     },
@@ -138,12 +138,12 @@ function attemptStatements(on: DatabaseSync): Tx['attempts'] {
   )
   return {
     find: async (key) => find.first(key),
-    begin: async (row) => void begin.run(row),
-    finish: async (owner) => finish.run(owner) === 1,
-    drop: async (owner) => drop.run(owner) === 1,
-    remove: async (key) => remove.run(key) === 1,
-    overdue: async (before) => overdue.all(before),
-    forget: async (old) => forget.run(old),
+    insert: async (row) => void begin.run(row),
+    complete: async (owner) => finish.run(owner) === 1,
+    deleteOwned: async (owner) => drop.run(owner) === 1,
+    delete: async (key) => remove.run(key) === 1,
+    findOverdue: async (before) => overdue.all(before),
+    deleteExpired: async (old) => forget.run(old),
   }
 }
 
@@ -171,7 +171,7 @@ function ledgerStatements(on: DatabaseSync): Tx['ledger'] {
     `${insert('ledgerTransfers', transferColumns)} returning transferId`,
   )
   return {
-    head: async (ledger) => head.first({ ledger }),
+    findHead: async (ledger) => head.first({ ledger }),
     setHead: async (row) => void setHead.run(row),
     reserve: change('reservedMicros = reservedMicros + :amountMicros', isFree),
     unreserve: change('reservedMicros = reservedMicros - :amountMicros', 'true'),

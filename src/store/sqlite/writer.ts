@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 import type { PendingCounts } from './pending-counts.ts'
 
 /** Runs a job in the next group commit; resolves when its writes are on the disk. */
-export type Write<Tx> = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
+export type RunWrite<Tx> = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
 
 export type WriterOptions<Tx> = {
   readonly db: Database
@@ -14,29 +14,30 @@ export type WriterOptions<Tx> = {
   /** What jobs leave to be counted together, before the commit. */
   readonly pending: PendingCounts
   /** Told before each commit and after it, so that tests can fail there. */
-  readonly atCommit?: ((step: 'commit' | 'committed') => void) | undefined
+  readonly onCommit?: ((step: 'commit' | 'committed') => void) | undefined
 }
 
-type Job<Tx> = {
+type QueuedWrite<Tx> = {
   readonly run: (tx: Tx) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 /** More jobs than connections can ask for; beyond it calls are answered 503. */
-const jobsMax = 20_000
+const queuedWritesMax = 20_000
 
 /**
  * Group commit: jobs that arrive in one turn of the event loop share a transaction and one fsync.
  * Each has a savepoint of its own, so that a job that throws takes only its own writes back. When
  * the commit fails, nobody's writes happened and every caller is told 503: no database, no call.
  */
-export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
-  let waiting: Job<Tx>[] = []
+export function createWriter<Tx>(options: WriterOptions<Tx>): RunWrite<Tx> {
+  let waiting: QueuedWrite<Tx>[] = []
   return (run) => {
     // `resolve` gets what `run` returned: the types of the jobs in one queue differ.
     const done = Promise.withResolvers<unknown>()
-    if (waiting.length >= jobsMax) throw unavailable('Too many calls wait for the database.')
+    if (waiting.length >= queuedWritesMax)
+      throw unavailable('Too many calls wait for the database.')
     waiting.push({ run, resolve: done.resolve, reject: done.reject })
     if (waiting.length === 1) setImmediate(flush)
     return done.promise as Promise<Awaited<ReturnType<typeof run>>>
@@ -44,7 +45,7 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
 
   /** Waits for kysely's own transactions on the connection, then works through in one go. */
   function flush(): void {
-    let jobs: Job<Tx>[] = []
+    let jobs: QueuedWrite<Tx>[] = []
     options.db
       .connection()
       .execute(async () => {
@@ -66,8 +67,11 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): Write<Tx> {
  *
  * @throws Error when nothing could be committed.
  */
-async function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>): Promise<void> {
-  const { connection, pending, atCommit } = options
+async function commit<Tx>(
+  jobs: readonly QueuedWrite<Tx>[],
+  options: WriterOptions<Tx>,
+): Promise<void> {
+  const { connection, pending, onCommit: atCommit } = options
   connection.exec('BEGIN IMMEDIATE')
   const answers: (() => void)[] = []
   try {
@@ -76,7 +80,7 @@ async function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>):
     atCommit?.('commit')
     connection.exec('COMMIT')
   } catch (error) {
-    pending.fail()
+    pending.reset()
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }
@@ -86,17 +90,17 @@ async function commit<Tx>(jobs: readonly Job<Tx>[], options: WriterOptions<Tx>):
 
 /** @returns how to answer once the commit has happened. */
 async function runJob<Tx>(
-  job: Job<Tx>,
+  job: QueuedWrite<Tx>,
   { connection, tx, pending }: WriterOptions<Tx>,
 ): Promise<() => void> {
-  const mark = pending.mark()
+  const mark = pending.position()
   connection.exec('SAVEPOINT job')
   try {
     const value = await job.run(tx)
     connection.exec('RELEASE job')
     return () => job.resolve(value)
   } catch (error) {
-    if (!connection.isTransaction || isDown(error)) throw error
+    if (!connection.isTransaction || isFatal(error)) throw error
     pending.rewind(mark)
     connection.exec('ROLLBACK TO job; RELEASE job')
     return () => job.reject(error)
@@ -104,10 +108,10 @@ async function runJob<Tx>(
 }
 
 /** Whether the database itself fails, a full disk for example: then nothing may be committed. */
-function isDown(error: unknown): boolean {
+function isFatal(error: unknown): boolean {
   const isSqlite = error instanceof Error && 'errcode' in error
-  return isSqlite && downCodes.has(Number(error.errcode) & 0xff)
+  return isSqlite && fatalCodes.has(Number(error.errcode) & 0xff)
 }
 
 /** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL; the low byte of an extended code. */
-const downCodes = new Set([5, 10, 11, 13])
+const fatalCodes = new Set([5, 10, 11, 13])

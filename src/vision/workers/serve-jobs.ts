@@ -1,25 +1,28 @@
 import { Socket } from 'node:net'
 
-import { readFrames, writeFrame } from './frames.ts'
-import { answerOf, answersFd, packAnswer, unpackJob } from './job.ts'
-import type { Answer, Job } from './job.ts'
-import type { View } from '../view.ts'
+import { readMessages, writeMessage } from './ipc/message-framing.ts'
+import { toErrorReply, replyFd, serializeReply, deserializeJob } from './ipc/messages.ts'
+import type { WorkerReply, AnalysisJob } from './ipc/messages.ts'
+import type { ImageAnalysis } from '../image-analysis.ts'
 
 /** The worker's side: answers one job after another until the parent is gone. */
-export async function serveJobs(look: (job: Job) => Promise<View>): Promise<void> {
-  const answers = new Socket({ fd: answersFd, writable: true })
-  const reply = (answer: Answer) => writeFrame(answers, packAnswer(answer))
+export async function serveJobs(look: (job: AnalysisJob) => Promise<ImageAnalysis>): Promise<void> {
+  const answers = new Socket({ fd: replyFd, writable: true })
+  const reply = (answer: WorkerReply) => writeMessage(answers, serializeReply(answer))
   reply({ kind: 'ready' })
   // No bound of its own: the parent has bounded the request that each job came with.
-  for await (const payload of readFrames(process.stdin, Number.POSITIVE_INFINITY))
-    reply(await answerTo(unpackJob(payload), look))
+  for await (const payload of readMessages(process.stdin, Number.POSITIVE_INFINITY))
+    reply(await runJob(deserializeJob(payload), look))
 }
 
-async function answerTo(job: Job, look: (job: Job) => Promise<View>): Promise<Answer> {
+async function runJob(
+  job: AnalysisJob,
+  look: (job: AnalysisJob) => Promise<ImageAnalysis>,
+): Promise<WorkerReply> {
   try {
     const view = await look(job)
     return { kind: 'view', view, rssBytes: process.memoryUsage.rss() }
   } catch (error) {
-    return answerOf(error, process.memoryUsage.rss())
+    return toErrorReply(error, process.memoryUsage.rss())
   }
 }

@@ -1,5 +1,5 @@
 /** The main module of one vision worker: a process that owns sessions and decodes pictures. */
-import type { WorkerStart } from './job.ts'
+import type { WorkerStartOptions } from './ipc/messages.ts'
 import { createPipeline } from '../pipeline.ts'
 import { serveJobs } from './serve-jobs.ts'
 
@@ -7,7 +7,9 @@ import { serveJobs } from './serve-jobs.ts'
 // say, who may be draining: it kills its workers, and a worker whose parent is gone ends itself.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
-const start = JSON.parse(process.argv[2] ?? '') as WorkerStart
+const start = JSON.parse(process.argv[2] ?? '') as WorkerStartOptions
 const pipeline = await createPipeline(start)
-await serveJobs(({ picture, look, path }) => pipeline.look(picture, look, path))
+await serveJobs(({ image: picture, request: look, path }) =>
+  pipeline.analyzeImage(picture, look, path),
+)
 process.exit()

@@ -1,29 +1,29 @@
 import {
-  countGrouped,
+  countSubjectsInGroups,
   nearestByIndex,
   nearestByScan,
-  planEach,
+  forceCustomPlans,
   preferIndex,
-  templatesWithoutVectors,
-  type NearTemplate,
+  findTemplatesWithoutVectors,
+  type NearestTemplate,
   type VectorFilter,
-} from '../../../store/nearest.ts'
-import type { StoredTemplate } from '../../../store/templates.ts'
-import type { Reading } from '../../../store/tx.ts'
-import { vectorFacts, type VectorFacts } from '../../../store/vectors.ts'
-import type { Template } from '../../../vision/view.ts'
-import { correctedScore } from '../../score.ts'
-import { bestOfEachSubject, type Candidate, type SearchOptions } from '../candidate.ts'
-import { probePoint, type ProbePoint } from './point.ts'
-import type { Vectoring } from './vectors.ts'
+} from '../../../store/gallery/nearest.ts'
+import type { StoredTemplate } from '../../../store/gallery/templates.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { findVectorCoverage, type VectorCoverage } from '../../../store/gallery/vectors.ts'
+import type { Template } from '../../../vision/image-analysis.ts'
+import { correctedScore } from '../../calibration/score.ts'
+import { bestOfEachSubject, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
+import { augmentProbe, type AugmentedProbe } from './augmented-vector.ts'
+import type { VectorOptions } from './template-vectors.ts'
 
-export type RankOptions = Vectoring & {
+export type RankOptions = VectorOptions & {
   /** Up to so many vectors are all looked at; beyond, the index answers. */
   readonly exactMax: number
 }
 
-export type Asked = {
-  readonly reading: Reading
+export type RankQuery = {
+  readonly reading: ReadTx
   readonly filter: VectorFilter
   readonly probe: Template
   readonly limit: SearchOptions['limit']
@@ -35,26 +35,32 @@ export type Asked = {
  * as in memory by proof: what the vectors lost is known, and as long as a row that was left out could
  * still score higher than the last candidate, more are looked at. The index gives no such proof.
  */
-export async function rankNearest(asked: Asked, options: RankOptions): Promise<Candidate[]> {
+export async function rankNearest(
+  asked: RankQuery,
+  options: RankOptions,
+): Promise<ScoredSubject[]> {
   const { reading, filter } = asked
   const { galleryId, modelId, groups } = filter
   if (groups?.length === 0) return []
-  const [facts] = await Promise.all([vectorFacts(reading, galleryId, modelId), planEach(reading)])
+  const [facts] = await Promise.all([
+    findVectorCoverage(reading, galleryId, modelId),
+    forceCustomPlans(reading),
+  ])
   const spaces = await openSpaces(asked, facts, options)
   const vectors = facts.spaces.reduce((sum, space) => sum + space.vectors, 0)
-  const others = facts.templates > vectors ? await scoreLacking(asked, options) : []
-  const isLarge = vectors > options.exactMax && !(await isNarrow(asked, options.exactMax))
+  const others = facts.templates > vectors ? await scoreTemplatesWithoutVectors(asked, options) : []
+  const isLarge = vectors > options.exactMax && !(await isNarrowFilter(asked, options.exactMax))
   const found = isLarge ? await rankByIndex(asked, spaces, options) : undefined
   const best = found ?? (await rankByScan(asked, spaces, options))
   return others.length > 0 ? bestOfEachSubject([...best, ...others], asked.limit) : best
 }
 
 /** A space of the gallery and the probe in it. */
-type ProbedSpace = VectorFacts['spaces'][number] & { readonly point: ProbePoint }
+type ProbedSpace = VectorCoverage['spaces'][number] & { readonly point: AugmentedProbe }
 
 function openSpaces(
-  { reading, probe }: Asked,
-  facts: VectorFacts,
+  { reading, probe }: RankQuery,
+  facts: VectorCoverage,
   { spaces }: RankOptions,
 ): Promise<ProbedSpace[]> {
   const { modelId, vector } = probe
@@ -62,39 +68,39 @@ function openSpaces(
   return Promise.all(
     facts.spaces.map(async (space) => {
       const rotation = await spaces.rotation(reading, space.space, model)
-      return { ...space, point: probePoint(probe, rotation) }
+      return { ...space, point: augmentProbe(probe, rotation) }
     }),
   )
 }
 
 /** Whether the groups leave so few subjects that all of them can be looked at. */
-async function isNarrow({ reading, filter }: Asked, most: number): Promise<boolean> {
+async function isNarrowFilter({ reading, filter }: RankQuery, most: number): Promise<boolean> {
   const { galleryId, groups } = filter
   if (!groups) return false
-  return (await countGrouped(reading, { galleryId, groups }, most + 1)) <= most
+  return (await countSubjectsInGroups(reading, { galleryId, groups }, most + 1)) <= most
 }
 
 /** Fewer than in memory: each has to be sent and opened. */
-function rowsAtFirst(limit: number): number {
+function initialRows(limit: number): number {
   return Math.max(32, limit * 3)
 }
 const rowsGrowth = 8
 
 async function rankByScan(
-  asked: Asked,
+  asked: RankQuery,
   spaces: readonly ProbedSpace[],
   options: RankOptions,
-): Promise<Candidate[]> {
+): Promise<ScoredSubject[]> {
   const { reading, filter, limit } = asked
-  for (let rows = rowsAtFirst(limit); ; rows *= rowsGrowth) {
-    const scored: Candidate[] = []
+  for (let rows = initialRows(limit); ; rows *= rowsGrowth) {
+    const scored: ScoredSubject[] = []
     let scoreOfOthers = Number.NEGATIVE_INFINITY
     for (const { space, point } of spaces) {
-      const question = { ...filter, space, probe: point.halves, limit: rows }
+      const question = { ...filter, space, probe: point.float16, limit: rows }
       const near = await nearestByScan(reading, question)
-      scored.push(...(await score(asked, near, options)))
+      scored.push(...(await scoreTemplates(asked, near, options)))
       if (near.length === rows)
-        scoreOfOthers = Math.max(scoreOfOthers, point.scoreAtMost(farthest(near)))
+        scoreOfOthers = Math.max(scoreOfOthers, point.scoreMaxAt(largestDistance(near)))
     }
     const candidates = bestOfEachSubject(scored, limit)
     const last = candidates[limit - 1]
@@ -103,26 +109,26 @@ async function rankByScan(
   }
 }
 
-/** The larger, the fewer are missed, and the longer it takes; docs/search.md has the figures. */
+/** The larger, the fewer are missed, and the longer it takes; docs/recognition/search.md has the figures. */
 const efSearch = 400
 /** Beyond it a filter lets so few through that looking at each row is the better way. */
 const tuplesMax = 40_000
 
 /** @returns undefined when the index has not found enough. */
 async function rankByIndex(
-  asked: Asked,
+  asked: RankQuery,
   spaces: readonly ProbedSpace[],
   options: RankOptions,
-): Promise<Candidate[] | undefined> {
+): Promise<ScoredSubject[] | undefined> {
   const { reading, filter, limit } = asked
   await preferIndex(reading, { efSearch, tuplesMax })
-  for (let rows = rowsAtFirst(limit); rows <= tuplesMax; rows *= rowsGrowth) {
-    const scored: Candidate[] = []
+  for (let rows = initialRows(limit); rows <= tuplesMax; rows *= rowsGrowth) {
+    const scored: ScoredSubject[] = []
     for (const { space, point, vectors } of spaces) {
-      const question = { ...filter, space, probe: point.halves, limit: Math.min(rows, vectors) }
+      const question = { ...filter, space, probe: point.float16, limit: Math.min(rows, vectors) }
       const near = await nearestByIndex(reading, question)
       if (near.length < question.limit) return undefined
-      scored.push(...(await score(asked, near, options)))
+      scored.push(...(await scoreTemplates(asked, near, options)))
     }
     const candidates = bestOfEachSubject(scored, limit)
     if (candidates.length === limit) return candidates
@@ -130,32 +136,35 @@ async function rankByIndex(
   return undefined
 }
 
-function farthest(near: readonly NearTemplate[]): number {
+function largestDistance(near: readonly NearestTemplate[]): number {
   return near.reduce((most, { distance }) => Math.max(most, distance), Number.NEGATIVE_INFINITY)
 }
 
 /** Templates without a vector, stored by a server that searches in its memory: a few, if any. */
-async function scoreLacking(asked: Asked, options: RankOptions): Promise<Candidate[]> {
+async function scoreTemplatesWithoutVectors(
+  asked: RankQuery,
+  options: RankOptions,
+): Promise<ScoredSubject[]> {
   const { reading, filter, limit } = asked
-  let best: Candidate[] = []
+  let best: ScoredSubject[] = []
   for (let afterFaceId = ''; ;) {
-    const page = { afterFaceId, limit: lackingAtATime }
-    const rows = await templatesWithoutVectors(reading, filter, page)
-    best = bestOfEachSubject([...best, ...(await score(asked, rows, options))], limit)
+    const page = { afterFaceId, limit: missingBatchSize }
+    const rows = await findTemplatesWithoutVectors(reading, filter, page)
+    best = bestOfEachSubject([...best, ...(await scoreTemplates(asked, rows, options))], limit)
     const last = rows.at(-1)
-    if (!last || rows.length < lackingAtATime) return best
+    if (!last || rows.length < missingBatchSize) return best
     afterFaceId = last.faceId
   }
 }
 
-const lackingAtATime = 500
+const missingBatchSize = 500
 
-async function score(
-  { reading, probe }: Asked,
+async function scoreTemplates(
+  { reading, probe }: RankQuery,
   rows: readonly StoredTemplate[],
-  { openStored }: RankOptions,
-): Promise<Candidate[]> {
-  const scored: Candidate[] = []
+  { decryptStored: openStored }: RankOptions,
+): Promise<ScoredSubject[]> {
+  const scored: ScoredSubject[] = []
   for (const row of rows) {
     const template = await openStored(reading, row)
     if (!template) continue

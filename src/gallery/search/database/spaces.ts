@@ -1,5 +1,5 @@
-import type { Reading } from '../../../store/tx.ts'
-import type { SubjectKeys } from '../../subject-keys.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import type { SubjectKeys } from '../../keys/subject-keys.ts'
 import { createRotation, type Rotation } from './rotation.ts'
 
 /**
@@ -12,7 +12,7 @@ export type Spaces = {
   readonly of: (keyId: string) => string | null
   /** @param dimensions of the points, one more than of the model's vectors. */
   readonly rotation: (
-    reading: Reading,
+    reading: ReadTx,
     space: string | null,
     model: { readonly modelId: string; readonly dimensions: number },
   ) => Promise<Rotation>

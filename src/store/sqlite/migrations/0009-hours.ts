@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Migration } from 'kysely'
-import { fillHours } from '../fill-hours.ts'
+import { backfillHourlyCounts } from '../backfill-hourly-counts.ts'
 import type { Schema } from '../../schema.ts'
 
 /**
@@ -11,7 +11,7 @@ export const hours: Migration = { up }
 async function up(db: Kysely<Schema>): Promise<void> {
   for (const statement of [...tables, ...indexes]) await sql.raw(statement).execute(db)
   // What the log holds already is counted once, here; from now on with each call.
-  await fillHours(db)
+  await backfillHourlyCounts(db)
 }
 
 /** `latencies` is a histogram, see `lib/latency-histogram.ts`. */

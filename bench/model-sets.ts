@@ -1,0 +1,156 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { readImage } from '../src/evaluation/detection/evaluate-detection.ts'
+import { modelsFolder as installedFolder } from '../src/cli/models/models-folder.ts'
+import { selectModelSet } from '../src/cli/models/models-option.ts'
+import { createLog } from '../src/lib/log.ts'
+import { builtinSet, type ModelSet } from '../src/models/pack-manifest.ts'
+import { prepareBuiltinPack } from '../src/models/builtin/prepare-builtin-pack.ts'
+import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../src/vision/image-analysis.ts'
+import { startWorker } from '../src/vision/workers/worker-process.ts'
+import { visionPoolLimits } from '../src/vision/workers/vision-pool-limits.ts'
+import { writeDistantFaceImages, writeOneFaceImages } from './support/sample-images.ts'
+import { median, showProgress, markdownTable } from './support/table.ts'
+
+const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
+const detectRequest: AnalysisRequest = {
+  minFaceConfidence: 0.6,
+  minFaceSizePx: 40,
+  maxFaces: 100,
+  crops: false,
+}
+const analysisRequests: Readonly<Record<string, AnalysisRequest>> = {
+  Detect: detectRequest,
+  'Detect and template': { ...detectRequest, templates: true },
+  'Detect, liveness and template': { ...detectRequest, liveness: true, templates: true },
+}
+const rounds = 15
+/** Looks at every picture in one turn: enough for CPU time in hundredths of a second to be told. */
+const passesPerRound = 3
+
+/**
+ * `npm run bench sets -- --models <pack> [--models <pack>]`: images per second of one worker process
+ * on 1280×720 JPEGs of one face, near and distant, with the built-in models and with those of the packs, in turn.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { models: { type: 'string', multiple: true, default: [] } },
+  })
+  if (values.models.length === 0) throw new Error('name the packs to compare: --models <pack>')
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
+  await prepareBuiltinPack({ folder })
+  const set = await selectModelSet(values.models, installedFolder())
+  await using builtin = await openModelSetWorker('built-in', folder, builtinSet)
+  await using installed = await openModelSetWorker('packs', folder, set)
+  const kinds = { near: await writeOneFaceImages(), distant: await writeDistantFaceImages() }
+  for (const [kind, files] of Object.entries(kinds)) {
+    const pictures = await Promise.all(files.map(readImage))
+    for (const [name, look] of Object.entries(analysisRequests)) {
+      const taken = [builtin, installed].map((eyes): ModelSetMeasurement => ({
+        worker: eyes,
+        rounds: [],
+        analyses: [],
+      }))
+      for (let round = -2; round < rounds; round++) {
+        showProgress(`${name}, a ${kind} face: round ${Math.max(0, round)} of ${rounds}`)
+        for (const one of taken) await measureRound(one, pictures, look)
+        if (round < 0) for (const { rounds: warm } of taken) warm.length = 0
+      }
+      const where = `1280×720 JPEG, one worker, ${rounds} rounds in turn`
+      console.log(`\n${name}, a ${kind} face, ${where}\n`)
+      console.log(speedTable(taken))
+    }
+  }
+  await rm(folder, { recursive: true })
+}
+
+/** A set of models in a worker process of its own. */
+type ModelSetWorker = AsyncDisposable & {
+  readonly name: string
+  readonly analyzeImage: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>
+  /** Of the worker so far, in all its threads; NaN where the system does not tell. */
+  readonly cpuMs: () => Promise<number>
+}
+
+/** What a set of models took for a picture in each round, and what it saw. */
+type ModelSetMeasurement = {
+  readonly worker: ModelSetWorker
+  readonly rounds: { readonly ms: number; readonly cpuMs: number }[]
+  readonly analyses: ImageAnalysis[]
+}
+
+async function openModelSetWorker(
+  name: string,
+  modelsFolder: string,
+  set: ModelSet,
+): Promise<ModelSetWorker> {
+  const child = await startWorker({
+    entryModule: new URL('../src/vision/workers/worker.ts', import.meta.url),
+    startOptions: { modelsFolder, modelSet: set, limits },
+    signal: new AbortController().signal,
+    log: createLog('warn'),
+    limits: visionPoolLimits,
+  })
+  return {
+    name,
+    analyzeImage: (picture, look) => child.run({ image: picture, request: look, path: 'picture' }),
+    cpuMs: () => cpuMsOf(child.pid),
+    [Symbol.asyncDispose]: () => child.kill(),
+  }
+}
+
+/** Linux counts the time of a process in hundredths of a second; elsewhere it is not told. */
+async function cpuMsOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The second field is the name in brackets, which may hold blanks; times are 14 and 15.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return 10 * (Number(fields[11]) + Number(fields[12]))
+}
+
+async function measureRound(
+  { worker: eyes, rounds: took, analyses: views }: ModelSetMeasurement,
+  pictures: readonly EncodedImage[],
+  look: AnalysisRequest,
+): Promise<void> {
+  const [startMs, startCpuMs] = [performance.now(), await eyes.cpuMs()]
+  for (let pass = 0; pass < passesPerRound; pass++)
+    for (const picture of pictures) views.push(await eyes.analyzeImage(picture, look))
+  const looked = passesPerRound * pictures.length
+  took.push({
+    ms: (performance.now() - startMs) / looked,
+    cpuMs: ((await eyes.cpuMs()) - startCpuMs) / looked,
+  })
+}
+
+/** Other work on the machine only ever adds time: the best round is told beside the median. */
+function speedTable(taken: readonly ModelSetMeasurement[]): string {
+  const first = taken[0]?.rounds ?? []
+  const stages = Object.keys(
+    taken[0]?.analyses[0]?.timingsMs ?? {},
+  ) as (keyof ImageAnalysis['timingsMs'])[]
+  const rows = taken.map(({ worker: eyes, rounds: took, analyses: views }) => {
+    const ms = took.map((one) => one.ms)
+    const cpuMs = took.map((one) => one.cpuMs)
+    const faster = first.map((one, round) => one.ms / (ms[round] ?? Number.NaN))
+    const cheaper = mean(first.map((one) => one.cpuMs)) / mean(cpuMs)
+    return [
+      eyes.name,
+      (1000 / median(ms)).toFixed(1),
+      (1000 / Math.min(...ms)).toFixed(1),
+      `${median(faster).toFixed(2)}×`,
+      mean(cpuMs).toFixed(1),
+      `${cheaper.toFixed(2)}×`,
+      ...stages.map((stage) => median(views.map(({ timingsMs }) => timingsMs[stage])).toFixed(1)),
+    ]
+  })
+  const heads = ['models', 'images/s (median)', 'best round', 'faster by (median of rounds)']
+  const cpu = ['CPU, ms an image', 'cheaper by']
+  return markdownTable([...heads, ...cpu, ...stages.map((stage) => `${stage}, ms`)], rows)
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

@@ -1,0 +1,128 @@
+import path from 'node:path'
+import { allocate, topUp } from '../../src/billing/ledger.ts'
+import { forkGate } from '../../test/support/gate/fork-gate.ts'
+import { addProject, startGate } from '../../test/support/gate/test-gate.ts'
+import { measure, formatMs, openEchoClient, type LoadResult } from '../support/load.ts'
+import { showProgress, markdownTable } from '../support/table.ts'
+import { clientCount, type ClusterBench } from './cluster-bench.ts'
+
+/** One for all clients, and one for each. */
+const projectCounts = [1, clientCount]
+const nodeCounts = [1, 2, 3]
+
+/**
+ * Gated calls of an action that does nothing, of one project, whose budget and limit are one row each,
+ * and of one project for each client.
+ *
+ * @returns a Markdown table.
+ */
+export async function gatedCallsTable({
+  cluster,
+  folder,
+  measureMs,
+  rounds,
+}: ClusterBench): Promise<string> {
+  const rows: string[][] = []
+  for (const projects of projectCounts) {
+    await using database = await cluster.createDatabase()
+    const places: GateDeployment[] = [
+      { name: 'SQLite', nodes: 1, url: '', folder: path.join(folder, `sqlite-${projects}`) },
+      ...nodeCounts.map((nodes) => ({
+        name: 'PostgreSQL',
+        nodes,
+        url: database.url,
+        folder: path.join(folder, `postgres-${projects}`),
+      })),
+    ]
+    const keys = new Map<string, readonly string[]>()
+    for (const place of places)
+      if (!keys.has(place.url)) keys.set(place.url, await createKeys(place, projects))
+    const loads = new Map<GateDeployment, LoadResult[]>()
+    for (let round = 1; round <= rounds; round++)
+      for (const place of places) {
+        showProgress(`round ${round}: ${place.name}, ${place.nodes} servers, ${projects} projects`)
+        const load = await gatedCalls(place, keys.get(place.url) ?? [], measureMs)
+        loads.set(place, [...(loads.get(place) ?? []), load])
+      }
+    for (const [place, taken] of loads) rows.push(rowOf(place, projects, taken))
+  }
+  return markdownTable(head, rows)
+}
+
+const head = [
+  'database',
+  'servers',
+  'projects',
+  'gated calls/s (best)',
+  'all rounds',
+  'p50 ms',
+  'p99 ms',
+]
+
+type GateDeployment = {
+  readonly name: string
+  readonly nodes: number
+  /** Empty: SQLite in the folder. */
+  readonly url: string
+  readonly folder: string
+}
+
+const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
+
+/** @returns a key for each of so many projects with money enough. */
+async function createKeys(
+  { url, folder }: GateDeployment,
+  projects: number,
+): Promise<readonly string[]> {
+  await using gate = await startGate({
+    dataDir: folder,
+    environment: { ...settings, DATABASE_URL: url },
+  })
+  const keys = [gate.key]
+  const { accountId } = gate.project
+  while (keys.length < projects) {
+    const project = await addProject(gate, `project ${keys.length}`)
+    await gate.database.store.write(async (tx) => {
+      await topUp(tx, accountId, 10n ** 9n, Date.now())
+      await allocate(tx, project, 10n ** 9n, Date.now())
+    })
+    keys.push(project.key)
+  }
+  return keys
+}
+
+async function gatedCalls(
+  place: GateDeployment,
+  keys: readonly string[],
+  measureMs: number,
+): Promise<LoadResult> {
+  await using opened = new AsyncDisposableStack()
+  const { url, folder } = place
+  const environment = { ...settings, DATABASE_URL: url, KEY: keys[0] ?? '' }
+  const starting = Array.from({ length: place.nodes }, async (_, node) =>
+    opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
+  )
+  const nodes = await Promise.all(starting)
+  return await measure(clientCount, measureMs, (worker) =>
+    openEchoClient(nodes[worker % nodes.length]?.url ?? '', keys[worker % keys.length] ?? ''),
+  )
+}
+
+/** Other work on the machine only ever slows: the best round is told beside all. */
+function rowOf(
+  { name, nodes }: GateDeployment,
+  projects: number,
+  loads: readonly LoadResult[],
+): string[] {
+  const best = loads.toSorted((a, b) => b.perS - a.perS)[0]
+  const all = loads.map(({ perS }) => String(Math.round(perS)))
+  return [
+    name,
+    String(nodes),
+    String(projects),
+    String(Math.round(best?.perS ?? 0)),
+    all.join(', '),
+    formatMs(best?.p50Ms ?? 0),
+    formatMs(best?.p99Ms ?? 0),
+  ]
+}

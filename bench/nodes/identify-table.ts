@@ -1,0 +1,150 @@
+import path from 'node:path'
+import { startGallery, imageParams } from '../../test/support/gallery/test-gallery.ts'
+import {
+  killGalleryProcess,
+  startGalleryProcess,
+} from '../../test/support/gallery/gallery-process.ts'
+import { embeddingOf } from '../../test/support/gallery/fake-vision.ts'
+import { openClient } from '../support/http-client.ts'
+import { measure, formatMs, type LoadResult, type LoadClient } from '../support/load.ts'
+import { showProgress, markdownTable } from '../support/table.ts'
+import type { ClusterBench } from './cluster-bench.ts'
+
+const clientCount = 8
+const nodeCounts = [1, 2, 3]
+/** Faces written in one transaction. */
+const batchFaces = 100
+/** As far from the plain look as another photograph of the same person. */
+const probeNoise = 1
+
+type IdentifyDeployment = {
+  readonly name: string
+  readonly search: 'memory' | 'pgvector'
+  readonly nodes: number
+  /** Empty: SQLite in the folder. */
+  readonly url: string
+  readonly folder: string
+}
+
+type IdentifyLoad = LoadResult & { readonly recall: number }
+
+/**
+ * svc.identify in a gallery of so many templates, each of another person in a random direction: an
+ * index finds no neighbourhoods in them, which is its hardest case.
+ *
+ * @returns a Markdown table.
+ */
+export async function identifyTable(bench: ClusterBench, templates: number): Promise<string> {
+  await using database = await bench.cluster.createDatabase()
+  const onPostgres = {
+    name: 'PostgreSQL',
+    url: database.url,
+    folder: path.join(bench.folder, 'pg'),
+  }
+  const sqlite = { name: 'SQLite', url: '', folder: path.join(bench.folder, 'sqlite') }
+  const rows: string[][] = []
+  for (const engine of [sqlite, onPostgres]) {
+    const key = await fillGallery({ ...engine, search: 'memory', nodes: 1 }, templates)
+    const searches = engine === sqlite ? (['memory'] as const) : (['memory', 'pgvector'] as const)
+    for (const search of searches)
+      for (const nodes of engine === sqlite ? [1] : nodeCounts) {
+        showProgress(`${engine.name}, ${search}, ${nodes} servers`)
+        const place = { ...engine, search, nodes }
+        rows.push(rowOf(place, await measureIdentify(place, { key, templates, bench })))
+      }
+  }
+  return markdownTable(head, rows)
+}
+
+const head = ['database', 'servers', 'search', 'identifications/s', 'p50 ms', 'p99 ms', 'recall@1']
+
+/** Remembers so many people. @returns the key of the project. */
+async function fillGallery(place: IdentifyDeployment, templates: number): Promise<string> {
+  const environment = { ...environmentOf(place), LOG_LEVEL: 'warn' }
+  await using service = await startGallery({ dataDir: place.folder, environment })
+  const { store } = service.database
+  const { gallery } = service.openedGallery
+  const owner = await store.findKey(service.key, new Date())
+  if (!owner) throw new Error('the first start made no key')
+  for (let done = 0; done < templates; done += batchFaces) {
+    await store.write(async (tx) => {
+      for (let at = done; at < Math.min(done + batchFaces, templates); at++) {
+        const subject = await gallery.create(tx, owner, { externalId: nameOf(at) })
+        const template = {
+          modelId: 'people@1',
+          vector: embeddingOf({ name: nameOf(at) }),
+          density: 0,
+        }
+        await gallery.addFace(tx, subject, { template, qualityScore: 90 })
+      }
+    })
+    if (done % 5000 === 0) showProgress(`${place.name}: ${done} of ${templates} people`)
+  }
+  return service.key
+}
+
+function nameOf(person: number): string {
+  return `person ${person}`
+}
+
+function environmentOf({ url, search, folder }: IdentifyDeployment): Record<string, string> {
+  return {
+    DATABASE_URL: url,
+    ...(search === 'pgvector' && { SEARCH: search }),
+    MASTER_KEY_FILE: `${folder}.key`,
+    STARTER_CREDIT_MICROS: '1000000000000',
+    GALLERY_TEMPLATES_MAX: '15000000',
+  }
+}
+
+type IdentifyInput = {
+  readonly key: string
+  readonly templates: number
+  readonly bench: ClusterBench
+}
+
+async function measureIdentify(
+  place: IdentifyDeployment,
+  { key, templates, bench }: IdentifyInput,
+): Promise<IdentifyLoad> {
+  await using opened = new AsyncDisposableStack()
+  const environment = environmentOf(place)
+  const starting = Array.from({ length: place.nodes }, async (_, node) => {
+    const folder = node === 0 ? place.folder : `${place.folder}-${node}`
+    const server = await startGalleryProcess(folder, key, { environment })
+    opened.defer(() => killGalleryProcess(server))
+    return server.client.url
+  })
+  const urls = await Promise.all(starting)
+  const found = { right: 0, all: 0 }
+  const open = async (nth: number): Promise<LoadClient> => {
+    const client = await openClient(urls[nth % urls.length] ?? '', key)
+    const once = async (): Promise<void> => {
+      const person = Math.floor(Math.random() * templates)
+      const params = {
+        ...imageParams({ name: nameOf(person), deviation: probeNoise, take: 1 }),
+        maxCandidates: 1,
+      }
+      const answer = await client.post(JSON.stringify({ action: 'svc.identify', params }))
+      if (!answer.startsWith('{"ok":true')) throw new Error(answer)
+      found.all++
+      if (answer.includes(`"externalId":"${nameOf(person)}"`)) found.right++
+    }
+    return { once, close: () => client[Symbol.dispose]() }
+  }
+  const load = await measure(clientCount, bench.measureMs, open)
+  return { ...load, recall: found.right / found.all }
+}
+
+function rowOf({ name, nodes, search }: IdentifyDeployment, searches: IdentifyLoad): string[] {
+  const { perS, p50Ms, p99Ms, recall } = searches
+  return [
+    name,
+    String(nodes),
+    search,
+    perS.toFixed(1),
+    formatMs(p50Ms),
+    formatMs(p99Ms),
+    recall.toFixed(4),
+  ]
+}

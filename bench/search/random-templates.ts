@@ -1,0 +1,81 @@
+import type { TemplateVector } from '../../src/gallery/calibration/score.ts'
+
+export type { TemplateVector }
+
+/** Templates that look like those of faces, in memory that threads share. */
+export type TemplateMatrix = {
+  /** Faces × dimensions. */
+  readonly vectors: Float32Array
+  readonly densities: Float32Array
+}
+
+export const dimensions = 256
+
+/** Mean squared length of a template, of the order of a fused one's. */
+const squaredLength = 2.2
+/** An axis varies e times less than the one so many before it: principal axes fall off so. */
+const axesPerDecay = 40
+
+/** Room for `count` faces. */
+export function allocateTemplates(count: number): TemplateMatrix {
+  return {
+    vectors: new Float32Array(new SharedArrayBuffer(count * dimensions * 4)),
+    densities: new Float32Array(new SharedArrayBuffer(count * 4)),
+  }
+}
+
+/** Fills the room with faces: normal in each axis, less and less varied from the first on. */
+export function fillTemplates({ vectors, densities }: TemplateMatrix): void {
+  const random = normalNumbers(1)
+  const spread = axisDeviations()
+  for (let at = 0; at < vectors.length; at++)
+    vectors[at] = random() * (spread[at % dimensions] ?? 0)
+  for (let at = 0; at < densities.length; at++) densities[at] = -2.4 + random() * 0.15
+}
+
+/**
+ * Probes in turn of somebody in the gallery (as far from his template as another picture of him
+ * is) and of a stranger, whose best match is much harder to find.
+ */
+export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix {
+  const probes = allocateTemplates(count)
+  const random = normalNumbers(2)
+  const spread = axisDeviations()
+  const galleryRows = faces.densities.length
+  for (let probe = 0; probe < count; probe++) {
+    const row = Math.floor(((probe + 0.5) / count) * galleryRows)
+    const kept = probe % 2 === 0 ? 0.8 : 0
+    const noise = Math.sqrt(1 - kept * kept)
+    for (let axis = 0; axis < dimensions; axis++) {
+      const mate = faces.vectors[row * dimensions + axis] ?? 0
+      probes.vectors[probe * dimensions + axis] =
+        mate * kept + random() * (spread[axis] ?? 0) * noise
+    }
+    probes.densities[probe] = -2.4
+  }
+  return probes
+}
+
+/** A copy: a view would take the whole memory with it wherever it goes. */
+export function templateAt({ vectors, densities }: TemplateMatrix, at: number): TemplateVector {
+  const vector = Float32Array.from(vectors.subarray(at * dimensions, (at + 1) * dimensions))
+  return { vector, density: densities[at] ?? 0 }
+}
+
+function axisDeviations(): Float64Array {
+  const variances = Float64Array.from({ length: dimensions }, (_, axis) =>
+    Math.exp(-axis / axesPerDecay),
+  )
+  const sum = variances.reduce((total, variance) => total + variance, 0)
+  return variances.map((variance) => Math.sqrt((variance / sum) * squaredLength))
+}
+
+/** Nearly normal numbers (the sum of four uniform ones), the same ones every time. */
+function normalNumbers(seed: number): () => number {
+  let state = seed
+  const uniform = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+    return state / 2 ** 31
+  }
+  return () => (uniform() + uniform() + uniform() + uniform()) * Math.sqrt(3 / 4)
+}

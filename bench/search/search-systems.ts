@@ -1,0 +1,136 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Worker } from 'node:worker_threads'
+import { openExactSearch, type IndexChange } from '../../src/gallery/search/memory/exact-search.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { dimensions, templateAt, type TemplateMatrix } from './random-templates.ts'
+import type { PeerThreadMessage, PeerThreadInput } from './peer-thread.ts'
+import type { PeerName } from './peers.ts'
+
+/** Somebody who searches a gallery for probes, one after the other. */
+export type SearchSystem = AsyncDisposable & {
+  readonly name: string
+  /** Searches for the probes of these numbers. */
+  readonly search: (wanted: readonly number[]) => Promise<SearchRun>
+  /** The main event loop's delay at work: the worst of its runs' p99, loading included. */
+  readonly delayP99Ms: () => number
+}
+
+/** For each probe the row found and the time it took. */
+export type SearchRun = { readonly rows: readonly number[]; readonly timesMs: readonly number[] }
+
+const galleryId = 'bench'
+const modelId = 'bench'
+const batchChanges = 1_000
+/** Between two looks at the loop; what is measured is how much later it comes than it should. */
+const delayResolutionMs = 1
+
+/** Measures the main event loop's delay while tasks run, each with a monitor of its own. */
+function createLoopDelayMonitor() {
+  const p99sMs = [0]
+  return {
+    during: async <T>(task: () => Promise<T>): Promise<T> => {
+      const monitor = monitorEventLoopDelay({ resolution: delayResolutionMs })
+      monitor.enable()
+      const result = await task()
+      monitor.disable()
+      p99sMs.push(monitor.percentile(99) / 1e6 - delayResolutionMs)
+      return result
+    },
+    worstP99Ms: () => Math.max(...p99sMs),
+  }
+}
+
+export async function openFacegate(
+  threads: number,
+  { faces, probes }: { readonly faces: TemplateMatrix; readonly probes: TemplateMatrix },
+  report: (text: string) => void,
+): Promise<SearchSystem> {
+  const search = openExactSearch({ threads, log: createLog('error') })
+  const delay = createLoopDelayMonitor()
+  const count = faces.densities.length
+  await delay.during(async () => {
+    for (let from = 0; from < count; from += batchChanges) {
+      if (from % 100_000 === 0) report(`loading ${from} of ${count}`)
+      await search.apply(galleryId, changesOf(faces, from))
+    }
+  })
+  const find = async (at: number): Promise<{ row: number; timeMs: number }> => {
+    const probe = templateAt(probes, at)
+    const startMs = performance.now()
+    const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
+    return { row: Number(best?.templateId), timeMs: performance.now() - startMs }
+  }
+  return {
+    name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
+    search: (wanted) =>
+      delay.during(async () => {
+        const found: { row: number; timeMs: number }[] = []
+        for (const at of wanted) found.push(await find(at))
+        return { rows: found.map(({ row }) => row), timesMs: found.map(({ timeMs }) => timeMs) }
+      }),
+    delayP99Ms: delay.worstP99Ms,
+    [Symbol.asyncDispose]: () => search.close(),
+  }
+}
+
+function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
+  const to = Math.min(faces.densities.length, from + batchChanges)
+  return Array.from({ length: to - from }, (_, at): IndexChange => {
+    const row = from + at
+    const vector = faces.vectors.subarray(row * dimensions, (row + 1) * dimensions)
+    const density = faces.densities[row] ?? 0
+    const template = { modelId, subjectId: `s${row}`, groups: [], vector, density }
+    return { sequence: row + 1, templateId: String(row), template }
+  })
+}
+
+/** The peer, or nothing when it is not installed. */
+export async function openPeerThread(
+  start: Required<PeerThreadInput> & { readonly peer: PeerName },
+  report: (text: string) => void,
+): Promise<SearchSystem | undefined> {
+  const worker = startThread(start)
+  const opened = await readResult(worker, report)
+  if (!opened) {
+    await worker.terminate()
+    return undefined
+  }
+  const delay = createLoopDelayMonitor()
+  return {
+    name: start.peer,
+    search: (wanted) =>
+      delay.during(async () => {
+        worker.postMessage(wanted, [])
+        return (await readResult(worker, report)) ?? { rows: [], timesMs: [] }
+      }),
+    delayP99Ms: delay.worstP99Ms,
+    [Symbol.asyncDispose]: async () => void (await worker.terminate()),
+  }
+}
+
+/** Fills the faces in a thread: a million take some seconds. */
+export async function fillTemplatesInThread(faces: TemplateMatrix): Promise<void> {
+  const worker = startThread({ faces })
+  await readResult(worker, () => {})
+  await worker.terminate()
+}
+
+function startThread(workerData: PeerThreadInput): Worker {
+  return new Worker(new URL('./peer-thread.ts', import.meta.url), { workerData })
+}
+
+function readResult(
+  worker: Worker,
+  report: (text: string) => void,
+): Promise<SearchRun | undefined> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: PeerThreadMessage): void => {
+      if ('progress' in message) return report(message.progress)
+      worker.off('message', listen)
+      worker.off('error', reject)
+      resolve('isMissing' in message ? undefined : message)
+    }
+    worker.on('message', listen)
+    worker.on('error', reject)
+  })
+}

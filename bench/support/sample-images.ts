@@ -1,0 +1,55 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import sharp from 'sharp'
+import type { Sharp } from 'sharp'
+
+const demo = path.join(
+  path.dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
+  'demo',
+)
+
+/** The package's own sample photographs: 1920 px wide groups of three to five people. */
+export const groupImages = [1, 2, 3, 4, 5, 6].map((n) => path.join(demo, `sample${n}.jpg`))
+
+/** Windows of the samples with one face each: [sample, left, top, width] at 16:9. */
+const singleFaceRegions = [
+  [1, 1250, 170, 670],
+  [3, 1360, 310, 560],
+  [5, 1320, 340, 600],
+  [6, 40, 440, 600],
+] as const
+
+/** Writes 1280×720 JPEGs of one near face each to a new temporary folder. */
+export function writeOneFaceImages(): Promise<string[]> {
+  return writeImages((window) => window.resize(1280, 720))
+}
+
+/**
+ * Writes 1280×720 JPEGs of one face each that is a third as large, in front of its own picture, blurred
+ * beyond recognition: somebody some metres from the camera.
+ */
+export function writeDistantFaceImages(): Promise<string[]> {
+  return writeImages(async (window) => {
+    const near = await window.resize(426, 240).png().toBuffer()
+    return sharp(near)
+      .resize(1280, 720)
+      .blur(80)
+      .composite([{ input: near, left: 427, top: 240 }])
+  })
+}
+
+async function writeImages(place: (window: Sharp) => Sharp | Promise<Sharp>): Promise<string[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
+  return Promise.all(
+    singleFaceRegions.map(async ([sample, left, top, width], index) => {
+      const height = Math.round((width * 9) / 16)
+      const window = sharp(groupImages[sample - 1]).extract({ left, top, width, height })
+      const picture = await place(window)
+      const file = path.join(folder, `${index}.jpg`)
+      await writeFile(file, await picture.jpeg({ quality: 90 }).toBuffer())
+      return file
+    }),
+  )
+}

@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Client } from 'pg'
+import { createCalibrations, calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
+import { createMasterKeyFile, openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { createDecryptStoredTemplate } from '../../src/gallery/keys/decrypt-stored-template.ts'
+import type { SearchDeps } from '../../src/gallery/search/gallery-search.ts'
+import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
+import { encryptTemplate } from '../../src/gallery/keys/template-encryption.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { openStore } from '../../src/store/database.ts'
+import { recordGalleryChange, createGallery } from '../../src/store/gallery/galleries.ts'
+import { createAccount, createProject } from '../../src/store/tenancy/projects.ts'
+import type { Tx } from '../../src/store/tx.ts'
+import { templateAt, type TemplateMatrix } from '../search/random-templates.ts'
+
+export const modelId = 'dlib-faceres-256@1'
+
+/** Groups by how many of the subjects are in them. */
+export const groupNames = ['1 in 10', '1 in 100'] as const
+
+/** A database with one gallery of faces, each of a subject of its own. */
+export type FilledGallery = AsyncDisposable & {
+  readonly url: string
+  readonly size: number
+  readonly tenant: BenchTenant
+  readonly parts: SearchDeps
+  /** In the table, and in the index of the search. */
+  readonly bytesPerVector: () => Promise<readonly [table: number, index: number]>
+}
+
+type BenchTenant = {
+  readonly accountId: string
+  readonly projectId: string
+  readonly galleryId: string
+}
+
+const batchSubjects = 250
+const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
+
+export async function openFilledGallery(
+  url: string,
+  faces: TemplateMatrix,
+  report: (text: string) => void,
+): Promise<FilledGallery> {
+  await using opened = new AsyncDisposableStack()
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
+  opened.defer(() => rm(folder, { recursive: true }))
+  const store = await openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
+  opened.defer(() => store.close())
+  const keyFile = path.join(folder, 'master.key')
+  createMasterKeyFile(keyFile)
+  const keys = createSubjectKeys(openKeyring(keyFile), Date.now)
+  const accountId = await createAccount(store.db, 'bench', new Date())
+  const project = { accountId, name: 'bench', galleryMode: 'isolated' } as const
+  const { projectId } = await createProject(store.db, project, new Date())
+  const owner = { accountId, projectId, galleryId: projectId }
+  const size = faces.densities.length
+  for (let from = 0; from < size; from += batchSubjects) {
+    report(`storing ${from} of ${size}`)
+    const to = Math.min(size, from + batchSubjects)
+    await store.write((tx) => storeBatch(tx, { keys, tenant: owner, faces }, from, to))
+  }
+  const shipped = calibrationOf(modelId)
+  if (!shipped) throw new Error('the built-in table is gone')
+  const decryptStored = createDecryptStoredTemplate(keys, silentLog)
+  const parts = {
+    store,
+    keys,
+    decryptStored,
+    calibrations: createCalibrations(shipped),
+    log: silentLog,
+  }
+  const held = opened.move()
+  return {
+    url,
+    size,
+    tenant: owner,
+    parts,
+    bytesPerVector: () => bytesPerVector(url, size),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  }
+}
+
+type FillInput = {
+  readonly keys: SearchDeps['keys']
+  readonly tenant: BenchTenant
+  readonly faces: TemplateMatrix
+}
+
+/** As enrolments do it, but many rows at once. */
+async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number): Promise<void> {
+  const { keys, tenant: owner, faces } = storing
+  const { galleryId, accountId: tenantId } = owner
+  const nowUtc = new Date().toISOString()
+  await createGallery(tx, { galleryId, accountId: tenantId })
+  const rows = []
+  for (let at = from; at < to; at++) {
+    const [subjectId, faceId] = [newId(), newId()]
+    const { key, ...wrapped } = await keys.create(tx, { subjectId, galleryId })
+    const place = { tenantId, galleryId, subjectId, faceId, modelId }
+    const sealed = encryptTemplate(key, place, {
+      ...templateAt(faces, at),
+      modelId,
+    })
+    const names = groupNames.filter((name) => at % Number(name.slice('1 in '.length)) === 0)
+    rows.push({ faceId, subjectId, wrapped, sealed, names })
+  }
+  const sequence = await recordGalleryChange(tx, {
+    galleryId,
+    subjects: rows.length,
+    faces: rows.length,
+  })
+  const times = { createdAtUtc: nowUtc, updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc }
+  const named = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
+  const { projectId } = owner
+  const subjects = rows.map(({ subjectId, wrapped }) => ({
+    subjectId,
+    galleryId,
+    projectId,
+    ...named,
+    ...wrapped,
+    ...times,
+  }))
+  await tx.run(tx.build.insertInto('subjects').values(subjects))
+  const facts = { galleryId, sequence, qualityScore: 90, createdAtUtc: nowUtc }
+  const faceRows = rows.map(({ faceId, subjectId }) => ({ ...facts, faceId, subjectId }))
+  await tx.run(tx.build.insertInto('faces').values(faceRows))
+  const templates = rows.map(({ faceId, sealed }) => ({ galleryId, faceId, modelId, sealed }))
+  await tx.run(tx.build.insertInto('templates').values(templates))
+  const members = rows.flatMap(({ subjectId, names }) =>
+    names.map((name) => ({ galleryId, name, subjectId })),
+  )
+  if (members.length > 0) await tx.run(tx.build.insertInto('subjectGroups').values(members))
+}
+
+async function bytesPerVector(url: string, size: number): Promise<readonly [number, number]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ table: number; index: number }>(`select
+    sum(pg_relation_size(oid)) filter (where relkind = 'r')::float8 as table,
+    sum(pg_relation_size(oid)) filter (where relname like '%_near_%')::float8 as index
+    from pg_class where relname like 'vectors_%' and relkind in ('r', 'i')`)
+  await client.end()
+  return [(rows[0]?.table ?? 0) / size, (rows[0]?.index ?? 0) / size]
+}

@@ -1,0 +1,74 @@
+import type {
+  Actions,
+  DeleteSubjectValue,
+  IdentifyParams,
+  IdentifyValue,
+  OneImageActions,
+  UpdateSubjectParams,
+  UpdateSubjectValue,
+  VerifyParams,
+  VerifyValue,
+} from '../contract.ts'
+import type { ActionName, ActionResponse, ItemResult } from './read-envelope.ts'
+import type { CallOptions } from '../options.ts'
+import type { FailureMode, CallResult } from './failure-mode.ts'
+
+export type OneImageCalls<Image, M extends FailureMode> = {
+  readonly [Name in keyof OneImageActions]: (
+    image: Image,
+    params?: Omit<OneImageActions[Name]['params'], 'images'>,
+    options?: CallOptions,
+  ) => CallResult<M, OneImageActions[Name]['value']>
+}
+
+/** The subject that a face is compared with. */
+export type SubjectReference =
+  | { readonly subjectId: string; readonly externalId?: string | undefined }
+  | { readonly externalId: string; readonly subjectId?: undefined }
+
+export type IdentifyOptions = Omit<IdentifyParams, 'images'>
+export type VerifyOptions = Omit<VerifyParams, 'images' | 'mode' | 'subjectId' | 'externalId'>
+export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
+  /** Adds a template, under the guards of enrolment. */
+  readonly image?: Image | undefined
+}
+
+/** The actions. Each call has a `requestId`, so that it is done and charged once. */
+export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls<Image, M> {
+  /** Compare a face with another image, or with a subject of the gallery. Costs 2 units. */
+  readonly verify: (
+    probe: Image,
+    reference: Image | SubjectReference,
+    params?: VerifyOptions,
+    options?: CallOptions,
+  ) => CallResult<M, VerifyValue>
+  /** Search the gallery for the faces of one image, or of up to ten. Costs 2 units an image. */
+  readonly identify: IdentifyMethod<Image, M>
+  /** Change a subject: ids, attributes, groups, templates, expiry. Free without an image. */
+  readonly updateSubject: (
+    subjectId: string,
+    changes: SubjectChanges<Image>,
+    options?: CallOptions,
+  ) => CallResult<M, UpdateSubjectValue>
+  /** Delete a subject for ever; the record of it stays. Free. */
+  readonly deleteSubject: (
+    subjectId: string,
+    options?: CallOptions,
+  ) => CallResult<M, DeleteSubjectValue>
+  /** Any action, with the parameters and results of the wire. */
+  readonly execute: <Name extends ActionName>(
+    action: Name,
+    params: Actions[Name]['params'],
+    options?: CallOptions,
+  ) => CallResult<M, ActionResponse<Actions[Name]['value']>>
+}
+
+export type IdentifyMethod<Image, M extends FailureMode> = {
+  (image: Image, params?: IdentifyOptions, options?: CallOptions): CallResult<M, IdentifyValue>
+  /** One result an image; the call fails only when all of them do. */
+  (
+    images: readonly Image[],
+    params?: IdentifyOptions,
+    options?: CallOptions,
+  ): CallResult<M, readonly ItemResult<IdentifyValue>[]>
+}

@@ -1,0 +1,51 @@
+import type { ActionCalls } from './actions/action-calls.ts'
+import type { Actions } from './contract.ts'
+import { createActionCalls, type ExecuteAction } from './actions/create-action-calls.ts'
+import { throwFailures, returnFailures } from './actions/failure-mode.ts'
+import { readEnvelope, type ActionName } from './actions/read-envelope.ts'
+import { toImageItem, type DescribedImage, type Platform } from './image/to-image-item.ts'
+import { readOptions, type CallOptions, type ClientOptions } from './options.ts'
+import { generateRequestId } from './actions/request-id.ts'
+import { sendWithRetries } from './http/send-with-retries.ts'
+import { createRoutes, type Routes } from './routes.ts'
+
+/** A client of one service under one key. It holds no connection and needs no closing. */
+export interface PlatformClient<Image> extends ActionCalls<Image, 'throw'>, Routes {
+  /** The same actions, whose failures are values; only an abort is still thrown. */
+  readonly try: ActionCalls<Image, 'try'>
+}
+
+/** @throws TypeError that names the option that is wrong. */
+export function createPlatformClient<Source>(
+  options: ClientOptions,
+  platform: Platform<Source>,
+): PlatformClient<Source | DescribedImage<Source>> {
+  const settings = readOptions(options)
+  const execute: ExecuteAction = <Name extends ActionName>(
+    action: Name,
+    params: Actions[Name]['params'],
+    options: CallOptions = {},
+  ) => {
+    const { requestId = generateRequestId(), debug } = options
+    const exchange = {
+      method: 'POST',
+      path: '/v1/face/execute',
+      // Made once: every attempt sends the same request under the same id.
+      body: JSON.stringify({ action, requestId, params, ...(debug && { debug }) }),
+      operation: action,
+      requestId,
+      retryPolicy: 'always',
+      parse: readEnvelope<Actions[Name]['value']>,
+    } as const
+    return sendWithRetries(exchange, settings, options)
+  }
+  const tools = {
+    execute,
+    toImageItem: (image: Source | DescribedImage<Source>) => toImageItem(image, platform),
+  }
+  return Object.freeze({
+    ...createActionCalls({ ...tools, handleResult: throwFailures }),
+    ...createRoutes((exchange, options = {}) => sendWithRetries(exchange, settings, options)),
+    try: Object.freeze(createActionCalls({ ...tools, handleResult: returnFailures })),
+  })
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { cpSync, globSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import path from 'node:path'
+import {
+  commandArgumentsOf,
+  environmentVariablesOf,
+  parseDockerfile,
+  type BuildStage,
+} from './parse-dockerfile.ts'
+
+/**
+ * Runs the steps of the Dockerfile in plain folders, where there is no Docker: what a step needs and
+ * does not have shows here as well. The commands of the last stage are for root and are told, not
+ * run. Then what the image would hold is started, write-protected, and asked.
+ *
+ *   git archive HEAD | tar -x -C <context>; node deploy/run-dockerfile.ts <context> <empty folder>
+ */
+const [context, target] = process.argv.slice(2)
+assert.ok(context && target, 'name the folder of a clean checkout and an empty one')
+assert.notEqual(process.getuid?.(), 0, 'the image does not run as root, and neither does this')
+
+const includedPaths: readonly string[] =
+  readFileSync(path.join(context, '.dockerignore'), 'utf8').match(/^!.+$/gmu) ?? []
+const stages = parseDockerfile(readFileSync(path.join(context, 'deploy/Dockerfile'), 'utf8'))
+const finalStage = stages.at(-1)
+assert.ok(finalStage)
+for (const stage of stages) build(stage)
+printSizes(rootOf(finalStage))
+await checkServer(finalStage)
+
+function rootOf(stage: BuildStage): string {
+  return path.join(target ?? '', stage.name ?? 'image')
+}
+
+function build(stage: BuildStage): void {
+  const root = rootOf(stage)
+  let folder = root
+  for (const { name, options, text } of stage.instructions) {
+    if (name === 'WORKDIR') {
+      folder = path.join(root, text)
+      mkdirSync(folder, { recursive: true })
+    } else if (name === 'COPY') copy(text.split(/\s+/u), folder, options['from'])
+    else if (name === 'RUN' && stage === finalStage) console.log(`not run, it is for root: ${text}`)
+    else if (name === 'RUN') run(text, folder)
+  }
+}
+
+function copy(names: readonly string[], folder: string, from: string | undefined): void {
+  const origin = from === undefined ? (context ?? '') : path.join(target ?? '', from)
+  const to = names.at(-1) ?? '.'
+  for (const name of names.slice(0, -1)) {
+    assert.ok(
+      from !== undefined || includedPaths.includes(`!${name}`),
+      `.dockerignore holds ${name} back`,
+    )
+    const place = to.endsWith('/') ? path.join(to, path.basename(name)) : to
+    cpSync(path.join(origin, name), path.join(folder, place), {
+      recursive: true,
+      verbatimSymlinks: true,
+    })
+  }
+}
+
+function run(command: string, cwd: string): void {
+  const beganMs = performance.now()
+  const { status } = spawnSync('sh', ['-ec', command], { cwd, stdio: 'inherit' })
+  assert.equal(status, 0, `failed: ${command}`)
+  console.log(`${Math.round(performance.now() - beganMs)} ms  ${command}`)
+}
+
+function printSizes(root: string): void {
+  const app = path.join(root, 'app')
+  const parts = [...globSync('*', { cwd: app }), 'node_modules/*/', 'node_modules/@*/*/']
+    .flatMap((part) => (part.includes('*') ? globSync(part, { cwd: app }) : [part]))
+    .map((part) => ({ part, bytes: sizeBytesOf(path.join(app, part)) }))
+    .filter(({ bytes }) => bytes > 1e6)
+  for (const { part, bytes } of parts) console.log(`${(bytes / 1e6).toFixed(1)} MB  ${part}`)
+  console.log(`${(sizeBytesOf(app) / 1e6).toFixed(1)} MB on top of ${finalStage?.image}`)
+}
+
+function sizeBytesOf(place: string): number {
+  if (!lstatSync(place).isDirectory()) return lstatSync(place).size
+  const files = globSync('**/*', { cwd: place, withFileTypes: true })
+  return files
+    .filter((file) => file.isFile())
+    .reduce((sum, file) => sum + lstatSync(path.join(file.parentPath, file.name)).size, 0)
+}
+
+/** Starts the image's command on a write-protected tree, and asks it what a first user would. */
+async function checkServer({ instructions: steps }: BuildStage): Promise<void> {
+  const app = path.join(rootOf({ instructions: steps, image: '', name: undefined }), 'app')
+  execFileSync('chmod', ['-R', 'a-w', app])
+  const { MODELS_DIR = '', ...image } = environmentVariablesOf(steps)
+  const env = {
+    PATH: process.env['PATH'],
+    ...image,
+    MODELS_DIR: path.join(app, path.relative('/app', MODELS_DIR)),
+    DATA_DIR: path.join(target ?? '', 'data'),
+    PORT: String(await freePort()),
+  }
+  const [command = '', ...args] = commandArgumentsOf(steps.find(({ name }) => name === 'CMD'))
+  const beganMs = performance.now()
+  const server = spawn(command, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const printed = await waitUntilListening(server)
+  assert.doesNotMatch(printed, /converted model/u, 'a start converts nothing')
+  console.log(`listens after ${Math.round(performance.now() - beganMs)} ms`)
+  const key = /fsk_live_\S+/u.exec(printed)?.[0] ?? ''
+  await smokeTest(`http://127.0.0.1:${env.PORT}`, key, app)
+  const [health = '', ...healthArgs] = commandArgumentsOf(
+    steps.find(({ name }) => name === 'HEALTHCHECK'),
+  )
+  assert.equal(spawnSync(health, healthArgs, { env, stdio: 'inherit' }).status, 0, 'healthy')
+  server.kill('SIGTERM')
+  const [code] = await new Promise<unknown[]>((resolve) =>
+    server.once('exit', (...how) => resolve(how)),
+  )
+  assert.equal(code, 0, 'it ends when it is told to')
+  assert.equal(spawnSync(health, healthArgs, { env }).status, 1, 'not healthy when it is gone')
+  console.log('serves, is healthy, and ends when it is told to')
+}
+
+async function smokeTest(url: string, key: string, app: string): Promise<void> {
+  const page = await fetch(url)
+  assert.match(await page.text(), /<script/u, 'the console is there')
+  const photograph = path.join(app, 'node_modules/@vladmandic/face-api/demo/sample1.jpg')
+  const image = {
+    kind: 'image',
+    contentType: 'image/jpeg',
+    bytes: readFileSync(photograph, 'base64'),
+  }
+  const called = await fetch(`${url}/v1/face/execute`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ action: 'svc.detect', params: { images: [image] } }),
+  })
+  const text = await called.text()
+  assert.match(text, /"faceCount":3/u)
+  console.log('svc.detect finds three faces')
+}
+
+async function waitUntilListening(server: ChildProcess): Promise<string> {
+  let printed = ''
+  for await (const chunk of server.stdout?.setEncoding('utf8') ?? []) {
+    printed += String(chunk)
+    if (printed.includes('/docs')) return printed
+  }
+  throw new Error(`it did not start: ${printed}`)
+}
+
+function freePort(): Promise<number> {
+  const probe = createServer()
+  return new Promise((resolve) =>
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    }),
+  )
+}

@@ -1,0 +1,72 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { z } from 'zod'
+
+/** One picture to enroll. */
+export type ImportEntry = {
+  readonly file: string
+  readonly externalId: string
+  readonly displayName?: string | undefined
+  readonly groups: readonly string[]
+}
+
+/** @throws Error when the source is not there or holds no picture. */
+export async function listImportEntries(source: string): Promise<ImportEntry[]> {
+  const isFolder = (await stat(source)).isDirectory()
+  const entries = isFolder ? await entriesInFolder(source) : await entriesInList(source)
+  if (entries.length === 0) throw new Error(`${source} holds no pictures`)
+  return entries
+}
+
+const isImageFile = (name: string): boolean => /\.(jpe?g|png)$/iu.test(name)
+
+/** A picture in a folder of its own shows who the folder is named after; others name themselves. */
+async function entriesInFolder(folder: string): Promise<ImportEntry[]> {
+  const names = await readdir(folder, { recursive: true })
+  return names
+    .filter(isImageFile)
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((name) => {
+      const [person = '', ...inside] = name.split(path.sep)
+      const externalId = inside.length > 0 ? person : path.parse(person).name
+      return { file: path.join(folder, name), externalId, groups: [] }
+    })
+}
+
+/** `subject` is what CompreFace calls the externalId. */
+const entrySchema = z
+  .object({
+    file: z.string().min(1),
+    externalId: z.string().min(1).optional(),
+    subject: z.string().min(1).optional(),
+    displayName: z.string().optional(),
+    groups: z.string().default(''),
+  })
+  .transform(({ externalId, subject, ...rest }, context) => {
+    const id = externalId ?? subject
+    if (id !== undefined) return { ...rest, externalId: id }
+    context.addIssue('the column externalId (or subject) is missing')
+    return z.NEVER
+  })
+
+const entriesSchema = z.array(entrySchema)
+
+async function entriesInList(list: string): Promise<ImportEntry[]> {
+  const lines: unknown = parse(await readFile(list, 'utf8'), {
+    columns: true,
+    bom: true,
+    trim: true,
+  })
+  const result = entriesSchema.safeParse(lines)
+  if (!result.success) {
+    const [issue] = result.error.issues
+    throw new Error(`${list}: row ${Number(issue?.path[0] ?? 0) + 1}: ${issue?.message ?? ''}`)
+  }
+  return result.data.map(({ file, externalId, displayName, groups }) => ({
+    file: path.resolve(path.dirname(list), file),
+    externalId,
+    displayName: displayName === '' ? undefined : displayName,
+    groups: groups.split(/\s+/u).filter(Boolean),
+  }))
+}

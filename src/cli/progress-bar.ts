@@ -1,0 +1,20 @@
+/** Progress on one line of standard error where that is a terminal; every tenth elsewhere. */
+export function createProgressBar(unit: string): {
+  readonly update: (done: number, total: number) => void
+  readonly end: () => void
+} {
+  const { stderr } = process
+  const width = 30
+  return {
+    update: (done, total) => {
+      const share = total === 0 ? 1 : done / total
+      const bar = '█'.repeat(Math.round(share * width)).padEnd(width, '░')
+      const text = `${bar} ${done} of ${total} ${unit}`
+      if (stderr.isTTY) stderr.write(`\r\u001B[K${text}`)
+      else if (done === total || done % Math.ceil(total / 10) === 0) stderr.write(`${text}\n`)
+    },
+    end: () => {
+      if (stderr.isTTY) stderr.write('\n')
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
+import type { Caller } from '../../actions/action.ts'
+import type { Gallery } from '../../gallery/gallery.ts'
+import { ActionError } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/ids.ts'
+import { mapSequential } from '../../lib/map-sequential.ts'
+import type { Tx } from '../../store/tx.ts'
+import { defineJsonRoute } from '../json-route.ts'
+import { deleteAllSubjects, deleteAllPermissions } from './delete-all-subjects.ts'
+import { readQuery, subjectQuery } from '../input/query.ts'
+import { findSubjectByName, subjectName } from './subject-name.ts'
+
+/** Deletes one face; the subject with its last one. */
+export const deleteFace = defineJsonRoute({
+  method: 'DELETE',
+  path: '/api/v1/recognition/faces/:image_id',
+  permissions: ['svc.deleteSubject'],
+  query: () => undefined,
+  run: ({ pathParams: parts, caller, services: { gallery } }) => ({
+    effect: async (tx) => {
+      await gallery.lock(tx, caller.galleryId, 'alone')
+      return {
+        body: (await removeFace(gallery, tx, caller, parts['image_id'])) ?? subjectNotFound(),
+      }
+    },
+    afterCommit: () => gallery.purge(caller.galleryId),
+  }),
+})
+
+const facesMax = 200
+
+/** Deletes faces; ids of nobody's are left out of the answer. */
+export const deleteFaceList = defineJsonRoute({
+  method: 'POST',
+  path: '/api/v1/recognition/faces/delete',
+  permissions: ['svc.deleteSubject'],
+  query: () => undefined,
+  body: z.array(z.guid()).min(1).max(facesMax),
+  run: ({ body: faceIds, caller, services: { gallery } }) => ({
+    effect: async (tx) => {
+      await gallery.lock(tx, caller.galleryId, 'alone')
+      const removed = await mapSequential(faceIds, (faceId) =>
+        removeFace(gallery, tx, caller, faceId),
+      )
+      return { body: removed.filter((face) => face !== undefined) }
+    },
+    afterCommit: () => gallery.purge(caller.galleryId),
+  }),
+})
+
+/** Deletes all faces of a subject, and so the subject; without the parameter, everybody. */
+export const deleteFaces = defineJsonRoute({
+  method: 'DELETE',
+  path: '/api/v1/recognition/faces',
+  permissions: (name) => (name === undefined ? deleteAllPermissions : ['svc.deleteSubject']),
+  query: optionalSubject,
+  run: async (call) => {
+    const { query: name, caller, services } = call
+    const { gallery } = services
+    if (name === undefined)
+      return deleteAllSubjects(call, (records) =>
+        records.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0),
+      )
+    return {
+      effect: async (tx) => {
+        await gallery.lock(tx, caller.galleryId, 'alone')
+        const found = await findSubjectByName(services, tx, caller, name)
+        return { body: { deleted: found ? (await gallery.remove(tx, found)).embeddingCount : 0 } }
+      },
+      afterCommit: () => gallery.purge(caller.galleryId),
+    }
+  },
+})
+
+/** An empty name is a mistake of the caller's, not everybody. */
+function optionalSubject(query: URLSearchParams): string | undefined {
+  if (!query.has('subject')) return undefined
+  if (query.get('subject')?.trim() === '')
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'subject: must not be empty; leave it out for everybody',
+    )
+  return readQuery(subjectQuery, query).subject
+}
+
+async function removeFace(
+  gallery: Gallery,
+  tx: Tx,
+  { galleryId }: Caller,
+  faceId: string | undefined,
+) {
+  if (!isUuid(faceId)) return undefined
+  const [face] = await gallery.listFaces(tx, { galleryId, faceId, limit: 1 })
+  const subject = face && (await gallery.find(tx, galleryId, face))
+  if (!subject) return undefined
+  const { subjectId } = subject
+  const isLast = (await gallery.listFaces(tx, { galleryId, subjectId, limit: 2 })).length === 1
+  if (isLast) await gallery.remove(tx, subject)
+  else await gallery.update(tx, subject, { removeFaceIds: [faceId] })
+  return { image_id: face.faceId, subject: subjectName(subject) }
+}

@@ -1,0 +1,46 @@
+import { callsChart, latencyChart, scoresChart, spendChart } from './analytics/charts.ts'
+import { checkDeletions, deletionsCsv, listDeletions } from './pages/deletions.ts'
+import { previewGalleryMode } from './pages/gallery-mode.ts'
+import { countGroup, listAllGroups, removeGroup } from './pages/groups.ts'
+import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys.ts'
+import { getCall, listLog, logCsv } from './pages/log.ts'
+import { getModels } from './pages/models.ts'
+import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/ledger.ts'
+import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/money.ts'
+import { getOverview } from './analytics/overview.ts'
+import { listActions, listErrors, runPlaygroundCall } from './pages/playground.ts'
+import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
+import type { ConsoleRoute } from './server/route.ts'
+import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
+import { setUp } from './auth/setup.ts'
+import {
+  editSubject,
+  getSubject,
+  listSubjects,
+  removeFace,
+  removeSubject,
+} from './pages/subjects.ts'
+import { getSystem } from './pages/system.ts'
+import { auditCsv, editUser, resendInvite, inviteUser, listAudit, listTeam } from './pages/team.ts'
+
+/** The routes of the console, page by page. */
+const routesByPage: readonly (readonly ConsoleRoute[])[] = [
+  [getSession, setUp, signIn, signOut, changePassword],
+  [getOverview],
+  [listProjects, addProject, getProject, editProject, previewGalleryMode],
+  [listKeys, addKey, revokeKeyById, listPermissions],
+  [listActions, listErrors, runPlaygroundCall],
+  [listSubjects, getSubject, editSubject, removeSubject, removeFace],
+  [listAllGroups, countGroup, removeGroup],
+  [listDeletions, deletionsCsv, checkDeletions],
+  [listLog, logCsv, getCall],
+  [callsChart, latencyChart, scoresChart, spendChart],
+  [getMoney, topUpWallet, allocateBudget, setUnitPrice],
+  [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
+  [getModels],
+  [listTeam, inviteUser, resendInvite, editUser, listAudit, auditCsv],
+  [getSystem],
+]
+
+/** Every route of the console. */
+export const consoleRoutes: readonly ConsoleRoute[] = routesByPage.flat()

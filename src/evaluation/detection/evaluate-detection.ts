@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { iou, type Rect } from '../../vision/image/geometry.ts'
+import type { BoundingBox, EncodedImage, ImageAnalysis } from '../../vision/image-analysis.ts'
+import { readLabels } from '../read-labels.ts'
+
+/** One labelled picture and what was found in it. */
+export type DetectionRow = {
+  readonly file: string
+  readonly labelled: number
+  readonly found: number
+  /** Labelled boxes, and how many of them a found box covers; both 0 where only counts are known. */
+  readonly boxes: number
+  readonly boxesFound: number
+  /** Found boxes that cover no labelled one; where only counts are known, faces beyond the count. */
+  readonly falsePositives: number
+}
+
+export type DetectionReport = {
+  readonly rows: readonly DetectionRow[]
+  readonly pictures: number
+  readonly boxRecall: number | null
+  readonly falsePositivesPerImage: number
+  readonly exactCounts: number
+  readonly countsWithinOne: number
+  readonly countMeanAbsoluteError: number
+}
+
+/** A found box is right when it overlaps a labelled one at least this much. */
+const iouMin = 0.3
+
+export type ImageAnalyzer = (picture: EncodedImage) => Promise<ImageAnalysis>
+
+/**
+ * Measures detection on a folder with `labels.csv`: columns `file`, `face_count` and, optionally,
+ * `boxes` (left, top, width, height in pixels for each face, whatever stands between the numbers).
+ */
+export async function evaluateDetection(
+  folder: string,
+  look: ImageAnalyzer,
+  onProgress: (done: number, total: number) => void,
+): Promise<DetectionReport> {
+  const labels = await readLabels(folder, ['file', 'face_count'])
+  let done = 0
+  const rows = await Promise.all(
+    labels.map(async ({ file = '', face_count: count = '', boxes = '' }) => {
+      const view = await look(await readImage(path.join(folder, file)))
+      onProgress(++done, labels.length)
+      return compareBoxes(file, Number(count), parseBoxes(boxes), view)
+    }),
+  )
+  return summarize(rows)
+}
+
+export async function readImage(file: string): Promise<EncodedImage> {
+  const bytes = await readFile(file)
+  return {
+    bytes: bytes.toString('base64'),
+    contentType: bytes[0] === 0x89 ? 'image/png' : 'image/jpeg',
+  }
+}
+
+function parseBoxes(text: string): Rect[] {
+  const numbers = (text.match(/-?\d+(?:\.\d+)?/gu) ?? []).map(Number)
+  return Array.from({ length: Math.floor(numbers.length / 4) }, (_, index) => {
+    const [x = 0, y = 0, width = 0, height = 0] = numbers.slice(4 * index, 4 * index + 4)
+    return { x, y, width, height }
+  })
+}
+
+function rectOf({ left, top, width, height }: BoundingBox): Rect {
+  return { x: left, y: top, width, height }
+}
+
+function compareBoxes(
+  file: string,
+  labelled: number,
+  boxes: readonly Rect[],
+  view: ImageAnalysis,
+): DetectionRow {
+  const found = view.faces.length
+  const free = view.faces.map(({ boundingBox }) => rectOf(boundingBox))
+  let boxesFound = 0
+  for (const box of boxes) {
+    const at = free.findIndex((candidate) => iou(candidate, box) >= iouMin)
+    if (at === -1) continue
+    free.splice(at, 1)
+    boxesFound++
+  }
+  const falsePositives = boxes.length > 0 ? free.length : Math.max(0, found - labelled)
+  return { file, labelled, found, boxes: boxes.length, boxesFound, falsePositives }
+}
+
+function summarize(rows: readonly DetectionRow[]): DetectionReport {
+  const sum = (of: (row: DetectionRow) => number): number =>
+    rows.reduce((total, row) => total + of(row), 0)
+  const error = (row: DetectionRow): number => Math.abs(row.found - row.labelled)
+  const boxes = sum((row) => row.boxes)
+  return {
+    rows,
+    pictures: rows.length,
+    boxRecall: boxes > 0 ? sum((row) => row.boxesFound) / boxes : null,
+    falsePositivesPerImage: sum((row) => row.falsePositives) / rows.length,
+    exactCounts: rows.filter((row) => error(row) === 0).length,
+    countsWithinOne: rows.filter((row) => error(row) <= 1).length,
+    countMeanAbsoluteError: sum(error) / rows.length,
+  }
+}

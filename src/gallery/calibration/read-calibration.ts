@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Calibration } from './similarity.ts'
+
+/**
+ * Reads a table of similarities that `facegate evaluate verification --calibrate` wrote.
+ *
+ * @throws Error naming the file, and the path in it, when it is missing or no such table.
+ */
+export async function readCalibration(place: string): Promise<Calibration> {
+  const text = await readFile(place, 'utf8').catch((cause: unknown) => {
+    throw new Error(`cannot read the table of similarities ${place}`, { cause })
+  })
+  const result = calibrationSchema.safeParse(parseJson(text))
+  if (result.success) return result.data
+  const faults = result.error.issues.map(
+    ({ path, message }) => `${path.map(String).join('.') || 'the whole'}: ${message}`,
+  )
+  throw new Error(`${place} is no table of similarities: ${faults.join('; ')}`)
+}
+
+const count = z.int().min(0)
+
+const calibrationSchema = z.strictObject({
+  modelId: z.string(),
+  set: z.string(),
+  measuredOn: z.string(),
+  people: count,
+  pictures: count,
+  impostorPairs: count,
+  genuinePairs: count,
+  method: z.string(),
+  points: z
+    .array(
+      z.strictObject({
+        fmr: z.number().positive().max(1),
+        score: z.number(),
+        source: z.enum(['counted', 'extrapolated']),
+      }),
+    )
+    .min(1)
+    .refine((points) => isRising(points.map(({ score }) => score)), 'scores must rise')
+    .refine((points) => isRising(points.map(({ fmr }) => -fmr)), 'rates must fall'),
+  lowestScore: z.number(),
+  identicalScore: z.number(),
+})
+
+function isRising(values: readonly number[]): boolean {
+  return values.every((value, index) => index === 0 || value >= (values[index - 1] ?? value))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+import { constants } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { z } from 'zod'
+import {
+  isNextInChain,
+  type ChainedDeletion,
+  type DeletionChainHead,
+} from '../../store/gallery/deletion-chain.ts'
+
+/** What a file of deletion records ends with. */
+export type DeletionsFileEnd = {
+  readonly records: number
+  /** Up to the end of its last whole line. */
+  readonly bytes: number
+  readonly ends: ReadonlyMap<string, DeletionChainHead>
+}
+
+/**
+ * Reads a file of deletion records, a line of JSON each, as they were exported. Each is held against
+ * the hash of the one before it of the same account. A last line without an end was being written
+ * when something was cut off, and is left out.
+ *
+ * @throws Error that names the line that is not such a record, or does not follow.
+ */
+export async function readDeletionsFile(
+  file: string,
+  onRecord: (row: ChainedDeletion) => Promise<void> | void = () => {},
+): Promise<DeletionsFileEnd> {
+  const ends = new Map<string, DeletionChainHead>()
+  let records = 0
+  let bytes = 0
+  await using handle = await open(file, 'r')
+  for await (const line of wholeLines(handle)) {
+    records++
+    const row = parseLine(line, `line ${records} of ${file}`)
+    if (!isNextInChain(ends.get(row.tenantId), row))
+      throw new Error(`line ${records} of ${file} does not follow the record before it`)
+    ends.set(row.tenantId, row)
+    bytes += line.length + 1
+    await onRecord(row)
+  }
+  return { records, bytes, ends }
+}
+
+/** Makes the file if need be, for its owner alone. */
+export async function openDeletionsFile(file: string): Promise<FileHandle> {
+  return open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+}
+
+export function formatDeletionLine(row: ChainedDeletion): string {
+  return `${JSON.stringify({ ...row, rowHash: Buffer.from(row.rowHash).toString('hex') })}\n`
+}
+
+const lineFeed = 0x0a
+
+/** Lines without their ends, in bytes: where the last whole one ends must be known exactly. */
+async function* wholeLines(handle: FileHandle): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of handle.createReadStream({ autoClose: false, start: 0 })) {
+    // A stream without an encoding gives bytes.
+    rest = Buffer.concat([rest, chunk as Buffer])
+    for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed)) {
+      yield rest.subarray(0, end)
+      rest = rest.subarray(end + 1)
+    }
+  }
+}
+
+const recordSchema = z.strictObject({
+  deletionId: z.string().min(1),
+  galleryId: z.string().min(1),
+  tenantId: z.string(),
+  subjectId: z.string().min(1),
+  groups: z.string(),
+  externalId: z.string().nullable(),
+  embeddingCount: z.int().min(0),
+  deletedAtUtc: z.string(),
+  rowHash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/u)
+    .transform((hex) => Buffer.from(hex, 'hex')),
+})
+
+function parseLine(line: Buffer, where: string): ChainedDeletion {
+  try {
+    return recordSchema.parse(JSON.parse(line.toString('utf8')))
+  } catch (cause) {
+    throw new Error(`${where} is not a deletion record`, { cause })
+  }
+}

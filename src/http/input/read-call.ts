@@ -1,0 +1,100 @@
+import type { Action } from '../../actions/action.ts'
+import { ActionError, HttpError } from '../../lib/errors.ts'
+import { isUuid, newId } from '../../lib/ids.ts'
+import { readBody } from './read-body.ts'
+import type { HttpRequest } from '../route.ts'
+import { parseJson, type JsonLimits } from './parse-json.ts'
+
+/** A call whose envelope was understood; its `params` are for the action to check. */
+export type ParsedCall = {
+  readonly action: Action
+  readonly params: unknown
+  readonly debug: boolean
+  readonly permissions: readonly string[]
+}
+
+export type ActionsByName = ReadonlyMap<string, Action>
+
+const envelopeFields = new Set(['action', 'requestId', 'params', 'debug'])
+
+/** The names that an answer repeats. */
+export type EchoedFields = { readonly requestId: string; readonly action: string }
+
+export type ReadCallOptions = {
+  readonly actions: ActionsByName
+  readonly bodyBytesMax: number
+  readonly jsonLimits: JsonLimits
+}
+
+/** A request as far as it could be understood; what is wrong about it is for the gate to tell. */
+export async function readCall(
+  request: HttpRequest,
+  { actions, bodyBytesMax, jsonLimits: json }: ReadCallOptions,
+): Promise<{
+  readonly echo: EchoedFields
+  readonly asked: ParsedCall | { readonly error: unknown }
+}> {
+  let echo: EchoedFields = { requestId: newId(), action: '' }
+  try {
+    const version = request.headers['x-api-version'] ?? '1'
+    if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1.')
+    const body = parseJson(await readBody(request, bodyBytesMax), json)
+    echo = readEchoedFields(body)
+    return { echo, asked: parseCall(body, actions) }
+  } catch (error) {
+    return { echo, asked: { error } }
+  }
+}
+
+/** What an answer echoes, whatever else is wrong with the call. */
+function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields {
+  const { requestId, action } = body
+  return {
+    requestId: isUuid(requestId) ? requestId : newId(),
+    action: typeof action === 'string' ? action.toWellFormed() : '',
+  }
+}
+
+/** @throws ActionError INVALID_REQUEST with one item for everything wrong with the envelope. */
+function parseCall(
+  body: Readonly<Record<string, unknown>>,
+  actionsByName: ActionsByName,
+): ParsedCall {
+  const { params, debug = false } = body
+  const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
+  const problems = Object.keys(body)
+    .filter((field) => !envelopeFields.has(field))
+    .map((field) => `${field.slice(0, 64)}: unknown field`)
+  if (!action) problems.push(`action: must be one of ${[...actionsByName.keys()].join(', ')}`)
+  if (body['requestId'] !== undefined && !isUuid(body['requestId']))
+    problems.push('requestId: must be a UUID')
+  if (typeof params !== 'object' || params === null || Array.isArray(params))
+    problems.push('params: must be an object')
+  if (typeof debug !== 'boolean') problems.push('debug: must be true or false')
+  problems.push(...findUnstorable(params, 'params'))
+  if (!action || typeof debug !== 'boolean' || problems.length > 0)
+    throw new ActionError('INVALID_REQUEST', problems)
+  const permissions = debug ? [action.name, 'debug'] : [action.name]
+  return { action, params, debug, permissions }
+}
+
+/**
+ * Texts and numbers that JSON can say and a database cannot store: NUL, half surrogate pairs, and
+ * numbers beyond the largest double.
+ */
+function findUnstorable(value: unknown, path: string): string[] {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) return [`${path}: must not contain NUL`]
+    return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
+  }
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? [] : [`${path}: must be a finite number`]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...findUnstorable(key, `${path} (a key)`),
+    ...findUnstorable(
+      inner,
+      Array.isArray(value) ? `${path}[${key}]` : `${path}.${key.slice(0, 64)}`,
+    ),
+  ])
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { Action } from '../../actions/action.ts'
+import { allActions } from '../../actions/all-actions.ts'
+import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
+import { errorTable } from '../../lib/errors.ts'
+import { describeType } from './describe-type.ts'
+import { toOpenApiPath } from './rest-paths.ts'
+import { restRoutes } from '../routes/rest-routes.ts'
+
+/** The documentation page, made of the same records as the service itself. */
+export function docsPage(version: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Facegate API</title>
+<style>${style}</style>
+</head>
+<body><main>
+<h1>Facegate <small>${escape(version)}</small></h1>
+<p>One endpoint, <code>POST /v1/face/execute</code>, with your key in <code>X-Api-Key</code>. The
+<code>action</code> of the body says what to do. The machine-readable form of this page is
+<a href="/v1/openapi.json">openapi.json</a>.</p>
+<p>Answers of an action are HTTP 200 with <code>ok</code>; when it is false, <code>errors</code> tells
+why. Anything else is a status with <code>{"detail"}</code>.</p>
+<h2>Actions</h2>
+${allActions.map(actionSection).join('\n')}
+<h2>Routes</h2>
+<p>These answer plain JSON under real statuses, with the same key and rate limit, free of charge.</p>
+${routesTable()}
+<h2 id="errors">Errors</h2>
+${errorsTable()}
+</main></body></html>`
+}
+
+function actionSection(action: Action): string {
+  const price = action.price(1)
+  return `<section id="${action.name}">
+<h3>${action.name}</h3>
+<p>${escape(action.summary)} ${price === 0 ? 'Free.' : `Costs ${price} unit${price === 1 ? '' : 's'} when ok.`}</p>
+<h4>params</h4>
+${paramsTable(action)}
+<h4>value</h4>
+<pre>${escape(JSON.stringify(action.example.value, undefined, 2))}</pre>
+<p>Own errors: ${action.errors.map((code) => `<a href="#errors"><code>${code}</code></a>`).join(', ')}</p>
+</section>`
+}
+
+function paramsTable(action: Action): string {
+  const { properties, required } = toParamsSchema(action)
+  const rows = Object.entries(properties).map(([name, field]) => [
+    `<code>${name}</code>${required.includes(name) ? ' *' : ''}`,
+    escape(describeType(field)),
+    field.default === undefined ? '' : `<code>${escape(JSON.stringify(field.default))}</code>`,
+    escape(field.description ?? ''),
+  ])
+  return table(['field (* required)', 'type', 'default', ''], rows)
+}
+
+function errorsTable(): string {
+  return table(
+    ['code', 'HTTP', 'when', 'what to do'],
+    Object.entries(errorTable).map(([code, { status, condition, remedy }]) => [
+      `<code>${code}</code>`,
+      String(status),
+      escape(condition),
+      escape(remedy),
+    ]),
+  )
+}
+
+function routesTable(): string {
+  return table(
+    ['route', 'permission', '', 'parameters'],
+    restRoutes.map(({ method, path, permission, summary, query }) => [
+      `<code>${method} ${escape(toOpenApiPath(path))}</code>`,
+      `<code>${permission}</code>`,
+      escape(summary),
+      Object.keys(z.toJSONSchema(query, { io: 'input' }).properties ?? {})
+        .map((name) => `<code>${name}</code>`)
+        .join(', '),
+    ]),
+  )
+}
+
+/** Cells are HTML already. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[], tag: 'td' | 'th'): string =>
+    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
+  return `<table>${line(head, 'th')}\n${rows.map((cells) => line(cells, 'td')).join('\n')}</table>`
+}
+
+function escape(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+  }
+  return text.replaceAll(/[&<>"]/gu, (character) => names[character] ?? character)
+}
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid #8884; }
+pre { overflow: auto; padding: 1rem; background: #8881; border-radius: .5rem; }
+code { font-size: .92em; }
+section { border-top: 1px solid #8884; }
+small { font-weight: normal; opacity: .6; }`

@@ -1,0 +1,13 @@
+import { listDeletions } from './deletions.ts'
+import { deleteGroup, listGroups } from './groups.ts'
+import type { RestRoute } from './rest-route.ts'
+import { getSubject, listSubjects } from './subjects.ts'
+
+/** The routes behind the key, in the order of the documentation. */
+export const restRoutes: readonly RestRoute[] = [
+  listSubjects,
+  getSubject,
+  listGroups,
+  deleteGroup,
+  listDeletions,
+]

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { builtinPack } from './builtin-pack.ts'
+import type { BuiltinModel } from './builtin-model.ts'
+import { sizeOf } from '../convert/onnx/layout.ts'
+
+const entries: readonly BuiltinModel[] = Object.values(builtinPack.models)
+const { face_expression: expression, emotion } = builtinPack.models
+
+test('every model stands under its own name and has a file of its own', () => {
+  assert.deepEqual(
+    entries.map(({ id }) => id),
+    Object.keys(builtinPack.models),
+  )
+  assert.equal(new Set(entries.map(({ artifact: product }) => product.file)).size, entries.length)
+})
+
+test('every checksum is a sha256', () => {
+  for (const { source, artifact: product } of entries)
+    for (const { sha256 } of [source.manifest, source.weights, product])
+      assert.match(sha256, /^[0-9a-f]{64}$/u)
+})
+
+test('every output has its golden values, and a tolerance that tells right from wrong', () => {
+  for (const { outputs, golden } of entries) {
+    assert.deepEqual(outputs.map(({ name }) => name).toSorted(), Object.keys(golden).toSorted())
+    for (const { name, shape } of outputs) {
+      const { samples = [], meanAbsolute = 0, tolerance = 0 } = golden[name] ?? {}
+      assert.equal(samples.length, Math.min(sizeOf(shape), 16))
+      assert.ok(tolerance > 0 && tolerance < meanAbsolute / 100, name)
+    }
+  }
+})
+
+test('every channel has its mean', () => {
+  for (const { input } of entries)
+    assert.equal(input.mean.length, input.colourOrder === 'grey' ? 1 : 3)
+})
+
+test('both networks of expressions know the same seven', () => {
+  assert.deepEqual(
+    new Set<string>(expression.constants.labels),
+    new Set<string>(emotion.constants.labels),
+  )
+  assert.equal(expression.constants.labels.length, 7)
+})
+
+test('every model says where it comes from, its licence and its training data', () => {
+  for (const { provenance } of entries)
+    for (const statement of Object.values(provenance)) assert.ok(statement.length > 5)
+})

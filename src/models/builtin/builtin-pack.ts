@@ -1,0 +1,32 @@
+import { ageGender } from './networks/age-gender.ts'
+import { blazeface } from './networks/blazeface.ts'
+import { emotion } from './networks/emotion.ts'
+import { faceExpression } from './networks/face-expression.ts'
+import { faceLandmark68 } from './networks/face-landmark-68.ts'
+import { faceRecognition } from './networks/face-recognition.ts'
+import { facemesh } from './networks/facemesh.ts'
+import { faceres } from './networks/faceres.ts'
+import { liveness } from './networks/liveness.ts'
+import { ssdMobilenetv1 } from './networks/ssd-mobilenetv1.ts'
+import type { BuiltinPack } from './builtin-model.ts'
+
+/**
+ * The pack that needs no download: weights that ship inside the installed packages, converted at the
+ * first start. Good for a beginning, for comparing two faces and for small galleries; its figures at
+ * very low false-match rates and its liveness are weak.
+ */
+export const builtinPack = {
+  name: 'builtin',
+  models: {
+    blazeface,
+    ssd_mobilenetv1: ssdMobilenetv1,
+    face_landmark_68: faceLandmark68,
+    facemesh,
+    face_recognition: faceRecognition,
+    faceres,
+    face_expression: faceExpression,
+    emotion,
+    age_gender: ageGender,
+    liveness,
+  },
+} as const satisfies BuiltinPack

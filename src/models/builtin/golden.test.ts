@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { builtinPack } from './builtin-pack.ts'
+import { goldenInput, goldenInputShape, goldenMismatch, createGolden } from './golden.ts'
+import type { BuiltinModel } from './builtin-model.ts'
+import { sizeOf } from '../convert/onnx/layout.ts'
+
+const { blazeface, emotion, face_expression: expression } = builtinPack.models
+
+const probabilities = Float32Array.of(0.1, 0.2, 0.3, 0.1, 0.1, 0.1, 0.1)
+const entry: BuiltinModel = { ...expression, golden: createGolden({ probabilities }) }
+
+test('the golden input follows its formula, channel by channel', () => {
+  const { width, height } = expression.input
+  const input = goldenInput(expression)
+  const at = (x: number, y: number, channel: number): number | undefined =>
+    input[(channel * height + y) * width + x]
+  assert.equal(input.length, sizeOf(goldenInputShape(expression.input)))
+  assert.equal(at(0, 0, 0), 96)
+  assert.equal(at(40, 10, 0), 96 + Math.floor((40 + 30 + 25) / 4))
+  assert.equal(at(40, 10, 1), 96 + Math.floor((80 + 20 + 25) / 4))
+  assert.equal(at(100, 20, 2), 96 + Math.floor((511 - (300 + 20 + 125)) / 4))
+})
+
+test('the golden input is scaled as the model wants it', () => {
+  assert.equal(goldenInput(blazeface)[0], Math.fround((96 - 127.5) / 127.5))
+  assert.deepEqual(goldenInputShape(emotion.input), [1, 1, 64, 64])
+})
+
+test('the right outputs are accepted, and so is the last digit of another processor', () => {
+  assert.equal(goldenMismatch(entry, { probabilities }), undefined)
+  const nearly = probabilities.map((value) => value * 1.00001)
+  assert.equal(goldenMismatch(entry, { probabilities: nearly }), undefined)
+})
+
+test('wrong outputs are named', () => {
+  const wrong: readonly (readonly [Record<string, ArrayLike<number>>, RegExp])[] = [
+    [{}, /face_expression has no output probabilities/u],
+    [{ probabilities: probabilities.subarray(1) }, /has 6 values instead of 7/u],
+    [{ probabilities: probabilities.toReversed() }, /probabilities is off by/u],
+    [{ probabilities: probabilities.with(3, 0.101) }, /probabilities is off by/u],
+    [{ probabilities: probabilities.with(3, NaN) }, /probabilities is off by NaN/u],
+  ]
+  for (const [outputs, message] of wrong)
+    assert.match(goldenMismatch(entry, outputs) ?? '', message)
+})
+
+test('a change between the samples of a long output is seen in its mean', () => {
+  const logits = new Float32Array(512).fill(2)
+  const long: BuiltinModel = {
+    ...blazeface,
+    outputs: [{ name: 'logits', shape: [512], meaning: 'of a test' }],
+    golden: createGolden({ logits }),
+  }
+  const wrong = logits.slice().fill(3, 1, 20)
+  assert.equal(goldenMismatch(long, { logits }), undefined)
+  assert.match(goldenMismatch(long, { logits: wrong }) ?? '', /logits is off/u)
+})

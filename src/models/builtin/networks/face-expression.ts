@@ -1,0 +1,60 @@
+import type { BuiltinModel } from '../builtin-model.ts'
+
+/** Seven expressions from a crop; averaged with `emotion`. */
+export const faceExpression = {
+  id: 'face_expression',
+  version: '1',
+  roles: ['attributes'],
+  artifact: {
+    file: 'face_expression.onnx',
+    sha256: 'c445731f472f3ee03c1a9515ce36757c7e711eb309b8942e8cb2b1861f25e610',
+  },
+  source: {
+    package: '@vladmandic/face-api',
+    manifest: {
+      path: 'model/face_expression_model-weights_manifest.json',
+      sha256: '5b349c17c7836da506e03422cd6461c74085d8bb2713ad4114647dc5d28174c8',
+    },
+    weights: {
+      path: 'model/face_expression_model.bin',
+      sha256: '9a9840f2cf1f4c7eab95f197512569345c00d2426754d4608b92af30e0300f3d',
+    },
+    conversion: { from: 'face-api', network: 'face_expression' },
+  },
+  provenance: {
+    origin: 'face-api, its own network (TUTORIAL.md)',
+    licence:
+      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+    trainingData: 'public data sets, not named, and images scraped from the web (TUTORIAL.md)',
+  },
+  measured: [
+    {
+      what: 'accuracy, alone; averaged with emotion',
+      on: 'FER2013, 1,794 pictures (people: about 65 %)',
+      value: '57.4 %; 59.5 %',
+      how: 'quoted',
+    },
+  ],
+  notFor: 'Inferring what people feel, want or are, least of all at work and in education.',
+  input: {
+    name: 'input',
+    width: 112,
+    height: 112,
+    layout: 'NCHW',
+    colourOrder: 'RGB',
+    mean: [0, 0, 0],
+    scale: 1,
+  },
+  outputs: [{ name: 'probabilities', shape: [7], meaning: 'of each label, summing to 1' }],
+  constants: {
+    cropFactor: 1,
+    labels: ['neutral', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised'],
+  },
+  golden: {
+    probabilities: {
+      samples: [0.587432, 0.00815659, 0.0361118, 0.35696, 4.91127e-10, 0.0113389, 0.0000014469],
+      meanAbsolute: 0.142857,
+      tolerance: 0.000285714,
+    },
+  },
+} as const satisfies BuiltinModel

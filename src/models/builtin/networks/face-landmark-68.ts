@@ -1,0 +1,64 @@
+import type { BuiltinModel } from '../builtin-model.ts'
+
+/** Sixty-eight points of a face from a crop; rough, and enough to turn the face upright. */
+export const faceLandmark68 = {
+  id: 'face_landmark_68',
+  version: '1',
+  roles: ['landmarks'],
+  artifact: {
+    file: 'face_landmark_68.onnx',
+    sha256: '861c380488aad18b3379125dc3caadaf86658bf7b21724a7f755741c9999200a',
+  },
+  source: {
+    package: '@vladmandic/face-api',
+    manifest: {
+      path: 'model/face_landmark_68_model-weights_manifest.json',
+      sha256: 'ca4886639f86e99b39fed0c155f81b63317225773bd9616716e887b0153389c9',
+    },
+    weights: {
+      path: 'model/face_landmark_68_model.bin',
+      sha256: '4611ef65c87d836d03d684b30eec4d195d8b219fa1dd58fc58945831c6b9299b',
+    },
+    conversion: { from: 'face-api', network: 'face_landmark_68' },
+  },
+  provenance: {
+    origin: 'face-api, its own network (TUTORIAL.md)',
+    licence:
+      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+    trainingData: 'about 35,000 face images labelled with 68 points, not named (TUTORIAL.md)',
+  },
+  measured: [{ what: 'one face, one thread', on: '112×112', value: '1.1 ms', how: 'quoted' }],
+  notFor: 'Profiles; measuring faces to the pixel: it places the mesh, no more.',
+  input: {
+    name: 'input',
+    width: 112,
+    height: 112,
+    layout: 'NCHW',
+    colourOrder: 'RGB',
+    mean: [0, 0, 0],
+    scale: 1,
+  },
+  outputs: [
+    {
+      name: 'landmarks',
+      shape: [136],
+      meaning: '68 points of the iBUG order, x and y in turn, as fractions of the crop',
+    },
+  ],
+  constants: {
+    /** The crop is a square on the box's longer side, about its centre. */
+    cropFactor: 1,
+    /** A box of blazeface ends below the forehead: its top is moved up by this share of its height. */
+    blazefaceTopShift: 0.08,
+  },
+  golden: {
+    landmarks: {
+      samples: [
+        0.447992, 0.655439, 0.646558, 0.551454, 0.528802, 0.560665, 0.584246, 0.55932, 0.611384,
+        0.677562, 0.564553, 0.481814, 0.563553, 0.444524, 0.643527, 0.45197,
+      ],
+      meanAbsolute: 0.559483,
+      tolerance: 0.00111897,
+    },
+  },
+} as const satisfies BuiltinModel

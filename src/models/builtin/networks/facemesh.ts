@@ -1,0 +1,84 @@
+import type { BuiltinModel } from '../builtin-model.ts'
+import { meshPointsOfLandmarks68 } from './mesh-landmarks.ts'
+
+/** Four hundred and sixty-eight points in space from an upright crop. */
+export const facemesh = {
+  id: 'facemesh',
+  version: '1',
+  roles: ['landmarks'],
+  artifact: {
+    file: 'facemesh.onnx',
+    sha256: 'd56667f1a8b9dd9aff80124c5fee241f54be6a4a8041fce8fdea39b426608857',
+  },
+  source: {
+    package: '@vladmandic/human',
+    manifest: {
+      path: 'models/facemesh.json',
+      sha256: 'b60ca26f404724f43bd2b1575761d8265180e1f053cc0731caa68462927309e7',
+    },
+    weights: {
+      path: 'models/facemesh.bin',
+      sha256: '3826da640b0a3021161605369ee6af293f75d518040355b960ec71a3390c1c0b',
+    },
+    conversion: { from: 'tfjs-graph' },
+  },
+  provenance: {
+    origin:
+      'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/facemesh.json)',
+    licence:
+      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+    trainingData: 'not stated',
+  },
+  measured: [{ what: 'one face, one thread', on: '192×192', value: '3.9 ms', how: 'quoted' }],
+  notFor: 'Medical or cosmetic measures: the depth is a guess from one picture.',
+  input: {
+    name: 'input_1',
+    width: 192,
+    height: 192,
+    layout: 'NCHW',
+    colourOrder: 'RGB',
+    mean: [0, 0, 0],
+    scale: 1 / 255,
+  },
+  outputs: [
+    {
+      name: 'Identity',
+      shape: [266],
+      meaning: 'contours of eyes and lips, x and y in turn, px of the crop',
+    },
+    { name: 'Identity_1', shape: [1], meaning: 'probability that the crop holds a face, 0..1' },
+    {
+      name: 'Identity_2',
+      shape: [1404],
+      meaning: '468 points x, y, z, px of the crop; z grows away from the camera',
+    },
+  ],
+  constants: {
+    /** The crop is a square of 1.5 times the longer side of the box about the 68 landmarks. */
+    cropFactor: 1.5,
+    /** Its centre is that of the box, moved along y by this share of the longer side. */
+    centreShift: -0.1,
+    /** It is turned so that the line between the eyes is level. */
+    isUpright: true,
+    landmarks68: meshPointsOfLandmarks68,
+  },
+  golden: {
+    Identity: {
+      samples: [
+        86.5239, 158.126, 160.96, 110.299, 37.2792, 67.7522, 122.036, 73.1709, 78.8337, 71.8124,
+        131.9, 111.61, 72.921, 115.781, 138.786, 107.03,
+      ],
+      meanAbsolute: 95.2707,
+      tolerance: 0.190541,
+    },
+    Identity_1: { samples: [0.000724524], meanAbsolute: 0.000724524, tolerance: 0.00000144905 },
+    Identity_2: {
+      samples: [
+        93.261, 81.7291, 134.37, 45.7215, -0.38856, 41.3071, 49.6624, 115.796, 73.6574, 2.19458,
+        3.02795, 102.909, 116.788, 138.717, 120.086, -3.79483,
+      ],
+      meanAbsolute: 68.7986,
+      tolerance: 0.137597,
+    },
+  },
+} as const satisfies BuiltinModel

@@ -1,0 +1,73 @@
+import type { BuiltinModel } from '../builtin-model.ts'
+
+/** Whether a face is filmed or shown on a screen: a weak signal, never a sole gate. */
+export const liveness = {
+  id: 'liveness',
+  version: '1',
+  roles: ['liveness'],
+  artifact: {
+    file: 'liveness.onnx',
+    sha256: 'f69ae542b8d4c451976198d4fa0eb4d29110714f2b5b16b32c553de30cf54647',
+  },
+  source: {
+    package: '@vladmandic/human',
+    manifest: {
+      path: 'models/liveness.json',
+      sha256: '9e51c8acf83b80abbf329b2735309ab5c90611c66905ade8b1bd130d473df9c8',
+    },
+    weights: {
+      path: 'models/liveness.bin',
+      sha256: 'fc6a6b6b3b9721bdb8bff67a457a15b7cbfd81715cfb27f3e65b757e81dd663e',
+    },
+    conversion: { from: 'tfjs-graph', outputs: { probabilities: 'Identity' } },
+  },
+  provenance: {
+    origin: 'livenessnet: generatedBy https://github.com/leokwu/livenessnet (models/liveness.json)',
+    licence:
+      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+    trainingData: 'not stated',
+  },
+  measured: [
+    {
+      what: 'ACER of one crop; of six crops',
+      on: 'NUAA, ten people held out: prints of 2010',
+      value: '0.41; 0.28',
+      how: 'quoted',
+    },
+    { what: 'APCER at BPCER 5 %, six crops', on: 'the same', value: '56 %', how: 'quoted' },
+  ],
+  notFor:
+    'A gate of any kind: where it rejects one live face in twenty it misses half of the prints.',
+  input: {
+    name: 'conv2d_1_input',
+    width: 32,
+    height: 32,
+    layout: 'NCHW',
+    colourOrder: 'RGB',
+    mean: [0, 0, 0],
+    scale: 1 / 255,
+  },
+  outputs: [{ name: 'probabilities', shape: [2], meaning: 'of live and not live, summing to 1' }],
+  constants: {
+    /**
+     * Squares of this many times the face's longer side about its centre, and what the log-odds of
+     * "live" in each count for in those of the face: fitted by eval/fit-liveness.ts.
+     */
+    crops: [
+      { cropFactor: 0.8, weight: 0.226 },
+      { cropFactor: 1, weight: 0.177 },
+      { cropFactor: 1.2, weight: 0.098 },
+      { cropFactor: 1.4, weight: 0.076 },
+      { cropFactor: 1.7, weight: 0.151 },
+      { cropFactor: 2, weight: 0.065 },
+    ],
+    bias: -2.702,
+    /** Live from here on, not live below the other; see docs/liveness.md. */
+    liveMin: 0.9,
+    spoofMax: 0.08,
+    /** The picture must be so many times as wide and high as the face. */
+    contextMin: 1.5,
+    labels: ['live', 'spoof'],
+  },
+  golden: { probabilities: { samples: [0.545804, 0.454196], meanAbsolute: 0.5, tolerance: 0.001 } },
+} as const satisfies BuiltinModel

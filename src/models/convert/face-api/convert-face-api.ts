@@ -1,0 +1,28 @@
+import type { FaceApiNetworkName } from '../../builtin/builtin-model.ts'
+import type { Graph } from '../onnx/graph.ts'
+import { readWeights } from '../weights.ts'
+import type { WeightsGroup } from '../weights.ts'
+import { buildAgeGender } from './age-gender.ts'
+import { buildFaceExpression, buildFaceLandmark68 } from './face-features.ts'
+import { buildFaceRecognition } from './face-recognition.ts'
+import { createFaceApiBuilder } from './face-api-builder.ts'
+import type { FaceApiBuilder } from './face-api-builder.ts'
+import { buildSsdMobilenetv1 } from './ssd-mobilenetv1.ts'
+
+/** Builds a face-api network with its weights as an ONNX graph. */
+export function convertFaceApi(
+  network: FaceApiNetworkName,
+  source: { readonly manifest: readonly [WeightsGroup]; readonly weights: Uint8Array },
+): Graph {
+  const opened = createFaceApiBuilder(network, readWeights(source.manifest[0], source.weights))
+  architectures[network](opened)
+  return opened.graph.graph
+}
+
+const architectures: Readonly<Record<FaceApiNetworkName, (network: FaceApiBuilder) => void>> = {
+  ssd_mobilenetv1: buildSsdMobilenetv1,
+  face_landmark_68: buildFaceLandmark68,
+  face_recognition: buildFaceRecognition,
+  face_expression: buildFaceExpression,
+  age_gender: buildAgeGender,
+}

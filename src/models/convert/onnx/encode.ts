@@ -1,0 +1,74 @@
+import type { NodeAttribute, Graph, GraphNode, GraphPort, Initializer } from './graph.ts'
+import { bytesField, integerField, joinMessage, messageField, stringField } from './protobuf.ts'
+import type { ProtobufMessage } from './protobuf.ts'
+
+/** The version of the file format that belongs to operator set 13. */
+const irVersion = 7
+/** The first operator set in which every operator of the pack has its present form. */
+const operatorSet = 13
+
+/** Values of TensorProto.DataType. */
+const dataType = { float32: 1, int64: 7 } as const
+/** Values of AttributeProto.AttributeType. */
+const attributeType = { integer: 2, string: 3, integers: 7 } as const
+
+/**
+ * Writes a graph as the bytes of an `.onnx` file. Field numbers are those of `onnx.proto`. The batch
+ * is the symbol `N` in front of every input's and output's shape.
+ */
+export function encodeModel({ name, nodes, initializers, inputs, outputs }: Graph): Uint8Array {
+  const graph: ProtobufMessage = [
+    ...nodes.flatMap((node) => messageField(1, nodeMessage(node))),
+    ...stringField(2, name),
+    ...initializers.flatMap((tensor) => messageField(5, tensorMessage(tensor))),
+    ...inputs.flatMap((port) => messageField(11, portMessage(port))),
+    ...outputs.flatMap((port) => messageField(12, portMessage(port))),
+  ]
+  return joinMessage([
+    ...integerField(1, irVersion),
+    ...stringField(2, 'facegate'),
+    ...messageField(7, graph),
+    ...messageField(8, [...stringField(1, ''), ...integerField(2, operatorSet)]),
+  ])
+}
+
+/** A node as `NodeProto`. */
+export function nodeMessage({ operator, inputs, output, attributes }: GraphNode): ProtobufMessage {
+  return [
+    ...inputs.flatMap((input) => stringField(1, input)),
+    ...stringField(2, output),
+    ...stringField(3, output),
+    ...stringField(4, operator),
+    ...Object.entries(attributes).flatMap(([name, value]) =>
+      messageField(5, [...stringField(1, name), ...attributeFields(value)]),
+    ),
+  ]
+}
+
+function attributeFields(value: NodeAttribute): ProtobufMessage {
+  if (typeof value === 'number')
+    return [...integerField(3, value), ...integerField(20, attributeType.integer)]
+  if (typeof value === 'string')
+    return [...stringField(4, value), ...integerField(20, attributeType.string)]
+  const items = value.flatMap((item) => integerField(8, item))
+  return [...items, ...integerField(20, attributeType.integers)]
+}
+
+/** A tensor as `TensorProto`. Raw data is little-endian in ONNX, as it is in memory on every processor that Node runs on. */
+export function tensorMessage({ name, shape, data }: Initializer): ProtobufMessage {
+  return [
+    ...shape.flatMap((size) => integerField(1, size)),
+    ...integerField(2, data instanceof Float32Array ? dataType.float32 : dataType.int64),
+    ...stringField(8, name),
+    ...bytesField(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
+  ]
+}
+
+function portMessage({ name, shape }: GraphPort): ProtobufMessage {
+  const dimensions = [
+    ...messageField(1, stringField(2, 'N')),
+    ...shape.flatMap((size) => messageField(1, integerField(1, size))),
+  ]
+  const tensorType = [...integerField(1, dataType.float32), ...messageField(2, dimensions)]
+  return [...stringField(1, name), ...messageField(2, messageField(1, tensorType))]
+}

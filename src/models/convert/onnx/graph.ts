@@ -1,0 +1,77 @@
+/**
+ * Builds an ONNX graph node by node. Values are known by their names, which are counted up, so that
+ * the same calls give the same bytes on every machine.
+ */
+export type GraphBuilder = {
+  /** Adds a node with one output and returns the output's name. */
+  readonly add: (
+    operator: string,
+    inputs: readonly string[],
+    attributes?: Readonly<Record<string, NodeAttribute>>,
+  ) => string
+  /** Adds a float32 tensor of weights; a scalar has the shape `[]`. */
+  readonly floats: (data: Float32Array | readonly number[], shape: readonly number[]) => string
+  /** Adds a one-dimensional int64 tensor: shapes, axes, paddings. */
+  readonly integers: (values: readonly number[]) => string
+  /** Declares an input; `shape` is that of one picture, without the batch. */
+  readonly input: (name: string, shape: readonly number[]) => void
+  /** Gives the value `from` the name under which a caller reads it. */
+  readonly output: (name: string, from: string, shape: readonly number[]) => void
+  readonly graph: Graph
+}
+
+export type Graph = {
+  readonly name: string
+  readonly nodes: readonly GraphNode[]
+  readonly initializers: readonly Initializer[]
+  readonly inputs: readonly GraphPort[]
+  readonly outputs: readonly GraphPort[]
+}
+
+export type GraphNode = {
+  readonly operator: string
+  readonly inputs: readonly string[]
+  readonly output: string
+  readonly attributes: Readonly<Record<string, NodeAttribute>>
+}
+
+/** An int, a string or a list of ints: no operator of the pack needs more. */
+export type NodeAttribute = number | string | readonly number[]
+
+export type Initializer = {
+  readonly name: string
+  readonly shape: readonly number[]
+  readonly data: Float32Array | BigInt64Array
+}
+
+/** An input or output: float32, its shape without the batch in front. */
+export type GraphPort = { readonly name: string; readonly shape: readonly number[] }
+
+export function buildGraph(name: string): GraphBuilder {
+  const nodes: GraphNode[] = []
+  const initializers: Initializer[] = []
+  const inputs: GraphPort[] = []
+  const outputs: GraphPort[] = []
+
+  const add: GraphBuilder['add'] = (operator, from, attributes = {}) => {
+    const output = `${operator}_${nodes.length}`
+    nodes.push({ operator, inputs: from, output, attributes })
+    return output
+  }
+  const store = (shape: readonly number[], data: Float32Array | BigInt64Array): string => {
+    const constant = `constant_${initializers.length}`
+    initializers.push({ name: constant, shape, data })
+    return constant
+  }
+  return {
+    add,
+    floats: (data, shape) => store(shape, new Float32Array(data)),
+    integers: (values) => store([values.length], BigInt64Array.from(values, BigInt)),
+    input: (port, shape) => inputs.push({ name: port, shape }),
+    output: (port, from, shape) => {
+      nodes.push({ operator: 'Identity', inputs: [from], output: port, attributes: {} })
+      outputs.push({ name: port, shape })
+    },
+    graph: { name, nodes, initializers, inputs, outputs },
+  }
+}

@@ -1,0 +1,62 @@
+import { sizeOf } from '../onnx/layout.ts'
+import type { WeightTensor } from '../weights.ts'
+import { isKind, type PickledValue, type PickledTuple } from './pickled-value.ts'
+import { storageOf } from './storage.ts'
+
+/** The bytes of a storage, by its key; undefined when the file has none. */
+export type StorageBytesOf = (key: string) => Uint8Array | undefined
+
+/** The tensor that the call in a pickle was to make; undefined when `value` is none. */
+export function tensorOf(value: PickledValue, bytesOf: StorageBytesOf): WeightTensor | undefined {
+  if (!isKind(value, 'call')) return undefined
+  const [first = null] = value.args.items
+  if (value.callee.name === 'torch._utils._rebuild_parameter') return tensorOf(first, bytesOf)
+  if (value.callee.name !== 'torch._utils._rebuild_tensor_v2') return undefined
+  return rebuild(value.args, bytesOf)
+}
+
+/** `(storage, offset, shape, strides, …)`: tensors may share a storage and be cut across it. */
+function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf): WeightTensor {
+  const [reference, offset, size, stride] = items
+  if (!isKind(reference, 'reference')) throw new Error('a tensor without a storage')
+  const { key, type, length } = storageOf(reference)
+  const shape = nonNegativeIntegers(size)
+  const strides = nonNegativeIntegers(stride)
+  const [from] = nonNegativeIntegers({ kind: 'tuple', items: [offset ?? null] })
+  const count = sizeOf(shape)
+  const reach = shape.reduce(
+    (sum, side, axis) => sum + (side - 1) * (strides[axis] ?? 0),
+    from ?? 0,
+  )
+  if (shape.length !== strides.length || count > length || (count > 0 && reach >= length))
+    throw new Error(`a tensor of ${shape.join('×')} does not fit the storage ${key} of ${length}`)
+  const bytes = bytesOf(key)
+  if (bytes?.length !== length * type.bytes)
+    throw new Error(`the storage ${key} has ${bytes?.length ?? 'no'} bytes`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const data = new Float32Array(count)
+  let written = 0
+  const copy = (axis: number, index: number): void => {
+    const side = shape[axis]
+    if (side === undefined) data[written++] = type.read(view, index * type.bytes)
+    else for (let at = 0; at < side; at++) copy(axis + 1, index + at * (strides[axis] ?? 0))
+  }
+  copy(0, from ?? 0)
+  return { shape, data }
+}
+
+const axesMax = 8
+
+function nonNegativeIntegers(value: PickledValue | undefined): readonly number[] {
+  const items = isKind(value, 'tuple') ? value.items : []
+  const numbers = items.filter((item) => typeof item === 'number')
+  const areFine = numbers.every((number) => Number.isSafeInteger(number) && number >= 0)
+  if (
+    !isKind(value, 'tuple') ||
+    numbers.length < items.length ||
+    !areFine ||
+    items.length > axesMax
+  )
+    throw new Error('a tensor whose shape is none')
+  return numbers
+}

@@ -1,0 +1,28 @@
+import { transpose } from '../onnx/layout.ts'
+import { tensor, tensorInput } from './node-conversion.ts'
+import type { NodeConversion, NodeConverter, GraphValue } from './node-conversion.ts'
+
+/** Of two tensors of one shape, or of a tensor and one number (or one number per channel). */
+export const arithmeticConverters: Readonly<Record<string, NodeConverter>> = {
+  Add: binary('Add'),
+  AddV2: binary('Add'),
+  Mul: binary('Mul'),
+}
+
+function binary(operator: string): NodeConverter {
+  return (operation) => {
+    const { shape } = tensorInput(operation, 0)
+    const names = operation.inputs.map((value) => operandName(operation, value, shape.length))
+    return tensor(operation.graph.add(operator, names), shape)
+  }
+}
+
+/** A constant gets as many dimensions as its partner and follows it into NCHW. */
+function operandName({ graph }: NodeConversion, value: GraphValue, rank: number): string {
+  if (value.kind === 'tensor') return value.name
+  if (rank !== 4 || value.data.length === 1) return graph.floats(value.data, value.shape)
+  const shape = [1, 1, 1, 1, ...value.shape].slice(-4)
+  const order = [0, 3, 1, 2]
+  const reordered = order.map((axis) => shape[axis] ?? 1)
+  return graph.floats(transpose(value.data, shape, order), reordered)
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Graph } from '../onnx/graph.ts'
+import { convertGraphModel } from './convert-graph-model.ts'
+import type { TopologyNode } from './topology.ts'
+
+const constants: Readonly<Record<string, readonly number[]>> = {
+  zero: [0],
+  six: [6],
+  perChannel: [1, 2, 3],
+  flat: [-1, 12],
+  border: [0, 0, 0, 1, 2, 0, 0, 5],
+}
+
+const imageInput: TopologyNode = {
+  name: 'x',
+  op: 'Placeholder',
+  attr: { shape: { shape: { dim: ['-1', '2', '2', '3'].map((size) => ({ size })) } } },
+}
+
+/** Converts the graph of these nodes, a 2×2 picture `x` and the constants above. */
+function convert(nodes: readonly TopologyNode[]): Graph {
+  const entries = Object.entries(constants)
+  const weights = entries.map(([name, { length }]) => ({ name, shape: [length], dtype: 'float32' }))
+  const bytes = Float32Array.from(entries.flatMap(([, values]) => values))
+  const constantNodes = weights.map(({ name }) => ({ name, op: 'Const' }))
+  const model = {
+    modelTopology: { node: [...nodes, imageInput, ...constantNodes] },
+    weightsManifest: [{ weights }] as const,
+  }
+  const last = nodes[0]?.name ?? ''
+  return convertGraphModel('g', { model, weights: new Uint8Array(bytes.buffer) }, { y: last })
+}
+
+const operators = ({ nodes }: Graph): string[] => nodes.map(({ operator }) => operator)
+
+function constantOf({ nodes, initializers }: Graph, operator: string, input: number): unknown {
+  const name = nodes.find((node) => node.operator === operator)?.inputs[input]
+  const constant = initializers.find((initializer) => initializer.name === name)
+  return constant && { shape: constant.shape, data: [...constant.data].map(Number) }
+}
+
+test('a picture is declared as NCHW, and leaves in the order of TensorFlow', () => {
+  const graph = convert([{ name: 'relu', op: 'Relu', input: ['x'] }])
+  assert.deepEqual(graph.inputs, [{ name: 'x', shape: [3, 2, 2] }])
+  assert.deepEqual(graph.outputs, [{ name: 'y', shape: [2, 2, 3] }])
+  assert.deepEqual(operators(graph), ['Relu', 'Transpose', 'Identity'])
+})
+
+test('a constant per channel follows the picture into NCHW', () => {
+  const graph = convert([{ name: 'sum', op: 'AddV2', input: ['x', 'perChannel'] }])
+  assert.deepEqual(constantOf(graph, 'Add', 1), { shape: [1, 3, 1, 1], data: [1, 2, 3] })
+})
+
+test('flattening brings the values into the order of TensorFlow first, whatever the batch', () => {
+  const graph = convert([{ name: 'flatten', op: 'Reshape', input: ['x', 'flat'] }])
+  assert.deepEqual(operators(graph), ['Transpose', 'Reshape', 'Identity'])
+  assert.deepEqual(constantOf(graph, 'Reshape', 1), { shape: [2], data: [-1, 12] })
+  assert.deepEqual(graph.outputs, [{ name: 'y', shape: [12] }])
+})
+
+test('padding keeps its side and its axis', () => {
+  const graph = convert([{ name: 'pad', op: 'Pad', input: ['x', 'border'] }])
+  assert.deepEqual(constantOf(graph, 'Pad', 1), { shape: [8], data: [0, 0, 0, 2, 0, 5, 1, 0] })
+  assert.deepEqual(graph.outputs, [{ name: 'y', shape: [3, 4, 8] }])
+})
+
+test('a ReLU6 in three steps becomes one, and nothing is left of the steps', () => {
+  const graph = convert([
+    { name: 'clipped', op: 'Maximum', input: ['bounded', 'zero'] },
+    { name: 'bounded', op: 'Minimum', input: ['relu', 'six'] },
+    { name: 'relu', op: 'Relu', input: ['x'] },
+  ])
+  assert.deepEqual(operators(graph), ['Clip', 'Transpose', 'Identity'])
+  assert.deepEqual(constantOf(graph, 'Clip', 1), { shape: [], data: [0] })
+  assert.deepEqual(constantOf(graph, 'Clip', 2), { shape: [], data: [6] })
+})
+
+test('an operator that is not known is refused by name', () => {
+  assert.throws(() => convert([{ name: 'odd', op: 'Einsum', input: ['x'] }]), /odd \(Einsum\)/u)
+})
+
+test('a graph that reads a node it does not have is refused', () => {
+  assert.throws(() => convert([{ name: 'relu', op: 'Relu', input: ['gone'] }]), /no node gone/u)
+})

@@ -1,0 +1,80 @@
+import { buildGraph } from '../onnx/graph.ts'
+import type { Graph, GraphBuilder } from '../onnx/graph.ts'
+import { readWeights } from '../weights.ts'
+import { activationConverters } from './activation.ts'
+import { arithmeticConverters } from './arithmetic.ts'
+import { convolutionConverters } from './convolution.ts'
+import { denseConverters } from './dense.ts'
+import { fuseRelu6 } from './fuse-relu6.ts'
+import { inTensorFlowOrder, tensor } from './node-conversion.ts'
+import type { NodeConversion, NodeConverter, RuntimeTensor, GraphValue } from './node-conversion.ts'
+import { shapeConverters } from './shape.ts'
+import { unconsumedNodes, nodesInOrder, shapeAttribute } from './topology.ts'
+import type { GraphModel, TopologyNode } from './topology.ts'
+
+/**
+ * Turns a TensorFlow.js graph model into an ONNX graph with its pictures in NCHW, by walking it once
+ * with the shapes of a batch of one; the batch of the result is free.
+ *
+ * `outputs` is name in the product → node; without it every node that nothing reads is an output.
+ */
+export function convertGraphModel(
+  name: string,
+  source: { readonly model: GraphModel; readonly weights: Uint8Array },
+  outputs?: Readonly<Record<string, string>>,
+): Graph {
+  const nodes = source.model.modelTopology.node
+  const weights = readWeights(source.model.weightsManifest[0], source.weights)
+  const builder = buildGraph(name)
+  const values = new Map<string, GraphValue>()
+  const wanted = outputs ?? Object.fromEntries(unconsumedNodes(nodes).map((leaf) => [leaf, leaf]))
+
+  for (const node of nodesInOrder(fuseRelu6(nodes), Object.values(wanted))) {
+    const constant = weights.get(node.name)
+    const inputs = (node.input ?? []).map((input) => valueOf(values, input))
+    values.set(
+      node.name,
+      constant ? { kind: 'constant', ...constant } : convertNode({ node, inputs, graph: builder }),
+    )
+  }
+  for (const [output, node] of Object.entries(wanted))
+    declareOutput(builder, output, valueOf(values, node))
+  return builder.graph
+}
+
+const converters: Readonly<Record<string, NodeConverter>> = {
+  Placeholder: ({ node, graph }) => declareInput(node, graph),
+  ...activationConverters,
+  ...arithmeticConverters,
+  ...convolutionConverters,
+  ...denseConverters,
+  ...shapeConverters,
+}
+
+function convertNode(operation: NodeConversion): GraphValue {
+  const { name, op } = operation.node
+  try {
+    const operator = converters[op]
+    if (!operator) throw new Error('there is no such operator here')
+    return operator(operation)
+  } catch (cause) {
+    throw new Error(`cannot convert ${name} (${op})`, { cause })
+  }
+}
+
+function valueOf(values: ReadonlyMap<string, GraphValue>, name: string): GraphValue {
+  const value = values.get(name)
+  if (!value) throw new Error(`${name} is read before it is there`)
+  return value
+}
+
+function declareInput(node: TopologyNode, graph: GraphBuilder): RuntimeTensor {
+  const [, height = 0, width = 0, channels = 0] = shapeAttribute(node, 'shape')
+  graph.input(node.name, [channels, height, width])
+  return tensor(node.name, [1, height, width, channels])
+}
+
+function declareOutput(graph: GraphBuilder, name: string, value: GraphValue): void {
+  if (value.kind !== 'tensor') throw new Error(`the output ${name} is constant`)
+  graph.output(name, inTensorFlowOrder(graph, value), value.shape.slice(1))
+}

@@ -1,0 +1,71 @@
+import type { WeightsGroup } from '../weights.ts'
+
+/** A graph model as TensorFlow.js ships it: the JSON next to the file of weights. */
+export type GraphModel = {
+  readonly modelTopology: { readonly node: readonly TopologyNode[] }
+  readonly weightsManifest: readonly [WeightsGroup]
+}
+
+export type TopologyNode = {
+  readonly name: string
+  readonly op: string
+  /** Names of the nodes that this one reads. */
+  readonly input?: readonly string[]
+  readonly attr?: Readonly<Record<string, AttributeValue>>
+}
+
+/** The protocol buffer AttrValue as JSON: whole numbers are texts, texts are base64. */
+type AttributeValue = {
+  readonly s?: string
+  readonly b?: boolean
+  readonly list?: { readonly s?: readonly string[]; readonly i?: readonly string[] }
+  readonly shape?: { readonly dim: readonly { readonly size: string }[] }
+}
+
+/** The nodes that `outputs` need, each after those that it reads. */
+export function nodesInOrder(
+  nodes: readonly TopologyNode[],
+  outputs: readonly string[],
+): readonly TopologyNode[] {
+  const byName = new Map(nodes.map((node) => [node.name, node]))
+  const ordered = new Set<TopologyNode>()
+  const visit = (name: string): void => {
+    const node = byName.get(name)
+    if (!node) throw new Error(`the graph has no node ${name}`)
+    if (ordered.has(node)) return
+    node.input?.forEach(visit)
+    ordered.add(node)
+  }
+  outputs.forEach(visit)
+  return [...ordered]
+}
+
+/** The nodes that no other node reads. */
+export function unconsumedNodes(nodes: readonly TopologyNode[]): readonly string[] {
+  const read = new Set(nodes.flatMap((node) => node.input ?? []))
+  return nodes.map(({ name }) => name).filter((name) => !read.has(name))
+}
+
+export function stringAttribute(node: TopologyNode, key: string): string {
+  return decodeBase64(node.attr?.[key]?.s ?? '')
+}
+
+export function stringsAttribute(node: TopologyNode, key: string): readonly string[] {
+  return (node.attr?.[key]?.list?.s ?? []).map(decodeBase64)
+}
+
+export function integersAttribute(node: TopologyNode, key: string): readonly number[] {
+  return (node.attr?.[key]?.list?.i ?? []).map(Number)
+}
+
+export function booleanAttribute(node: TopologyNode, key: string): boolean {
+  return node.attr?.[key]?.b ?? false
+}
+
+export function shapeAttribute(node: TopologyNode, key: string): readonly number[] {
+  return (node.attr?.[key]?.shape?.dim ?? []).map(({ size }) => Number(size))
+}
+
+function decodeBase64(text: string): string {
+  return Buffer.from(text, 'base64').toString()
+}

@@ -1,0 +1,59 @@
+import { float16FromBits } from './half.ts'
+import { sizeOf } from './onnx/layout.ts'
+
+/** A tensor of weights, in TensorFlow's layout. Integers (shapes, axes) are small: exact in float32. */
+export type WeightTensor = { readonly shape: readonly number[]; readonly data: Float32Array }
+
+/** One group of a weight manifest as TensorFlow.js and face-api write it: it describes one file. */
+export type WeightsGroup = {
+  readonly weights: readonly {
+    readonly name: string
+    readonly shape: readonly number[]
+    /** What the weights are once read. */
+    readonly dtype: string
+    /** How they are stored: as halves, or as small integers of `value × scale + min`. */
+    readonly quantization?: {
+      readonly dtype: string
+      readonly scale?: number
+      readonly min?: number
+    }
+  }[]
+}
+
+/** Reads every tensor of a weight file. @throws when the file is longer or shorter than described. */
+export function readWeights(
+  group: WeightsGroup,
+  file: Uint8Array,
+): ReadonlyMap<string, WeightTensor> {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
+  const weights = new Map<string, WeightTensor>()
+  let offset = 0
+  for (const { name, shape, dtype, quantization } of group.weights) {
+    const stored = storedTypes[quantization?.dtype ?? dtype]
+    if (!stored) throw new Error(`${name} has weights of an unknown type`)
+    const { scale = 1, min = 0 } = quantization ?? {}
+    const round = dtype === 'int32' ? Math.round : Number
+    const data = Float32Array.from({ length: sizeOf(shape) }, (_, index) =>
+      round(stored.read(view, offset + index * stored.bytes) * scale + min),
+    )
+    weights.set(name, { shape, data })
+    offset += data.length * stored.bytes
+  }
+  if (offset !== file.byteLength)
+    throw new Error(`the manifest describes ${offset} bytes of weights, not ${file.byteLength}`)
+  return weights
+}
+
+type StoredType = {
+  readonly bytes: number
+  readonly read: (view: DataView, offset: number) => number
+}
+
+/** The types of the weights as they lie in the file, little-endian. */
+const storedTypes: Readonly<Record<string, StoredType>> = {
+  float32: { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) },
+  int32: { bytes: 4, read: (view, offset) => view.getInt32(offset, true) },
+  float16: { bytes: 2, read: (view, offset) => float16FromBits(view.getUint16(offset, true)) },
+  uint16: { bytes: 2, read: (view, offset) => view.getUint16(offset, true) },
+  uint8: { bytes: 1, read: (view, offset) => view.getUint8(offset) },
+}

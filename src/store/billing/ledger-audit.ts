@@ -1,0 +1,161 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Database } from '../database.ts'
+import { dialectOf, type SqlDialect } from '../dialect.ts'
+import type { LedgerHead } from '../tx.ts'
+import type { TransferRow } from '../schema.ts'
+
+/**
+ * What is wrong with the books, asked of the database alone. Each question gives the rows that break
+ * one rule, as one line of text each, and never more than a few: whoever reads them needs the first.
+ */
+export type AuditRuleName =
+  | 'unbalanced'
+  | 'misbilled'
+  | 'negative'
+  | 'misreserved'
+  | 'overdue'
+  | 'leaking'
+  | 'misrouted'
+  | 'unfrozen'
+  | 'fractional'
+  | 'unlogged'
+  | 'halved'
+
+const violationsMax = 5
+
+/** Old log rows may be swept; a charge this much younger than the sweep must still have its row. */
+const sweepMarginMs = 600_000
+
+export async function findAuditViolations(
+  db: Database,
+  question: AuditRuleName,
+  nowMs: number,
+): Promise<readonly string[]> {
+  const { rows } = await auditRules[question](nowMs, dialectOf(db)).execute(db)
+  return rows.map(({ line }) => line)
+}
+
+type AuditRuleQuery = (nowMs: number, dialect: SqlDialect) => RawBuilder<{ readonly line: string }>
+
+const posted = sql`(select ledger, sum("amountMicros") as "sumMicros" from "ledgerPostings"
+  group by ledger) as postings`
+const sweptBefore = sql`coalesce((select "valueMs" from marks where name = 'callsSweptBefore'), 0)`
+const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${sweepMarginMs}`
+
+const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
+  unbalanced: () => sql`
+    select ledger || ' holds ' || "balanceMicros" || ', its postings sum to ' || coalesce("sumMicros", 0)
+      as line
+    from ledgers left join ${posted} using (ledger)
+    where "balanceMicros" <> coalesce("sumMicros", 0) limit ${violationsMax}`,
+  misbilled: () => sql`
+    select 'transfer ' || t."transferId" || ' charges ' || t."amountMicros" || ' for request '
+      || t."requestId" || ', the log says ' || c."costMicros" || ' for ' || c."requestId" as line
+    from calls c join "ledgerTransfers" t using ("transferId")
+    where t.kind <> 'charge' or t."amountMicros" <> c."costMicros" or t."projectId" <> c."projectId"
+      or t."requestId" <> lower(c."requestId")
+    union all
+    select 'request ' || "requestId" || ' was charged ' || count(*) || ' times' from "ledgerTransfers"
+    where kind = 'charge' group by "projectId", "requestId", "windowStartMs" having count(*) > 1
+    limit ${violationsMax}`,
+  negative: () => sql`
+    select ledger || ' holds ' || "balanceMicros" || ', reserved ' || "reservedMicros" as line
+    from ledgers
+    where "balanceMicros" < 0 or "reservedMicros" < 0 or "balanceMicros" < "reservedMicros"
+    limit ${violationsMax}`,
+  misreserved: () => sql`
+    select ledger || ' has ' || "reservedMicros" || ' reserved, its running calls '
+      || coalesce("heldMicros", 0) as line
+    from ledgers left join (
+      select 'budget:' || "projectId" as ledger, sum("reservedMicros") as "heldMicros"
+      from attempts where state = 'running' group by "projectId") as held using (ledger)
+    where "reservedMicros" <> coalesce("heldMicros", 0) limit ${violationsMax}`,
+  overdue: (nowMs) => sql`
+    select 'request ' || "requestId" || ' was due ' 
+      || (cast(${nowMs} as bigint) - "deadlineMs") || ' ms ago' as line
+    from attempts
+    where state = 'running' and "deadlineMs" < cast(${nowMs} as bigint) - 30000 limit ${violationsMax}`,
+  leaking: () => sql`
+    select 'account ' || "accountId" || ' holds ' || "heldMicros" || ' of ' || "netMicros" as line
+    from (
+      select "accountId", sum("balanceMicros") as "heldMicros" from ledgers group by "accountId") as held
+    join (
+      select "accountId", sum(case kind when 'topUp' then "amountMicros" when 'charge' then -"amountMicros"
+        else 0 end) as "netMicros"
+      from ledgers join "ledgerTransfers" on chain = ledger group by "accountId") as net
+      using ("accountId")
+    where "heldMicros" <> "netMicros" limit ${violationsMax}`,
+  misrouted: () => sql`
+    select 'transfer ' || "transferId" || ' goes from ' || "fromLedger" || ' to ' || "toLedger" as line
+    from "ledgerTransfers" where not case kind
+      when 'topUp' then "fromLedger" = 'external' and "toLedger" = chain and chain like 'wallet:%'
+      when 'charge' then "fromLedger" = chain and chain = 'budget:' || "projectId"
+        and "toLedger" like 'revenue:%'
+      else chain like 'wallet:%' and 'budget:' || "projectId" in ("fromLedger", "toLedger")
+        and chain in ("fromLedger", "toLedger") end
+    limit ${violationsMax}`,
+  unfrozen: (_, { immutabilityTriggers: freezingTriggers }) => sql`
+    select 'the trigger ' || name || ' is missing' as line
+    from (select t || '_no_' || change as name, t as "tableName"
+      from (select 'ledgerTransfers' as t union select 'deletions' union select 'adminActs') as tables
+      cross join (select 'update' as change union select 'delete') as changes) as wanted
+    where not exists (select 1 from (${freezingTriggers}) as found
+      where found.name = wanted.name and found."tableName" = wanted."tableName")
+    order by name`,
+  fractional: (_, { fractionalAmounts }) => sql`
+    select place || ' has an amount of type ' || type as line
+    from (${fractionalAmounts}) as found limit ${violationsMax}`,
+  halved: () => sql`
+    select 'subject ' || "subjectId" || ' has no template' as line from subjects
+    where not exists (select 1 from faces where faces."subjectId" = subjects."subjectId")
+    union all
+    select 'face ' || "faceId" || ' has no template' from faces
+    where not exists (select 1 from templates where templates."faceId" = faces."faceId")
+    union all
+    select 'subject ' || "subjectId" || ' was deleted and is still there'
+    from subjects join deletions using ("subjectId")
+    union all
+    select 'gallery ' || "galleryId" || ' counts ' || "subjectCount" || ' subjects and ' || "templateCount"
+      || ' templates, which is not what it holds'
+    from galleries g
+    where "subjectCount" <> (select count(*) from subjects s where s."galleryId" = g."galleryId")
+      or "templateCount" <> (select count(*) from faces f where f."galleryId" = g."galleryId")
+    limit ${violationsMax}`,
+  unlogged: () => sql`
+    select 'transfer ' || t."transferId" || ' for request ' || t."requestId" || ' has no log row' as line
+    from "ledgerTransfers" t left join calls c using ("transferId")
+    where ${checkable} and c."callId" is null
+    union all
+    select 'call ' || "callId" || ' was billed by transfer ' || "transferId" || ', which is missing'
+    from calls c where "transferId" is not null
+      and not exists (select 1 from "ledgerTransfers" t where t."transferId" = c."transferId")
+    limit ${violationsMax}`,
+}
+
+/** The heads of all hash chains. */
+export function chainHeads(db: Database): Promise<(LedgerHead & { readonly ledger: string })[]> {
+  return db.selectFrom('ledgers').select(['ledger', 'headSeq', 'headHash']).execute()
+}
+
+const pageRows = 5000
+
+/** The transfers of one chain in their order, a page at a time. */
+export async function* readChain(
+  db: Database,
+  chain: string,
+): AsyncGenerator<Omit<TransferRow, 'transferId'> & { readonly transferId: number }> {
+  for (let after = -1; ;) {
+    const page = await db
+      .selectFrom('ledgerTransfers')
+      .selectAll()
+      .where('chain', '=', chain)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(pageRows)
+      .execute()
+    yield* page
+    const last = page.at(-1)
+    if (!last) return
+    after = last.seq
+  }
+}

@@ -1,0 +1,50 @@
+import type { SessionRow, UserRow } from '../console-schema.ts'
+import type { ReadTx, Tx } from '../tx.ts'
+
+export type SessionWithUser = SessionRow &
+  Pick<UserRow, 'accountId' | 'name' | 'role' | 'disabledAtUtc'>
+
+/** A session and whose it is, by the hash of its token. */
+export async function findSession(
+  reading: ReadTx,
+  tokenHash: Uint8Array,
+): Promise<SessionWithUser | undefined> {
+  const query = reading.build
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.userId', 'sessions.userId')
+    .selectAll('sessions')
+    .select(['accountId', 'name', 'role', 'disabledAtUtc'])
+    .where('tokenHash', '=', tokenHash)
+  return (await reading.run(query))[0]
+}
+
+export async function addSession(tx: Tx, session: SessionRow): Promise<void> {
+  await tx.run(tx.build.insertInto('sessions').values(session))
+}
+
+export async function touchSession(tx: Tx, tokenHash: Uint8Array, nowMs: number): Promise<void> {
+  const query = tx.build.updateTable('sessions').set({ lastSeenAtMs: nowMs })
+  await tx.run(query.where('tokenHash', '=', tokenHash))
+}
+
+export async function endSession(tx: Tx, tokenHash: Uint8Array): Promise<void> {
+  await tx.run(tx.build.deleteFrom('sessions').where('tokenHash', '=', tokenHash))
+}
+
+export async function endUserSessions(tx: Tx, userId: string): Promise<void> {
+  await tx.run(tx.build.deleteFrom('sessions').where('userId', '=', userId))
+}
+
+/** Forgets sessions that are over: begun before the one moment, or unused since the other. */
+export async function deleteExpiredSessions(
+  tx: Tx,
+  begunMs: number,
+  seenMs: number,
+): Promise<void> {
+  const query = tx.build.deleteFrom('sessions')
+  await tx.run(
+    query.where((row) =>
+      row.or([row('createdAtMs', '<', begunMs), row('lastSeenAtMs', '<', seenMs)]),
+    ),
+  )
+}

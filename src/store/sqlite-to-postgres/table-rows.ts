@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util'
+import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
+
+/** A row as both engines hand it out: text, numbers, money as bigint, bytes, null. */
+export type TableRow = Readonly<Record<string, unknown>>
+
+/** Where a table's copy has come to: the values of the last row's key. */
+export type KeyValues = readonly unknown[]
+
+/** An array in PostgreSQL, packed bytes in SQLite. */
+const histogramColumn = 'latencies'
+
+/**
+ * Rows as one JSON text for `json_populate_recordset`, which reads each value as the type of its
+ * column.
+ *
+ * @throws Error for text that PostgreSQL cannot hold.
+ */
+export function rowsToJson(rows: readonly TableRow[]): string {
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toJson(name, value)])),
+    ),
+  )
+}
+
+function toJson(name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array)
+    return name === histogramColumn ? [...unpackLatencies(value)] : `\\x${hexOf(value)}`
+  if (typeof value === 'string' && value.includes('\0'))
+    throw new Error(`a ${name} holds a NUL character, which PostgreSQL cannot keep`)
+  return value
+}
+
+export function keyToText(place: KeyValues): string {
+  return JSON.stringify(
+    place.map((value) => (value instanceof Uint8Array ? { hex: hexOf(value) } : value)),
+  )
+}
+
+/** @param text as `placeToText` made it. */
+export function keyFromText(text: string): KeyValues {
+  const values = JSON.parse(text) as (string | number | { readonly hex: string })[]
+  return values.map((value) => (typeof value === 'object' ? Buffer.from(value.hex, 'hex') : value))
+}
+
+/** What a row is found by among others of its table. */
+export function keyOf(row: TableRow, columns: readonly string[]): KeyValues {
+  return columns.map((column) => row[column])
+}
+
+/** The columns in which two rows differ. */
+export function differingColumns(row: TableRow, other: TableRow): string[] {
+  return Object.keys(row).filter((name) => !isSame(row[name], other[name]))
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
+  return isDeepStrictEqual(a, b)
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+}

@@ -1,0 +1,28 @@
+import { packLatencies } from '../../lib/observability/latency-histogram.ts'
+import type { Database } from '../database.ts'
+import { countCallsByHour } from '../gate/hourly-counts.ts'
+
+const dayMs = 86_400_000
+
+/** Counts the request log as it stands by the hour, a day at a time. To be run on an empty table. */
+export async function backfillHourlyCounts(db: Database): Promise<void> {
+  const calls = db.selectFrom('calls').selectAll()
+  const first = await calls.orderBy('atMs').limit(1).executeTakeFirst()
+  const last = await calls.orderBy('atMs', 'desc').limit(1).executeTakeFirst()
+  if (!first || !last) return
+  for (let dayStartMs = dayStartOf(first.atMs); dayStartMs <= last.atMs; dayStartMs += dayMs) {
+    const rows = await calls
+      .where('atMs', '>=', dayStartMs)
+      .where('atMs', '<', dayStartMs + dayMs)
+      .execute()
+    for (const { latencies, ...cell } of countCallsByHour(rows))
+      await db
+        .insertInto('callHours')
+        .values({ ...cell, latencies: packLatencies(latencies) })
+        .execute()
+  }
+}
+
+function dayStartOf(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs
+}

@@ -1,0 +1,55 @@
+import { runBlazeface } from './blazeface.ts'
+import type { DetectorCandidate } from './blazeface.ts'
+import { padWithMirror, resizeFrame } from '../image/decode.ts'
+import type { Frame } from '../image/frame.ts'
+import { areaOf } from '../image/geometry.ts'
+import type { Rect } from '../image/geometry.ts'
+import type { ModelSession } from '../session.ts'
+
+/**
+ * Faces that the border of the frame cuts. Detectors have learnt whole faces; in a frame with its
+ * own mirror image around it, half a face becomes a whole one. Boxes reach beyond the frame.
+ */
+export async function detectBorderFaces(
+  session: ModelSession,
+  frame: Frame,
+): Promise<DetectorCandidate[]> {
+  const scale = Math.min(1, workSidePx / Math.max(frame.width, frame.height))
+  const width = Math.max(1, Math.round(frame.width * scale))
+  const height = Math.max(1, Math.round(frame.height * scale))
+  const border = Math.floor(borderShare * Math.min(width, height))
+  const framed = await padWithMirror(await resizeFrame(frame, width, height), border)
+  const candidates = await runBlazeface(session, framed)
+  const scaleX = frame.width / width
+  const scaleY = frame.height / height
+  return candidates
+    .map(({ box, score }) => ({ score, box: toFrameCoordinates(box, border, scaleX, scaleY) }))
+    .filter(({ box }) => isCutByBorder(box, frame))
+}
+
+/** From px of the small frame with a border to px of the frame. */
+function toFrameCoordinates(box: Rect, border: number, scaleX: number, scaleY: number): Rect {
+  return {
+    x: (box.x - border) * scaleX,
+    y: (box.y - border) * scaleY,
+    width: box.width * scaleX,
+    height: box.height * scaleY,
+  }
+}
+
+/** Whether the box crosses the border and more of it lies inside than a mirror image would. */
+function isCutByBorder(box: Rect, frame: Frame): boolean {
+  const width = Math.min(box.x + box.width, frame.width) - Math.max(box.x, 0)
+  const height = Math.min(box.y + box.height, frame.height) - Math.max(box.y, 0)
+  if (width <= 0 || height <= 0) return false
+  const share = (width * height) / areaOf(box)
+  return share <= insideShareMax && share >= insideShareMin
+}
+
+/** With the border it fills the 256 px that the network sees. */
+const workSidePx = 184
+const borderShare = 0.2
+/** A mirror image lies mostly outside; the face itself mostly inside. */
+const insideShareMin = 0.5
+/** A face that hardly touches the border needs no completing. */
+const insideShareMax = 0.98

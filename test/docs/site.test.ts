@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { contents, pageFiles, rootDir } from '../../docs/build/contents.ts'
+import { generatedPages } from '../../docs/build/generated-pages.ts'
+import { renderHtml } from '../../docs/build/render-html.ts'
+import { parseOutline, type PageOutline } from '../../docs/build/page-outline.ts'
+import { isExternalLink, pagePathOf } from '../../docs/build/page-path.ts'
+import { buildSite } from '../../docs/build/build-site.ts'
+import { findChromium, openChromium, watchPageErrors } from '../support/console/chromium.ts'
+
+const read = (file: string): Promise<string> => readFile(path.join(rootDir, file), 'utf8')
+
+test('every page of docs/ stands in the contents, once', () => {
+  const files = globSync('docs/**/*.md', { cwd: rootDir }).map((file) => file.replaceAll('\\', '/'))
+  assert.deepEqual(
+    pageFiles.filter((file) => file.startsWith('docs/')).toSorted(),
+    files.toSorted(),
+  )
+  assert.equal(new Set(pageFiles).size, pageFiles.length)
+})
+
+for (const [file, text] of Object.entries(generatedPages))
+  test(`${file} is what the schemas and tables say`, async () => {
+    assert.equal(await read(file), text(), 'run `npm run docs`')
+  })
+
+test('no link between the pages is dead', async () => {
+  const outlines = new Map<string, PageOutline>()
+  for (const file of pageFiles) outlines.set(file, parseOutline(await read(file)))
+  assert.deepEqual(deadLinks(outlines), [])
+})
+
+test('a dead link and a dead anchor are found', () => {
+  const page = parseOutline(
+    '# Here\n\n[a](nowhere.md) [b](#there) [c](#here) [d](https://example.org)',
+  )
+  assert.deepEqual(deadLinks(new Map([['docs/x.md', page]])), [
+    'docs/x.md: nowhere.md',
+    'docs/x.md: #there',
+  ])
+})
+
+test('markup in a page is text', () => {
+  const html = renderHtml('docs/x.md', 'a <script>alert(1)</script>\n\n<b>c</b> `<i>`\n')
+  assert.ok(!/<(?:script|b|i)>/u.test(html), html)
+})
+
+/** As `file: link`. Links to files of the source must lead to one. */
+function deadLinks(outlines: ReadonlyMap<string, PageOutline>): string[] {
+  return [...outlines].flatMap(([file, { links }]) =>
+    links
+      .filter((link) => !isExternalLink(link))
+      .filter((link) => {
+        const [place = '', anchor] = link.split('#')
+        const target = place === '' ? file : path.posix.join(path.posix.dirname(file), place)
+        const page = outlines.get(target)
+        if (anchor !== undefined) return !page?.anchors.includes(anchor)
+        return !page && !existsSync(path.join(rootDir, target))
+      })
+      .map((link) => `${file}: ${link}`),
+  )
+}
+
+const executable = findChromium()
+const skip = executable ? false : 'there is no Chromium on this machine: the site is not looked at'
+
+describe('the site in a browser', { skip }, () => {
+  let folder: string
+  let browser: Browser
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'facegate-site-'))
+    await buildSite(folder)
+    browser = await openChromium(executable!)
+  })
+  after(async () => {
+    await browser?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`reads well at 360 px, ${colorScheme}, and asks nobody else for anything`, async () => {
+      const context = await browser.newContext({
+        colorScheme,
+        viewport: { width: 360, height: 740 },
+      })
+      const page = await context.newPage()
+      const { messages: found } = watchPageErrors(page, pathToFileURL(folder).href)
+      // The colours of the dark scheme are the same on every page: one of each part will do.
+      const firsts = contents.flatMap(({ files }) => files.slice(0, 1))
+      const files = colorScheme === 'dark' ? firsts : pageFiles
+      for (const file of files) found.push(...(await faultsOf(page, file, colorScheme)))
+      assert.deepEqual(found, [])
+      await context.close()
+    })
+
+  test('the navigation leads from page to page', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+    await page.goto(addressOf('README.md'))
+    const navigation = page.getByRole('navigation', { name: 'Contents', exact: true })
+    await navigation.getByRole('link', { name: 'Guide: door entry' }).click()
+    assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Guide: door entry')
+    await page.getByRole('link', { name: 'tutorial', exact: true }).click()
+    assert.match(page.url(), /docs\/tutorial\.html$/u)
+    const widths = await page.$$eval('img', (images) => images.map((image) => image.naturalWidth))
+    assert.deepEqual(widths, [720, 720])
+  })
+
+  const addressOf = (file: string): string =>
+    pathToFileURL(path.join(folder, pagePathOf(file))).href
+
+  /** Too wide, or hard to use. The dark scheme differs in its colours alone. */
+  async function faultsOf(page: Page, file: string, scheme: 'light' | 'dark'): Promise<string[]> {
+    await page.goto(addressOf(file))
+    const widthPx = await page.evaluate<number>('document.documentElement.scrollWidth')
+    await page.evaluate(axe.source)
+    const only = scheme === 'dark' ? `runOnly: ['color-contrast']` : ''
+    const seen = await page.evaluate<AxeResults>(
+      `axe.run({ preload: false, resultTypes: ['violations'], ${only} })`,
+    )
+    const told = seen.violations.map(({ id, nodes }) => `${file}: ${id}: ${nodes[0]?.html}`)
+    return widthPx <= 360 ? told : [`${file} is ${widthPx} px wide`, ...told]
+  }
+})
+
+/** What axe says of a page. */
+type AxeResults = {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
+}

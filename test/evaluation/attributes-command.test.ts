@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import sharp from 'sharp'
+import { createAttributesReport } from '../../src/evaluation/attributes/attributes-report.ts'
+import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
+import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
+import { modelsFolder } from '../support/vision/test-pipeline.ts'
+import { cliMainFile } from '../support/paths.ts'
+
+let dataDir: string
+let folder: string
+before(async () => {
+  await prepareBuiltinPack({ folder: modelsFolder })
+  dataDir = await createDataDir()
+  folder = await mkdtemp(path.join(tmpdir(), 'facegate-attributes-'))
+  await sharp((await samplePhotograph(6)).bytes)
+    .extract({ left: 1380, top: 190, width: 448, height: 504 })
+    .jpeg()
+    .toFile(path.join(folder, 'her.jpg'))
+  await sharp({ create: { width: 90, height: 90, channels: 3, background: 'grey' } })
+    .png()
+    .toFile(path.join(folder, 'wall.png'))
+})
+after(async () => {
+  await rm(dataDir, { recursive: true })
+  await rm(folder, { recursive: true })
+})
+
+async function evaluate(labels: readonly string[], ...args: string[]): Promise<string> {
+  await writeFile(path.join(folder, 'labels.csv'), labels.join('\n'))
+  const main = cliMainFile
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [main, 'evaluate', 'attributes', folder, ...args],
+    { env: { ...process.env, DATA_DIR: dataDir, VISION_WORKERS: '1' } },
+  )
+  return stdout
+}
+
+test('labelled pictures are judged, shown as JSON, and drawn', async () => {
+  const tables = path.join(folder, 'tables.png')
+  const labels = ['file,age,gender,expression', 'her.jpg,30,female,happy', 'wall.png,40,male,']
+  const found = JSON.parse(await evaluate(labels, '--json', '--out', tables))
+  assert.equal(found.pictures, 2)
+  assert.deepEqual(found.unusable, [{ file: 'wall.png', reason: 'NO_FACE_FOUND' }])
+  assert.deepEqual(found.gender.counts, [
+    [1, 0],
+    [0, 0],
+  ])
+  assert.equal(found.expression.accuracy, 1)
+  assert.equal(found.age[0].pictures, 1)
+  assert.ok(found.age[0].meanAbsoluteError < 25)
+  assert.equal((await sharp(await readFile(tables)).metadata()).width, 720)
+})
+
+test('what is not labelled is not judged, and a label that means nothing is named', async () => {
+  const text = await evaluate(['file,gender', 'her.jpg,male'])
+  assert.match(text, /GENDER, 1 pictures: 0\.0 % right/u)
+  assert.match(text, /otherwise than labelled: her\.jpg/u)
+  assert.ok(!text.includes('AGE') && !text.includes('EXPRESSION'))
+  await assert.rejects(evaluate(['file,expression', 'her.jpg,glad']), {
+    code: 1,
+    stderr: /line 2: expression glad is none of neutral, happy/u,
+  })
+})
+
+test('figures are those that one counts by hand', () => {
+  const found = createAttributesReport(
+    [
+      {
+        file: 'a',
+        age: { labelled: 20, predicted: 26 },
+        gender: { labelled: 'male', predicted: 'male' },
+      },
+      {
+        file: 'b',
+        age: { labelled: 24, predicted: 22 },
+        gender: { labelled: 'male', predicted: 'male' },
+      },
+      {
+        file: 'c',
+        age: { labelled: 8, predicted: 20 },
+        gender: { labelled: 'female', predicted: 'male' },
+      },
+      { file: 'd', expression: { labelled: 'sad', predicted: 'neutral' } },
+      { file: 'e', expression: { labelled: 'sad', predicted: 'sad' } },
+      { file: 'f', expression: { labelled: 'happy', predicted: 'happy' } },
+    ],
+    [],
+  )
+  const band = (from: number, to: number) =>
+    found.age?.find((one) => one.from === from && one.to === to)
+  assert.deepEqual(band(16, 70), {
+    from: 16,
+    to: 70,
+    pictures: 2,
+    meanAbsoluteError: 4,
+    bias: 2,
+    withinInterval: 1,
+  })
+  assert.deepEqual(
+    [band(0, 9)?.bias, band(0, 9)?.withinInterval, band(20, 29)?.pictures],
+    [12, 0, 2],
+  )
+  assert.equal(found.gender?.accuracy, 2 / 3)
+  assert.equal(found.gender?.balancedAccuracy, 0.5)
+  assert.equal(found.expression?.accuracy, 2 / 3)
+  assert.equal(found.expression?.balancedAccuracy, 0.75)
+  assert.deepEqual(found.genderErrors, ['c'])
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import sharp from 'sharp'
+import type { PresentationResult } from '../../src/evaluation/liveness/analyze-presentations.ts'
+import { fitLogistic } from '../../eval/liveness/fit-logistic.ts'
+import { createLivenessReport } from '../../src/evaluation/liveness/liveness-report.ts'
+import { simulatePresentation } from '../../eval/liveness/simulate-presentation.ts'
+import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
+import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
+import { modelsFolder } from '../support/vision/test-pipeline.ts'
+import { faceQualityOf } from '../support/gallery/fake-vision.ts'
+import { cliMainFile } from '../support/paths.ts'
+
+let dataDir: string
+let folder: string
+before(async () => {
+  await prepareBuiltinPack({ folder: modelsFolder })
+  dataDir = await createDataDir()
+  folder = await mkdtemp(path.join(tmpdir(), 'facegate-liveness-'))
+  const { bytes } = await samplePhotograph(6)
+  const woman = sharp(bytes).extract({ left: 1330, top: 130, width: 560, height: 620 })
+  const { data: pixels } = await woman.clone().raw().toBuffer({ resolveWithObject: true })
+  const frame = { width: 560, height: 620, pixels }
+  for (const kind of ['live', 'print', 'replay'] as const) {
+    await mkdir(path.join(folder, kind))
+    for (const seed of [1, 2])
+      await writeFile(
+        path.join(folder, kind, `${seed}.jpg`),
+        await simulatePresentation(kind, frame, seededRandom(seed)),
+      )
+  }
+  await sharp({ create: { width: 90, height: 90, channels: 3, background: 'grey' } })
+    .png()
+    .toFile(path.join(folder, 'print', 'wall.png'))
+})
+after(async () => {
+  await rm(dataDir, { recursive: true })
+  await rm(folder, { recursive: true })
+})
+
+async function evaluate(...args: string[]): Promise<string> {
+  const main = cliMainFile
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [main, 'evaluate', 'liveness', ...args],
+    { env: { ...process.env, DATA_DIR: dataDir, VISION_WORKERS: '1' } },
+  )
+  return stdout
+}
+
+test('a folder of live people and attacks is judged, each kind by itself, and drawn', async () => {
+  const curve = path.join(folder, 'det.png')
+  const found = JSON.parse(await evaluate(folder, '--json', '--out', curve))
+  assert.equal(found.networks, 'liveness@1')
+  assert.equal(found.threshold, 0.9)
+  assert.deepEqual(
+    found.asAnswered.kinds.map(({ kind, presentations, unusable }: Record<string, unknown>) => [
+      kind,
+      presentations,
+      unusable,
+    ]),
+    [
+      ['live', 2, 0],
+      ['print', 3, 1],
+      ['replay', 2, 0],
+    ],
+  )
+  assert.deepEqual(found.unusable, [
+    { file: path.join(folder, 'print', 'wall.png'), reason: 'NO_FACE_FOUND' },
+  ])
+  assert.deepEqual((await readFile(curve)).subarray(1, 4).toString(), 'PNG')
+})
+
+test('labels may stand in a file, and what is missing is said', async () => {
+  const labels = path.join(folder, 'labels.csv')
+  await writeFile(labels, 'file,label,source\nlive/1.jpg,live,x\nprint/1.jpg,paper mask,y\n')
+  const text = await evaluate(folder)
+  assert.match(text, /paper mask: 1, of them live/u)
+  assert.match(text, /BPCER/u)
+  await writeFile(labels, 'file,label\nlive/1.jpg,live\n')
+  await assert.rejects(evaluate(folder), /has no attacks/u)
+  await writeFile(labels, 'file,label\nprint/1.jpg,print\n')
+  await assert.rejects(evaluate(folder), /no pictures of live people/u)
+})
+
+test('rates are those of the scores and of the answers, and uncertain is neither', () => {
+  const found = createLivenessReport([
+    ...[0.95, 0.9, 0.6, 0.45].map((score) => livenessSample('live', score)),
+    ...[0.1, 0.2, 0.3, 0.55].map((score) => livenessSample('print', score)),
+    ...[0.1, 0.45].map((score) => livenessSample('replay', score)),
+    { kind: 'replay', file: 'x.jpg', unusable: 'NO_FACE_FOUND' },
+  ])
+  const { apcer, bpcer, acer, attacks } = found.byScore
+  assert.deepEqual([apcer, bpcer, acer], [0.25, 0.25, 0.25])
+  assert.deepEqual(
+    attacks.map((one) => [one.kind, one.apcer, one.equalErrorRate]),
+    [
+      ['print', 0.25, 0.25],
+      // The one at 0.45 scores as a live face does: half of it counts.
+      ['replay', 0, 0.125],
+    ],
+  )
+  // Nobody live may be turned away of four at 10 %: the border is at 0.45.
+  assert.deepEqual(attacks[0]?.apcerAtBpcer.at(-1), { bpcer: 0.1, apcer: 0.25 })
+  assert.equal(found.asAnswered.apcer, 0.25)
+  assert.equal(found.asAnswered.bpcer, 0)
+  assert.equal(found.asAnswered.bonaFideNonResponse, 0.25)
+  assert.equal(found.asAnswered.attackNonResponse, 2 / 3)
+})
+
+test('the fit finds the weights that made the answers', () => {
+  const random = seededRandom(7)
+  const rows = Array.from({ length: 4000 }, () => {
+    const values = [4 * random() - 2, 4 * random() - 2]
+    const [a = 0, b = 0] = values
+    return { values, isLive: random() < 1 / (1 + Math.exp(-(2 * a - b))) }
+  })
+  const { weights, bias } = fitLogistic(rows)
+  const found = [...weights, bias]
+  for (const [index, expected] of [2, -1, 0].entries())
+    assert.ok(Math.abs((found[index] ?? 9) - expected) < 0.2, found.join(', '))
+})
+
+function livenessSample(kind: string, score: number): PresentationResult {
+  const at = { x: 50, y: 50 }
+  const face = {
+    boundingBox: { left: 100, top: 100, width: 100, height: 100 },
+    confidence: 0.99,
+    landmarks: { leftEye: at, rightEye: at, noseTip: at, leftMouth: at, rightMouth: at },
+    pose: { yaw: 0, pitch: 0, roll: 0 },
+    qualityScore: 90,
+    quality: faceQualityOf(200),
+    liveness: {
+      score,
+      liveMin: 0.5,
+      spoofMax: 0.4,
+      networks: {},
+      hasContext: true,
+      hasColour: true,
+    },
+  }
+  const view = {
+    width: 400,
+    height: 400,
+    orientationApplied: false,
+    faceCount: 1,
+    faces: [face],
+    timingsMs: {
+      decode: 0,
+      detect: 0,
+      landmarks: 0,
+      align: 0,
+      embed: 0,
+      liveness: 0,
+      attributes: 0,
+      picture: 0,
+    },
+    providers: { liveness: 'a@1' },
+  }
+  return { kind, file: 'a.jpg', view, face }
+}

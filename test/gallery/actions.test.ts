@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { findCalls } from '../../src/store/gate/calls.ts'
+import { updateProject } from '../../src/store/tenancy/projects.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+
+let gallery: TestGallery
+before(async () => {
+  gallery = await startGallery()
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const enroll = (name: string, more: object = {}) =>
+  gallery.value('svc.enroll', { ...imageParams(name), ...more })
+
+test('who was enrolled is identified, verified, changed and deleted', async () => {
+  const made = await enroll('Ada', { externalId: 'ada', displayName: 'Ada L.', groups: ['staff'] })
+  assert.equal(made.created, true)
+  assert.equal(made.embeddingCount, 1)
+  assert.deepEqual(made.groups, ['staff'])
+  const { subjectId } = made
+
+  const found = await gallery.value('svc.identify', imageParams({ name: 'Ada', deviation: 0.5 }))
+  assert.equal(found.matched, true)
+  assert.equal(found.bestMatch.subjectId, subjectId)
+  assert.equal(found.bestMatch.displayName, 'Ada L.')
+  assert.equal(found.bestMatch.faceId, made.faceId)
+  assert.equal(found.thresholdSource, 'auto')
+  assert.equal(found.gallerySize, 1)
+
+  const same = await gallery.value('svc.verify', { ...imageParams('Ada'), externalId: 'ada' })
+  assert.deepEqual([same.mode, same.matched, same.similarity], ['imageToSubject', true, 1])
+  assert.equal(same.faceId, made.faceId)
+
+  const changed = await gallery.value('svc.updateSubject', {
+    subjectId,
+    displayName: null,
+    attributes: { level: 3 },
+    addGroups: ['night'],
+    removeGroups: ['staff'],
+  })
+  assert.deepEqual(changed.groups, ['night'])
+  assert.deepEqual(changed.attributes, { level: 3 })
+  assert.equal(changed.displayName, null)
+
+  const record = await gallery.value('svc.deleteSubject', { subjectId })
+  assert.deepEqual(Object.keys(record).sort(), [
+    'deletedAtUtc',
+    'deletionId',
+    'embeddingCount',
+    'externalId',
+    'groups',
+    'subjectId',
+    'tenantId',
+  ])
+  assert.equal(record.externalId, 'ada')
+  assert.deepEqual(record.groups, ['night'])
+  assert.equal(await gallery.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
+  const gone = await gallery.value('svc.identify', imageParams('Ada'))
+  assert.deepEqual([gone.matched, gone.bestMatch, gone.faces[0].candidates], [false, null, []])
+})
+
+test('a project may set the threshold of its searches, and a request its own', async () => {
+  const strict = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  await strict.value('svc.enroll', { ...imageParams('Eve'), externalId: 'eve' })
+  const { db } = gallery.database.store
+  await updateProject(db, strict.project.projectId, { identifyThreshold: 0.97 })
+  const probe = imageParams('Eve')
+  const byProject = await strict.value('svc.identify', probe)
+  assert.deepEqual([byProject.threshold, byProject.thresholdSource], [0.97, 'project'])
+  const byRequest = await strict.value('svc.identify', { ...probe, threshold: 0.9 })
+  assert.deepEqual([byRequest.threshold, byRequest.thresholdSource], [0.9, 'request'])
+  await updateProject(db, strict.project.projectId, { identifyThreshold: null })
+  assert.equal((await strict.value('svc.identify', probe)).thresholdSource, 'auto')
+})
+
+test('a picture of the known person is added, one of a stranger only by force', async () => {
+  const { subjectId } = await enroll('Bob', { externalId: 'bob' })
+  const more = await gallery.value('svc.enroll', {
+    ...imageParams({ name: 'Bob', deviation: 1 }),
+    externalId: 'bob',
+  })
+  assert.deepEqual([more.subjectId, more.created, more.embeddingCount], [subjectId, false, 2])
+  const other = { ...imageParams('Not Bob'), subjectId }
+  assert.equal(await gallery.code('svc.enroll', other), 'SUBJECT_FACE_MISMATCH')
+  const forced = await gallery.value('svc.enroll', { ...other, force: true })
+  assert.equal(forced.embeddingCount, 3)
+})
+
+test('a known externalId can be refused, and one of another subject always is', async () => {
+  const { subjectId } = await enroll('Cleo', { externalId: 'cleo' })
+  const again = { ...imageParams('Cleo'), externalId: 'cleo', onExisting: 'reject' }
+  assert.equal(await gallery.code('svc.enroll', again), 'EXTERNAL_ID_CONFLICT')
+  await enroll('Dora', { externalId: 'dora' })
+  const taken = { subjectId, externalId: 'dora' }
+  assert.equal(await gallery.code('svc.updateSubject', taken), 'EXTERNAL_ID_CONFLICT')
+  assert.equal(
+    await gallery.code('svc.enroll', { ...imageParams('Cleo'), ...taken }),
+    'EXTERNAL_ID_CONFLICT',
+  )
+})
+
+test('a face that is enrolled as somebody else is reported or refused', async () => {
+  const { subjectId } = await enroll('Eve', { externalId: 'eve' })
+  const look = imageParams({ name: 'Eve', deviation: 0.3 })
+  assert.equal(
+    await gallery.code('svc.enroll', { ...look, duplicateCheck: 'reject' }),
+    'DUPLICATE_SUBJECT',
+  )
+  const reported = await gallery.value('svc.enroll', look)
+  assert.equal(reported.duplicates[0].subjectId, subjectId)
+  assert.equal(reported.duplicates[0].externalId, 'eve')
+  const silent = await gallery.value('svc.enroll', { ...look, duplicateCheck: 'off' })
+  assert.deepEqual(silent.duplicates, [])
+})
+
+test('enrolment refuses no face, several faces, small ones, and bad ones', async () => {
+  assert.equal(await gallery.code('svc.enroll', imageParams()), 'NO_FACE_FOUND')
+  assert.equal(await gallery.code('svc.enroll', imageParams('Two', 'People')), 'MULTIPLE_FACES')
+  assert.equal(
+    await gallery.code('svc.enroll', imageParams({ name: 'S', side: 20 })),
+    'FACE_TOO_SMALL',
+  )
+  const { body } = await gallery.call(
+    'svc.enroll',
+    imageParams({ name: 'Q', quality: 20, side: 60 }),
+  )
+  assert.equal(body.errors[0].code, 'LOW_QUALITY')
+  assert.match(body.errors[0].message, /FACE_TOO_SMALL/u)
+})
+
+test('a subject has twenty templates at most', async () => {
+  const { subjectId } = await enroll('Fay')
+  for (let take = 1; take < 20; take++)
+    await gallery.value('svc.enroll', {
+      ...imageParams({ name: 'Fay', deviation: 0.5, take }),
+      subjectId,
+    })
+  const last = { ...imageParams({ name: 'Fay', deviation: 0.5, take: 20 }), subjectId }
+  assert.equal(await gallery.code('svc.enroll', last), 'TEMPLATE_LIMIT_REACHED')
+  const { body } = await gallery.rest('GET', `/v1/subjects/${subjectId}?include=faces`)
+  const faceIds = body.faces.map(({ faceId }: { faceId: string }) => faceId)
+  const remove = (removeFaceIds: string[]) => ({ subjectId, removeFaceIds })
+  assert.equal(await gallery.code('svc.updateSubject', remove(faceIds)), 'INVALID_REQUEST')
+  assert.equal(await gallery.code('svc.updateSubject', remove([randomUUID()])), 'INVALID_REQUEST')
+  const left = await gallery.value('svc.updateSubject', remove(faceIds.slice(1)))
+  assert.equal(left.embeddingCount, 1)
+})
+
+test('identify names several faces, each subject once, and only within the groups asked for', async () => {
+  const { subjectId } = await enroll('Gil', { groups: ['red'] })
+  await gallery.value('svc.enroll', { ...imageParams({ name: 'Gil', deviation: 1 }), subjectId })
+  await enroll('Hal', { groups: ['blue'] })
+  const both = imageParams({ name: 'Gil', side: 300 }, 'Hal', 'Nobody')
+  const seen = await gallery.value('svc.identify', { ...both, maxFaces: 3 })
+  assert.deepEqual(
+    seen.faces.map((face: { candidates: unknown[] }) => face.candidates.length),
+    [1, 1, 0],
+  )
+  const red = await gallery.value('svc.identify', { ...both, maxFaces: 3, groups: ['red'] })
+  assert.deepEqual(
+    red.faces.map((face: { matched: boolean }) => face.matched),
+    [true, false, false],
+  )
+  await gallery.value('svc.updateSubject', { subjectId, removeGroups: ['red'] })
+  const none = await gallery.value('svc.identify', { ...both, groups: ['red'] })
+  assert.equal(none.matched, false)
+})
+
+test('nobody below the threshold leaves, but a few for debugging, and never a template', async () => {
+  await enroll('Ida')
+  const far = { ...imageParams({ name: 'Ida', deviation: 3 }), threshold: 0.99 }
+  const { body } = await gallery.call('svc.identify', far)
+  assert.ok(!JSON.stringify(body).includes('subjectId'))
+  const debugged = await gallery.value('svc.identify', far, { debug: true })
+  assert.deepEqual(debugged.faces[0].candidates, [])
+  const { candidatesBelowThreshold } = debugged.debug
+  assert.ok(candidatesBelowThreshold.length > 0 && candidatesBelowThreshold.length <= 5)
+  assert.deepEqual(longestNumberList(debugged), 0)
+})
+
+test('a batch is ok when one image is, and only those that are cost something', async () => {
+  await enroll('Jon')
+  const list = (...all: object[]) => all.flatMap((one) => (one as { images: object[] }).images)
+  const mixed = { images: list(imageParams('Jon'), imageParams(), imageParams('Jon')) }
+  const { body } = await gallery.call('svc.identify', mixed)
+  assert.deepEqual(
+    body.data.results.map((result: { ok: boolean }) => result.ok),
+    [true, false, true],
+  )
+  assert.equal(body.data.results[1].value.error.code, 'NO_FACE_FOUND')
+  const [row] = await findCalls(gallery.database.store.db, { action: 'svc.identify', limit: 1 })
+  assert.deepEqual([row?.requestId, row?.costMicros], [body.requestId, 4000n])
+  const failed = await gallery.call('svc.identify', { images: list(imageParams(), imageParams()) })
+  assert.equal(failed.body.ok, false)
+  assert.equal(failed.body.errors.length, 2)
+})
+
+test('verify infers its mode, and refuses any other mix', async () => {
+  const { subjectId } = await enroll('Kim', { externalId: 'kim' })
+  const two = {
+    images: [imageParams('Kim'), imageParams('Lee')].flatMap(
+      (one) => (one as { images: object[] }).images,
+    ),
+  }
+  const strangers = await gallery.value('svc.verify', two)
+  assert.deepEqual(
+    [strangers.mode, strangers.matched, strangers.matchLevel],
+    ['imageToImage', false, 'none'],
+  )
+  for (const wrong of [
+    imageParams('Kim'),
+    { ...two, subjectId },
+    { ...two, mode: 'imageToSubject' },
+    { ...imageParams('Kim'), subjectId, mode: 'imageToImage' },
+    { images: [] },
+  ])
+    assert.equal(await gallery.code('svc.verify', wrong), 'INVALID_REQUEST')
+  const mixed = { ...imageParams('Kim'), subjectId, externalId: 'another' }
+  assert.equal(await gallery.code('svc.verify', mixed), 'SUBJECT_NOT_FOUND')
+})
+
+test('twenty enrolments of one externalId at once make one subject', async () => {
+  const takes = Array.from({ length: 20 }, (_, take) => ({ name: 'Mia', deviation: 0.3, take }))
+  const answers = await Promise.all(
+    takes.map((take) => gallery.value('svc.enroll', { ...imageParams(take), externalId: 'mia' })),
+  )
+  assert.equal(new Set(answers.map(({ subjectId }) => subjectId)).size, 1)
+  assert.equal(answers.filter(({ created }) => created).length, 1)
+})
+
+/** The length of the longest list of numbers anywhere in an answer. */
+function longestNumberList(value: unknown): number {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Math.max(0, ...Object.values(value).map(longestNumberList))
+}
+
+test('debug says how every answer came about, of the actions that look at a picture', async () => {
+  const { subjectId } = await gallery.value('svc.enroll', imageParams('Deb'))
+  const asks: readonly (readonly [action: string, params: object])[] = [
+    ['svc.enroll', { ...imageParams('Deb'), subjectId }],
+    ['svc.updateSubject', { ...imageParams('Deb'), subjectId }],
+    ['svc.verify', { ...imageParams('Deb'), subjectId }],
+    ['svc.identify', imageParams('Deb')],
+    ['svc.detect', imageParams('Deb')],
+    ['svc.liveness', imageParams('Deb')],
+    ['svc.analyze', imageParams('Deb')],
+    ['svc.attributes', { ...imageParams('Deb'), include: ['eyesOpen'] }],
+  ]
+  for (const [action, params] of asks) {
+    const asked = await gallery.value(action, params, { debug: true })
+    const { providers, timingsMs } = asked.debug
+    assert.ok(providers.detector && timingsMs.detect >= 0, action)
+    assert.equal(longestNumberList(asked), 0, action)
+    assert.ok(!('debug' in (await gallery.value(action, params))), action)
+  }
+})

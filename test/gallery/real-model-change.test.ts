@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { models } from '../../src/cli/models/models.ts'
+import { readConfig } from '../../src/config.ts'
+import { calibratedFmrs } from '../../src/gallery/calibration/similarity.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { sha256Of } from '../../src/models/convert/read-source.ts'
+import { createFacegate } from '../../src/start/services.ts'
+import { openStore, type Store } from '../../src/store/database.ts'
+import { findModelCoverage } from '../../src/store/gallery/model-coverage.ts'
+import { runJson } from '../support/cli/run-json.ts'
+import {
+  createTestClient,
+  imageItem,
+  samplePhotograph,
+  unlimitedRates,
+} from '../support/facegate/test-facegate.ts'
+import { createGalleryClient, type GalleryClient } from '../support/gallery/test-gallery.ts'
+import { modelsFolder } from '../support/vision/test-pipeline.ts'
+import { evalDataFolder } from '../support/paths.ts'
+
+const network = path.join(evalDataFolder, 'models/mobilefacenet.onnx')
+const modelId = 'mobilefacenet@test'
+const dimensions = 128
+
+test(
+  'the built-in recognizer gives way to an installed one, and everybody stays known',
+  { skip: !existsSync(network) && 'NOT RUN: eval-data has the network, and is not here' },
+  async () => {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-real-models-'))
+    await linkModels(dataDir)
+    let key = ''
+    await served(dataDir, key, async (client, store, newKey) => {
+      key = newKey
+      await client.value('svc.enroll', { ...(await imageParamsOf(1)), externalId: '1' })
+      await store.db.updateTable('projects').set({ storeCrops: 1, adopt: 1 }).execute()
+      for (const n of [3, 5] as const)
+        await client.value('svc.enroll', { ...(await imageParamsOf(n)), externalId: String(n) })
+    })
+    await installMobileFaceNet(dataDir)
+    assert.deepEqual(await runJson(dataDir, models, 'use mobile'), {
+      detector: 'builtin',
+      recognizer: 'mobile/mobilefacenet',
+      liveness: ['builtin'],
+      formerRecognizers: ['builtin'],
+      subjectsNotComparable: 3,
+    })
+    await served(dataDir, key, async (client, store) => {
+      const progress = () => store.read((reading) => findModelCoverage(reading, modelId))
+      while ((await progress()).remakeableFaces > 0) await sleep(50)
+      const { comparableFaces, waitingFaces } = await progress()
+      assert.deepEqual([comparableFaces, waitingFaces], [2, 1])
+      for (const n of [1, 3, 5] as const) {
+        const seen = await client.value('svc.identify', await imageParamsOf(n), { debug: true })
+        assert.equal(seen.bestMatch.externalId, String(n))
+        assert.ok(seen.bestMatch.similarity > 0.9)
+        assert.equal(seen.debug.providers.formerRecognizer, 'dlib-faceres-256@1')
+      }
+      const one = { ...(await imageParamsOf(1)), externalId: '1' }
+      const first = await client.value('svc.verify', one)
+      assert.ok(first.adoptedFaceId)
+      const next = await client.value('svc.verify', one)
+      assert.deepEqual([next.similarity, next.adoptedFaceId], [1, undefined])
+      assert.equal((await progress()).notComparableSubjects, 0)
+    })
+    const back = await runJson(dataDir, models, 'use builtin')
+    assert.deepEqual([back.recognizer, back.subjectsNotComparable], ['builtin', 0])
+    await rm(dataDir, { recursive: true })
+  },
+)
+
+async function imageParamsOf(n: 1 | 3 | 5): Promise<object> {
+  return { images: [imageItem(await samplePhotograph(n))], facePolicy: 'largest' }
+}
+
+/** Starts the whole service over a folder and ends it again. */
+async function served(
+  dataDir: string,
+  key: string,
+  work: (client: GalleryClient, store: Store, key: string) => Promise<void>,
+): Promise<void> {
+  const environment = {
+    ...unlimitedRates,
+    DATA_DIR: dataDir,
+    VISION_WORKERS: '1',
+    LOG_LEVEL: 'silent',
+  }
+  const config = readConfig({ ...environment, PORT: '0' })
+  const log = createLog(config.LOG_LEVEL)
+  const surroundings = { version: 'test', clock: systemClock, log, onProgress: () => {} }
+  const facegate = await createFacegate(config, surroundings)
+  const store = await openStore(dataDir)
+  try {
+    const url = await facegate.server.listen(config.HOST, config.PORT)
+    const used = (await facegate.createFirstKey()) ?? key
+    await work(createGalleryClient(createTestClient(url, used)), store, used)
+  } finally {
+    await store.close()
+    await facegate.close()
+  }
+}
+
+/** The built-in models that tests keep, beside packs of this test's own. */
+async function linkModels(dataDir: string): Promise<void> {
+  const folder = path.join(dataDir, 'models')
+  await mkdir(folder, { recursive: true })
+  await mkdir(modelsFolder, { recursive: true })
+  for (const file of await readdir(modelsFolder))
+    if (file.endsWith('.onnx'))
+      await symlink(path.join(modelsFolder, file), path.join(folder, file))
+}
+
+/** Installs the network with a cohort and a table that are good enough for people so unlike. */
+async function installMobileFaceNet(dataDir: string): Promise<void> {
+  const folder = path.join(dataDir, 'models', 'packs', 'mobile')
+  await mkdir(folder, { recursive: true })
+  const bytes = await readFile(network)
+  await writeFile(path.join(folder, 'net.onnx'), bytes)
+  const cohort = randomCohort(200)
+  await writeFile(path.join(folder, 'cohort.f16'), cohort)
+  await writeFile(path.join(folder, 'table.json'), JSON.stringify(table))
+  const model = {
+    id: 'mobilefacenet',
+    version: 'test',
+    role: 'recognizer',
+    file: 'net.onnx',
+    sha256: sha256Of(bytes),
+    licence: { name: 'as its source says', commercialUse: 'unclear' },
+    provenance: { origin: 'eval-data', trainingData: 'not stated' },
+    input: {
+      width: 112,
+      height: 112,
+      colourOrder: 'RGB',
+      mean: [127.5, 127.5, 127.5],
+      scale: 1 / 127.5,
+    },
+    decoding: {
+      kind: 'arcface',
+      dimensions,
+      cohort: { file: 'cohort.f16', sha256: sha256Of(cohort), neighbours: 10 },
+      calibration: 'table.json',
+    },
+  }
+  const pack = { schema: 1, name: 'mobile', description: 'for this test', models: [model] }
+  await writeFile(path.join(folder, 'pack.json'), JSON.stringify(pack))
+}
+
+/** Directions at random, half precision: nobody is near any of them. */
+function randomCohort(rows: number): Buffer {
+  const bytes = Buffer.alloc(rows * dimensions * 2)
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  let state = 1
+  for (let at = 0; at < rows * dimensions; at++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
+    view.setFloat16(2 * at, (state / 2 ** 31) * Math.sqrt(3 / dimensions), true)
+  }
+  return bytes
+}
+
+/** A cosine of 0.1 to 0.6, less the density of some −1.6 that such a cohort gives everybody. */
+const table = {
+  modelId,
+  set: 'chosen',
+  measuredOn: '2026-01-01',
+  people: 2,
+  pictures: 2,
+  impostorPairs: 1,
+  genuinePairs: 0,
+  method: 'chosen',
+  points: calibratedFmrs.map((fmr, at) => ({
+    fmr,
+    score: -2 + 0.2 * (at + 1) + 1.6,
+    source: 'counted',
+  })),
+  lowestScore: -3,
+  identicalScore: 1.55,
+}

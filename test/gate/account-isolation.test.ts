@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { z } from 'zod'
+import { defineAction } from '../../src/actions/action.ts'
+import type { Store } from '../../src/store/database.ts'
+import type { ReadTx } from '../../src/store/tx.ts'
+import { seedAccount } from '../support/database/account-rows.ts'
+import { startGate } from '../support/gate/test-gate.ts'
+import { postgresSkipReason, sharedPostgresServer } from '../support/database/postgres-server.ts'
+
+/** Asks what no query of the service ever would: whose rows are in reach. */
+async function visibleAccountNames({ build, run }: ReadTx): Promise<string[]> {
+  return (await run(build.selectFrom('accounts').select('name'))).map(({ name }) => name)
+}
+
+test(
+  'what a call asks and what it writes stays in the account of its key',
+  { skip: postgresSkipReason ?? false },
+  async () => {
+    await using database = await (await sharedPostgresServer()).createDatabase()
+    let store: Store | undefined
+    const census = defineAction({
+      name: 'svc.census',
+      summary: 'Tell whose rows are in reach.',
+      price: () => 1,
+      params: z.strictObject({}),
+      value: z.object({ whileRunning: z.array(z.string()), whileWriting: z.array(z.string()) }),
+      errors: [],
+      example: { params: {}, value: { whileRunning: [], whileWriting: [] } },
+      run: async () => {
+        const whileRunning = (await store?.read(visibleAccountNames)) ?? []
+        return {
+          effect: async (tx) => {
+            const value = { whileRunning, whileWriting: await visibleAccountNames(tx) }
+            return [{ correlationId: undefined, value }]
+          },
+        }
+      },
+    })
+    const environment = { DATABASE_URL: database.url }
+    await using gate = await startGate({ environment, actions: new Map([[census.name, census]]) })
+    store = gate.database.store
+    await seedAccount(store, 'theirs')
+    const { body } = await gate.post({ action: 'svc.census', params: {} })
+    const own = (await store.read(visibleAccountNames)).filter((name) => name !== 'theirs')
+    assert.equal(own.length, 1)
+    assert.deepEqual(body.data.results[0].value, { whileRunning: own, whileWriting: own })
+  },
+)

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import {
+  addKey,
+  addProject,
+  assertLedgerAudit,
+  budgetMicros,
+  echoRequest,
+  callLogRows,
+  setBudget,
+  startGate,
+} from '../support/gate/test-gate.ts'
+
+const codes = (rows: readonly { readonly code: string }[]) => rows.map((row) => row.code)
+
+test('two hundred calls at once on the last unit: one runs, twenty times over', async () => {
+  await using gate = await startGate()
+  for (let round = 0; round < 20; round++) {
+    await setBudget(gate, 1000n)
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => gate.post(echoRequest(`round ${round}`))),
+    )
+    const refused = answers.filter(({ body }) => body.errors[0]?.code === 'PAYMENT_REQUIRED')
+    assert.equal(answers.filter(({ body }) => body.ok).length, 1)
+    assert.equal(refused.length, 199)
+    assert.equal(await budgetMicros(gate), 0n)
+    assert.equal(gate.runCounts.get(`round ${round}`), 1)
+  }
+  await assertLedgerAudit(gate)
+})
+
+test('a replay is the first answer again, a thousand times in a row, for one charge', async () => {
+  await using gate = await startGate()
+  const before = await budgetMicros(gate)
+  const body = echoRequest('again', randomUUID())
+  const first = (await gate.post(body)).body
+  assert.equal(first.ok, true)
+  assert.equal('meta' in first, false)
+  for (let time = 0; time < 1000; time++) {
+    const { meta, ...again } = (await gate.post(body)).body
+    assert.deepEqual(meta, { idempotencyReplay: true })
+    assert.deepEqual(again, first)
+  }
+  assert.equal(before - (await budgetMicros(gate)), 1000n)
+  assert.equal(gate.runCounts.get('again'), 1)
+  const rows = await callLogRows(gate)
+  assert.equal(rows.length, 1001)
+  assert.equal(rows.filter((row) => row.isReplay === 0 && row.costMicros === 1000n).length, 1)
+  assert.equal(rows.filter((row) => row.isReplay === 1 && row.costMicros === 0n).length, 1000)
+  await assertLedgerAudit(gate)
+})
+
+test('two hundred twins at once: one works, the others wait for its answer', async () => {
+  await using gate = await startGate()
+  const before = await budgetMicros(gate)
+  const body = echoRequest('twin', randomUUID(), { waitMs: 50 })
+  const answers = await Promise.all(Array.from({ length: 200 }, () => gate.post(body)))
+  assert.ok(answers.every((answer) => answer.body.ok))
+  assert.equal(answers.filter((answer) => answer.body.meta).length, 199)
+  assert.equal(gate.runCounts.get('twin'), 1)
+  assert.equal(before - (await budgetMicros(gate)), 1000n)
+  await assertLedgerAudit(gate)
+})
+
+test('a twin does not wait for ever, and a retry after a fault runs', async () => {
+  await using gate = await startGate({ environment: { IN_FLIGHT_WAIT_MS_MAX: '50' } })
+  const slow = echoRequest('slow', randomUUID(), { waitMs: 400 })
+  const first = gate.post(slow)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const second = await gate.post(slow)
+  assert.equal(second.status, 503)
+  assert.ok(Number(second.headers.get('retry-after')) >= 1)
+  assert.equal((await first).body.ok, true)
+  assert.equal((await gate.post(slow)).body.meta.idempotencyReplay, true)
+
+  const faulty = echoRequest('faulty', randomUUID(), { fail: 'fault' })
+  assert.equal((await gate.post(faulty)).status, 500)
+  assert.equal((await gate.post(faulty)).status, 500)
+  assert.equal(gate.runCounts.get('faulty'), 2)
+  await assertLedgerAudit(gate)
+})
+
+test('the same id with other content is a conflict and leaves the first alone', async () => {
+  await using gate = await startGate()
+  const requestId = randomUUID()
+  const first = echoRequest('one', requestId)
+  const { body } = await gate.post(first)
+  const before = await budgetMicros(gate)
+  const others = [
+    echoRequest('two', requestId),
+    { ...first, debug: true },
+    { ...first, action: 'svc.batch' },
+    { ...first, params: { say: 'one', waitMs: 0 } },
+    { ...echoRequest('two'), requestId: requestId.toUpperCase() },
+  ]
+  for (const other of others) {
+    const answer = await gate.post(other)
+    assert.equal(answer.body.errors[0]?.code, 'REQUEST_ID_CONFLICT', JSON.stringify(other))
+  }
+  assert.equal(await budgetMicros(gate), before)
+  const again = await gate.post({ params: { say: 'one' }, requestId, action: 'svc.echo' })
+  assert.deepEqual(again.body.data, body.data)
+  assert.equal(again.body.meta.idempotencyReplay, true)
+  await assertLedgerAudit(gate)
+})
+
+test('two spellings of one id are one request, each echoed as it was sent', async () => {
+  await using gate = await startGate()
+  const requestId = randomUUID()
+  await gate.post(echoRequest('spelt', requestId))
+  const { body } = await gate.post(echoRequest('spelt', requestId.toUpperCase()))
+  assert.equal(body.requestId, requestId.toUpperCase())
+  assert.equal(body.meta.idempotencyReplay, true)
+  assert.equal(gate.runCounts.get('spelt'), 1)
+})
+
+test('an id belongs to its project: another project starts anew, another key does not', async () => {
+  await using gate = await startGate()
+  const requestId = randomUUID()
+  const body = echoRequest('whose', requestId)
+  await gate.post(body)
+  const other = await addProject(gate, 'other')
+  assert.equal('meta' in (await gate.withKey(other.key).post(body)).body, false)
+  assert.equal(gate.runCounts.get('whose'), 2)
+  const sameProject = await addKey(gate)
+  assert.ok((await gate.withKey(sameProject).post(body)).body.meta.idempotencyReplay)
+  const powerless = await addKey(gate, { permissions: ['svc.batch'] })
+  const refused = await gate.withKey(powerless).post(body)
+  assert.equal(refused.body.errors[0].code, 'FORBIDDEN')
+  await assertLedgerAudit(gate)
+})
+
+test('a replay outlives the budget, but not its key nor its window', async () => {
+  let nowMs = Date.now()
+  await using gate = await startGate({ clock: () => nowMs })
+  const key = await addKey(gate)
+  const client = gate.withKey(key)
+  const body = echoRequest('window', randomUUID())
+  await client.post(body)
+  await setBudget(gate, 0n)
+  assert.ok((await client.post(body)).body.meta.idempotencyReplay)
+  const fresh = await client.post(echoRequest('fresh'))
+  assert.equal(fresh.body.errors[0].code, 'PAYMENT_REQUIRED')
+
+  await setBudget(gate, 5000n)
+  nowMs += 24 * 3_600_000 - 1000
+  assert.ok((await client.post(body)).body.meta.idempotencyReplay)
+  nowMs += 2000
+  const later = (await client.post(body)).body
+  assert.equal(later.ok, true)
+  assert.equal('meta' in later, false)
+  assert.equal(await budgetMicros(gate), 4000n)
+  assert.equal(gate.runCounts.get('window'), 2)
+
+  await gate.database.store.db
+    .updateTable('keys')
+    .set({ revokedAtUtc: new Date().toISOString() })
+    .where('name', '=', 'another')
+    .execute()
+  const revoked = await client.post(body)
+  assert.equal(revoked.status, 401)
+  assert.match(revoked.body.detail, /revoked/u)
+  await assertLedgerAudit(gate)
+})
+
+test('only ok is billed: every other ending leaves the money where it was, and a row', async () => {
+  await using gate = await startGate()
+  const powerless = gate.withKey(await addKey(gate, { permissions: ['debug'] }))
+  const before = await budgetMicros(gate)
+  const huge = JSON.stringify(echoRequest('x'.repeat(25 * 1024 * 1024)))
+  const endings: readonly [string, () => Promise<unknown>][] = [
+    ['FORBIDDEN', () => powerless.post(echoRequest('no'))],
+    ['INVALID_REQUEST', () => gate.post('{')],
+    ['HTTP_415', () => gate.post('{}', { 'content-type': 'text/plain' })],
+    ['PAYLOAD_TOO_LARGE', () => gate.post(huge)],
+    ['INVALID_REQUEST', () => gate.post({ action: 'svc.nothing', params: {} })],
+    ['INVALID_REQUEST', () => gate.post(echoRequest('x', undefined, { unknown: 1 }))],
+    ['NO_FACE_FOUND', () => gate.post(echoRequest('x', undefined, { fail: 'action' }))],
+    ['HTTP_500', () => gate.post(echoRequest('x', undefined, { fail: 'fault' }))],
+    ['NO_FACE_FOUND', () => gate.post({ action: 'svc.batch', params: { images: ['', ''] } })],
+  ]
+  for (const [code, end] of endings) {
+    await end()
+    const [row] = await callLogRows(gate)
+    assert.equal(row?.code, code)
+    assert.equal(row.costMicros, 0n)
+    assert.equal(row.transferId, null)
+    assert.equal(await budgetMicros(gate), before, code)
+  }
+  assert.equal((await callLogRows(gate)).length, endings.length)
+  await assertLedgerAudit(gate)
+})
+
+test('a batch pays for the images that worked', async () => {
+  await using gate = await startGate()
+  const before = await budgetMicros(gate)
+  const { body } = await gate.post({ action: 'svc.batch', params: { images: ['a', '', 'b'] } })
+  assert.equal(body.ok, true)
+  assert.equal(before - (await budgetMicros(gate)), 4000n)
+  await assertLedgerAudit(gate)
+})
+
+test('an account pays by its own price list', async () => {
+  await using gate = await startGate()
+  const { accountId } = gate.project
+  await gate.database.store.db
+    .insertInto('prices')
+    .values({ accountId, action: 'svc.echo', unitMicros: 7n })
+    .execute()
+  const before = await budgetMicros(gate)
+  await gate.post(echoRequest('cheap'))
+  assert.equal(before - (await budgetMicros(gate)), 7n)
+  assert.deepEqual(codes(await callLogRows(gate)), ['OK'])
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { z } from 'zod'
+import { defineAction, type Action } from '../../src/actions/action.ts'
+import { ActionError } from '../../src/lib/errors.ts'
+import {
+  assertLedgerAudit,
+  budgetMicros,
+  callLogRows,
+  startGate,
+  type TestGate,
+} from '../support/gate/test-gate.ts'
+
+/** An action that wants a price written, and then allows it, refuses it or breaks. */
+function writingActions(gate: () => TestGate): ReadonlyMap<string, Action> {
+  const write = defineAction({
+    name: 'svc.write',
+    summary: 'Write it.',
+    price: () => 1,
+    params: z.strictObject({ name: z.string(), ending: z.enum(['allow', 'refuse', 'break']) }),
+    value: z.object({ name: z.string() }),
+    errors: ['DUPLICATE_SUBJECT'],
+    example: { params: {}, value: { name: '' } },
+    run: async ({ params: { name, ending } }) => ({
+      effect: async (tx) => {
+        const row = { accountId: gate().project.accountId, action: name, unitMicros: 7n }
+        await tx.run(tx.build.insertInto('prices').values(row))
+        if (ending === 'refuse') throw new ActionError('DUPLICATE_SUBJECT', name)
+        if (ending === 'break') throw new Error(name)
+        return [{ correlationId: undefined, value: { name } }]
+      },
+    }),
+  })
+  return new Map([[write.name, write]])
+}
+
+test('an effect is written with its charge, or neither is', async () => {
+  await using gate = await startGate({ actions: writingActions(() => gate) })
+  const call = (name: string, ending: string) =>
+    gate.post({ action: 'svc.write', requestId: randomUUID(), params: { name, ending } })
+  const before = await budgetMicros(gate)
+
+  assert.equal((await call('allowed', 'allow')).body.ok, true)
+  const refused = await call('refused', 'refuse')
+  assert.equal(refused.body.errors[0].code, 'DUPLICATE_SUBJECT')
+  assert.equal((await call('broken', 'break')).status, 500)
+
+  const prices = await gate.database.store.db.selectFrom('prices').select('action').execute()
+  assert.deepEqual(
+    prices.map(({ action }) => action),
+    ['allowed'],
+  )
+  assert.equal(before - (await budgetMicros(gate)), 1000n)
+  const codes = (await callLogRows(gate)).map((row) => row.code)
+  assert.deepEqual(codes, ['HTTP_500', 'DUPLICATE_SUBJECT', 'OK'])
+
+  const again = { action: 'svc.write', requestId: refused.body.requestId }
+  const replay = await gate.post({ ...again, params: { name: 'refused', ending: 'refuse' } })
+  assert.equal(replay.body.meta.idempotencyReplay, true)
+  assert.deepEqual(replay.body.errors, refused.body.errors)
+  await assertLedgerAudit(gate)
+})

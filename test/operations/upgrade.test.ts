@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { openStore, type Store } from '../../src/store/database.ts'
+import { createMigratedDatabase } from '../support/database/engine.ts'
+import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
+import { postgresSkipReason } from '../support/database/postgres-server.ts'
+
+/** What a later version leaves behind: a migration that this one does not know, and what it added. */
+async function applyLaterMigration(store: Store): Promise<void> {
+  const at = new Date().toISOString()
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${at})`.execute(
+    store.db,
+  )
+  await sql`create table "laterTable" (id text primary key)`.execute(store.db)
+  await sql`alter table subjects add column "laterColumn" text`.execute(store.db)
+  await sql`alter table attempts add column "laterColumn" integer not null default 7`.execute(
+    store.db,
+  )
+}
+
+test(
+  'on PostgreSQL an old server goes on working when a later version migrates, and starts there too',
+  { skip: postgresSkipReason ?? false },
+  async () => {
+    await using database = await createMigratedDatabase()
+    const environment = { DATABASE_URL: database.url }
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
+    let key: string
+    {
+      await using old = await startGallery({ environment, dataDir })
+      key = old.key
+      await old.value('svc.enroll', imageParams('Ann'))
+      await applyLaterMigration(old.database.store)
+      await old.value('svc.enroll', imageParams('Ben'))
+      assert.equal((await old.value('svc.identify', imageParams('Ann'))).matched, true)
+    }
+    await using again = await startGallery({ environment, dataDir, key })
+    for (const name of ['Ann', 'Ben'])
+      assert.equal((await again.value('svc.identify', imageParams(name))).matched, true)
+    const { subjectId } = await again.value('svc.enroll', imageParams('Cid'))
+    await again.value('svc.deleteSubject', { subjectId })
+    await again[Symbol.asyncDispose]()
+    await rm(dataDir, { recursive: true })
+  },
+)
+
+test('on SQLite an old server keeps away from what a later version has migrated', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
+  const store = await openStore(dataDir)
+  await applyLaterMigration(store)
+  await store.close()
+  await assert.rejects(openStore(dataDir), /a later version has migrated .*facegate\.db/u)
+  await rm(dataDir, { recursive: true })
+})

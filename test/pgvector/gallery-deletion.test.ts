@@ -1,3 +1,0 @@
-import { onPgvector } from '../engine.ts'
-
-await onPgvector(() => import('../gallery-deletion.test.ts'))

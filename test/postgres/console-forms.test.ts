@@ -1,3 +1,0 @@
-import { onPostgres } from '../engine.ts'
-
-await onPostgres(() => import('../console-forms.test.ts'))

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { backup } from '../../src/cli/database/backup.ts'
+import { deletions } from '../../src/cli/database/deletions.ts'
+import { masterKey } from '../../src/cli/database/master-key.ts'
+import { runJson } from '../support/cli/run-json.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { assertLedgerAudit } from '../support/gate/test-gate.ts'
+import { postgresSkipReason, sharedPostgresServer } from '../support/database/postgres-server.ts'
+
+const skip = postgresSkipReason ?? hasDump()
+
+async function isFound(gallery: TestGallery, name: string): Promise<boolean> {
+  return (await gallery.value('svc.identify', imageParams(name))).matched
+}
+
+/** pg_dump belongs to the client's package, which may be missing where there is a server. */
+function hasDump(): string | false {
+  try {
+    execFileSync('pg_dump', ['--version'])
+    execFileSync('pg_restore', ['--version'])
+    return false
+  } catch {
+    return 'pg_dump and pg_restore are not installed here'
+  }
+}
+
+test(
+  'a database restored from a dump lacks whoever was deleted since, before a server answers',
+  { skip },
+  async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'facegate-dump-'))
+    const [dump, records] = [path.join(folder, 'dump'), path.join(folder, 'deletions.jsonl')]
+    const server = await sharedPostgresServer()
+    await using database = await server.createDatabase()
+    await using restored = await server.createDatabase()
+    const environment = { DATABASE_URL: database.url }
+    const dataDir = path.join(folder, 'data')
+    const admin = (name: string): string =>
+      Object.assign(new URL(server.adminUrl), { pathname: name }).href
+    let key: string
+    let before: unknown
+    {
+      await using gallery = await startGallery({ dataDir, environment })
+      key = gallery.key
+      const enroll = async (name: string): Promise<{ subjectId: string }> => {
+        const { subjectId } = await gallery.value('svc.enroll', imageParams(name))
+        return { subjectId }
+      }
+      const late = await enroll('Late')
+      await enroll('Stays')
+      await assert.rejects(runJson(dataDir, backup, `--to ${dump}`, environment), /its own tools/u)
+      const asService = () =>
+        execFileSync('pg_dump', ['-Fc', '-f', dump, database.url], { stdio: 'pipe' })
+      assert.throws(asService, /row-level security|row security/u, 'the service’s role sees a part')
+      execFileSync('pg_dump', ['-Fc', '-f', dump, admin(database.name)])
+      await gallery.value('svc.deleteSubject', late)
+      await gallery.value('svc.deleteSubject', await enroll('Brief'))
+      const exported = await runJson(dataDir, deletions, `export --to ${records}`, environment)
+      assert.deepEqual(exported, { added: 2, records: 2 })
+      before = (await gallery.rest('GET', '/v1/deletions')).body.items
+    }
+    assert.ok((await stat(dump)).size > 0)
+    execFileSync('pg_restore', [
+      '--exit-on-error',
+      '--no-comments',
+      '-d',
+      admin(restored.name),
+      dump,
+    ])
+    const now = {
+      DATABASE_URL: restored.url,
+      DELETIONS_FILE: records,
+      MASTER_KEY_FILE: path.join(dataDir, 'master.key'),
+    }
+    const absent = { ...now, DELETIONS_FILE: `${records}.absent` }
+    await assert.rejects(startGallery({ dataDir, key, environment: absent }), /ENOENT/u)
+    {
+      // Both find the copy as it came, and both make it right.
+      const starting = ['data', 'other'].map((name) =>
+        startGallery({ dataDir: path.join(folder, name), key, environment: now }),
+      )
+      const [gallery, other] = await Promise.all(starting)
+      assert.ok(gallery && other)
+      await using _both = new AsyncDisposableStack()
+      _both.use(gallery)
+      _both.use(other)
+      for (const [name, isThere] of Object.entries({ Late: false, Brief: false, Stays: true })) {
+        assert.equal(await isFound(gallery, name), isThere, name)
+        assert.equal(await isFound(other, name), isThere, name)
+      }
+      assert.deepEqual((await gallery.rest('GET', '/v1/deletions')).body.items, before)
+      await assertLedgerAudit(gallery)
+    }
+    const replayed = await runJson(dataDir, deletions, `replay --from ${records}`, now)
+    assert.deepEqual(replayed, { records: 2, entered: 0, deletedAgain: 0 })
+    // The database that went on is rotated: then the copy opens for nobody any more.
+    await runJson(dataDir, masterKey, 'rotate', environment)
+    const tooLate = startGallery({ dataDir, key, environment: now })
+    await assert.rejects(tooLate, /master key .* is not in/u)
+    await rm(folder, { recursive: true })
+  },
+)

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { latencyPercentileMs } from '../../../src/lib/observability/latency-histogram.ts'
+import type { Tx } from '../../../src/store/tx.ts'
+import { queries } from './tracked-queries.ts'
+import { chargeCall, countedCallOf, fundProject } from './ledger-rows.ts'
+import { nowMs, nowUtc, assertSameValues, type StoreFixture } from './store-fixture.ts'
+
+const hourMs = 3_600_000
+const hash = Buffer.alloc(32, 1)
+
+export const callsContract = {
+  'the gate asks for facts, holds a bucket and notes a use': async ({
+    store,
+    keyId,
+    project,
+    accountId,
+  }: StoreFixture) => {
+    const { projectId } = project
+    await queries.setPrice(store.db, accountId, { action: 'svc.detect', unitMicros: 77n })
+    await store.write(async (tx) => {
+      const facts = await tx.findAdmissionFacts({ keyId, action: 'svc.detect' })
+      assert.equal(facts?.unitMicros, 77n)
+      assert.ok(!facts.fullAtUs, 'full since ever')
+      assert.equal((await tx.findAdmissionFacts({ keyId, action: 'svc.other' }))?.unitMicros, null)
+      assert.equal(
+        await tx.findAdmissionFacts({ keyId: 'nobody', action: 'svc.detect' }),
+        undefined,
+      )
+      await tx.touchKey({ keyId, atUtc: nowUtc })
+      await tx.upsertBucket({ projectId, fullAtUs: nowMs * 1000 })
+    })
+    await store.write(async (tx) => {
+      const facts = await tx.findAdmissionFacts({ keyId, action: 'svc.detect' })
+      assert.equal(facts?.fullAtUs, nowMs * 1000)
+      assert.equal(facts.lastUsedAtUtc, nowUtc)
+    })
+  },
+
+  'an attempt ends once, by its owner': async ({ store, project, keyId }: StoreFixture) => {
+    const { projectId } = project
+    const of = {
+      projectId,
+      keyId,
+      action: 'a',
+      fingerprint: hash,
+      reservedMicros: 5n,
+      windowStartMs: nowMs,
+    }
+    const begin = (requestId: string, deadlineMs: number) =>
+      store.write((tx) =>
+        tx.attempts.insert({ ...of, requestId, deadlineMs, token: `t ${requestId}` }),
+      )
+    for (const [at, requestId] of ['r1', 'r2', 'r3', 'r4'].entries())
+      await begin(requestId, nowMs + at)
+    await assert.rejects(begin('r1', 0), /unique/iu)
+    const owner = (requestId: string, token = `t ${requestId}`) => ({ projectId, requestId, token })
+    const done = { code: 'OK', answer: Buffer.from('a'), scrubbed: null }
+    await store.write(async ({ attempts }) => {
+      const found = await attempts.find(owner('r1'))
+      assertSameValues(
+        [found?.state, found?.reservedMicros, found?.deadlineMs],
+        ['running', 5n, nowMs],
+      )
+      assertSameValues(Buffer.from(found?.fingerprint ?? []), hash)
+      assert.equal(await attempts.complete({ ...owner('r1', 'other'), ...done }), false)
+      assert.equal(await attempts.complete({ ...owner('r1'), ...done }), true)
+      assert.equal(await attempts.complete({ ...owner('r1'), ...done }), false)
+      assert.equal(await attempts.deleteOwned(owner('r1')), false, 'it is done')
+      assert.equal(await attempts.deleteOwned(owner('r2')), true)
+      assert.equal(await attempts.find(owner('r2')), undefined)
+      const idsOf = async (deadlineMs: number, limit: number) =>
+        (await attempts.findOverdue({ deadlineMs, limit })).map((row) => row.requestId)
+      assertSameValues(await idsOf(nowMs + 3, 9), ['r3'])
+      assertSameValues(await idsOf(Number.MAX_SAFE_INTEGER, -1), ['r3', 'r4'])
+      assertSameValues(await idsOf(Number.MAX_SAFE_INTEGER, 1), ['r3'])
+      assert.equal(await attempts.delete(owner('r3')), true)
+      assert.equal(await attempts.delete(owner('r3')), false)
+      assert.equal(await attempts.deleteExpired({ windowStartMs: nowMs - 1, limit: 9 }), 0)
+      assert.equal(await attempts.deleteExpired({ windowStartMs: nowMs, limit: 9 }), 1)
+    })
+  },
+
+  'rows of the log are found by every filter, in pages': async (world: StoreFixture) => {
+    const { store, project, accountId, keyId } = world
+    const codes = ['OK', 'NO_FACE_FOUND', 'OK', 'RATE_LIMITED']
+    await store.write(async (tx) => {
+      for (const [at, code] of codes.entries())
+        await tx.logCall(countedCallOf(world, { code, atMs: nowMs + at, requestId: `R${at}` }))
+    })
+    const found = async (filter: object) =>
+      (await queries.findCalls(store.db, { limit: 9, ...filter })).map((row) => row.requestId)
+    assertSameValues(await found({}), ['R3', 'R2', 'R1', 'R0'])
+    assertSameValues(await found({ code: 'NO_FACE_FOUND' }), ['R1'])
+    assertSameValues(await found({ code: 'OK', keyId, projectId: project.projectId }), ['R2', 'R0'])
+    assertSameValues(await found({ accountId, action: 'svc.detect' }), ['R3', 'R2', 'R1', 'R0'])
+    assertSameValues(await found({ accountId: 'other' }), [])
+    assertSameValues(await found({ requestId: 'R2' }), ['R2'])
+    assertSameValues(await found({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
+    await store.read(async (reading) => {
+      const [, after] = await queries.readCalls(reading, { limit: 2 })
+      assert.ok(after)
+      const rest = await queries.readCalls(reading, { after, limit: 2 })
+      assertSameValues(
+        rest.map((row) => row.requestId),
+        ['R1', 'R0'],
+      )
+      assertSameValues(await queries.findCall(reading, after.callId), {
+        ...countedCallOf(world, { atMs: nowMs + 2, requestId: 'R2' }),
+        callId: after.callId,
+      })
+      assert.equal(await queries.findCall(reading, 10 ** 9), undefined)
+    })
+    const sweep = (beforeMs: number) => store.write((tx) => tx.sweepCalls({ beforeMs, limit: 2 }))
+    assertSameValues(
+      [await sweep(nowMs), await sweep(nowMs + 3), await sweep(nowMs + 3)],
+      [0, 2, 1],
+    )
+    assertSameValues(await found({}), ['R3'])
+  },
+
+  'charts count calls and scores by the hour': async (world: StoreFixture) => {
+    const { store, accountId, project } = world
+    const { projectId } = project
+    const startMs = Math.floor(nowMs / hourMs) * hourMs
+    await store.write(async (tx) => {
+      for (const [at, latencyMs] of [1, 10, 100, 1000].entries())
+        await tx.logCall(
+          countedCallOf(world, {
+            latencyMs,
+            atMs: startMs + at * hourMs,
+            code: at % 2 ? 'NO' : 'OK',
+          }),
+        )
+      await tx.logCall(countedCallOf(world, { latencyMs: 10, atMs: startMs + 5 }))
+      const of = { atMs: startMs, projectId }
+      for (const value of [0, 0.5, 0.501, 1])
+        await tx.countScore({ kind: 'similarity', value, isMatched: value > 0.5 }, of)
+    })
+    await fundProject(world, 10_000n)
+    await store.write((tx) => chargeCall(tx, world, 'paid'))
+    const filter = { accountId, fromMs: startMs, toMs: startMs + 4 * hourMs }
+    await store.read(async (reading) => {
+      const byCode = await queries.countCalls(reading, filter, { by: 'code', stepMs: 2 * hourMs })
+      const lines = byCode.map(
+        (row) => `${row.atMs % hourMs} ${row.id} ${row.calls} ${row.billed} ${row.costMicros}`,
+      )
+      assert.equal(
+        byCode.reduce((sum, row) => sum + row.calls, 0),
+        6,
+        lines.join(),
+      )
+      assert.equal(
+        byCode.reduce((sum, row) => sum + row.costMicros, 0n),
+        1000n,
+      )
+      assert.ok(byCode.every((row) => row.atMs % (2 * hourMs) === 0))
+      const narrow = { ...filter, projectId, keyId: world.keyId, action: 'svc.detect' }
+      const hours = await queries.findLatencies(
+        reading,
+        { ...narrow, toMs: startMs + hourMs },
+        hourMs,
+      )
+      assertSameValues([...hours.keys()], [startMs])
+      const histogram = hours.get(startMs)
+      assert.equal(histogram?.length, 80)
+      assert.equal(
+        histogram.reduce((sum, count) => sum + count),
+        3,
+      )
+      const median = latencyPercentileMs(histogram, 0.5) ?? 0
+      assert.ok(median > 8 && median < 12.4, `${median}`)
+      assertSameValues(
+        await queries.countScores(reading, { ...filter, projectId, kind: 'similarity' }),
+        [
+          { bin: 0, count: 1, matched: 0 },
+          { bin: 25, count: 2, matched: 1 },
+          { bin: 49, count: 1, matched: 1 },
+        ],
+      )
+      assertSameValues(await queries.countScores(reading, { ...filter, kind: 'liveness' }), [])
+    })
+  },
+
+  'work that fails is taken back, the work around it stays': async (world: StoreFixture) => {
+    const { store } = world
+    const log = (tx: Tx, requestId: string) => tx.logCall(countedCallOf(world, { requestId }))
+    await store.write(async (tx) => {
+      await log(tx, 'before')
+      await assert.rejects(
+        tx.savepoint(async () => {
+          await log(tx, 'inside')
+          await tx.savepoint(() => log(tx, 'deeper'))
+          await assert.rejects(
+            tx.savepoint(async () => {
+              await log(tx, 'deepest')
+              throw new Error('deepest')
+            }),
+          )
+          throw new Error('inside')
+        }),
+        /inside/u,
+      )
+      assert.equal(await tx.savepoint(async () => 7), 7)
+      await tx.savepoint(() => log(tx, 'kept'))
+      await log(tx, 'after')
+    })
+    const failing = store.write(async (tx) => {
+      await log(tx, 'never')
+      throw new Error('all of it')
+    })
+    await assert.rejects(failing, /all of it/u)
+    const rows = await queries.findCalls(store.db, { limit: 9 })
+    assertSameValues(rows.map((row) => row.requestId).toSorted(), ['after', 'before', 'kept'])
+  },
+
+  'a reading sees one moment, whatever is written meanwhile': async (world: StoreFixture) => {
+    const { store } = world
+    await store.read(async (reading) => {
+      const count = async () => (await queries.readCalls(reading, { limit: 9 })).length
+      assert.equal(await count(), 0)
+      await store.write((tx) => tx.logCall(countedCallOf(world)))
+      assert.equal(await count(), 0)
+    })
+    assert.equal(
+      (await store.read((reading) => queries.readCalls(reading, { limit: 9 }))).length,
+      1,
+    )
+  },
+}

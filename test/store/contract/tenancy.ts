@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { queries } from './tracked-queries.ts'
+import {
+  compareNullable,
+  now,
+  nowMs,
+  nowUtc,
+  assertSameValues,
+  type StoreFixture,
+} from './store-fixture.ts'
+
+const hash = Buffer.alloc(32, 7)
+
+export const tenancyContract = {
+  'the first start happens once, and its key opens': async ({
+    store,
+    accountId,
+    project,
+    key,
+  }: StoreFixture) => {
+    assert.equal(
+      await store.runExclusive(({ db }) => queries.createInitialProject(db, now)),
+      undefined,
+    )
+    assert.equal(await queries.findFirstAccountId(store.db), accountId)
+    const facts = await store.findKey(key, now)
+    assertSameValues(facts, {
+      keyId: facts?.keyId,
+      projectId: project.projectId,
+      accountId,
+      galleryId: project.projectId,
+      switches: { gender: true, expression: true, storeCrops: false, adopt: false },
+      permissions: ['*'],
+      state: 'active',
+    })
+    assert.equal(await store.findKey('fsk_live_nobody', now), undefined)
+  },
+
+  'projects are found by id and name, changed, and listed': async ({
+    store,
+    accountId,
+    project,
+  }: StoreFixture) => {
+    const wanted = { accountId, name: 'Ärzte', galleryMode: 'shared' } as const
+    const second = await store.runExclusive(({ db }) => queries.createProject(db, wanted, now))
+    await assert.rejects(
+      store.runExclusive(({ db }) => queries.createProject(db, wanted, now)),
+      /unique/iu,
+    )
+    assertSameValues(await queries.findProject(store.db, 'Ärzte'), second)
+    await queries.updateProject(store.db, second.projectId, {
+      sustainedPerS: 5,
+      burst: 7,
+      retentionDays: 30,
+      identifyThreshold: 0.625,
+      switches: { storeCrops: true, gender: false },
+    })
+    await queries.updateProject(store.db, second.projectId, {})
+    const changed = await queries.findProject(store.db, second.projectId)
+    assertSameValues(changed, {
+      ...second,
+      sustainedPerS: 5,
+      burst: 7,
+      retentionDays: 30,
+      identifyThreshold: 0.625,
+      switches: { gender: false, expression: true, storeCrops: true, adopt: false },
+    })
+    assertSameValues(
+      (await queries.listProjects(store.db)).map(({ name }) => name),
+      ['default', 'Ärzte'],
+    )
+    await store.read(async (reading) => {
+      assert.equal(await queries.findIdentifyThreshold(reading, second.projectId), 0.625)
+      assert.equal(await queries.findIdentifyThreshold(reading, project.projectId), null)
+      assert.equal((await queries.findProjectSwitches(reading, second.projectId)).storeCrops, true)
+      const days = (await queries.listProjectRetentions(reading)).map(
+        ({ retentionDays }) => retentionDays,
+      )
+      assertSameValues(days.toSorted(compareNullable), [null, 30])
+    })
+  },
+
+  'keys are listed in pages, revoked once, and expire': async ({
+    store,
+    accountId,
+    project,
+  }: StoreFixture) => {
+    const { projectId } = project
+    const make = (name: string, at: number, expiresAtUtc: string | null = null) =>
+      queries.createKey(
+        store.db,
+        { projectId, name, permissions: ['svc.detect'], expiresAtUtc },
+        new Date(at),
+      )
+    const { keyId } = await make('second', nowMs + 1)
+    await make('third', nowMs + 2, nowUtc)
+    const state = (wanted: 'active' | 'revoked' | 'expired') =>
+      store.read(async (reading) =>
+        (await queries.findKeys(reading, { accountId, state: wanted, now, limit: 9 })).map(
+          (row) => row.name,
+        ),
+      )
+    assertSameValues(await state('active'), ['second', 'first key'])
+    assertSameValues(await state('expired'), ['third'])
+    assert.equal(await queries.revokeKey(store.db, keyId, now), nowUtc)
+    assert.equal(await queries.revokeKey(store.db, keyId, new Date(0)), nowUtc)
+    assert.equal(await queries.revokeKey(store.db, 'nobody', now), undefined)
+    assertSameValues(await state('revoked'), ['second'])
+    await queries.createPlaygroundKey(store.db, projectId, now)
+    const listed = await queries.listKeys(store.db, projectId, now)
+    assertSameValues(
+      listed.map(({ name }) => name),
+      ['first key', 'second', 'third'],
+    )
+    assertSameValues(listed[1]?.permissions, ['svc.detect'])
+    await store.read(async (reading) => {
+      const page = await queries.findKeys(reading, { accountId, projectId, now, limit: 2 })
+      assertSameValues(
+        page.map((row) => row.name),
+        ['third', 'second'],
+      )
+      const [, after] = page
+      const rest = await queries.findKeys(reading, { accountId, now, after, limit: 2 })
+      assertSameValues(
+        rest.map((row) => [row.name, row.projectName]),
+        [['first key', 'default']],
+      )
+      assert.equal((await queries.findKey(reading, { accountId, keyId, now }))?.state, 'revoked')
+      assert.equal(await queries.findKey(reading, { accountId: 'other', keyId, now }), undefined)
+      assert.equal((await queries.findPlaygroundKey(reading, projectId))?.accountId, accountId)
+      assertSameValues([...(await queries.keyNames(reading, accountId)).values()].toSorted(), [
+        'Console playground',
+        'first key',
+        'second',
+        'third',
+      ])
+    })
+  },
+
+  'users, their sessions and their links come and go': async ({
+    store,
+    accountId,
+  }: StoreFixture) => {
+    const unseen = {
+      password: null,
+      lastSeenAtUtc: null,
+      disabledAtUtc: null,
+      createdAtUtc: nowUtc,
+    }
+    const add = (userId: string, name: string) =>
+      store.runExclusive(({ tx }) =>
+        queries.addUser(tx, { ...unseen, userId, accountId, name, role: 'owner' }),
+      )
+    await add('u2', 'zoe')
+    const ann = await add('u1', 'Ann')
+    await assert.rejects(add('u3', 'ANN'), /unique/iu)
+    await store.read(async (reading) => {
+      assert.equal(await queries.hasActiveUser(reading), false)
+      assertSameValues(await queries.findUserByName(reading, 'ann'), ann)
+      assertSameValues(
+        (await queries.listUsers(reading, accountId)).map((user) => user.name),
+        ['Ann', 'zoe'],
+      )
+    })
+    await store.write(async (tx) => {
+      await queries.updateUser(tx, 'u1', { password: 'hash', lastSeenAtUtc: nowUtc })
+      for (const [at, userId] of ['u1', 'u1', 'u2', 'u2'].entries()) {
+        const tokenHash = Buffer.alloc(32, at)
+        await queries.addSession(tx, {
+          tokenHash,
+          userId,
+          createdAtMs: nowMs + at,
+          lastSeenAtMs: nowMs,
+        })
+      }
+      await queries.touchSession(tx, Buffer.alloc(32, 3), nowMs + 99)
+      await queries.endSession(tx, Buffer.alloc(32, 0))
+      await queries.deleteExpiredSessions(tx, nowMs + 2, nowMs)
+      await queries.deleteExpiredSessions(tx, 0, nowMs + 1)
+      await queries.addInviteLink(tx, { tokenHash: hash, userId: null, expiresAtMs: nowMs + 1 })
+      await queries.addInviteLink(tx, {
+        tokenHash: Buffer.alloc(32, 8),
+        userId: null,
+        expiresAtMs: nowMs + 1,
+      })
+      await queries.addInviteLink(tx, {
+        tokenHash: Buffer.alloc(32, 9),
+        userId: 'u2',
+        expiresAtMs: nowMs + 1,
+      })
+    })
+    await store.read(async (reading) => {
+      assert.equal(await queries.hasActiveUser(reading), true)
+      assert.equal((await queries.findUser(reading, 'u1'))?.password, 'hash')
+      const sessions = [0, 1, 2, 3].map((at) => queries.findSession(reading, Buffer.alloc(32, at)))
+      assertSameValues(
+        (await Promise.all(sessions)).map((found) => found?.name),
+        [undefined, undefined, undefined, 'zoe'],
+      )
+      assert.equal(await queries.findInviteLink(reading, hash, nowMs), undefined, 'one of its kind')
+      const link = await queries.findInviteLink(reading, Buffer.alloc(32, 8), nowMs)
+      assertSameValues([link?.userId, link?.expiresAtMs], [null, nowMs + 1])
+      assert.equal(await queries.findInviteLink(reading, Buffer.alloc(32, 8), nowMs + 1), undefined)
+    })
+    await store.write(async (tx) => {
+      await queries.removeInviteLink(tx, Buffer.alloc(32, 9))
+      await queries.endUserSessions(tx, 'u2')
+      assert.equal(await queries.findInviteLink(tx, Buffer.alloc(32, 9), nowMs), undefined)
+      assert.equal(await queries.findSession(tx, Buffer.alloc(32, 3)), undefined)
+    })
+  },
+
+  'acts are a chain that nothing can change': async ({ store, accountId }: StoreFixture) => {
+    const of = { accountId, userId: 'u1', userName: 'Ann', target: 't', detail: '{}', ip: '::1' }
+    const add = (at: number) =>
+      store.runExclusive(({ tx }) =>
+        queries.addAuditEntry(tx, { ...of, act: at % 2 ? 'odd' : 'even', atMs: nowMs + at }),
+      )
+    await Promise.all([1, 2, 3, 4, 5].map(add))
+    assertSameValues(await queries.findBrokenAuditEntries(store.db), [])
+    await store.read(async (reading) => {
+      const found = async (filter: object) =>
+        (await queries.findAuditEntries(reading, { accountId, limit: 9, ...filter })).map(
+          ({ atMs }) => atMs - nowMs,
+        )
+      assertSameValues(await found({}), [5, 4, 3, 2, 1])
+      assertSameValues(await found({ act: 'odd', userId: 'u1' }), [5, 3, 1])
+      assertSameValues(await found({ fromMs: nowMs + 2, toMs: nowMs + 4 }), [3, 2])
+      const [, second] = await queries.findAuditEntries(reading, { accountId, limit: 2 })
+      assertSameValues(await found({ after: second }), [3, 2, 1])
+      const place = { userId: 'u1', ip: '::1', sinceMs: nowMs + 5 }
+      assert.equal(await queries.hasRecentActivity(reading, place), true)
+      assert.equal(
+        await queries.hasRecentActivity(reading, { ...place, sinceMs: nowMs + 6 }),
+        false,
+      )
+    })
+    const changing = store.db.updateTable('adminActs').set({ ip: 'x' }).execute()
+    await assert.rejects(changing, /append-only/u)
+    await assert.rejects(store.db.deleteFrom('adminActs').execute(), /append-only/u)
+  },
+
+  'two accounts are two': async ({ store, accountId }: StoreFixture) => {
+    const other = await store.runExclusive(({ db }) =>
+      queries.createAccount(db, 'other', new Date(nowMs + 1)),
+    )
+    assert.equal(await queries.findFirstAccountId(store.db), accountId)
+    await queries.setPrice(store.db, other, { action: 'svc.detect', unitMicros: 5n })
+    await queries.setPrice(store.db, other, { action: 'svc.detect', unitMicros: 2n ** 62n })
+    assertSameValues(await queries.listPrices(store.db, other), [
+      { action: 'svc.detect', unitMicros: 2n ** 62n },
+    ])
+    assertSameValues(await queries.listPrices(store.db, accountId), [])
+    await queries.removePrice(store.db, other, 'svc.detect')
+    assertSameValues(await queries.listPrices(store.db, other), [])
+    assertSameValues(await queries.findAccountBalances(store.db, other), [
+      { ledger: `wallet:${other}`, balanceMicros: 0n, reservedMicros: 0n },
+    ])
+  },
+}

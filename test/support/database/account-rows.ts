@@ -1,0 +1,163 @@
+import type { Store } from '../../../src/store/database.ts'
+import { createKey } from '../../../src/store/tenancy/keys.ts'
+import { createAccount, createProject } from '../../../src/store/tenancy/projects.ts'
+
+/** An account with a row in every table that holds something of an account. */
+export async function seedAccount(store: Store, name: string): Promise<string> {
+  return store.runExclusive(async ({ db, tx }) => {
+    const now = new Date()
+    const nowUtc = now.toISOString()
+    const accountId = await createAccount(db, name, now)
+    const { projectId } = await createProject(db, { accountId, name, galleryMode: 'isolated' }, now)
+    const { keyId } = await createKey(
+      db,
+      { projectId, name, permissions: ['*'], expiresAtUtc: null },
+      now,
+    )
+    const [subjectId, faceId, requestId, galleryId] = [
+      `s-${name}`,
+      `f-${name}`,
+      `r-${name}`,
+      projectId,
+    ]
+    const hash = Buffer.alloc(32, name)
+    await db
+      .insertInto('prices')
+      .values({ accountId, action: 'svc.detect', unitMicros: 1n })
+      .execute()
+    const chain = `wallet:${accountId}`
+    await db
+      .insertInto('ledgerTransfers')
+      .values({
+        chain,
+        seq: 1,
+        kind: 'topUp',
+        fromLedger: 'external',
+        toLedger: chain,
+        amountMicros: 1n,
+        atMs: 1,
+        projectId: null,
+        requestId: null,
+        windowStartMs: null,
+        rowHash: hash,
+      })
+      .execute()
+    await db
+      .insertInto('attempts')
+      .values({
+        projectId,
+        requestId,
+        keyId,
+        action: 'a',
+        fingerprint: hash,
+        state: 'running',
+        token: 't',
+        reservedMicros: 0n,
+        deadlineMs: 1,
+        windowStartMs: 1,
+        code: null,
+        answer: null,
+        scrubbed: null,
+      })
+      .execute()
+    await tx.logCall({
+      atMs: 1,
+      keyId,
+      projectId,
+      requestId,
+      action: 'a',
+      code: 'OK',
+      latencyMs: 1,
+      costMicros: 0n,
+      isReplay: 0,
+      transferId: null,
+    })
+    await db
+      .insertInto('scoreHours')
+      .values({ projectId, kind: 'liveness', hourMs: 0, bin: 1, count: 1, matched: 1 })
+      .execute()
+    await db.insertInto('galleries').values({ galleryId, accountId }).execute()
+    const wrapping = { keyId: `k-${name}`, wrapped: hash, masterKeyId: 'm', createdAtMs: 1 }
+    await db
+      .insertInto('galleryKeys')
+      .values({ ...wrapping, galleryId })
+      .execute()
+    await db
+      .insertInto('subjects')
+      .values({
+        subjectId,
+        galleryId,
+        projectId,
+        externalId: null,
+        displayName: null,
+        attributes: '{}',
+        keyId: wrapping.keyId,
+        wrappedKey: hash,
+        createdAtUtc: nowUtc,
+        updatedAtUtc: nowUtc,
+        expiresAtUtc: null,
+        lastSeenAtUtc: nowUtc,
+      })
+      .execute()
+    await db.insertInto('subjectGroups').values({ galleryId, name, subjectId }).execute()
+    await db
+      .insertInto('faces')
+      .values({
+        faceId,
+        subjectId,
+        galleryId,
+        sequence: 1,
+        qualityScore: 1,
+        createdAtUtc: nowUtc,
+      })
+      .execute()
+    await db
+      .insertInto('templates')
+      .values({ faceId, galleryId, modelId: 'm', sealed: hash })
+      .execute()
+    await db.insertInto('crops').values({ faceId, projectId, sealed: hash }).execute()
+    await db.insertInto('removals').values({ galleryId, sequence: 1, faceId }).execute()
+    await db
+      .insertInto('deletions')
+      .values({
+        deletionId: `d-${name}`,
+        galleryId,
+        tenantId: accountId,
+        subjectId: `gone-${name}`,
+        groups: '[]',
+        externalId: null,
+        embeddingCount: 1,
+        deletedAtUtc: nowUtc,
+        rowHash: hash,
+      })
+      .execute()
+    await db.insertInto('answerSubjects').values({ subjectId, projectId, requestId }).execute()
+    const user = { userId: `u-${name}`, accountId, name, nameKey: name, role: 'owner' as const }
+    const unseen = { password: null, lastSeenAtUtc: null, disabledAtUtc: null }
+    await db
+      .insertInto('users')
+      .values({ ...user, ...unseen, createdAtUtc: nowUtc })
+      .execute()
+    const { userId } = user
+    await db
+      .insertInto('sessions')
+      .values({ tokenHash: hash, userId, createdAtMs: 1, lastSeenAtMs: 1 })
+      .execute()
+    await db.insertInto('links').values({ tokenHash: hash, userId, expiresAtMs: 1 }).execute()
+    await db
+      .insertInto('adminActs')
+      .values({
+        accountId,
+        atMs: 1,
+        userId,
+        userName: name,
+        act: 'a',
+        target: 't',
+        detail: '{}',
+        ip: 'i',
+        rowHash: hash,
+      })
+      .execute()
+    return accountId
+  })
+}

@@ -1,0 +1,172 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, closeSync } from 'node:fs'
+import { chown, mkdtemp, readFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+
+/** The processes of a server, and what may happen to them. */
+export type Postmaster = {
+  /** Of the superuser. */
+  readonly adminUrl: string
+  readonly port: number
+  /** Kills every process of the server at once, as a loss of power would. */
+  readonly killAll: () => Promise<void>
+  /** Starts what is down; what is up is stopped first. Resolves when it takes connections. */
+  readonly restart: () => Promise<void>
+  /** Ends the server and deletes its files. */
+  readonly stop: () => Promise<void>
+}
+
+const runFile = promisify(execFile)
+const superuser = 'postgres'
+const startMsMax = 60_000
+
+/**
+ * As in production but for its size: commits wait for the disk. One maintenance worker, for
+ * pgvector 0.8.0 writes past its memory with more (CVE-2026-3172).
+ */
+const serverOptions = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'on',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  max_parallel_maintenance_workers: '0',
+  log_min_messages: 'warning',
+}
+
+/** @param binaries the folder of initdb and postgres. */
+export async function startPostmaster(binaries: string): Promise<Postmaster> {
+  const account = await serverUser()
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-postgres-'))
+  if (account) await chown(folder, account.uid, account.gid)
+  const data = path.join(folder, 'data')
+  const how = { ...account, cwd: folder }
+  const initdb = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C']
+  await runFile(path.join(binaries, 'initdb'), [...initdb, '--no-sync'], how)
+  const guard = startCleanupProcess(folder)
+  const port = await freePort()
+  const adminUrl = `postgres://${superuser}@127.0.0.1:${port}/postgres`
+  const settings = Object.entries({ ...serverOptions, port: String(port) })
+  const args = ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  const start = async (): Promise<ChildProcess> => {
+    const log = openSync(path.join(folder, 'log'), 'a', 0o666)
+    const child = spawn(path.join(binaries, 'postgres'), args, {
+      ...how,
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    child.unref()
+    await waitUntilReady(adminUrl, child, path.join(folder, 'log'))
+    return child
+  }
+  let child = await start()
+  return {
+    adminUrl,
+    port,
+    killAll: () => killProcessTree(child),
+    restart: async () => {
+      if (isRunning(child)) await endProcess(child, 'SIGINT')
+      child = await start()
+    },
+    stop: async () => {
+      if (isRunning(child)) await endProcess(child, 'SIGQUIT')
+      await guard.end()
+    },
+  }
+}
+
+/** PostgreSQL does not run as root: then it runs as the user that its package made. */
+async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (which) => Number((await runFile('id', [which, 'postgres'])).stdout)),
+  )
+  if (uid === undefined || gid === undefined) throw new Error('there is no user postgres')
+  return { uid, gid }
+}
+
+/**
+ * A process that outlives this one, however it ends: when its input is closed it stops the server
+ * and deletes the files.
+ */
+function startCleanupProcess(folder: string): { readonly end: () => Promise<void> } {
+  const script = `cat >/dev/null
+    pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
+    for turn in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
+    rm -rf "$1"`
+  const guard = spawn('/bin/sh', ['-c', script, 'sh', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  guard.unref()
+  // A pipe to a child is a socket of Node, which can be let go of.
+  if ('unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref()
+  return {
+    end: async () => {
+      const ended = once(guard, 'exit')
+      guard.ref()
+      guard.stdin.end()
+      await ended
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function waitUntilReady(url: string, child: ChildProcess, log: string): Promise<void> {
+  for (const toMs = performance.now() + startMsMax; performance.now() < toMs; await sleep(20)) {
+    if (!isRunning(child)) break
+    const client = new Client({ connectionString: url })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return
+    } catch {
+      // It is still starting: it refuses, or says so.
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+  throw new Error(`PostgreSQL did not start: ${await readFile(log, 'utf8')}`)
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null
+}
+
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(child, 'exit')
+  child.ref()
+  child.kill(signal)
+  await ended
+}
+
+/** A stopped postmaster cannot replace its children while they are counted and killed. */
+async function killProcessTree(child: ChildProcess): Promise<void> {
+  child.kill('SIGSTOP')
+  const { stdout } = await runFile('ps', ['-A', '-o', 'pid=,ppid='])
+  const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/u).map(Number))
+  for (const [pid, parent] of lines)
+    if (pid !== undefined && parent === child.pid) {
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch {
+        // It has just ended by itself.
+      }
+    }
+  await endProcess(child, 'SIGKILL')
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readConfig } from '../../../src/config.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createLog, type Log } from '../../../src/lib/log.ts'
+import { createFacegate, type Facegate } from '../../../src/start/services.ts'
+import { databaseSettings, dropDatabase } from '../database/engine.ts'
+import { testModelsFolder } from '../paths.ts'
+
+/** Calls through the front door. Every answer is held against the laws of its shape. */
+export type TestClient = {
+  readonly url: string
+  readonly key: string
+  /** Sends a body to the one endpoint. */
+  readonly post: (
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<TestResponse>
+  /** The same in chunks, without a length. */
+  readonly postStream: (body: ReadableStream<Uint8Array>) => Promise<TestResponse>
+  /** One action on one image. */
+  readonly run: (action: string, image: TestImage, params?: object) => Promise<TestResponse>
+}
+
+/** The whole service in the process of the test. */
+export type TestFacegate = AsyncDisposable & TestClient & { readonly facegate: Facegate }
+
+export type TestResponse = {
+  readonly status: number
+  readonly headers: Headers
+  // The tests look into answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+export type TestImage = { readonly bytes: Buffer; readonly contentType: string }
+
+/** Tests ask faster than any project may by default. */
+export const unlimitedRates = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
+
+/** Converted models are kept between runs; every start checks them. */
+const modelsFolder = testModelsFolder
+
+export async function startFacegate(
+  environment: Readonly<Record<string, string>> = {},
+  log: Log = createLog(environment['LOG_LEVEL'] ?? 'silent'),
+): Promise<TestFacegate> {
+  const dataDir = await createDataDir()
+  const config = readConfig({
+    ...unlimitedRates,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...(await databaseSettings(dataDir, environment)),
+    ...environment,
+  })
+  const facegate = await createFacegate(config, {
+    version: 'test',
+    clock: systemClock,
+    log,
+    onProgress: () => {},
+  })
+  const url = await facegate.server.listen(config.HOST, config.PORT)
+  const key = await facegate.createFirstKey()
+  assert.ok(key)
+  return {
+    ...createTestClient(url, key),
+    facegate,
+    [Symbol.asyncDispose]: async () => {
+      await facegate.close()
+      await dropDatabase(dataDir)
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export function createTestClient(url: string, key: string): TestClient {
+  const send = async (
+    body: NonNullable<RequestInit['body']>,
+    headers: Readonly<Record<string, string>>,
+  ) => {
+    const response = await fetch(`${url}/v1/face/execute`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+      body,
+      duplex: 'half',
+    })
+    return validateResponse(response)
+  }
+  const post: TestClient['post'] = (body, headers = {}) =>
+    send(
+      typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      headers,
+    )
+  return {
+    url,
+    key,
+    post,
+    postStream: (body) => send(body, {}),
+    run: (action, image, params = {}) =>
+      post({ action, params: { images: [imageItem(image)], ...params } }),
+  }
+}
+
+/** A fresh data folder that finds the models converted by an earlier test. */
+export async function createDataDir(): Promise<string> {
+  await mkdir(modelsFolder, { recursive: true })
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-test-'))
+  await symlink(modelsFolder, path.join(dataDir, 'models'))
+  return dataDir
+}
+
+export function imageItem({ bytes, contentType }: TestImage): object {
+  return { kind: 'image', bytes: bytes.toString('base64'), contentType }
+}
+
+/** A photograph out of the package that ships them: 1920 px wide, three to five people. */
+export async function samplePhotograph(n: 1 | 2 | 3 | 4 | 5 | 6): Promise<TestImage> {
+  const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
+  const file = path.join(path.dirname(faceApi), 'demo', `sample${n}.jpg`)
+  return { bytes: await readFile(file), contentType: 'image/jpeg' }
+}
+
+/** The laws of every answer: envelope or detail, never both, and each of its own shape. */
+async function validateResponse(response: Response): Promise<TestResponse> {
+  const answer: TestResponse = {
+    status: response.status,
+    headers: response.headers,
+    body: await response.json(),
+  }
+  const { body } = answer
+  if (answer.status !== 200) {
+    assert.deepEqual(Object.keys(body), ['detail'])
+    assert.equal(typeof body.detail, 'string')
+    return answer
+  }
+  const names = ['ok', 'requestId', 'action', 'data', 'errors']
+  assert.deepEqual(Object.keys(body), 'meta' in body ? [...names, 'meta'] : names)
+  assert.equal(body.ok, body.errors.length === 0)
+  assert.equal(body.ok, body.data !== null)
+  assert.match(body.requestId, /^[0-9a-f-]{36}$/iu)
+  assert.equal(response.headers.get('x-request-id'), body.requestId)
+  if (body.ok) assert.ok(Array.isArray(body.data.results))
+  if ('meta' in body) assert.ok(Object.keys(body.meta).length > 0)
+  return answer
+}

@@ -1,0 +1,42 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { databaseSettings } from '../database/engine.ts'
+import { createTestClient } from '../facegate/test-facegate.ts'
+import type { GalleryProcessOptions } from './gallery-process-main.ts'
+import { createGalleryClient, type GalleryClient } from './test-gallery.ts'
+
+/** A gallery's service in a process of its own, to be killed. */
+export type GalleryProcess = {
+  readonly process: ChildProcess
+  readonly client: GalleryClient
+  readonly key: string
+}
+
+type TestEnvironment = Readonly<Record<string, string>>
+
+export async function startGalleryProcess(
+  dataDir: string,
+  key = '',
+  { environment = {}, ...eyes }: GalleryProcessOptions & { environment?: TestEnvironment } = {},
+): Promise<GalleryProcess> {
+  const script = path.join(import.meta.dirname, 'gallery-process-main.ts')
+  const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(eyes)], {
+    env: { ...process.env, ...environment, ...(await databaseSettings(dataDir, environment)) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const said = JSON.parse(line.toString()) as { url: string; key: string }
+  return {
+    process: child,
+    key: said.key,
+    client: createGalleryClient(createTestClient(said.url, said.key)),
+  }
+}
+
+export async function killGalleryProcess({ process: child }: GalleryProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Services } from '../../../src/actions/action.ts'
+import { allActions } from '../../../src/actions/all-actions.ts'
+import { allocate, topUp } from '../../../src/billing/ledger.ts'
+import {
+  openDatabase,
+  type OpenedDatabase,
+  type OpenDatabaseOptions,
+} from '../../../src/start/open-database.ts'
+import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
+import { readConfig } from '../../../src/config.ts'
+import { createConsoleRoutes } from '../../../src/start/console-services.ts'
+import type { ReEmbedVisionClient } from '../../../src/gallery/re-embed/re-embed.ts'
+import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
+import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
+import { serveRest } from '../../../src/http/routes/rest-route.ts'
+import { createHttpServer } from '../../../src/http/server.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createLog, type Log } from '../../../src/lib/log.ts'
+import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
+import { builtinSet } from '../../../src/models/pack-manifest.ts'
+import { createKey } from '../../../src/store/tenancy/keys.ts'
+import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
+import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
+import {
+  createTestClient,
+  unlimitedRates,
+  type TestResponse,
+  type TestClient,
+} from '../facegate/test-facegate.ts'
+import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
+import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
+
+/** The whole service but for its eyes, which read pictures that say who is in them. */
+export type TestGallery = AsyncDisposable &
+  GalleryClient & {
+    readonly database: OpenedDatabase
+    readonly openedGallery: OpenedGallery
+    readonly vision: FakeVisionClient
+    readonly dataDir: string
+    readonly withKey: (key: string) => GalleryClient
+    /** A client of a new project, with a budget, in the account given or in a new one. */
+    readonly createProjectClient: (
+      project: TestProjectOptions,
+    ) => Promise<GalleryClient & { readonly project: Project }>
+  }
+
+export type GalleryClient = TestClient & {
+  readonly call: (action: string, params: object, more?: object) => Promise<TestResponse>
+  /** The value of the first result. @throws AssertionError when the call is not ok. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly value: (action: string, params: object, more?: object) => Promise<any>
+  /** The code of the failure. @throws AssertionError when the call is ok. */
+  readonly code: (action: string, params: object) => Promise<string>
+  readonly rest: (method: string, path: string) => Promise<TestResponse>
+}
+
+type TestProjectOptions = Pick<Project, 'galleryMode'> & {
+  readonly accountId?: string
+  readonly permissions?: readonly string[]
+}
+
+export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
+  Pick<ExecuteOptions, 'atStep'> & {
+    readonly environment?: Readonly<Record<string, string>>
+    readonly dataDir?: string
+    readonly key?: string | undefined
+    readonly log?: Log
+    /** Eyes that see; by default those that read. */
+    readonly vision?: Services['vision']
+    /** The models to look with; one by default. */
+    readonly models?: FakeModels
+    /** What each look waits for. */
+    readonly onAnalyze?: () => Promise<unknown>
+  }
+
+export async function startGallery(options: TestGalleryOptions = {}): Promise<TestGallery> {
+  const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'facegate-gallery-')))
+  const config = readConfig({
+    ...unlimitedRates,
+    LOG_LEVEL: 'silent',
+    STARTER_CREDIT_MICROS: '1000000000',
+    ...(await databaseSettings(dataDir, options.environment)),
+    ...options.environment,
+    DATA_DIR: dataDir,
+  })
+  const { log = createLog(config.LOG_LEVEL), clock = systemClock, atStep } = options
+  await using opened = new AsyncDisposableStack()
+  const books = opened.use(await openDatabase(config, { ...options, clock, log }))
+  const { store, gate } = books
+  const models = options.models ?? { active: 'people@1' }
+  const calibrations = fakeCalibrations(models)
+  const people = createFakeVisionClient(models, options.onAnalyze)
+  const vision = options.vision ?? people
+  const crops: ReEmbedVisionClient = {
+    analyzeImage: (...asked) => vision.analyzeImage(...asked),
+    isIdle: () => true,
+  }
+  const remembering = { store, calibrations, vision: crops, clock, log }
+  const memory = opened.use(await openGalleryServices(config, remembering))
+  const services = { vision, gallery: memory.gallery }
+  const executing = {
+    gate,
+    services,
+    log,
+    onCallCompleted: () => {},
+    actions: new Map(allActions.map((action) => [action.name, action])),
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    ...(atStep && { atStep }),
+  }
+  const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
+  const { gallery } = memory
+  const calibration = calibrations.of(models.active)
+  assert.ok(calibration, 'the active model has a table')
+  const desk = {
+    version: 'test',
+    modelsFolder: path.join(dataDir, 'models'),
+    modelSet: builtinSet,
+    store,
+    gate,
+    gallery,
+    calibration,
+    executeOptions: executing,
+    clock,
+    log,
+  }
+  const server = createHttpServer({
+    routes: [
+      { method: 'POST', path: '/v1/face/execute', handle },
+      ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
+      ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executing) : []),
+      ...createConsoleRoutes(config, {
+        ...desk,
+        notReady: async () => [],
+        workers: () => emptyPoolStats,
+      }),
+    ],
+    proxies: config.TRUST_PROXY,
+    headersMsMax: 10_000,
+    requestMsMax: 30_000,
+    connectionsMax: 1000,
+    drainMsMax: 100,
+    log,
+  })
+  opened.defer(() => server.close())
+  const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
+  const key = options.key ?? (await books.createFirstKey()) ?? ''
+  const as = (other: string): GalleryClient => createGalleryClient(createTestClient(url, other))
+  const held = opened.move()
+  return {
+    ...as(key),
+    database: books,
+    openedGallery: memory,
+    vision: people,
+    dataDir,
+    withKey: as,
+    createProjectClient: async (wanted) => {
+      const { project, key: own } = await createFundedProject(books, wanted)
+      return { ...as(own), project }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await held.disposeAsync()
+      if (options.dataDir) return
+      await dropDatabase(dataDir)
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+const emptyPoolStats = {
+  up: 0,
+  busy: 0,
+  queued: 0,
+  queuedBytes: 0,
+  respawns: 0,
+  recycled: 0,
+  quarantined: 0,
+}
+
+let projectCount = 0
+
+async function createFundedProject({ store }: OpenedDatabase, wanted: TestProjectOptions) {
+  const now = new Date()
+  const { galleryMode, permissions = ['*'] } = wanted
+  const name = `project ${++projectCount}`
+  const accountId = wanted.accountId ?? (await createAccount(store.db, name, now))
+  const project = await createProject(store.db, { accountId, name, galleryMode }, now)
+  const { projectId } = project
+  await store.write(async (tx) => {
+    await topUp(tx, accountId, 1_000_000_000n, Date.now())
+    await allocate(tx, { accountId, projectId }, 1_000_000_000n, Date.now())
+  })
+  const { key } = await createKey(
+    store.db,
+    { projectId, name, permissions, expiresAtUtc: null },
+    now,
+  )
+  return { project, key }
+}
+
+export function createGalleryClient(client: TestClient): GalleryClient {
+  const call: GalleryClient['call'] = (action, params, more = {}) =>
+    client.post({ action, params, ...more })
+  return {
+    ...client,
+    call,
+    value: async (action, params, more = {}) => {
+      const asked = { requestId: randomUUID(), ...more }
+      let answer = await call(action, params, asked)
+      // Calls that queue for one gallery of a busy server are told to come again.
+      while (isOnPostgres() && answer.status === 503) answer = await call(action, params, asked)
+      const { body } = answer
+      assert.deepEqual(body.errors, [])
+      return body.data.results[0].value
+    },
+    code: async (action, params) => {
+      const { body } = await call(action, params)
+      assert.equal(body.ok, false, JSON.stringify(body))
+      return body.errors[0].code
+    },
+    rest: async (method, place) => {
+      const response = await fetch(`${client.url}${place}`, {
+        method,
+        headers: { 'x-api-key': client.key },
+      })
+      const { status, headers } = response
+      return { status, headers, body: await response.json() }
+    },
+  }
+}
+
+/** `params.images` that show one picture of these people. */
+export function imageParams(...people: readonly (FakePerson | string)[]): object {
+  const { bytes, contentType } = fakeImage(...people)
+  return { images: [{ kind: 'image', bytes: bytes.toString('base64'), contentType }] }
+}

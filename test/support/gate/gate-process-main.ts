@@ -1,0 +1,27 @@
+import { inheritedSettings } from '../database/engine.ts'
+import { startGate } from './test-gate.ts'
+
+/**
+ * The front door of `gate.ts` as a process of its own, so that it can be killed. `FAIL_AT` names the
+ * step, and how often it is passed before it fails; then the process kills itself there.
+ */
+const [step, passCount = '0'] = (process.env['FAIL_AT'] ?? '').split(':')
+let remainingPasses = Number(passCount)
+
+function atStep(now: string): void {
+  if (now === step && remainingPasses-- === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
+const gate = await startGate({
+  dataDir,
+  environment: { STARTER_CREDIT_MICROS: '1000000000', ...inheritedSettings() },
+  atStep,
+  onCommit: atStep,
+  ...(key && { key }),
+})
+process.on('message', () => {
+  process.send?.({ runs: [...gate.runCounts.values()].reduce((sum, runs) => sum + runs, 0) })
+})
+process.once('SIGTERM', () => void gate[Symbol.asyncDispose]().then(() => process.exit(0)))
+process.send?.({ url: gate.url, key: gate.key })

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { recommended } from '../../../src/models/catalogue/recommended.ts'
+import {
+  builtinSet,
+  packManifest,
+  type InstalledModel,
+  type ModelSet,
+} from '../../../src/models/pack-manifest.ts'
+import { evalDataFolder } from '../paths.ts'
+
+/** Two pictures of a vendor's: a person, and a screen that shows one. */
+export const vendorSamples = {
+  live: path.join(evalDataFolder, 'liveness/other/doubango_genuine.jpg'),
+  spoof: path.join(evalDataFolder, 'liveness/other/doubango_spoof.jpg'),
+}
+
+export const skipWithoutEvalData = {
+  skip: !existsSync(vendorSamples.live) && 'NOT MEASURED: no eval-data',
+}
+
+/** The networks of the recommended pack, as its manifest says them: a detector and two for liveness. */
+export function recommendedModels(): { readonly detector: InstalledModel } & Pick<
+  ModelSet,
+  'liveness'
+> {
+  const models = packManifest
+    .parse(recommended)
+    .models.map((model) => ({ folder: path.join(evalDataFolder, 'models'), model }))
+  const detector = models.find(({ model }) => model.role === 'detector')
+  const [first, ...others] = models.filter(({ model }) => model.role === 'liveness')
+  if (!detector || !first) throw new Error('the recommended pack lacks a role')
+  return { detector, liveness: [first, ...others] }
+}
+
+/** The built-in models but for liveness. */
+export function withRecommendedLiveness(): ModelSet {
+  return { ...builtinSet, liveness: recommendedModels().liveness }
+}

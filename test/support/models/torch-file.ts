@@ -1,0 +1,98 @@
+import type { WeightTensor } from '../../../src/models/convert/weights.ts'
+
+/** Weights as a file of torch before version 1.6 holds them: a few pickles, then the numbers. */
+export function legacyTorchFile(dict: ReadonlyMap<string, WeightTensor>): Uint8Array {
+  const tensors = [...dict]
+  const magic = Buffer.from('6cfc9c46f9206aa85019', 'hex')
+  const machine = '}' + pickleText('little_endian') + '\x88s'
+  return Buffer.concat([
+    pickle(`\x8a\x0a${magic.toString('latin1')}`),
+    pickle(`M${u16(1001)}`),
+    pickle(machine),
+    pickle(pickleDict(tensors, 'legacy')),
+    pickle(`](${tensors.map((_, key) => pickleText(String(key))).join('')}e`),
+    ...tensors.flatMap(([, { data }]) => [i64(data.length), bytesOf(data)]),
+  ])
+}
+
+/** The same as a file of torch since version 1.6 holds them: a zip archive. */
+export function zipTorchFile(dict: ReadonlyMap<string, WeightTensor>): Uint8Array {
+  const tensors = [...dict]
+  return zipFile([
+    ['weights/data.pkl', pickle(pickleDict(tensors, 'zip'))],
+    ['weights/byteorder', Buffer.from('little')],
+    ...tensors.map(([, { data }], key) => [`weights/data/${key}`, bytesOf(data)] as const),
+  ])
+}
+
+/** A zip archive of entries that are stored as they are, or said to be compressed (method 8). */
+export function zipFile(
+  entries: readonly (readonly [name: string, bytes: Buffer])[],
+  method = 0,
+): Buffer {
+  const locals: Buffer[] = []
+  const central: Buffer[] = []
+  let at = 0
+  for (const [name, bytes] of entries) {
+    const common = [u16(20), u16(0), u16(method), '\0'.repeat(8), u32(bytes.length)]
+    const sizes = [u32(bytes.length), u16(name.length), u16(0)]
+    const local = Buffer.from(['PK\x03\x04', ...common, ...sizes, name].join(''), 'latin1')
+    const rest = [u16(0), u16(0), u16(0), u32(0), u32(at), name]
+    central.push(
+      Buffer.from(['PK\x01\x02', u16(20), ...common, ...sizes, ...rest].join(''), 'latin1'),
+    )
+    locals.push(local, bytes)
+    at += local.length + bytes.length
+  }
+  const list = Buffer.concat(central)
+  const count = u16(entries.length)
+  const end = ['PK\x05\x06', u16(0), u16(0), count, count, u32(list.length), u32(at), u16(0)]
+  return Buffer.concat([...locals, list, Buffer.from(end.join(''), 'latin1')])
+}
+
+/** A pickle of protocol 2 from its operations, one character a byte. */
+export function pickle(operations: string): Buffer {
+  return Buffer.from(`\x80\x02${operations}.`, 'latin1')
+}
+
+/** The operation that makes a text. */
+export function pickleText(value: string): string {
+  return `X${u32(value.length)}${value}`
+}
+
+function pickleDict(
+  tensors: readonly (readonly [string, WeightTensor])[],
+  format: 'legacy' | 'zip',
+): string {
+  const items = tensors.map(([name, { shape, data }], key) => {
+    const view = format === 'legacy' ? 'N' : ''
+    const storage = `(${pickleText('storage')}ctorch\nFloatStorage\n${pickleText(String(key))}${pickleText('cpu')}`
+    const reference = `${storage}${pickleInteger(data.length)}${view}tQ`
+    const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1))
+    const tuple = (values: readonly number[]): string => `(${values.map(pickleInteger).join('')}t`
+    const hooks = 'ccollections\nOrderedDict\n)R'
+    const args = `(${reference}K\0${tuple(shape)}${tuple(strides)}\x89${hooks}t`
+    return `${pickleText(name)}ctorch._utils\n_rebuild_tensor_v2\n${args}R`
+  })
+  return `ccollections\nOrderedDict\n)R(${items.join('')}u`
+}
+
+const pickleInteger = (value: number): string => `J${u32(value)}`
+
+function u16(value: number): string {
+  return String.fromCharCode(value & 255, value >> 8)
+}
+
+function u32(value: number): string {
+  return u16(value & 65_535) + u16(value >>> 16)
+}
+
+function i64(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64LE(BigInt(value))
+  return bytes
+}
+
+function bytesOf(data: Float32Array): Buffer {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+}

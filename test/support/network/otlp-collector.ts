@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+/** A collector of OpenTelemetry that keeps what it is sent, as JSON over HTTP. */
+export type OtlpCollector = AsyncDisposable & {
+  readonly url: string
+  /** All that came, word for word. */
+  readonly received: () => string
+  readonly spans: () => readonly OtlpSpan[]
+  /** The metrics of the last export. */
+  readonly metrics: () => readonly OtlpMetric[]
+  /** The attributes by which the service names itself. */
+  readonly resource: () => Readonly<Record<string, unknown>>
+}
+
+export type OtlpSpan = {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly kind: number
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly status: { readonly code?: number }
+}
+
+export type OtlpMetric = {
+  readonly name: string
+  readonly unit: string
+  readonly points: readonly OtlpDataPoint[]
+  readonly isMonotonic: boolean | undefined
+}
+
+type OtlpDataPoint = {
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly asDouble?: number
+  readonly asInt?: number | string
+  readonly count?: number | string
+  readonly sum?: number
+  readonly bucketCounts?: readonly (number | string)[]
+  readonly explicitBounds?: readonly number[]
+}
+
+export async function startOtlpCollector(): Promise<OtlpCollector> {
+  const bodies: { readonly path: string; readonly body: string }[] = []
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    bodies.push({ path: request.url ?? '', body: await text(request) })
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  }
+  const server = createServer((request, response) => void take(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // The bodies are made by the SDK; the tests look into them.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const of = (kind: string): any[] =>
+    bodies.filter(({ path }) => path.endsWith(kind)).map(({ body }) => JSON.parse(body))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received: () => bodies.map(({ body }) => body).join('\n'),
+    spans: () =>
+      of('/v1/traces')
+        .flatMap(({ resourceSpans }) => resourceSpans)
+        .flatMap(({ scopeSpans }) => scopeSpans)
+        .flatMap(({ spans }) => spans)
+        .map((span) => ({ ...span, attributes: attributesOf(span.attributes) })),
+    metrics: () =>
+      (of('/v1/metrics').at(-1)?.resourceMetrics ?? [])
+        .flatMap(({ scopeMetrics }: { scopeMetrics: object[] }) => scopeMetrics)
+        .flatMap(({ metrics }: { metrics: object[] }) => metrics)
+        .map(metricOf),
+    resource: () =>
+      attributesOf(of('/v1/traces').at(-1)?.resourceSpans[0]?.resource.attributes ?? []),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+type OtlpAttribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> }
+
+function attributesOf(pairs: readonly OtlpAttribute[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, Object.values(value)[0]]))
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any
+function metricOf({ name, unit, sum, gauge, histogram }: any): OtlpMetric {
+  const { dataPoints, isMonotonic } = sum ?? gauge ?? histogram
+  const points = dataPoints.map((point: { attributes: OtlpAttribute[] }) => ({
+    ...point,
+    attributes: attributesOf(point.attributes),
+  }))
+  return { name, unit, points, isMonotonic }
+}

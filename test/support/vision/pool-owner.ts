@@ -1,0 +1,24 @@
+/** Opens a pool, has one worker busy, prints the processes of both and waits to be killed. */
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { builtinSet } from '../../../src/models/pack-manifest.ts'
+import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
+
+const pool = openVisionPool({
+  workers: 2,
+  modelsFolder: 'any',
+  modelSet: builtinSet,
+  limits: { bytesMax: 1, pixelsMax: 1, sideMinPx: 1 },
+  clock: systemClock,
+  log: createLog('silent'),
+  entryModule: new URL('./faulty-worker.ts', import.meta.url),
+})
+const analyze = (bytes: string) =>
+  pool.analyzeImage(
+    { bytes, contentType: 'image/jpeg' },
+    { minFaceConfidence: 0.5, minFaceSizePx: 1, maxFaces: 1, crops: false },
+    { projectId: 'project', path: 'params.images[0]' },
+  )
+const analyses = await Promise.all([analyze('sleep 300'), analyze('sleep 300')])
+void analyze('sleep 1000')
+process.stdout.write(`${JSON.stringify(analyses.map(({ height }) => height))}\n`)

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import sharp from 'sharp'
+import { readFaceSet } from '../../src/evaluation/face-set.ts'
+import {
+  extractTemplates,
+  templatesRequest,
+} from '../../src/evaluation/verification/extract-templates.ts'
+import { squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
+import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
+import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
+import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
+import type { FaceResult, Template } from '../../src/vision/image-analysis.ts'
+import { samplePhotograph } from '../support/facegate/test-facegate.ts'
+import { evalDataFolder } from '../support/paths.ts'
+import {
+  largestFace,
+  openTestPipeline,
+  type TestPipeline,
+} from '../support/vision/test-pipeline.ts'
+
+let pipeline: TestPipeline
+before(async () => {
+  pipeline = await openTestPipeline()
+})
+after(() => pipeline.close())
+
+const imagesFolder = path.join(evalDataFolder, 'verification')
+const skipWithoutImages = {
+  skip: !existsSync(imagesFolder) && 'NOT MEASURED: eval-data is not here',
+}
+
+async function templatesOf(bytes: Buffer): Promise<Template[]> {
+  const { faces } = await pipeline.analyze(bytes, { templates: true })
+  return faces.map(({ template }) => {
+    assert.ok(template, 'every face brings its template')
+    return template
+  })
+}
+
+function similarity(a: Template, b: Template): number {
+  const calibration = calibrationOf(a.modelId)
+  assert.ok(calibration)
+  return similarityOf(a, b, calibration)
+}
+
+test('a face has a template only when asked for, and the view says of what and how long', async () => {
+  const photograph = (await samplePhotograph(1)).bytes
+  const without = await pipeline.analyze(photograph)
+  assert.equal(largestFace(without).template, undefined)
+  assert.equal(without.timingsMs.embed, 0)
+  const { faces, timingsMs, providers } = await pipeline.analyze(photograph, {
+    templates: true,
+    maxFaces: 1,
+  })
+  const [face] = faces
+  assert.equal(faces.length, 1)
+  assert.equal(face?.template?.modelId, 'dlib-faceres-256@1')
+  assert.equal(face.template.vector.length, 256)
+  assert.ok(face.template.density < 0)
+  assert.ok(timingsMs.align > 0 && timingsMs.embed > 0)
+  assert.equal(providers['recognizer'], 'face_recognition@1+faceres@1')
+})
+
+test('a crop to be kept shows its face in the middle, and gives nearly the same template again', async () => {
+  for (const sample of [1, 3, 5] as const) {
+    const { bytes } = await samplePhotograph(sample)
+    const { faces } = await pipeline.analyze(bytes, { templates: true, contextCrops: true })
+    assert.ok(faces.length > 0)
+    for (const { contextCrop, template } of faces) {
+      const again = await pipeline.analyze(Buffer.from(contextCrop ?? '', 'base64'), {
+        templates: true,
+        minFaceConfidence: 0.3,
+        minFaceSizePx: 1,
+      })
+      assert.ok(again.width <= 320 && again.width === again.height)
+      const off = ({ boundingBox: { left, top, width, height } }: FaceResult): number =>
+        Math.hypot(left + (width - again.width) / 2, top + (height - again.height) / 2)
+      const [middle] = again.faces.toSorted((a, b) => off(a) - off(b))
+      assert.ok(middle?.template && template && off(middle) < again.width / 10)
+      assert.ok(similarity(template, middle.template) >= 0.95)
+    }
+  }
+})
+
+test('the same picture gives the same template, to the bit', async () => {
+  const { bytes } = await samplePhotograph(2)
+  const [first, again] = [await templatesOf(bytes), await templatesOf(bytes)]
+  assert.deepEqual(again, first)
+  for (const template of first) assert.equal(similarity(template, { ...template }), 1)
+})
+
+test('a mirrored, shrunken or darker picture gives nearly the same templates', async () => {
+  const { bytes } = await samplePhotograph(3)
+  const original = await templatesOf(bytes)
+  const variants = {
+    mirrored: await sharp(bytes).flop().jpeg({ quality: 95 }).toBuffer(),
+    shrunken: await sharp(bytes).resize({ width: 1200 }).jpeg().toBuffer(),
+    darker: await sharp(bytes).modulate({ brightness: 0.8 }).jpeg().toBuffer(),
+  }
+  for (const [name, variant] of Object.entries(variants)) {
+    const changed = await templatesOf(variant)
+    assert.equal(changed.length, original.length, name)
+    for (const template of original) {
+      const likest = Math.max(...changed.map((other) => similarity(template, other)))
+      assert.ok(likest >= 0.95, `${name}: ${likest}`)
+    }
+  }
+})
+
+test('strangers in one photograph do not match', async () => {
+  for (const sample of [1, 2, 4, 5] as const) {
+    const templates = await templatesOf((await samplePhotograph(sample)).bytes)
+    for (const [index, a] of templates.entries())
+      for (const b of templates.slice(0, index))
+        assert.ok(similarity(a, b) < 0.8, `sample ${sample}: ${similarity(a, b)}`)
+  }
+})
+
+test(
+  'the pairs of eval-data are told apart, and no row of the cohort is anyone',
+  skipWithoutImages,
+  async (t) => {
+    const set = await readFaceSet(imagesFolder)
+    const gathered = await extractTemplates(
+      set.pictures,
+      ({ bytes }) => pipeline.analyze(Buffer.from(bytes, 'base64'), templatesRequest),
+      (done, total) => done % 200 === 0 && t.diagnostic(`${done} of ${total} pictures`),
+    )
+    const { report } = evaluateVerification(set, gathered, { calibration: undefined })
+    assert.deepEqual(report.unusable, [])
+    const { pairs } = report.corrected
+    assert.ok(pairs && pairs.accuracy >= 0.99, `accuracy ${pairs?.accuracy}`)
+
+    const templates = gathered.flatMap((found) => ('vector' in found ? [found] : []))
+    const falseMatches = (set.pairs ?? []).filter(({ a, b, same }) => {
+      const [left, right] = [templates[a], templates[b]]
+      return !same && left && right && similarity(left, right) >= 0.7
+    })
+    assert.ok(falseMatches.length <= 1, `${falseMatches.length} false matches at 0.70`)
+
+    const { cohort, modelId } = await readTemplateModel()
+    for (let row = 0; row < cohort.length; row += 256) {
+      const vector = cohort.subarray(row, row + 256)
+      for (const template of templates)
+        assert.ok(squaredDistance(vector, template.vector) > 0.9, 'a mixture is nobody')
+    }
+    assert.equal(templates[0]?.modelId, modelId)
+  },
+)

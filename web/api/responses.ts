@@ -1,0 +1,86 @@
+import type * as analytics from '../../src/console/analytics/charts.ts'
+import type * as deletions from '../../src/console/pages/deletions.ts'
+import type { previewGalleryMode } from '../../src/console/pages/gallery-mode.ts'
+import type * as groups from '../../src/console/pages/groups.ts'
+import type * as keys from '../../src/console/pages/keys.ts'
+import type * as log from '../../src/console/pages/log.ts'
+import type { getModels } from '../../src/console/pages/models.ts'
+import type * as ledger from '../../src/console/pages/ledger.ts'
+import type { getMoney } from '../../src/console/pages/money.ts'
+import type { getOverview } from '../../src/console/analytics/overview.ts'
+import type * as playground from '../../src/console/pages/playground.ts'
+import type * as projects from '../../src/console/pages/projects.ts'
+import type { ResponseOf } from '../../src/console/server/route.ts'
+import type { getSession } from '../../src/console/auth/session.ts'
+import type * as subjects from '../../src/console/pages/subjects.ts'
+import type { getSystem } from '../../src/console/pages/system.ts'
+import type * as team from '../../src/console/pages/team.ts'
+
+/**
+ * What the console's routes answer, by their path: the types of the schemas that the server holds
+ * its answers against. Times are ISO 8601 UTC, money is a text of whole micro-units.
+ */
+export type ConsoleResponses = {
+  readonly '/session': ResponseOf<typeof getSession>
+  readonly '/overview': ResponseOf<typeof getOverview>
+  readonly '/projects': ResponseOf<typeof projects.listProjects>
+  readonly '/projects/:projectId': ResponseOf<typeof projects.getProject>
+  readonly '/projects/:projectId/gallery-mode-preview': ResponseOf<typeof previewGalleryMode>
+  readonly '/keys': ResponseOf<typeof keys.listKeys>
+  readonly '/permissions': ResponseOf<typeof keys.listPermissions>
+  readonly '/actions': ResponseOf<typeof playground.listActions>
+  readonly '/errors': ResponseOf<typeof playground.listErrors>
+  readonly '/projects/:projectId/subjects': ResponseOf<typeof subjects.listSubjects>
+  readonly '/projects/:projectId/subjects/:subjectId': ResponseOf<typeof subjects.getSubject>
+  readonly '/projects/:projectId/groups': ResponseOf<typeof groups.listAllGroups>
+  readonly '/projects/:projectId/groups/:name': ResponseOf<typeof groups.countGroup>
+  readonly '/projects/:projectId/deletions': ResponseOf<typeof deletions.listDeletions>
+  readonly '/projects/:projectId/deletions/check': ResponseOf<typeof deletions.checkDeletions>
+  readonly '/log': ResponseOf<typeof log.listLog>
+  readonly '/log/:callId': ResponseOf<typeof log.getCall>
+  readonly '/analytics/calls': ResponseOf<typeof analytics.callsChart>
+  readonly '/analytics/latency': ResponseOf<typeof analytics.latencyChart>
+  readonly '/analytics/scores': ResponseOf<typeof analytics.scoresChart>
+  readonly '/analytics/spend': ResponseOf<typeof analytics.spendChart>
+  readonly '/money': ResponseOf<typeof getMoney>
+  readonly '/money/ledger': ResponseOf<typeof ledger.listLedger>
+  readonly '/money/verify': ResponseOf<typeof ledger.verifyLedger>
+  readonly '/money/reconcile': ResponseOf<typeof ledger.reconcileLedger>
+  readonly '/models': ResponseOf<typeof getModels>
+  readonly '/users': ResponseOf<typeof team.listTeam>
+  readonly '/audit': ResponseOf<typeof team.listAudit>
+  readonly '/system': ResponseOf<typeof getSystem>
+}
+
+/** A part of a list and where the next part begins. */
+export type CursorPage<Item> = {
+  readonly items: readonly Item[]
+  readonly nextCursor: string | null
+}
+
+export type ConsoleSession = ConsoleResponses['/session']
+export type Overview = ConsoleResponses['/overview']
+export type OverviewAlert = Overview['alerts'][number]
+export type ProjectBudget = Overview['budgets'][number]
+export type ConsoleProject = ConsoleResponses['/projects/:projectId']
+export type GalleryModePreview = ConsoleResponses['/projects/:projectId/gallery-mode-preview']
+export type ConsoleKey = ConsoleResponses['/keys']['items'][number]
+export type ConsolePermission = ConsoleResponses['/permissions'][number]
+export type ActionInfo = ConsoleResponses['/actions'][number]
+export type ErrorInfo = ConsoleResponses['/errors'][number]
+export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>
+export type ConsoleSubject = ConsoleResponses['/projects/:projectId/subjects/:subjectId']
+export type ConsoleGroup = ConsoleResponses['/projects/:projectId/groups']['items'][number]
+export type ConsoleDeletion = ConsoleResponses['/projects/:projectId/deletions']['items'][number]
+export type CallLogEntry = ConsoleResponses['/log']['items'][number]
+export type LoggedCallDetails = ConsoleResponses['/log/:callId']
+export type ScoreHistogram = ConsoleResponses['/analytics/scores']
+export type MoneySummary = ConsoleResponses['/money']
+export type ConsoleTransfer = ConsoleResponses['/money/ledger']['items'][number]
+export type ConsolePosting = ConsoleTransfer['postings'][number]
+export type ModelsOverview = ConsoleResponses['/models']
+export type ConsoleCalibrationPoint = NonNullable<ModelsOverview['calibration']>['points'][number]
+export type TeamMember = ConsoleResponses['/users']['items'][number]
+export type ConsoleRole = TeamMember['role']
+export type AuditEntry = ConsoleResponses['/audit']['items'][number]
+export type SystemReport = ConsoleResponses['/system']

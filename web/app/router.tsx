@@ -1,0 +1,203 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  type SearchMiddleware,
+} from '@tanstack/react-router'
+import { AuthGate } from '../auth/auth-gate.tsx'
+import { NotFoundPage } from './not-found-page.tsx'
+import { ErrorPage } from './error-page.tsx'
+import {
+  parseSearch,
+  stringifySearch,
+  textSearchParams,
+  type TextSearchParams,
+} from './search-params.ts'
+
+/** The project that one looks at stays the same from page to page. */
+const keepProjectId: SearchMiddleware<TextSearchParams<'projectId'>> = ({ search, next }) => ({
+  projectId: search.projectId,
+  ...next(search),
+})
+
+/** Every page and the state that its address bears. Each page is a chunk of its own. */
+const rootRoute = createRootRoute({
+  component: AuthGate,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ErrorPage,
+  validateSearch: textSearchParams('projectId'),
+  search: { middlewares: [keepProjectId] },
+})
+
+const overview = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  validateSearch: textSearchParams('days'),
+  component: lazyRouteComponent(() => import('../overview/overview-page.tsx'), 'OverviewPage'),
+})
+const log = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/log',
+  validateSearch: textSearchParams(
+    'keyId',
+    'action',
+    'code',
+    'fromUtc',
+    'toUtc',
+    'requestId',
+    'cursor',
+    'call',
+  ),
+  component: lazyRouteComponent(() => import('../log/log-page.tsx'), 'LogPage'),
+})
+const analytics = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/analytics',
+  validateSearch: textSearchParams('by', 'action', 'keyId', 'fromUtc', 'toUtc', 'bucket'),
+  component: lazyRouteComponent(() => import('../analytics/analytics-page.tsx'), 'AnalyticsPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/playground',
+  validateSearch: textSearchParams('action'),
+  component: lazyRouteComponent(
+    () => import('../playground/playground-page.tsx'),
+    'PlaygroundPage',
+  ),
+})
+const documentation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/documentation',
+  validateSearch: textSearchParams('topic'),
+  component: lazyRouteComponent(
+    () => import('../documentation/documentation-page.tsx'),
+    'DocumentationPage',
+  ),
+})
+const subjects = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/subjects',
+  validateSearch: textSearchParams(
+    'q',
+    'externalId',
+    'group',
+    'createdFromUtc',
+    'createdToUtc',
+    'cursor',
+    'subject',
+  ),
+  component: lazyRouteComponent(() => import('../gallery/subjects-page.tsx'), 'SubjectsPage'),
+})
+const groups = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/groups',
+  validateSearch: textSearchParams('q', 'cursor'),
+  component: lazyRouteComponent(() => import('../gallery/groups-page.tsx'), 'GroupsPage'),
+})
+const deletions = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/deletions',
+  validateSearch: textSearchParams('subjectId', 'externalId', 'fromUtc', 'toUtc', 'cursor'),
+  component: lazyRouteComponent(() => import('../gallery/deletions-page.tsx'), 'DeletionsPage'),
+})
+const projects = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('../projects/projects-page.tsx'), 'ProjectsPage'),
+})
+const project = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/projects/$id',
+  component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
+})
+const keys = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/keys',
+  validateSearch: textSearchParams('state', 'cursor'),
+  component: lazyRouteComponent(() => import('../keys/keys-page.tsx'), 'KeysPage'),
+})
+const money = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/money',
+  component: lazyRouteComponent(() => import('../money/money-page.tsx'), 'MoneyPage'),
+})
+const ledger = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/money/ledger',
+  validateSearch: textSearchParams('kind', 'fromUtc', 'toUtc', 'cursor', 'transfer'),
+  component: lazyRouteComponent(() => import('../money/ledger-page.tsx'), 'LedgerPage'),
+})
+const models = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/models',
+  component: lazyRouteComponent(() => import('../system/models-page.tsx'), 'ModelsPage'),
+})
+const team = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/team',
+  component: lazyRouteComponent(() => import('../team/team-page.tsx'), 'TeamPage'),
+})
+const audit = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/team/audit',
+  validateSearch: textSearchParams('userId', 'act', 'fromUtc', 'toUtc', 'cursor'),
+  component: lazyRouteComponent(() => import('../team/audit-page.tsx'), 'AuditPage'),
+})
+const system = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/system',
+  component: lazyRouteComponent(() => import('../system/system-page.tsx'), 'SystemPage'),
+})
+const account = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../auth/account-page.tsx'), 'AccountPage'),
+})
+const setup = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/setup',
+  validateSearch: textSearchParams('name'),
+  // The gatekeeper shows the page of a link; whoever comes here without one is past that.
+  component: () => <Navigate to="/" replace />,
+})
+
+const routeTree = rootRoute.addChildren([
+  overview,
+  log,
+  analytics,
+  playground,
+  documentation,
+  subjects,
+  groups,
+  deletions,
+  projects,
+  project,
+  keys,
+  money,
+  ledger,
+  models,
+  team,
+  audit,
+  system,
+  account,
+  setup,
+])
+
+export function createConsoleRouter() {
+  return createRouter({
+    routeTree,
+    parseSearch,
+    stringifySearch,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  // The router's own way of telling its hooks which pages there are.
+  interface Register {
+    readonly router: ReturnType<typeof createConsoleRouter>
+  }
+}

@@ -1,0 +1,63 @@
+import { Button, PasswordInput, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { useQueryClient } from '@tanstack/react-query'
+import type { ConsoleSession } from '../api/responses.ts'
+import { storeSession, useSignedInSession } from '../api/session.ts'
+import { useApiMutation } from '../api/use-api.ts'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { Page } from '../layout/page.tsx'
+import { Panel } from '../layout/panel.tsx'
+
+const passwordLengthMin = 12
+const passwordToggleProps = { 'aria-label': 'Show or hide the password' } as const
+
+/** One's own password. */
+export function AccountPage() {
+  const { user } = useSignedInSession()
+  const client = useQueryClient()
+  const change = useApiMutation<ConsoleSession>({
+    method: 'POST',
+    path: '/password',
+    onSuccess: (session) => {
+      storeSession(client, session)
+      form.reset()
+      notifications.show({ message: 'The password was changed; your other sessions have ended.' })
+    },
+  })
+  const form = useForm({
+    initialValues: { current: '', next: '' },
+    validate: {
+      next: (text) =>
+        text.length < passwordLengthMin ? `At least ${passwordLengthMin} characters` : null,
+    },
+  })
+  return (
+    <Page title="Your account" description={`Signed in as ${user.name}, ${user.role}.`}>
+      <Panel title="Password">
+        <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
+          <Stack maw={360}>
+            <PasswordInput
+              label="Password now"
+              autoComplete="current-password"
+              required
+              visibilityToggleButtonProps={passwordToggleProps}
+              {...form.getInputProps('current')}
+            />
+            <PasswordInput
+              label="New password"
+              autoComplete="new-password"
+              required
+              visibilityToggleButtonProps={passwordToggleProps}
+              {...form.getInputProps('next')}
+            />
+            <ErrorNotice error={change.error} />
+            <Button type="submit" loading={change.isPending}>
+              Change the password
+            </Button>
+          </Stack>
+        </form>
+      </Panel>
+    </Page>
+  )
+}

@@ -1,0 +1,39 @@
+import { Center, Loader } from '@mantine/core'
+import { Outlet, useLocation } from '@tanstack/react-router'
+import { SessionContext, useSession } from '../api/session.ts'
+import { SetUpPage } from './set-up-page.tsx'
+import { SignInPage } from './sign-in-page.tsx'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { AppLayout } from '../layout/app-layout.tsx'
+
+/**
+ * Shows the page of the address to who is signed in, and everybody else the way in. The address
+ * stays as it is, so that signing in leads to where one wanted to go.
+ */
+export function AuthGate() {
+  const session = useSession()
+  const { pathname, hash } = useLocation()
+  if (session.isPending)
+    return (
+      <Center mih="100vh">
+        <Loader aria-label="Loading" />
+      </Center>
+    )
+  if (!session.data)
+    return (
+      <Center mih="100vh" p="md">
+        <ErrorNotice error={session.error} onRetry={() => void session.refetch()} />
+      </Center>
+    )
+  const { user } = session.data
+  if (pathname === '/setup' && hash !== '') return <SetUpPage token={hash} />
+  if (session.data.state === 'setup') return <SetUpPage token="" />
+  if (!user) return <SignInPage />
+  return (
+    <SessionContext value={{ ...session.data, user }}>
+      <AppLayout>
+        <Outlet />
+      </AppLayout>
+    </SessionContext>
+  )
+}

@@ -1,0 +1,45 @@
+import { ScatterChart } from '@mantine/charts'
+import '@mantine/charts/styles.css'
+import type { ConsoleCalibrationPoint } from '../api/responses.ts'
+import { ChartFrame } from './chart-frame.tsx'
+
+/** The false-match rate of each similarity: a straight line on a scale of powers of ten. */
+export function FalseMatchRateChart({
+  points,
+}: {
+  readonly points: readonly ConsoleCalibrationPoint[]
+}) {
+  const data = points.map(({ similarity, fmr }) => ({
+    similarity,
+    power: Math.log10(fmr),
+  }))
+  return (
+    <ChartFrame label="False-match rate by threshold; the table beside it has the same figures.">
+      <ScatterChart
+        h={260}
+        data={[{ name: 'False-match rate', color: 'petrol.5', data }]}
+        dataKey={{ x: 'similarity', y: 'power' }}
+        xAxisLabel="threshold (similarity)"
+        yAxisLabel="false-match rate"
+        valueFormatter={{
+          x: (value) => value.toFixed(2),
+          y: formatPowerOfTen,
+        }}
+        scatterProps={{
+          line: { stroke: 'var(--mantine-color-petrol-5)' },
+          isAnimationActive: false,
+        }}
+        xAxisProps={{ domain: [0.5, 1] }}
+        yAxisProps={{ domain: [-8, 0], ticks: [-8, -6, -4, -2, 0], width: 72 }}
+      />
+    </ChartFrame>
+  )
+}
+
+/** `-4` → `10⁻⁴`. */
+function formatPowerOfTen(power: number): string {
+  const digits = String(Math.abs(Math.round(power))).replaceAll(/\d/gu, (digit) =>
+    '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)),
+  )
+  return `10${power < 0 ? '⁻' : ''}${digits}`
+}

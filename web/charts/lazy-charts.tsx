@@ -1,0 +1,33 @@
+import { Skeleton } from '@mantine/core'
+import { lazy, Suspense, type ComponentProps } from 'react'
+
+const LazyCountChart = lazy(async () => ({
+  default: (await import('./count-chart.tsx')).CountChart,
+}))
+const LazyLineChart = lazy(async () => ({ default: (await import('./line-chart.tsx')).LineChart }))
+const LazyHistogram = lazy(async () => ({ default: (await import('./histogram.tsx')).Histogram }))
+const LazyFalseMatchRateChart = lazy(async () => ({
+  default: (await import('./false-match-rate-chart.tsx')).FalseMatchRateChart,
+}))
+
+/** The charts come after the page: their code is larger than the page itself. */
+export const CountChart = (props: ComponentProps<typeof LazyCountChart>) => (
+  <Suspense fallback={<Skeleton h={220} />}>
+    <LazyCountChart {...props} />
+  </Suspense>
+)
+export const LineChart = (props: ComponentProps<typeof LazyLineChart>) => (
+  <Suspense fallback={<Skeleton h={220} />}>
+    <LazyLineChart {...props} />
+  </Suspense>
+)
+export const Histogram = (props: ComponentProps<typeof LazyHistogram>) => (
+  <Suspense fallback={<Skeleton h={220} />}>
+    <LazyHistogram {...props} />
+  </Suspense>
+)
+export const FalseMatchRateChart = (props: ComponentProps<typeof LazyFalseMatchRateChart>) => (
+  <Suspense fallback={<Skeleton h={260} />}>
+    <LazyFalseMatchRateChart {...props} />
+  </Suspense>
+)

@@ -1,0 +1,19 @@
+import { Box, Group } from '@mantine/core'
+import { CopyButton } from './copy-button.tsx'
+
+type Props = { readonly label: string; readonly text: string }
+
+/** Text for a machine, as it stands, with a button that copies it. */
+export function CodeBlock({ label, text }: Props) {
+  return (
+    <Box miw={0}>
+      <Group justify="space-between" mb={4}>
+        <span className="fg-eyebrow">{label}</span>
+        <CopyButton text={text} label={label} />
+      </Group>
+      <pre className="fg-code" tabIndex={0} aria-label={label}>
+        {text}
+      </pre>
+    </Box>
+  )
+}

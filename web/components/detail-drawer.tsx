@@ -1,0 +1,24 @@
+import { Drawer, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+type Props = {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** The detail of one row, beside its list; its address can be sent to somebody else. */
+export function DetailDrawer({ title, onClose, children }: Props) {
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={title}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>{children}</Stack>
+    </Drawer>
+  )
+}

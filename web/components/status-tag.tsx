@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react'
+
+export type StatusTone = 'ok' | 'warn' | 'bad' | 'plain'
+
+/** A state: a dot for the eye, the word for everybody. */
+export function StatusTag({
+  tone,
+  children,
+}: {
+  readonly tone: StatusTone
+  readonly children: ReactNode
+}) {
+  const color = tone === 'plain' ? undefined : `var(--fg-${tone})`
+  return (
+    <span className="fg-tag">
+      <span className="fg-dot" style={color ? { background: color } : undefined} aria-hidden />
+      {children}
+    </span>
+  )
+}

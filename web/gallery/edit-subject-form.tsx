@@ -1,0 +1,114 @@
+import { Button, Group, JsonInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { DateTimePicker } from '@mantine/dates'
+import '@mantine/dates/styles.css'
+import { useForm } from '@mantine/form'
+import type { ConsoleSubject } from '../api/responses.ts'
+import { useApiMutation } from '../api/use-api.ts'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
+
+type Props = {
+  readonly projectId: string
+  readonly subject: ConsoleSubject
+  readonly isEditable: boolean
+}
+
+type SubjectFormValues = {
+  readonly displayName: string
+  readonly externalId: string
+  readonly groups: string[]
+  readonly attributes: string
+  readonly expires: string | null
+}
+
+/** Names, groups, attributes and end of a subject; only what was changed is sent. */
+export function EditSubjectForm({ projectId, subject, isEditable: mayWrite }: Props) {
+  const save = useApiMutation({ method: 'PATCH', path: '/projects/:projectId/subjects/:subjectId' })
+  const form = useForm<SubjectFormValues>({
+    initialValues: {
+      displayName: subject.displayName ?? '',
+      externalId: subject.externalId ?? '',
+      groups: [...subject.groups],
+      attributes: JSON.stringify(subject.attributes, undefined, 2),
+      expires: subject.expiresAtUtc ? pickerFromUtc(subject.expiresAtUtc) : null,
+    },
+    validate: { attributes: (text) => (isJsonObject(text) ? null : 'Must be a JSON object') },
+  })
+  const parts = { projectId, subjectId: subject.subjectId }
+  return (
+    <form
+      onSubmit={form.onSubmit((values) =>
+        save.mutate({ pathParams: parts, body: changesOf(subject, values) }),
+      )}
+    >
+      <fieldset className="fg-fieldset" disabled={!mayWrite}>
+        <Stack gap="sm">
+          <TextInput size="xs" label="Display name" {...form.getInputProps('displayName')} />
+          <TextInput size="xs" label="External id" {...form.getInputProps('externalId')} />
+          <TagsInput size="xs" label="Groups" {...form.getInputProps('groups')} />
+          <JsonInput
+            size="xs"
+            label="Attributes"
+            autosize
+            minRows={2}
+            {...form.getInputProps('attributes')}
+          />
+          <DateTimePicker
+            size="xs"
+            label="Expires (UTC)"
+            valueFormat="YYYY-MM-DD HH:mm"
+            clearable
+            clearButtonProps={{ 'aria-label': 'Never' }}
+            {...form.getInputProps('expires')}
+          />
+          <ErrorNotice error={save.error} />
+          {mayWrite && (
+            <Group justify="flex-end">
+              <Button type="submit" size="xs" disabled={!form.isDirty()} loading={save.isPending}>
+                Save
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </fieldset>
+    </form>
+  )
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+function changesOf(
+  subject: ConsoleSubject,
+  values: SubjectFormValues,
+): Readonly<Record<string, unknown>> {
+  const { displayName, externalId, groups, expires } = values
+  const expiresAtUtc = expires === null ? null : utcFromPicker(expires)
+  const addGroups = groups.filter((group) => !subject.groups.includes(group))
+  const removeGroups = subject.groups.filter((group) => !groups.includes(group))
+  const wasText = subject.expiresAtUtc && utcFromPicker(pickerFromUtc(subject.expiresAtUtc))
+  return {
+    ...(displayName !== (subject.displayName ?? '') && { displayName: displayName || null }),
+    ...(externalId !== (subject.externalId ?? '') && { externalId: externalId || null }),
+    ...(addGroups.length > 0 && { addGroups }),
+    ...(removeGroups.length > 0 && { removeGroups }),
+    ...(expiresAtUtc !== wasText && { expiresAtUtc }),
+    ...attributesPatch(subject.attributes, JSON.parse(values.attributes)),
+  }
+}
+
+/** The server takes a merge patch: what is no longer there is sent as null. */
+function attributesPatch(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): { readonly attributes?: Readonly<Record<string, unknown>> } {
+  if (JSON.stringify(before) === JSON.stringify(after)) return {}
+  const gone = Object.keys(before).filter((name) => !(name in after))
+  return { attributes: { ...after, ...Object.fromEntries(gone.map((name) => [name, null])) } }
+}

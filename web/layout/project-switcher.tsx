@@ -1,0 +1,33 @@
+import { Select } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useApiQuery } from '../api/use-api.ts'
+
+/** Chooses the project that the pages speak of; it stands in the address as `projectId`. */
+export function ProjectSwitcher() {
+  const { projectId } = useSearch({ from: '__root__' })
+  const navigate = useNavigate()
+  const projects = useApiQuery('/projects')
+  return (
+    <Select
+      aria-label="Project"
+      placeholder="All projects"
+      size="xs"
+      className="fg-switcher"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'All projects' }}
+      value={projectId ?? null}
+      data={(projects.data?.items ?? []).map(({ projectId: value, name: label }) => ({
+        value,
+        label,
+      }))}
+      onChange={(value) =>
+        void navigate({
+          to: '.',
+          // Cursors and filters of one project's lists mean nothing in another's.
+          search: { projectId: value ?? undefined },
+        })
+      }
+    />
+  )
+}

@@ -1,0 +1,62 @@
+import { Button } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { CursorPage } from '../api/responses.ts'
+import { QueryContent } from '../components/query-content.tsx'
+import { DataTable, type Column } from './data-table.tsx'
+import { Pager } from './pager.tsx'
+
+type Props<Row> = {
+  readonly caption: string
+  readonly query: UseQueryResult<CursorPage<Row>>
+  readonly columns: readonly Column<Row>[]
+  readonly rowKey: (row: Row) => string
+  readonly empty: ReactNode
+  readonly cursor: string | undefined
+  readonly onCursorChange: (cursor: string | undefined) => void
+  readonly onOpen?: (row: Row) => void
+  readonly openLabel?: (row: Row) => string
+}
+
+/** One page of a list that the server filters, sorts and cuts. */
+export function ListPanel<Row>({
+  query: asked,
+  cursor,
+  onCursorChange: onCursor,
+  ...table
+}: Props<Row>) {
+  return (
+    <div className="fg-panel">
+      <QueryContent query={asked}>
+        {({ items, nextCursor }) => (
+          <>
+            <DataTable {...table} rows={items} />
+            <Pager
+              rowCount={items.length}
+              cursor={cursor}
+              nextCursor={nextCursor}
+              onCursorChange={onCursor}
+            />
+          </>
+        )}
+      </QueryContent>
+    </div>
+  )
+}
+
+/** Downloads a whole list, under the filters on screen. */
+export function CsvDownloadButton({ href }: { readonly href: string }) {
+  return (
+    <Button
+      component="a"
+      href={href}
+      download
+      variant="default"
+      size="sm"
+      leftSection={<IconDownload size={15} aria-hidden />}
+    >
+      CSV
+    </Button>
+  )
+}

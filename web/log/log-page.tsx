@@ -1,0 +1,86 @@
+import { getRouteApi } from '@tanstack/react-router'
+import type { CallLogEntry } from '../api/responses.ts'
+import { csvUrl } from '../api/api.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { CallDrawer } from './call-drawer.tsx'
+import { LogFilters } from './log-filters.tsx'
+import type { Column } from '../lists/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
+import { formatDuration } from '../format/numbers.ts'
+import { Page } from '../layout/page.tsx'
+import { StatusTag } from '../components/status-tag.tsx'
+import { UtcTime } from '../components/utc-time.tsx'
+
+const route = getRouteApi('/log')
+
+/** Every call: when, with which key, what came of it, how long it took, what it cost. */
+export function LogPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { call, cursor, ...filters } = search
+  const asked = useApiQuery('/log', { query: { ...filters, cursor } })
+  return (
+    <Page
+      title="Request log"
+      description="Each call is one row, written with its charge. Pictures and templates are never logged."
+      actions={<CsvDownloadButton href={csvUrl('/log', {}, filters)} />}
+    >
+      <LogFilters
+        filters={filters}
+        onChange={(change) =>
+          void navigate({ search: (old) => ({ ...old, ...change, cursor: undefined }) })
+        }
+        onClear={() => void navigate({ search: { projectId: filters.projectId } })}
+      />
+      <ListPanel
+        caption="Calls, latest first"
+        query={asked}
+        columns={columns}
+        rowKey={({ callId }) => String(callId)}
+        cursor={cursor}
+        onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        onOpen={({ callId }) =>
+          void navigate({ search: (old) => ({ ...old, call: String(callId) }) })
+        }
+        openLabel={({ action, atUtc }) => `Open the call ${action} of ${atUtc}`}
+        empty={
+          <EmptyState title="No calls match">
+            Calls of POST /v1/face/execute and of the playground stand here. Clear the filters, or
+            make a call.
+          </EmptyState>
+        }
+      />
+      {call && (
+        <CallDrawer
+          callId={call}
+          onClose={() => void navigate({ search: (old) => ({ ...old, call: undefined }) })}
+        />
+      )}
+    </Page>
+  )
+}
+
+const columns: readonly Column<CallLogEntry>[] = [
+  { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
+  { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
+  {
+    name: 'Result',
+    renderCell: ({ ok, code, isReplay }) => (
+      <StatusTag tone={ok ? 'ok' : 'bad'}>
+        {ok ? 'ok' : (code ?? 'failed')}
+        {isReplay && ' · replay'}
+      </StatusTag>
+    ),
+  },
+  { name: 'Project', renderCell: ({ projectName }) => projectName },
+  { name: 'Key', renderCell: ({ keyName }) => keyName },
+  { name: 'Took', align: 'right', renderCell: ({ latencyMs }) => formatDuration(latencyMs) },
+  {
+    name: 'Cost',
+    align: 'right',
+    renderCell: ({ billed, costMicros }) =>
+      billed ? <MoneyAmount micros={costMicros} /> : 'not billed',
+  },
+]

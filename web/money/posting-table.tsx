@@ -1,0 +1,23 @@
+import type { ConsolePosting } from '../api/responses.ts'
+import { DataTable } from '../lists/data-table.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
+
+/** What a transfer did to each ledger; the sum is always nought. */
+export function PostingTable({ postings }: { readonly postings: readonly ConsolePosting[] }) {
+  return (
+    <DataTable
+      caption="Postings"
+      rows={postings}
+      rowKey={({ ledger, amountMicros }) => `${ledger} ${amountMicros}`}
+      columns={[
+        { name: 'Ledger', isMonospace: true, renderCell: ({ ledger }) => ledger },
+        {
+          name: 'Amount',
+          align: 'right',
+          renderCell: ({ amountMicros }) => <MoneyAmount micros={amountMicros} />,
+        },
+      ]}
+      empty={null}
+    />
+  )
+}

@@ -1,0 +1,67 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { useHasRole, useSignedInSession } from '../api/session.ts'
+import { useApiMutation } from '../api/use-api.ts'
+import { parseAmountMicros } from '../format/amount.ts'
+import { ErrorNotice } from '../components/error-notice.tsx'
+
+/** Adds credit to the wallet. Facegate takes no payments: it keeps the books of what was agreed. */
+export function TopUpButton() {
+  const mayWrite = useHasRole('admin')
+  const [isOpen, setIsOpen] = useState(false)
+  if (!mayWrite) return null
+  return (
+    <>
+      <Button size="sm" onClick={() => setIsOpen(true)}>
+        Top up
+      </Button>
+      {isOpen && <TopUpDialog onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}
+
+function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
+  const { currency } = useSignedInSession()
+  const topUp = useApiMutation({ method: 'POST', path: '/money/top-up', onSuccess: onClose })
+  const form = useForm({
+    initialValues: { amount: '', note: '' },
+    validate: {
+      amount: (text) =>
+        parseAmountMicros(text) === undefined ? 'An amount such as 25 or 0.50' : null,
+    },
+  })
+  return (
+    <Modal opened onClose={onClose} title="Top up" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={form.onSubmit(({ amount, note }) =>
+          topUp.mutate({
+            body: { amountMicros: parseAmountMicros(amount), ...(note && { note }) },
+          }),
+        )}
+      >
+        <Stack>
+          <TextInput
+            label={`Amount, ${currency}`}
+            description="A negative amount takes credit back."
+            inputMode="decimal"
+            required
+            data-autofocus
+            {...form.getInputProps('amount')}
+          />
+          <TextInput
+            label="Note"
+            description="Kept in the audit: an invoice, who agreed."
+            {...form.getInputProps('note')}
+          />
+          <ErrorNotice error={topUp.error} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={topUp.isPending}>
+              Add to the wallet
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

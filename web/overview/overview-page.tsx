@@ -1,0 +1,180 @@
+import { Anchor, Button, SegmentedControl, SimpleGrid, Stack } from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Overview } from '../api/responses.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { CountChart } from '../charts/lazy-charts.tsx'
+import { AlertList } from './alert-list.tsx'
+import { BudgetMeters } from './budget-meters.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { DataTable } from '../lists/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { StatCard } from '../components/stat-card.tsx'
+import { MoneyAmount } from '../components/money-amount.tsx'
+import { formatCount, formatDuration, formatPercentage } from '../format/numbers.ts'
+import { Page } from '../layout/page.tsx'
+import { LinkButton } from '../components/link-button.tsx'
+import { Panel } from '../layout/panel.tsx'
+
+const route = getRouteApi('/')
+
+const periods = [
+  { value: '1', label: '24 h' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+]
+
+/** How the service does: calls, speed, money, faults, what the galleries hold. */
+export function OverviewPage() {
+  const { projectId, days = '1' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const asked = useApiQuery('/overview', { query: { projectId, days } })
+  return (
+    <Page
+      title="Overview"
+      description="Calls, speed, money and faults. Every time is UTC."
+      actions={
+        <>
+          <SegmentedControl
+            aria-label="Period"
+            size="xs"
+            data={periods}
+            value={days}
+            onChange={(value) => void navigate({ search: (old) => ({ ...old, days: value }) })}
+          />
+          <Button size="xs" variant="default" onClick={() => void asked.refetch()}>
+            Refresh
+          </Button>
+        </>
+      }
+    >
+      <QueryContent query={asked}>
+        {(overview) => <OverviewContent overview={overview} />}
+      </QueryContent>
+    </Page>
+  )
+}
+
+function OverviewContent({ overview }: { readonly overview: Overview }) {
+  return (
+    <Stack>
+      <AlertList alerts={overview.alerts} />
+      <Statistics overview={overview} />
+      <Panel title="Calls over time">
+        {overview.calls === 0 ? <FirstSteps /> : <CallChart overview={overview} />}
+      </Panel>
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Panel title="Budgets">
+          <BudgetMeters budgets={overview.budgets} />
+        </Panel>
+        <Panel title="Errors by code">
+          <TopErrorTable overview={overview} />
+        </Panel>
+      </SimpleGrid>
+      <Panel title="Galleries">
+        <GalleryTable overview={overview} />
+      </Panel>
+    </Stack>
+  )
+}
+
+function Statistics({ overview }: { readonly overview: Overview }) {
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+      <StatCard
+        label="Calls"
+        value={formatCount(overview.calls)}
+        note={`${formatCount(overview.billed)} billed`}
+      />
+      <StatCard label="Success" value={formatPercentage(overview.okShare)} note="answered ok" />
+      <StatCard label="Median" value={formatDuration(overview.p50Ms)} note="half are faster" />
+      <StatCard label="p95" value={formatDuration(overview.p95Ms)} note="19 of 20 are faster" />
+      <StatCard
+        label="Spent"
+        value={<MoneyAmount micros={overview.spentMicros} />}
+        note="in this period"
+      />
+      <StatCard
+        label="Wallet"
+        value={<MoneyAmount micros={overview.walletMicros} />}
+        note="not yet allocated"
+      />
+    </SimpleGrid>
+  )
+}
+
+function CallChart({ overview }: { readonly overview: Overview }) {
+  const { series } = overview
+  return (
+    <CountChart
+      label={`${overview.calls} calls, by hour or day, failed ones apart`}
+      buckets={series.map(({ atUtc }) => atUtc)}
+      series={[
+        { name: 'ok', values: series.map(({ calls, errors }) => calls - errors) },
+        { name: 'failed', values: series.map(({ errors }) => errors) },
+      ]}
+    />
+  )
+}
+
+function FirstSteps() {
+  return (
+    <EmptyState
+      title="No calls in this period"
+      action={
+        <LinkButton to="/playground" size="xs">
+          Try it in the playground
+        </LinkButton>
+      }
+    >
+      Make a key under API keys and send a picture to POST /v1/face/execute, or try any action on a
+      picture of yours in the playground. Each call appears here within a second.
+    </EmptyState>
+  )
+}
+
+function TopErrorTable({ overview }: { readonly overview: Overview }) {
+  return (
+    <DataTable
+      caption="Errors by code"
+      rows={overview.topErrors}
+      rowKey={({ code }) => code}
+      columns={[
+        {
+          name: 'Code',
+          renderCell: ({ code }) => (
+            <Anchor
+              size="sm"
+              renderRoot={(props) => <Link {...props} to="/log" search={{ code }} />}
+            >
+              {code}
+            </Anchor>
+          ),
+        },
+        { name: 'Calls', align: 'right', renderCell: ({ count }) => formatCount(count) },
+      ]}
+      empty={
+        <EmptyState title="No errors">Failed calls are counted here by their code.</EmptyState>
+      }
+    />
+  )
+}
+
+function GalleryTable({ overview }: { readonly overview: Overview }) {
+  return (
+    <DataTable
+      caption="Galleries"
+      rows={overview.galleries}
+      rowKey={({ galleryId }) => galleryId}
+      columns={[
+        { name: 'Gallery', renderCell: ({ name }) => name },
+        { name: 'Subjects', align: 'right', renderCell: ({ subjects }) => formatCount(subjects) },
+        {
+          name: 'Templates',
+          align: 'right',
+          renderCell: ({ templates }) => formatCount(templates),
+        },
+      ]}
+      empty={<EmptyState title="No gallery yet">A project brings its gallery with it.</EmptyState>}
+    />
+  )
+}

@@ -1,9 +1,0 @@
-/** The date pickers' texts bear no zone (`2026-01-31 14:00:00`): here they are read as UTC. */
-export function pickerUtc(text: string): string {
-  return `${text.replace(' ', 'T')}Z`
-}
-
-/** The same way back. */
-export function pickerText(utc: string): string {
-  return utc.slice(0, 19).replace('T', ' ')
-}

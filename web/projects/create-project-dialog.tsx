@@ -1,0 +1,51 @@
+import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useApiMutation } from '../api/use-api.ts'
+import { ErrorNotice } from '../components/error-notice.tsx'
+
+/** Makes a project. */
+export function CreateProjectDialog({ onClose }: { readonly onClose: () => void }) {
+  const make = useApiMutation({ method: 'POST', path: '/projects', onSuccess: onClose })
+  const form = useForm({
+    initialValues: { name: '', galleryMode: 'isolated' },
+    validate: { name: (name) => (name.trim() === '' ? 'A name tells projects apart' : null) },
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="New project"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        onSubmit={form.onSubmit(({ name, galleryMode }) =>
+          make.mutate({ body: { name: name.trim(), galleryMode } }),
+        )}
+      >
+        <Stack>
+          <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
+          <Radio.Group label="Gallery" {...form.getInputProps('galleryMode')}>
+            <Stack gap="xs" mt={6}>
+              <Radio
+                value="isolated"
+                label="Isolated"
+                description="Only this project sees the subjects it enrolls."
+              />
+              <Radio
+                value="shared"
+                label="Shared"
+                description="All shared projects of the account see the same subjects."
+              />
+            </Stack>
+          </Radio.Group>
+          <ErrorNotice error={make.error} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={make.isPending}>
+              Make the project
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

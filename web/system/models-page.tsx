@@ -1,0 +1,122 @@
+import { Text } from '@mantine/core'
+import type { ModelsOverview } from '../api/responses.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { FalseMatchRateChart } from '../charts/lazy-charts.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { DataTable, type Column } from '../lists/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { formatBytes, formatCount } from '../format/numbers.ts'
+import { Page } from '../layout/page.tsx'
+import { Panel } from '../layout/panel.tsx'
+
+type ModelRow = ModelsOverview['active'][number]
+type ModelCalibration = NonNullable<ModelsOverview['calibration']>
+type FalseMatchRatePoint = ModelCalibration['points'][number]
+
+/** Which networks look, under which licences, and what their scores mean. */
+export function ModelsPage() {
+  const asked = useApiQuery('/models')
+  return (
+    <Page
+      title="Models"
+      description="The networks that look at pictures, each with its licence and checksum, and what a similarity is worth with the recognizer in use."
+    >
+      <QueryContent query={asked}>
+        {({ active, installed, calibration, comparable }) => (
+          <>
+            <Panel title="Active">
+              <ModelTable caption="Active models" models={active} />
+            </Panel>
+            {calibration && (
+              <Panel title="Threshold and false matches">
+                <CalibrationSection calibration={calibration} />
+              </Panel>
+            )}
+            <Panel title="Templates by model">
+              <DataTable
+                caption="Templates by model"
+                rows={comparable}
+                rowKey={({ modelId }) => modelId}
+                columns={[
+                  { name: 'Model', isMonospace: true, renderCell: ({ modelId }) => modelId },
+                  {
+                    name: 'Templates',
+                    align: 'right',
+                    renderCell: ({ faces }) => formatCount(faces),
+                  },
+                ]}
+                empty={
+                  <EmptyState title="No templates yet">
+                    Templates compare only with others of the same model.
+                  </EmptyState>
+                }
+              />
+            </Panel>
+            <Panel title="Installed">
+              <ModelTable caption="Installed models" models={installed} />
+            </Panel>
+          </>
+        )}
+      </QueryContent>
+    </Page>
+  )
+}
+
+type ModelTableProps = { readonly caption: string; readonly models: readonly ModelRow[] }
+
+function ModelTable({ caption, models }: ModelTableProps) {
+  return (
+    <DataTable
+      caption={caption}
+      rows={models}
+      rowKey={({ role, id, file }) => `${role} ${id} ${file}`}
+      columns={columns}
+      empty={
+        <EmptyState title="No packs">
+          Only the networks that come with the service are there.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+const columns: readonly Column<ModelRow>[] = [
+  { name: 'Role', renderCell: ({ role }) => role },
+  { name: 'Model', isMonospace: true, renderCell: ({ id, version }) => `${id}@${version}` },
+  { name: 'Licence', renderCell: ({ licence }) => licence },
+  { name: 'Commercial use', renderCell: ({ commercialUse }) => commercialUse },
+  { name: 'Size', align: 'right', renderCell: ({ bytes }) => formatBytes(bytes) },
+  {
+    name: 'SHA-256',
+    isMonospace: true,
+    renderCell: ({ sha256 }) => <span title={sha256}>{sha256.slice(0, 16)}…</span>,
+  },
+  { name: 'Comes from', renderCell: ({ builtIn }) => (builtIn ? 'the packages' : 'a pack') },
+]
+
+function CalibrationSection({ calibration }: { readonly calibration: ModelCalibration }) {
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="sm">
+        {calibration.modelId}, measured on {calibration.set}, {calibration.measuredOn}. At a
+        threshold, this share of comparisons of two different people passes.
+      </Text>
+      <FalseMatchRateChart points={calibration.points} />
+      <DataTable
+        caption="False-match rate by threshold"
+        rows={calibration.points}
+        rowKey={({ fmr, score }) => `${fmr} ${score}`}
+        columns={pointColumns}
+        empty={null}
+      />
+    </>
+  )
+}
+
+const pointColumns: readonly Column<FalseMatchRatePoint>[] = [
+  { name: 'False-match rate', align: 'right', renderCell: ({ fmr }) => fmr.toExponential(0) },
+  { name: 'One in', align: 'right', renderCell: ({ fmr }) => formatCount(Math.round(1 / fmr)) },
+  { name: 'Similarity', align: 'right', renderCell: ({ similarity }) => similarity.toFixed(3) },
+  { name: 'Raw score', align: 'right', renderCell: ({ score }) => score.toFixed(4) },
+  { name: 'Figure is', renderCell: ({ source }) => source },
+]
