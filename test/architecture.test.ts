@@ -2,12 +2,20 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import {
+  findCycles,
+  importsOf,
+  resolveImport,
+  type ImportGraph,
+} from './support/architecture/imports.ts'
 
 /** Folder of src → what it may import. A name with `(types)` may be imported as a type only. */
-const allowedImports: Record<string, readonly string[]> = {
+const mayImport: Record<string, readonly string[]> = {
   lib: [],
+  config: ['lib'],
   store: ['lib'],
   models: ['lib'],
+  telemetry: ['lib'],
   vision: ['lib', 'models'],
   gallery: ['lib', 'store', 'vision (types)'],
   billing: ['lib', 'store'],
@@ -15,73 +23,115 @@ const allowedImports: Record<string, readonly string[]> = {
   actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
   compreface: ['lib', 'gate', 'actions', 'http', 'gallery (types)', 'store (types)'],
-  telemetry: ['lib'],
   console: ['lib', 'gate', 'actions', 'store', 'billing', 'http', 'gallery (types)'],
+  evaluation: ['lib', 'models', 'vision', 'gallery', 'actions'],
 }
 
-/** Package → the one file or folder that may import it. */
-const packageOwners: Record<string, string> = {
-  'onnxruntime-node': 'src/vision/session.ts',
-  sharp: 'src/vision/image/decode.ts',
-  'node:sqlite': 'src/store/',
-  kysely: 'src/store/',
-  fastify: 'src/http/server.ts',
-  pino: 'src/lib/log.ts',
-  'prom-client': 'src/http/metrics/metrics.ts',
-  '@opentelemetry/api': 'src/telemetry/',
+/** The folders that compose the others. They may import everything in src but what is listed. */
+const composing: Record<string, readonly string[]> = {
+  start: ['cli', 'evaluation', 'main'],
+  cli: [],
+  main: ['cli', 'evaluation'],
 }
 
-/** The roots: they put the house together and may import anything. */
-const isRoot = (file: string): boolean =>
-  /^src\/(main|config|services|books|memory|models-in-use|desk|figures|watch)(\.test)?\.ts$/u.test(
-    file,
-  ) || file.startsWith('src/cli/')
-
-type Import = { readonly target: string; readonly typeOnly: boolean }
-
-function importsOf(source: string): Import[] {
-  const pattern =
-    /(?:^|\n)\s*(import|export)\s+(type\s)?[^'"\n;]*?(?:\n[^'"\n]*?)*?from\s+['"]([^'"]+)['"]|import\s*\(?\s*['"]([^'"]+)['"]/gu
-  return [...source.matchAll(pattern)].map((match) => ({
-    target: match[3] ?? match[4] ?? '',
-    typeOnly: match[2] !== undefined,
-  }))
+/** Package → the files or folders that may import it. */
+const owners: Record<string, readonly string[]> = {
+  'onnxruntime-node': ['src/vision/session.ts'],
+  sharp: ['src/vision/image/', 'src/evaluation/write-svg.ts'],
+  'node:sqlite': ['src/store/'],
+  pg: ['src/store/'],
+  kysely: ['src/store/'],
+  fastify: ['src/http/server.ts'],
+  pino: ['src/lib/log.ts'],
+  'prom-client': ['src/http/metrics/metrics.ts'],
+  '@opentelemetry/api': ['src/telemetry/'],
+  'csv-parse/sync': ['src/evaluation/', 'src/cli/import/'],
 }
 
-/** Every rule that `source`, standing at `file`, breaks. */
-function violations(file: string, source: string): string[] {
-  const folder = file.split('/')[1] ?? ''
-  const broken: string[] = []
-  for (const { target, typeOnly } of importsOf(source)) {
-    const owner = packageOwners[target]
-    if (owner && !typeOnly && !file.startsWith(owner))
-      broken.push(`${file} imports ${target}, which ${owner} owns`)
-    if (!target.startsWith('.') || isRoot(file)) continue
-    const place = path.posix.join(path.posix.dirname(file), target)
-    const other = place.split('/')[1] ?? ''
-    if (other === folder) continue
-    const allowed = allowedImports[folder] ?? []
-    const isFine = allowed.includes(other) || (typeOnly && allowed.includes(`${other} (types)`))
-    if (!isFine && place !== 'src/config.ts') broken.push(`${file} imports ${place}`)
-    if (place === 'src/config.ts' && !typeOnly)
-      broken.push(`${file} imports the configuration as a value`)
-  }
-  const reading = source.replace(`process.env['ORT_DISABLE_TELEMETRY'] = '1'`, '')
-  if (file !== 'src/main.ts' && !file.startsWith('src/cli/') && /process\.env\b/u.test(reading))
-    broken.push(`${file} reads process.env`)
-  return broken
+/** Most files in one folder, its subfolders not counted. Migrations and generated code may be more. */
+const filesMax = 15
+const folderLevelsMax = 3
+
+const sourceRoots = ['src', 'web', 'client', 'eval', 'bench', 'docs/build', 'deploy', 'test']
+const ignored = ['**/node_modules/**', '**/dist/**', '**/output/**']
+
+function findFiles(pattern: string): string[] {
+  const files = globSync(pattern, { exclude: ignored })
+  return files.map((file) => file.split(path.sep).join('/')).toSorted()
 }
 
-test('every file imports only what its folder may', () => {
-  const files = globSync('src/**/*.ts').map((file) => file.split(path.sep).join('/'))
+function readSources(roots: readonly string[]): Map<string, string> {
+  const files = roots.flatMap((root) => findFiles(`${root}/**/*.{ts,tsx}`))
   assert.ok(files.length > 3, 'the source files are found')
-  const broken = files.flatMap((file) => violations(file, readFileSync(file, 'utf8')))
-  assert.deepEqual(broken, [])
+  return new Map(files.map((file) => [file, readFileSync(file, 'utf8')]))
+}
+
+/** The folder of src that a file belongs to; a file at the root of src counts as a folder. */
+function areaOf(file: string): string {
+  return (file.split('/')[1] ?? '').replace(/\.ts$/u, '')
+}
+
+/** Returns every rule that `source` at `file` breaks. */
+function importViolations(file: string, source: string): string[] {
+  const area = areaOf(file)
+  const violations: string[] = []
+  for (const { target, isTypeOnly } of importsOf(source)) {
+    const allowedOwners = owners[target]
+    if (allowedOwners && !isTypeOnly && !allowedOwners.some((owner) => file.startsWith(owner)))
+      violations.push(`${file} imports ${target}, which only ${allowedOwners.join(', ')} may`)
+    if (!target.startsWith('.')) continue
+    const imported = resolveImport(file, target)
+    if (!imported.startsWith('src/')) {
+      if (!imported.startsWith('package.json')) violations.push(`${file} imports ${imported}`)
+      continue
+    }
+    const other = areaOf(imported)
+    if (other !== area && !isAllowed(area, other, isTypeOnly))
+      violations.push(`${file} imports ${imported}`)
+  }
+  const withoutOptOut = source.replace(`process.env['ORT_DISABLE_TELEMETRY'] = '1'`, '')
+  if (area !== 'main' && area !== 'cli' && /process\.env\b/u.test(withoutOptOut))
+    violations.push(`${file} reads process.env`)
+  return violations
+}
+
+function isAllowed(area: string, other: string, isTypeOnly: boolean): boolean {
+  const forbidden = composing[area]
+  if (forbidden) return !forbidden.includes(other)
+  const allowed = mayImport[area] ?? []
+  return allowed.includes(other) || (isTypeOnly && allowed.includes(`${other} (types)`))
+}
+
+test('Every file of src imports only what its folder may import', () => {
+  const sources = readSources(['src'])
+  const violations = [...sources]
+    .filter(([file]) => !file.endsWith('.test.ts'))
+    .flatMap(([file, source]) => importViolations(file, source))
+  assert.deepEqual(violations, [])
 })
 
-/** What the client may not import: it is published without the rest, and for more than Node. */
+test('A planted import that breaks the table is found', () => {
+  const planted: readonly (readonly [file: string, source: string, count: number])[] = [
+    ['src/actions/x.ts', `import { open } from '../store/database.ts'`, 1],
+    ['src/actions/x.ts', `import { pool } from '../vision/workers/vision-pool.ts'`, 1],
+    ['src/actions/x.ts', `import type { FaceResult } from '../vision/image-analysis.ts'`, 0],
+    ['src/lib/x.ts', `import {\n  one,\n  two,\n} from '../store/tenancy/keys.ts'`, 1],
+    ['src/config.ts', `import { limits } from './vision/workers/vision-pool-limits.ts'`, 1],
+    ['src/store/x.ts', `import type { Config } from '../config.ts'`, 1],
+    ['src/evaluation/x.ts', `import { table } from '../cli/output.ts'`, 1],
+    ['src/cli/x.ts', `import { draw } from '../../eval/compare/plot.ts'`, 1],
+    ['src/gate/x.ts', `import sharp from 'sharp'`, 1],
+    ['src/http/x.ts', `const worker = await import('../vision/workers/worker.ts')`, 1],
+    ['src/gate/x.ts', `const port = process.env['PORT']`, 1],
+  ]
+  for (const [file, source, count] of planted)
+    assert.equal(importViolations(file, source).length, count, source)
+})
+
+/** The client is published without the rest, and for more than Node. */
 function clientViolations(file: string, source: string): string[] {
-  const isOwn = (target: string): boolean => /^\.\/[\w-]+\.ts$/u.test(target)
+  const isOwn = (target: string): boolean =>
+    target.startsWith('.') && resolveImport(file, target).startsWith('client/src/')
   const isNode = (target: string): boolean =>
     target.startsWith('node:') && file.endsWith('/node.ts')
   return importsOf(source)
@@ -89,60 +139,133 @@ function clientViolations(file: string, source: string): string[] {
     .map(({ target }) => `${file} imports ${target}`)
 }
 
-test('the client imports nothing but itself, and Node in one file only', () => {
-  const files = globSync('client/src/*.ts').map((file) => file.split(path.sep).join('/'))
-  assert.ok(files.length > 3, 'the source files are found')
-  const broken = files.flatMap((file) => clientViolations(file, readFileSync(file, 'utf8')))
-  assert.deepEqual(broken, [])
-  const reading = `import { readFile } from 'node:fs/promises'`
-  assert.equal(clientViolations('client/src/node.ts', reading).length, 0)
-  assert.equal(clientViolations('client/src/image/to-image-item.ts', reading).length, 1)
-  const served = `import type { Action } from '../../src/actions/action.ts'`
-  assert.equal(clientViolations('client/src/image/to-image-item.ts', served).length, 1)
+test('The client imports only its own files, and Node in one file', () => {
+  const sources = readSources(['client/src'])
+  assert.deepEqual(
+    [...sources].flatMap(([file, source]) => clientViolations(file, source)),
+    [],
+  )
+  const readsFiles = `import { readFile } from 'node:fs/promises'`
+  assert.equal(clientViolations('client/src/node.ts', readsFiles).length, 0)
+  assert.equal(clientViolations('client/src/image/to-image-item.ts', readsFiles).length, 1)
+  const fromService = `import type { Action } from '../../src/actions/action.ts'`
+  assert.equal(clientViolations('client/src/options.ts', fromService).length, 1)
 })
 
-/** Every import by which the console in the browser would take more than types of the service. */
-function serviceImports(file: string, source: string): string[] {
+/** Imports of the browser console that take more than types from the service. */
+function webViolations(file: string, source: string): string[] {
   return importsOf(source)
     .filter(({ target }) => target.includes('/src/'))
-    .filter(({ target, typeOnly }) => !typeOnly || !/\/src\/(?:console|actions)\//u.test(target))
+    .filter(
+      ({ target, isTypeOnly }) => !isTypeOnly || !/\/src\/(?:console|actions)\//u.test(target),
+    )
     .map(({ target }) => `${file} imports ${target}`)
 }
 
-test('the console in the browser takes types of actions and console, and nothing else', () => {
-  const files = globSync('web/**/*.{ts,tsx}', { exclude: ['web/dist/**'] })
-  assert.ok(files.length > 3, 'the source files are found')
-  const broken = files.flatMap((file) => serviceImports(file, readFileSync(file, 'utf8')))
-  assert.deepEqual(broken, [])
-  assert.equal(
-    serviceImports('web/x.ts', `import { x } from '../src/console/pages/log.ts'`).length,
-    1,
+test('The browser console imports types of the actions and of the console API only', () => {
+  const sources = readSources(['web'])
+  assert.deepEqual(
+    [...sources].flatMap(([file, source]) => webViolations(file, source)),
+    [],
   )
-  assert.equal(serviceImports('web/x.ts', `import type { x } from '../src/gate/x.ts'`).length, 1)
+  const imports = `{ x } from '../src/console/pages/log.ts'`
+  assert.equal(webViolations('web/x.ts', `import ${imports}`).length, 1)
+  assert.equal(webViolations('web/x.ts', `import type ${imports}`).length, 0)
+  assert.equal(webViolations('web/x.ts', `import type { x } from '../src/gate/x.ts'`).length, 1)
 })
 
-test('a planted import is found', () => {
-  assert.equal(
-    violations('src/actions/x.ts', `import { open } from '../store/database.ts'`).length,
-    1,
+test('Nothing that ships imports the research scripts, the benchmarks or the tests', () => {
+  const sources = readSources(['src', 'web', 'client', 'docs/build', 'deploy'])
+  const violations = [...sources].flatMap(([file, source]) =>
+    importsOf(source)
+      .filter(({ target }) => target.startsWith('.') && !file.endsWith('.test.ts'))
+      .map(({ target }) => resolveImport(file, target))
+      .filter((imported) => /^(?:eval|bench|test)\//u.test(imported))
+      .map((imported) => `${file} imports ${imported}`),
   )
-  assert.equal(
-    violations('src/actions/x.ts', `import { see } from '../vision/workers/pool.ts'`).length,
-    1,
+  assert.deepEqual(violations, [])
+})
+
+function graphOf(sources: ReadonlyMap<string, string>): ImportGraph {
+  return new Map(
+    [...sources].map(([file, source]) => [
+      file,
+      importsOf(source)
+        .filter(({ target }) => target.startsWith('.'))
+        .map(({ target }) => resolveImport(file, target)),
+    ]),
   )
-  assert.equal(
-    violations('src/actions/x.ts', `import type { View } from '../vision/view.ts'`).length,
-    0,
+}
+
+test('There is no import cycle, type imports included', () => {
+  assert.deepEqual(findCycles(graphOf(readSources(sourceRoots))), [])
+})
+
+test('A planted import cycle is found', () => {
+  const planted = new Map([
+    ['src/a.ts', `import { b } from './b.ts'`],
+    ['src/b.ts', `import type { C } from './c/c.ts'`],
+    ['src/c/c.ts', `export * from '../a.ts'`],
+    ['src/d.ts', `import { a } from './a.ts'`],
+  ])
+  assert.deepEqual(findCycles(graphOf(planted)), [['src/a.ts', 'src/b.ts', 'src/c/c.ts']])
+})
+
+/** Folders with too many files or too deep in src. */
+function layoutViolations(files: readonly string[]): string[] {
+  const folders = Map.groupBy(files, (file) => path.posix.dirname(file))
+  const crowded = [...folders]
+    .filter(([folder, { length }]) => length > filesMax && !folder.endsWith('/migrations'))
+    .map(([folder, { length }]) => `${folder} has ${length} files, more than ${filesMax}`)
+  const deep = [...folders.keys()]
+    .filter((folder) => folder.startsWith('src/') && folder.split('/').length > folderLevelsMax + 1)
+    .map((folder) => `${folder} is more than ${folderLevelsMax} levels below src`)
+  const vague = [...folders.keys()]
+    .filter((folder) => /\/(?:utils?|common|helpers?|types|core|shared)(?:\/|$)/u.test(folder))
+    .map((folder) => `${folder} has a name that explains nothing`)
+  return [...crowded, ...deep, ...vague]
+}
+
+test('No folder has more than 15 files, lies too deep or has a vague name', () => {
+  const roots = ['src', 'web', 'client', 'docs', 'eval', 'bench', 'deploy', 'test']
+  const files = roots.flatMap((root) => findFiles(`${root}/**/*.*`))
+  assert.deepEqual(layoutViolations(files), [])
+})
+
+test('A planted crowded, deep or vague folder is found', () => {
+  const crowded = Array.from({ length: filesMax + 1 }, (_, index) => `src/gate/file-${index}.ts`)
+  assert.equal(layoutViolations(crowded).length, 1)
+  assert.equal(layoutViolations(crowded.slice(1)).length, 0)
+  assert.equal(layoutViolations(['src/a/b/c/file.ts']).length, 0)
+  assert.equal(layoutViolations(['src/a/b/c/d/file.ts']).length, 1)
+  assert.equal(layoutViolations(['src/utils/file.ts']).length, 1)
+})
+
+/** Names that may repeat: the properties of a React component, and one type for each platform. */
+const repeatableTypes = new Set(['Props', 'Client', 'Image'])
+
+/** Names that are declared as a type in more than one file. */
+function repeatedTypes(sources: ReadonlyMap<string, string>): string[] {
+  const declaration =
+    /^(?:export )?(?:declare )?(?:abstract )?(?:type|interface|class) ([A-Z]\w*)/gmu
+  const declared = [...sources].flatMap(([file, source]) =>
+    [...source.matchAll(declaration)].map(([, name = '']) => ({ name, file })),
   )
-  assert.equal(
-    violations('src/lib/x.ts', `import {\n  one,\n  two,\n} from '../store/keys.ts'`).length,
-    1,
-  )
-  assert.equal(violations('src/gate/x.ts', `import sharp from 'sharp'`).length, 1)
-  assert.equal(
-    violations('src/http/x.ts', `const worker = await import('../vision/workers/worker.ts')`)
-      .length,
-    1,
-  )
-  assert.equal(violations('src/gate/x.ts', `const port = process.env['PORT']`).length, 1)
+  return [...Map.groupBy(declared, ({ name }) => name)]
+    .filter(([name, places]) => places.length > 1 && !repeatableTypes.has(name))
+    .map(([name, places]) => `${name}: ${places.map(({ file }) => file).join(', ')}`)
+}
+
+test('A type name has one meaning in the whole repository', () => {
+  const sources = readSources(sourceRoots)
+  sources.delete('client/src/contract.ts') // Generated from the schemas, whose names it repeats.
+  assert.deepEqual(repeatedTypes(sources), [])
+})
+
+test('A planted type name with two meanings is found', () => {
+  const planted = new Map([
+    ['src/a.ts', 'export type Row = { a: 1 }'],
+    ['src/b.ts', 'interface Row {}'],
+  ])
+  assert.deepEqual(repeatedTypes(planted), ['Row: src/a.ts, src/b.ts'])
 })
