@@ -82,7 +82,7 @@ test('a viewer reads and changes nothing; an admin changes all but users and pri
     await testConsole.inviteMember('admin'),
   ]
   for (const route of consoleRoutes) {
-    if (route.minimumRole === 'stranger' || ['/sign-out', '/password'].includes(route.path))
+    if (route.minimumRole === 'anonymous' || ['/sign-out', '/password'].includes(route.path))
       continue
     const path = route.path.replaceAll(/:\w+/gu, '00000000-0000-4000-8000-000000000000')
     const body = route.method === 'GET' ? undefined : {}

@@ -51,7 +51,7 @@ test('no filter of a list and no chart reads a large table from end to end, or s
     await findTransfers(reading, { accountId, limit: 50, ...filter })
     await findTransfers(reading, { accountId, limit: 50, ...times, ...filter })
   }
-  for (const filter of [{}, { userId: 'u' }, { act: 'key.mint' }, times])
+  for (const filter of [{}, { userId: 'u' }, { act: 'key.create' }, times])
     await findAuditEntries(reading, { accountId, limit: 50, ...filter })
   const utc = { fromUtc: '2026', toUtc: '2027' }
   for (const filter of [{}, { subjectId: 's' }, { externalId: 'e' }])
