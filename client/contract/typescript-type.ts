@@ -1,4 +1,4 @@
-/** A JSON Schema as zod writes it; what no schema of ours uses is refused, never guessed. */
+/** A JSON Schema as zod generates it, with the keywords that the schemas of the service use. */
 export type ContractSchema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -19,14 +19,14 @@ export type ContractSchema = {
   readonly maxLength?: number
 }
 
-/** What is sent is readonly, so that callers may pass what they froze; what is answered is theirs. */
+/** Types of requests are readonly, so that frozen objects can be sent. Types of responses are mutable. */
 export type PropertyAccess = 'readonly' | 'mutable'
 
 /**
- * The TypeScript type that a JSON Schema describes.
+ * Returns the TypeScript type of a JSON Schema.
  *
- * @param depth how far its lines are indented.
- * @throws TypeError for a keyword that it does not know.
+ * @param depth the indentation level of its lines.
+ * @throws TypeError for an unknown `type`.
  */
 export function typescriptTypeOf(
   schema: ContractSchema,
@@ -37,7 +37,8 @@ export function typescriptTypeOf(
   if ('const' in schema) return literal(schema.const)
   if (schema.enum) return schema.enum.map(literal).join(' | ')
   const variants = schema.anyOf ?? schema.oneOf
-  if (variants) return variants.map((one) => typescriptTypeOf(one, access, depth)).join(' | ')
+  if (variants)
+    return variants.map((variant) => typescriptTypeOf(variant, access, depth)).join(' | ')
   if (Array.isArray(schema.type))
     return schema.type
       .map((type: string) => typescriptTypeOf({ ...schema, type }, access, depth))
@@ -57,11 +58,11 @@ export function typescriptTypeOf(
     case 'null':
       return schema.type
     default:
-      throw new TypeError(`no type is known for ${JSON.stringify(schema)}`)
+      throw new TypeError(`cannot convert the schema ${JSON.stringify(schema)}`)
   }
 }
 
-/** Its fields, one a line, each under what is said of it. */
+/** Returns an object type: one field per line, each after its comment. */
 export function objectTypeOf(schema: ContractSchema, access: PropertyAccess, depth = 0): string {
   const { properties, required = [], additionalProperties } = schema
   const modifier = access === 'readonly' ? 'readonly ' : ''
@@ -82,14 +83,14 @@ function arrayTypeOf(schema: ContractSchema, access: PropertyAccess, depth: numb
   const rest = typeof items === 'object' ? typescriptTypeOf(items, access, depth) : undefined
   const modifier = access === 'readonly' ? 'readonly ' : ''
   if (!prefixItems) return `${modifier}${parenthesize(rest ?? 'unknown')}[]`
-  const first = prefixItems.map((one) => typescriptTypeOf(one, access, depth))
-  const all = rest === undefined ? first : [...first, `...${parenthesize(rest)}[]`]
+  const fixed = prefixItems.map((item) => typescriptTypeOf(item, access, depth))
+  const all = rest === undefined ? fixed : [...fixed, `...${parenthesize(rest)}[]`]
   return `${modifier}[${all.join(', ')}]`
 }
 
 const parenthesize = (type: string): string => (/^\w+$/u.test(type) ? type : `(${type})`)
 
-/** What a reader of the type cannot see in it: meaning, default, range. */
+/** Returns what the type does not contain: description, range, default. */
 function commentOf(schema: ContractSchema): string[] {
   const { description, default: fallback, minimum, maximum } = schema
   const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER

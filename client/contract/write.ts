@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { contractSource } from './contract-source.ts'
 
-/** `npm run contract`: after a change of the schemas. */
+/** Run by `npm run contract`, after a change of the schemas. */
 await writeFile(new URL('../src/contract.ts', import.meta.url), contractSource())

@@ -1,18 +1,18 @@
 import type { FacegateErrorCode } from './facegate-error.ts'
 
-/** What happened to one attempt of a call. It holds no picture, no parameter and no key. */
+/** The result of one attempt of a call. It contains no image, no parameter and no key. */
 export type ClientEvent = {
-  /** `answered`: well. `retrying`: another attempt follows. `failed`: the call ends. */
-  readonly outcome: 'answered' | 'retrying' | 'failed'
+  /** `succeeded` and `failed` end the call. After `retrying` another attempt follows. */
+  readonly outcome: 'succeeded' | 'retrying' | 'failed'
   /** An action such as `svc.detect`, or a route such as `GET /v1/subjects`. */
   readonly operation: string
-  /** Known from the first attempt on for actions; of routes only when the service says it. */
+  /** Always set for actions. Set for routes only if the response contains it. */
   readonly requestId: string | undefined
   /** Counted from 1. */
   readonly attempt: number
   readonly durationMs: number
   readonly code?: FacegateErrorCode
   readonly status?: number | undefined
-  /** How long the next attempt waits; with `retrying`. */
+  /** The wait before the next attempt; only with `retrying`. */
   readonly delayMs?: number
 }

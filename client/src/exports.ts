@@ -1,4 +1,4 @@
-/** What both entries offer beside `createClient`. */
+/** The exports that both entries have in addition to `createClient`. */
 export type * from './contract.ts'
 export type {
   ActionCalls,

@@ -1,48 +1,52 @@
 import type { ErrorCode } from './contract.ts'
 
 /**
- * Why a call failed: a code of the service, or one of the way there.
+ * The reason of a failed call: an error code of the service, or one of these.
  *
- * `CONNECTION_FAILED`: no whole answer arrived. `TIMED_OUT`: none in time. `BAD_ANSWER`: something
- * answered that is not the service. `HTTP_<status>`: an answer that has no code of its own.
+ * `CONNECTION_FAILED`: the response did not arrive, or not completely. `TIMED_OUT`: it did not arrive
+ * in time. `BAD_RESPONSE`: it did not come from the service. `HTTP_<status>`: it has no error code.
  */
 export type FacegateErrorCode =
   | ErrorCode
   | 'CONNECTION_FAILED'
   | 'TIMED_OUT'
-  | 'BAD_ANSWER'
+  | 'BAD_RESPONSE'
   | `HTTP_${number}`
 
-/** One thing that is wrong with a call; for INVALID_REQUEST the message names its JSON path. */
+/** One problem of a call. For INVALID_REQUEST the message names the JSON path. */
 export type Problem = { readonly code: FacegateErrorCode; readonly message: string }
 
 export type FacegateErrorDetails = {
-  /** What the call is known by in the log of the service. */
+  /** The id of the call in the service's request log. */
   readonly requestId?: string | undefined
-  /** HTTP status, where there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status?: number | undefined
-  /** How long the service asks to wait before the next try, ms. */
+  /** The wait that the service requests before the next attempt, ms. */
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
 
-/** A call that failed. Nothing was charged for it unless a connection broke after the work. */
+/**
+ * A failed call. It was not charged, with one exception: if the connection broke after the service
+ * had completed the call.
+ */
 export class FacegateError extends Error {
   override readonly name = 'FacegateError'
+  /** The code of the first problem. */
   readonly code: FacegateErrorCode
-  /** Everything that is wrong, the first of which gave `code`; never empty. */
+  /** Every problem of the call; never empty. */
   readonly problems: readonly Problem[]
   readonly requestId: string | undefined
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
 
-  constructor(problems: readonly [Problem, ...Problem[]], facts: FacegateErrorDetails = {}) {
+  constructor(problems: readonly [Problem, ...Problem[]], details: FacegateErrorDetails = {}) {
     const message = problems.map((problem) => problem.message).join('; ')
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = problems[0].code
     this.problems = problems
-    this.requestId = facts.requestId
-    this.status = facts.status
-    this.retryAfterMs = facts.retryAfterMs
+    this.requestId = details.requestId
+    this.status = details.status
+    this.retryAfterMs = details.retryAfterMs
   }
 }

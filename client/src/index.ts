@@ -1,13 +1,13 @@
-import { createPlatformClient, type PlatformClient as ClientOf } from './platform-client.ts'
+import { createPlatformClient, type PlatformClient } from './platform-client.ts'
 import { webPlatform, type Image } from './image/to-image-item.ts'
 import type { ClientOptions } from './options.ts'
 
-export type Client = ClientOf<Image>
+export type Client = PlatformClient<Image>
 
 /**
- * A client for browsers and edge runtimes, where a picture is bytes.
+ * Creates a client for browsers and edge runtimes, where an image is bytes.
  *
- * @throws TypeError that names the option that is wrong.
+ * @throws TypeError that names the invalid option.
  */
 export function createClient(options: ClientOptions): Client {
   return createPlatformClient(options, webPlatform)

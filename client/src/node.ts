@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createPlatformClient, type PlatformClient as ClientOf } from './platform-client.ts'
+import { createPlatformClient, type PlatformClient } from './platform-client.ts'
 import {
   readBytes,
   type DescribedImage,
@@ -13,12 +13,12 @@ type NodeImageSource = ImageBytes | string | URL
 
 export type Image = NodeImageSource | DescribedImage<NodeImageSource>
 
-export type Client = ClientOf<Image>
+export type Client = PlatformClient<Image>
 
 /**
- * A client for Node, where a picture may also be named by the path of its file.
+ * Creates a client for Node, where an image may also be the path of a file.
  *
- * @throws TypeError that names the option that is wrong.
+ * @throws TypeError that names the invalid option.
  */
 export function createClient(options: ClientOptions): Client {
   return createPlatformClient(options, nodePlatform)

@@ -1,38 +1,38 @@
 import type { ClientEvent } from './client-event.ts'
 
 export type ClientOptions = {
-  /** Where the service is, such as `https://faces.example.com`; a path before `/v1` may follow. */
+  /** The URL of the service, such as `https://faces.example.com`, with an optional path before `/v1`. */
   readonly baseUrl: string | URL
-  /** The whole key. It is sent to `baseUrl` and nowhere else, and stands in no error or event. */
+  /** The full key. It is sent only to `baseUrl`. No error or event contains it. */
   readonly apiKey: string
-  /** The most attempts of one call, the first included. Default 5. */
+  /** The maximum number of attempts of one call, including the first. Default 5. */
   readonly attemptsMax?: number | undefined
-  /** The longest wait for the answer to one attempt, ms. Default 30,000. */
+  /** The maximum time to wait for the response to one attempt, ms. Default 30,000. */
   readonly attemptMsMax?: number | undefined
-  /** The longest time for a call with all its attempts and waits, ms. Default 90,000. */
+  /** The maximum time of a call with all its attempts and waits, ms. Default 90,000. */
   readonly callMsMax?: number | undefined
-  /** Told of every attempt, for logs and metrics. What it throws is ignored. */
+  /** Called after every attempt, for logs and metrics. Errors it throws are ignored. */
   readonly onEvent?: ((event: ClientEvent) => void) | undefined
-  /** Another `fetch` than that of the platform, such as one with a proxy or certificates. */
+  /** Replaces the `fetch` of the platform, for example to use a proxy or certificates. */
   readonly fetch?: typeof fetch | undefined
 }
 
-/** What one call may ask for itself. */
+/** Options of one call. */
 export type CallOptions = {
-  /** Ends the call; it then throws the reason of the signal. */
+  /** Cancels the call, which then throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined
-  /** A UUID of your own: the same call may then be sent again by another process. */
+  /** Your UUID for the call, so that another process can retry the same call. Default: random. */
   readonly requestId?: string | undefined
-  /** Asks how the answer came about; needs the permission `debug`. */
+  /** Returns details of the computation. Requires the permission `debug`. */
   readonly debug?: boolean | undefined
   readonly attemptsMax?: number | undefined
   readonly attemptMsMax?: number | undefined
   readonly callMsMax?: number | undefined
 }
 
-/** Options with their defaults, checked. */
+/** Validated options with their defaults. */
 export type ResolvedOptions = {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly apiKey: string
   readonly limits: RetryLimits
@@ -48,12 +48,12 @@ export type RetryLimits = {
 
 const defaultLimits: RetryLimits = { attemptsMax: 5, attemptMsMax: 30_000, callMsMax: 90_000 }
 
-/** @throws TypeError that names the option that is wrong; never its value, which may be a key. */
+/** @throws TypeError that names the invalid option, but not its value, which may be a key. */
 export function readOptions(options: ClientOptions): ResolvedOptions {
   const { apiKey, onEvent } = options
-  // A platform would quote a key that cannot be a header in its own error.
+  // The platform's error about an invalid header would quote the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/u.test(apiKey))
-    throw new TypeError('apiKey: must be the whole key, without spaces or line breaks')
+    throw new TypeError('apiKey: must be the full key, without spaces or line breaks')
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     apiKey,
@@ -62,18 +62,18 @@ export function readOptions(options: ClientOptions): ResolvedOptions {
       try {
         onEvent?.(event)
       } catch {
-        // A log that fails must not fail the call that it tells of.
+        // A failed log entry must not fail the call.
       }
     },
-    // Browsers refuse to call a fetch that is detached from its global.
-    fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
+    // Browsers reject a call of fetch without its global object.
+    fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
   }
 }
 
-/** @throws TypeError that names the limit that is no number from 1 on. */
-export function readLimits(wanted: CallOptions, fallback: RetryLimits): RetryLimits {
+/** @throws TypeError that names the limit that is not a number of at least 1. */
+export function readLimits(options: CallOptions, fallback: RetryLimits): RetryLimits {
   const read = (name: keyof RetryLimits): number => {
-    const value = wanted[name] ?? fallback[name]
+    const value = options[name] ?? fallback[name]
     if (!Number.isFinite(value) || value < 1) throw new TypeError(`${name}: must be at least 1`)
     return value
   }
@@ -91,6 +91,6 @@ function readBaseUrl(url: string | URL): string {
   if (protocol !== 'http:' && protocol !== 'https:')
     throw new TypeError('baseUrl: must begin with http:// or https://')
   if (search || hash || username || password)
-    throw new TypeError('baseUrl: must have neither a name and password nor ? or #')
+    throw new TypeError('baseUrl: must not contain a user name, a password, ? or #')
   return origin + pathname.replace(/\/+$/u, '')
 }

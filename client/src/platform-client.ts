@@ -9,13 +9,13 @@ import { generateRequestId } from './actions/request-id.ts'
 import { sendWithRetries } from './http/send-with-retries.ts'
 import { createRoutes, type Routes } from './routes.ts'
 
-/** A client of one service under one key. It holds no connection and needs no closing. */
+/** A client of one service with one key. It keeps no connection and does not need to be closed. */
 export interface PlatformClient<Image> extends ActionCalls<Image, 'throw'>, Routes {
-  /** The same actions, whose failures are values; only an abort is still thrown. */
+  /** The same actions, but failures are returned. Only an abort is still thrown. */
   readonly try: ActionCalls<Image, 'try'>
 }
 
-/** @throws TypeError that names the option that is wrong. */
+/** @throws TypeError that names the invalid option. */
 export function createPlatformClient<Source>(
   options: ClientOptions,
   platform: Platform<Source>,
@@ -27,25 +27,25 @@ export function createPlatformClient<Source>(
     options: CallOptions = {},
   ) => {
     const { requestId = generateRequestId(), debug } = options
-    const exchange = {
+    const request = {
       method: 'POST',
       path: '/v1/face/execute',
-      // Made once: every attempt sends the same request under the same id.
+      // Built once: every attempt sends the same request with the same id.
       body: JSON.stringify({ action, requestId, params, ...(debug && { debug }) }),
       operation: action,
       requestId,
       retryPolicy: 'always',
       parse: readEnvelope<Actions[Name]['value']>,
     } as const
-    return sendWithRetries(exchange, settings, options)
+    return sendWithRetries(request, settings, options)
   }
-  const tools = {
+  const dependencies = {
     execute,
     toImageItem: (image: Source | DescribedImage<Source>) => toImageItem(image, platform),
   }
   return Object.freeze({
-    ...createActionCalls({ ...tools, handleResult: throwFailures }),
-    ...createRoutes((exchange, options = {}) => sendWithRetries(exchange, settings, options)),
-    try: Object.freeze(createActionCalls({ ...tools, handleResult: returnFailures })),
+    ...createActionCalls({ ...dependencies, handleResult: throwFailures }),
+    ...createRoutes((request, options = {}) => sendWithRetries(request, settings, options)),
+    try: Object.freeze(createActionCalls({ ...dependencies, handleResult: returnFailures })),
   })
 }

@@ -16,15 +16,15 @@ import type { CallOptions } from './options.ts'
 
 type RouteOptions = Omit<CallOptions, 'requestId' | 'debug'>
 
-/** What the gallery holds. Free of charge; failures are thrown. */
+/** The routes of the gallery. They are free. A failure throws an error. */
 export type Routes = {
   readonly subjects: {
-    /** Every subject that fits, in the order of enrolment; pages are fetched as they are needed. */
+    /** Every subject that matches the query, oldest first. Pages are fetched as needed. */
     readonly list: (
       query?: Omit<ListSubjectsQuery, 'cursor'>,
       options?: RouteOptions,
     ) => AsyncIterable<Subject>
-    /** One page, for those who page themselves. */
+    /** One page and the cursor of the next one. */
     readonly page: (query?: ListSubjectsQuery, options?: RouteOptions) => Promise<SubjectPage>
     /** @throws FacegateError SUBJECT_NOT_FOUND. */
     readonly get: (
@@ -36,8 +36,8 @@ export type Routes = {
   readonly groups: {
     readonly list: (options?: RouteOptions) => Promise<GroupList['items']>
     /**
-     * Deletes every subject of the group for ever; with `dryRun` it only counts them. When the
-     * connection breaks it is not sent again by itself: `deletions.list` tells what was done.
+     * Deletes every subject of the group permanently; with `dryRun` it only counts them. It is not
+     * retried when the connection breaks: `deletions.list` returns what was deleted.
      *
      * @throws FacegateError GROUP_NOT_FOUND.
      */
@@ -48,7 +48,7 @@ export type Routes = {
     ) => Promise<GroupDeletion>
   }
   readonly deletions: {
-    /** Every deletion record that fits, the newest first. */
+    /** Every deletion record that matches the query, newest first. */
     readonly list: (
       query?: Omit<ListDeletionsQuery, 'cursor'>,
       options?: RouteOptions,
@@ -58,49 +58,49 @@ export type Routes = {
 }
 
 type SendRequest = <Value>(
-  exchange: ServiceRequest<Value>,
+  request: ServiceRequest<Value>,
   options: CallOptions | undefined,
 ) => Promise<Value>
 
 type RouteRequest = {
   readonly method: 'GET' | 'DELETE'
-  /** As the documentation writes it: `/v1/subjects/{subjectId}`. */
+  /** The path as in the documentation: `/v1/subjects/{subjectId}`. */
   readonly route: string
-  /** What stands in place of the part in braces. */
+  /** Replaces the part in braces. */
   readonly pathParam?: string
   readonly query?: object | undefined
   readonly notFoundCode?: FacegateErrorCode
 }
 
-export function createRoutes(ask: SendRequest): Routes {
-  const go = <Value>(place: RouteRequest, options: RouteOptions | undefined) =>
-    ask<Value>(serviceRequestOf(place), options)
+export function createRoutes(send: SendRequest): Routes {
+  const sendTo = <Value>(route: RouteRequest, options: RouteOptions | undefined) =>
+    send<Value>(serviceRequestOf(route), options)
   const subjectPage: Routes['subjects']['page'] = (query, options) =>
-    go({ method: 'GET', route: '/v1/subjects', query }, options)
+    sendTo({ method: 'GET', route: '/v1/subjects', query }, options)
   const deletionPage: Routes['deletions']['page'] = (query, options) =>
-    go({ method: 'GET', route: '/v1/deletions', query }, options)
+    sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
     subjects: {
       list: (query, options) =>
         iterateItems((cursor) => subjectPage({ ...query, cursor }, options)),
       page: subjectPage,
-      get: (part, query, options) => {
+      get: (subjectId, query, options) => {
         const route = '/v1/subjects/{subjectId}'
-        return go(
-          { method: 'GET', route, pathParam: part, query, notFoundCode: 'SUBJECT_NOT_FOUND' },
+        return sendTo(
+          { method: 'GET', route, pathParam: subjectId, query, notFoundCode: 'SUBJECT_NOT_FOUND' },
           options,
         )
       },
     },
     groups: {
       list: async (options) => {
-        const page = await go<GroupList>({ method: 'GET', route: '/v1/groups' }, options)
+        const page = await sendTo<GroupList>({ method: 'GET', route: '/v1/groups' }, options)
         return page.items
       },
-      delete: (part, query, options) => {
+      delete: (name, query, options) => {
         const route = '/v1/groups/{name}'
-        return go(
-          { method: 'DELETE', route, pathParam: part, query, notFoundCode: 'GROUP_NOT_FOUND' },
+        return sendTo(
+          { method: 'DELETE', route, pathParam: name, query, notFoundCode: 'GROUP_NOT_FOUND' },
           options,
         )
       },
@@ -116,11 +116,11 @@ export function createRoutes(ask: SendRequest): Routes {
 type RoutePage<Item> = { readonly items: readonly Item[]; readonly nextCursor: string | null }
 
 async function* iterateItems<Item>(
-  pageAt: (cursor: string | undefined) => Promise<RoutePage<Item>>,
+  getPage: (cursor: string | undefined) => Promise<RoutePage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   let cursor: string | undefined
   do {
-    const page: RoutePage<Item> = await pageAt(cursor)
+    const page: RoutePage<Item> = await getPage(cursor)
     yield* page.items
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
@@ -129,38 +129,40 @@ async function* iterateItems<Item>(
 function serviceRequestOf<Value>({
   method,
   route,
-  pathParam: part,
+  pathParam,
   query,
-  notFoundCode: notFound,
+  notFoundCode,
 }: RouteRequest): ServiceRequest<Value> {
-  const path = part === undefined ? route : route.replace(/\{\w+\}/u, () => encodePathSegment(part))
+  const path =
+    pathParam === undefined ? route : route.replace(/\{\w+\}/u, () => encodePathSegment(pathParam))
   return {
     method,
     path: path + queryString(query),
     operation: `${method} ${route}`,
-    // A deletion that was done and is sent again would be answered that there is no such group.
-    retryPolicy: method === 'GET' ? 'always' : 'refused',
-    // The service checks every answer against the schemas that these types are made of.
-    parse: (answer) => bodyOf(answer, notFound) as Value,
+    // Repeating a completed deletion would return GROUP_NOT_FOUND.
+    retryPolicy: method === 'GET' ? 'always' : 'ifRejected',
+    // The service validates every response against the schemas that generate these types.
+    parse: (response) => bodyOf(response, notFoundCode) as Value,
   }
 }
 
-/** @throws TypeError for what would not stay a part of the path. */
-function encodePathSegment(part: string): string {
-  if (part === '' || part === '.' || part === '..')
-    throw new TypeError(`${JSON.stringify(part)} is no id or name`)
-  return encodeURIComponent(part)
+/** @throws TypeError when the text would change the path. */
+function encodePathSegment(text: string): string {
+  if (text === '' || text === '.' || text === '..')
+    throw new TypeError(`${JSON.stringify(text)} is not a valid id or name`)
+  return encodeURIComponent(text)
 }
 
 function queryString(query: object = {}): string {
-  const given = new URLSearchParams()
+  const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined) given.set(name, String(value))
-  const text = given.toString()
+    if (value !== undefined) params.set(name, String(value))
+  const text = params.toString()
   return text && `?${text}`
 }
 
-function bodyOf(answer: ServiceResponse, notFound: FacegateErrorCode | undefined): object {
-  if (answer.status !== 200 || !isRecord(answer.body)) throw errorFromResponse(answer, notFound)
-  return answer.body
+function bodyOf(response: ServiceResponse, notFoundCode: FacegateErrorCode | undefined): object {
+  if (response.status !== 200 || !isRecord(response.body))
+    throw errorFromResponse(response, notFoundCode)
+  return response.body
 }

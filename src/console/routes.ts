@@ -23,7 +23,7 @@ import {
 import { getSystem } from './pages/system.ts'
 import { auditCsv, editUser, resendInvite, inviteUser, listAudit, listTeam } from './pages/team.ts'
 
-/** The routes of the console, page by page. */
+/** The console routes, grouped by page. */
 const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getSession, setUp, signIn, signOut, changePassword],
   [getOverview],
@@ -42,5 +42,5 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getSystem],
 ]
 
-/** Every route of the console. */
+/** All console routes. */
 export const consoleRoutes: readonly ConsoleRoute[] = routesByPage.flat()

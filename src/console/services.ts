@@ -14,22 +14,22 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 
-/** What the console works with. All of it arrives by parameter; its pages open nothing themselves. */
+/** The dependencies of the console. All are passed in; the pages open no resource themselves. */
 export type ConsoleServices = {
   readonly version: string
   readonly store: Store
   readonly gallery: Gallery
   readonly clock: Clock
   readonly log: Log
-  /** What holds for projects and accounts without settings of their own. */
+  /** Defaults for projects and accounts without a setting. */
   readonly defaults: ConsoleDefaults
-  /** The slowing of wrong guesses that the gate has for wrong keys. */
+  /** The throttle of failed authentication, shared with the gate. */
   readonly authThrottle: AuthThrottle
   readonly signInThrottle: SignInThrottle
   readonly passwordHasher: PasswordHasher
   readonly bodyBytesMax: number
   readonly jsonLimits: JsonLimits
-  /** Runs a call of the one endpoint as if it had come with this key. */
+  /** Runs an API call as if the request had been sent with this key. */
   readonly execute: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
   readonly auditor: AuditRunner
   readonly readModels: () => Promise<ModelInventory>
@@ -40,11 +40,11 @@ export type ConsoleServices = {
 export type ConsoleDefaults = RateLimits & {
   readonly unitMicros: Micros
   readonly retentionDays: number
-  /** From this score on svc.liveness says live, where a call names no threshold. */
+  /** The default liveness threshold: svc.liveness returns live from this score. */
   readonly livenessMin: number
 }
 
-/** A network that is there. */
+/** An available network. */
 export type ModelSummary = {
   readonly role: string
   readonly id: string
@@ -59,13 +59,13 @@ export type ModelSummary = {
 
 export type ModelInventory = {
   readonly active: readonly ModelSummary[]
-  /** Those of packs that are installed, active or not. */
+  /** The networks of installed packs, active or not. */
   readonly installed: readonly ModelSummary[]
-  /** What scores of the active recognizer mean. */
+  /** Maps scores of the active recognizer to similarities and false-match rates. */
   readonly calibration: Calibration
 }
 
-/** The state of the process and of what it stands on. */
+/** The state of the server process, its disk and its database. */
 export type ServerStatus = {
   readonly reasons: readonly string[]
   readonly workers: Record<'up' | 'busy' | 'queued' | 'queuedBytes' | 'respawns', number> &

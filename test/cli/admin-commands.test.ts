@@ -222,5 +222,5 @@ test('console link makes a new link, kept as a hash, and the audit says so', asy
   assert.equal(links.length, 1, 'an older link opens nothing any more')
   assert.ok(!second.includes(Buffer.from(links[0]?.tokenHash ?? []).toString('base64url')))
   const acts = await db.selectFrom('adminActs').select(['act', 'userName']).execute()
-  assert.deepEqual({ ...acts.at(-1) }, { act: 'session.link', userName: 'command line' })
+  assert.deepEqual({ ...acts.at(-1) }, { act: 'session.createSetupLink', userName: 'command line' })
 })

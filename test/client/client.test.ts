@@ -18,7 +18,7 @@ import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-f
 import { cliMainFile } from '../support/paths.ts'
 
 let facegate: FacegateProcess
-/** The same service, but for its eyes, which read who is in a picture. */
+/** A service with fake vision, which reads the persons of an image from its bytes. */
 let gallery: TestGallery
 before(async () => {
   facegate = await spawnFacegate({ VISION_WORKERS: '1' })
@@ -29,7 +29,7 @@ after(async () => {
   await gallery[Symbol.asyncDispose]()
 })
 
-/** A picture that the eyes of the gallery's tests can read. */
+/** Creates an image for the fake vision. */
 const imageOf = (...people: readonly (FakePerson | string)[]) => ({
   bytes: fakeImage(...people).bytes,
   contentType: 'image/jpeg' as const,
@@ -40,7 +40,7 @@ async function createProjectClient() {
   return createClient({ baseUrl: gallery.url, apiKey: key })
 }
 
-test('a picture is the same in every form in which it may be given', async () => {
+test('Every form of an image has the same result', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-client-'))
   const options = { baseUrl: `${facegate.url}/`, apiKey: facegate.key }
   const node = createClient(options)
@@ -70,53 +70,55 @@ test('a picture is the same in every form in which it may be given', async () =>
   await rm(folder, { recursive: true })
 })
 
-test('real pictures through a line that cuts every fourth: as many charges as answers', async () => {
-  const moments = ['beforeAnswer', 'amidRequest', 'amidAnswer', 'answered'] as const
-  await using line = await openDisconnectingProxy(facegate.url, (request) =>
-    request % 4 === 3 ? moments[Math.floor(request / 4) % moments.length] : undefined,
+test('Real photographs over a connection that breaks for every fourth request are each charged once', async () => {
+  const disconnectPoints = ['beforeAnswer', 'amidRequest', 'amidAnswer', 'answered'] as const
+  await using proxy = await openDisconnectingProxy(facegate.url, (request) =>
+    request % 4 === 3
+      ? disconnectPoints[Math.floor(request / 4) % disconnectPoints.length]
+      : undefined,
   )
-  const client = createClient({ baseUrl: line.url, apiKey: facegate.key, attemptsMax: 20 })
+  const client = createClient({ baseUrl: proxy.url, apiKey: facegate.key, attemptsMax: 20 })
   const photograph = sharp((await samplePhotograph(1)).bytes).resize(160)
   const bytes = await photograph.jpeg().toBuffer()
   const requestIds = Array.from({ length: 30 }, () => randomUUID())
-  const mine = new Set<string>(requestIds)
-  const left = [...requestIds]
-  const work = async (): Promise<void> => {
-    for (let requestId = left.pop(); requestId; requestId = left.pop())
+  const sentIds = new Set<string>(requestIds)
+  const remaining = [...requestIds]
+  const sendRemaining = async (): Promise<void> => {
+    for (let requestId = remaining.pop(); requestId; requestId = remaining.pop())
       assert.equal((await client.detect(bytes, {}, { requestId })).image.width, 160)
   }
-  await Promise.all([work(), work(), work()])
+  await Promise.all([sendRemaining(), sendRemaining(), sendRemaining()])
   const calls = (await runCli('log', '--limit', '1000', '--json')).split('\n').filter(Boolean)
   const charged = calls
     .map((text) => JSON.parse(text) as { requestId: string; billed: boolean })
-    .filter(({ requestId, billed }) => billed && mine.has(requestId))
+    .filter(({ requestId, billed }) => billed && sentIds.has(requestId))
   assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), requestIds.toSorted())
   assert.equal(JSON.parse(await runCli('ledger', 'verify', '--json')).ok, true)
 })
 
-test('what is no picture is refused before anything is sent', async () => {
+test('Data that is not an image is rejected before a request is sent', async () => {
   const events: ClientEvent[] = []
   const onEvent = (event: ClientEvent): void => void events.push(event)
   const client = createClient({ baseUrl: gallery.url, apiKey: gallery.key, onEvent })
   for (const bytes of [new Uint8Array(), Buffer.from('RIFF....WEBP'), new Blob(['GIF89a'])]) {
     await assert.rejects(client.detect(bytes), { code: 'UNSUPPORTED_IMAGE_TYPE' })
-    const answer = await client.try.identify([bytes])
-    assert.equal(!answer.ok && answer.error.code, 'UNSUPPORTED_IMAGE_TYPE')
+    const outcome = await client.try.identify([bytes])
+    assert.equal(!outcome.ok && outcome.error.code, 'UNSUPPORTED_IMAGE_TYPE')
   }
   await assert.rejects(client.detect(path.join(tmpdir(), randomUUID())), { code: 'ENOENT' })
-  // @ts-expect-error a number is no picture
+  // @ts-expect-error a number is not an image
   await assert.rejects(client.detect(17), TypeError)
   assert.deepEqual(events, [])
 })
 
-test('a person is remembered, found, compared, changed, listed and forgotten', async () => {
+test('A subject is enrolled, identified, verified, updated, listed and deleted', async () => {
   const client = await createProjectClient()
   const ada = await client.enroll(imageOf('Ada'), { externalId: 'badge-1', groups: ['staff'] })
   await client.enroll(imageOf('Ben'), { externalId: 'badge-2', groups: ['staff'] })
   const { subjectId } = ada
 
-  const found = await client.identify(imageOf({ name: 'Ada', deviation: 0.3 }))
-  assert.equal(found.bestMatch?.subjectId, subjectId)
+  const identified = await client.identify(imageOf({ name: 'Ada', deviation: 0.3 }))
+  assert.equal(identified.bestMatch?.subjectId, subjectId)
   assert.equal((await client.verify(imageOf('Ada'), { subjectId })).matched, true)
   assert.equal((await client.verify(imageOf('Ada'), { externalId: 'badge-2' })).matched, false)
   assert.equal(
@@ -124,11 +126,11 @@ test('a person is remembered, found, compared, changed, listed and forgotten', a
     true,
   )
 
-  const changed = await client.updateSubject(subjectId, {
+  const updated = await client.updateSubject(subjectId, {
     displayName: 'Ada',
     image: imageOf({ name: 'Ada', deviation: 0.3 }),
   })
-  assert.equal(changed.embeddingCount, 2)
+  assert.equal(updated.embeddingCount, 2)
   assert.equal((await client.subjects.get(subjectId, { include: 'faces' })).faces?.length, 2)
   assert.deepEqual(await client.groups.list(), [{ name: 'staff', subjectCount: 2 }])
 
@@ -146,7 +148,7 @@ test('a person is remembered, found, compared, changed, listed and forgotten', a
   assert.equal(records[1]?.deletionId, deletionId)
 })
 
-test('each image of a batch has its own result; a batch fails only as a whole', async () => {
+test('Each image of a batch has a separate result; the call fails only if all images fail', async () => {
   const client = await createProjectClient()
   await client.enroll(imageOf('Ada'), { externalId: 'badge-1' })
   const [first, second] = await client.identify([
@@ -165,24 +167,30 @@ test('each image of a batch has its own result; a batch fails only as a whole', 
   )
 })
 
-test('a failure has a code, every problem with its path, and the id of its call', async () => {
+test('An error contains a code, every problem with its path, and the request id', async () => {
   const client = await createProjectClient()
   const requestId = randomUUID()
   const params = { maxFaces: 0, minQuality: 101 }
-  const answer = await client.try.detect(imageOf('Ada'), params, { requestId })
-  assert.ok(!answer.ok)
-  const { error } = answer
+  const outcome = await client.try.detect(imageOf('Ada'), params, { requestId })
+  assert.ok(!outcome.ok)
+  const { error } = outcome
   assert.deepEqual([error.code, error.requestId, error.status], ['INVALID_REQUEST', requestId, 200])
   assert.equal(error.problems.length, 2)
   assert.match(error.message, /params\.maxFaces.*params\.minQuality/u)
-  const stranger = createClient({ baseUrl: gallery.url, apiKey: 'fsk_live_x' })
-  await assert.rejects(stranger.detect(imageOf('Ada')), { code: 'UNAUTHORIZED', status: 401 })
-  await assert.rejects(stranger.groups.list(), { code: 'UNAUTHORIZED' })
-  const elsewhere = createClient({ baseUrl: `${gallery.url}/elsewhere`, apiKey: gallery.key })
-  await assert.rejects(elsewhere.subjects.get(randomUUID()), { code: 'HTTP_404' })
+  const invalidKeyClient = createClient({ baseUrl: gallery.url, apiKey: 'fsk_live_x' })
+  await assert.rejects(invalidKeyClient.detect(imageOf('Ada')), {
+    code: 'UNAUTHORIZED',
+    status: 401,
+  })
+  await assert.rejects(invalidKeyClient.groups.list(), { code: 'UNAUTHORIZED' })
+  const wrongPathClient = createClient({
+    baseUrl: `${gallery.url}/wrong-path`,
+    apiKey: gallery.key,
+  })
+  await assert.rejects(wrongPathClient.subjects.get(randomUUID()), { code: 'HTTP_404' })
 })
 
-test('the same id again is the same answer, and says so', async () => {
+test('A repeated request id returns the same result, marked as a replay', async () => {
   const client = await createProjectClient()
   const options = { requestId: randomUUID() }
   const first = await client.try.enroll(imageOf('Ada'), {}, options)
@@ -192,7 +200,7 @@ test('the same id again is the same answer, and says so', async () => {
   await assert.rejects(client.enroll(imageOf('Ben'), {}, options), { code: 'REQUEST_ID_CONFLICT' })
 })
 
-test('execute speaks the language of the wire', async () => {
+test('execute takes parameters and returns results in the form of the HTTP API', async () => {
   const client = await createProjectClient()
   const { bytes } = imageOf('Ada')
   const image = {
@@ -200,35 +208,35 @@ test('execute speaks the language of the wire', async () => {
     bytes: bytes.toString('base64'),
     contentType: 'image/jpeg',
   } as const
-  const answer = await client.execute('svc.identify', { images: [image] }, { debug: true })
-  assert.equal(answer.isReplay, false)
-  const [item] = answer.results
+  const response = await client.execute('svc.identify', { images: [image] }, { debug: true })
+  assert.equal(response.isReplay, false)
+  const [item] = response.results
   assert.ok(item.ok)
   assert.equal(item.value.matched, false)
   assert.ok(item.value.debug)
 })
 
-test('lists ask for a page when they need it and stop when nobody reads on', async () => {
+test('A list fetches pages only while its items are read', async () => {
   const { key } = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  const asked: string[] = []
-  const onEvent = ({ operation }: ClientEvent): void => void asked.push(operation)
+  const operations: string[] = []
+  const onEvent = ({ operation }: ClientEvent): void => void operations.push(operation)
   const client = createClient({ baseUrl: gallery.url, apiKey: key, onEvent })
   for (const name of ['A', 'B', 'C', 'D', 'E'])
     await client.enroll(imageOf(name), { externalId: name })
-  asked.length = 0
+  operations.length = 0
   for await (const { externalId } of client.subjects.list({ limit: 2 }))
     if (externalId === 'C') break
-  assert.deepEqual(asked, ['GET /v1/subjects', 'GET /v1/subjects'])
-  const page = await client.subjects.page({ limit: 4 })
-  assert.equal(page.items.length, 4)
-  assert.ok(page.nextCursor)
-  const rest = await client.subjects.page({ limit: 4, cursor: page.nextCursor })
-  assert.deepEqual([rest.items.length, rest.nextCursor], [1, null])
+  assert.deepEqual(operations, ['GET /v1/subjects', 'GET /v1/subjects'])
+  const firstPage = await client.subjects.page({ limit: 4 })
+  assert.equal(firstPage.items.length, 4)
+  assert.ok(firstPage.nextCursor)
+  const lastPage = await client.subjects.page({ limit: 4, cursor: firstPage.nextCursor })
+  assert.deepEqual([lastPage.items.length, lastPage.nextCursor], [1, null])
 })
 
-test('options that cannot work are refused by name when the client is made', () => {
-  const good = { baseUrl: 'http://127.0.0.1', apiKey: 'k' }
-  for (const [wrong, name] of [
+test('createClient rejects an invalid option and names it', () => {
+  const valid = { baseUrl: 'http://127.0.0.1', apiKey: 'k' }
+  for (const [invalid, name] of [
     [{ baseUrl: 'faces.example.com' }, 'baseUrl'],
     [{ baseUrl: 'ftp://faces.example.com' }, 'baseUrl'],
     [{ baseUrl: 'http://me:pw@127.0.0.1' }, 'baseUrl'],
@@ -236,12 +244,14 @@ test('options that cannot work are refused by name when the client is made', () 
     [{ attemptMsMax: Number.NaN }, 'attemptMsMax'],
     [{ callMsMax: -1 }, 'callMsMax'],
   ] as const)
-    assert.throws(() => createClient({ ...good, ...wrong }), new RegExp(`^TypeError: ${name}`, 'u'))
+    assert.throws(
+      () => createClient({ ...valid, ...invalid }),
+      new RegExp(`^TypeError: ${name}`, 'u'),
+    )
 })
 
-/** The command line beside the running service. */
+/** Runs the command line on the data of the running service. */
 async function runCli(...args: readonly string[]): Promise<string> {
-  const main = cliMainFile
   const env = { ...process.env, DATA_DIR: facegate.dataDir }
-  return (await promisify(execFile)(process.execPath, [main, ...args], { env })).stdout
+  return (await promisify(execFile)(process.execPath, [cliMainFile, ...args], { env })).stdout
 }

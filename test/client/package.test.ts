@@ -20,7 +20,7 @@ const packageFolder = path.join(root, 'client')
 const tools = path.join(root, 'node_modules', '.bin')
 const environment = { ...process.env, PATH: `${tools}${path.delimiter}${process.env['PATH']}` }
 
-/** A project of somebody else, into which the package was installed. */
+/** The folder of a separate project with the installed package. */
 let consumer: string
 let installed: string
 let facegate: TestFacegate
@@ -33,7 +33,7 @@ before(async () => {
   const [pack = '', install = ''] = blocksOf(readme, 'sh')[0]?.split('\n') ?? []
   const archive = path.join(consumer, 'facegate-client-0.1.0.tgz')
   await shell(`${pack.split('#')[0]} --pack-destination ${consumer}`, root)
-  assert.ok(existsSync(archive), 'the archive has the name that the README gives it')
+  assert.ok(existsSync(archive), 'the archive has the file name that the README uses')
   await shell(`${install.split('#')[0]} --offline --no-audit --no-fund`, consumer)
   facegate = await startFacegate({ VISION_WORKERS: '1' })
   await writeImages()
@@ -43,16 +43,19 @@ after(async () => {
   await rm(consumer, { recursive: true, force: true })
 })
 
-test('the contract is that of the schemas', async () => {
+test('contract.ts matches the schemas of the service', async () => {
   const text = await readFile(path.join(packageFolder, 'src', 'contract.ts'), 'utf8')
-  assert.ok(text === contractSource(), 'run `npm run contract`: client/src/contract.ts is old')
+  assert.ok(
+    text === contractSource(),
+    'client/src/contract.ts is out of date: run `npm run contract`',
+  )
 })
 
-test('every block of the README compiles and runs', async () => {
+test('Every code block of the README compiles and runs', async () => {
   const readme = await readFile(path.join(packageFolder, 'README.md'), 'utf8')
   const blocks = blocksOf(readme, 'ts')
   assert.ok(blocks.length >= 10)
-  assert.equal(readme.split('```').length - 1, 2 * (blocks.length + 1), 'no block is left out')
+  assert.equal(readme.split('```').length - 1, 2 * (blocks.length + 1), 'no code block is skipped')
   await writeFile(path.join(consumer, 'readme.ts'), blocks.join('\n'))
   await symlink(
     path.join(root, 'node_modules', '@types'),
@@ -63,25 +66,25 @@ test('every block of the README compiles and runs', async () => {
     FACEGATE_URL: facegate.url,
     FACEGATE_KEY: facegate.key,
   })
-  for (const said of [
+  for (const pattern of [
     /badge-1042 (1|0\.\d+)/u,
     /true (1|0\.\d+)/u,
     /auto-1 NO_FACE_FOUND/u,
     /one person at a time/u,
     /1 would be deleted/u,
-    /GET \/v1\/subjects answered 1 \d+ [0-9a-f-]{36}/u,
+    /GET \/v1\/subjects succeeded 1 \d+ [0-9a-f-]{36}/u,
   ])
-    assert.match(stdout, said)
+    assert.match(stdout, pattern)
 })
 
-test('the types stand alone: no zod, no Node, no source of the service', async () => {
+test('The types do not depend on zod, on Node or on the source of the service', async () => {
   await writeFile(
     path.join(consumer, 'page.ts'),
     `import { createClient, type Face, type Subject } from 'facegate-client'
 const facegate = createClient({ baseUrl: location.origin, apiKey: 'k' })
 export const face = async (file: File): Promise<Face> => (await facegate.enroll(file)).face
 export const all = (): AsyncIterable<Subject> => facegate.subjects.list()
-// @ts-expect-error a path is nothing to a browser
+// @ts-expect-error a browser cannot read a path
 export const none = () => facegate.detect('photo.jpg')
 `,
   )
@@ -99,7 +102,7 @@ export const none = () => facegate.detect('photo.jpg')
     }
 })
 
-test('the web entry needs nothing of Node', async () => {
+test('The web entry runs without Node', async () => {
   const { stdout } = await run(process.execPath, [
     '--experimental-vm-modules',
     '--no-warnings',
@@ -116,15 +119,15 @@ for (const [tool, ...options] of [
   ['publint', '--strict'],
   ['attw', '--pack', '.', '--profile', 'esm-only'],
 ] as const)
-  test(`${tool} finds nothing`, async (t) => {
+  test(`${tool} reports no problem in the package`, async (t) => {
     if (!existsSync(path.join(tools, tool))) return t.skip(`${tool} is not installed`)
     await shell([tool, ...options].join(' '), packageFolder)
   })
 
-/** One person large, another picture of the same, several people, and nobody. */
+/** Writes the images of the README: a group, one person twice, and a wall without a face. */
 async function writeImages(): Promise<void> {
   const { bytes } = await samplePhotograph(6)
-  const save = (name: string, picture: Sharp) => picture.jpeg().toFile(path.join(consumer, name))
+  const save = (name: string, image: Sharp) => image.jpeg().toFile(path.join(consumer, name))
   await save('group.jpg', sharp(bytes))
   const portrait = { left: 1380, top: 190, width: 448, height: 504 }
   await save('mia.jpg', sharp(bytes).extract(portrait))
@@ -138,7 +141,7 @@ function blocksOf(markdown: string, language: string): string[] {
   return [...markdown.matchAll(pattern)].map(([, block = '']) => block)
 }
 
-/** @throws Error with what the compiler says. */
+/** @throws Error with the output of the compiler. */
 async function compile(...options: readonly string[]): Promise<void> {
   const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false']
   await shell(['tsc', '--ignoreConfig', ...flags, ...quoted(options)].join(' '), consumer)

@@ -6,14 +6,14 @@ import { createClient, type Actions, type ErrorCode } from '../../client/src/nod
 import type * as actions from '../../src/actions/index.ts'
 import type { ErrorCode as ServedErrorCode } from '../../src/lib/errors.ts'
 
-// The compiler is what runs these tests: `npm run types` fails when one of them does not hold.
+// The compiler runs these tests: `npm run types` fails if one of them is violated.
 
 type Equal<A, B> =
-  (<T>(given: T) => T extends A ? 1 : 2) extends <T>(given: T) => T extends B ? 1 : 2 ? true : false
+  (<T>(value: T) => T extends A ? 1 : 2) extends <T>(value: T) => T extends B ? 1 : 2 ? true : false
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
-/** What the schemas of the service take and answer. */
+/** The parameters and values in the schemas of the service. */
 type ServiceActions = {
   [K in keyof typeof actions as (typeof actions)[K]['name']]: {
     params: DeepReadonly<z.input<(typeof actions)[K]['params']>>
@@ -21,32 +21,32 @@ type ServiceActions = {
   }
 }
 
-test('the types of the contract are those of the schemas, action by action', () => {
+test('The contract has the same types as the schemas, for every action', () => {
   assert.ok(true satisfies Equal<keyof ServiceActions, keyof Actions>)
   type Same = { [K in keyof Actions]: Equal<ServiceActions[K], Actions[K]> }
   assert.ok(true satisfies Equal<Same, { [K in keyof Actions]: true }>)
   assert.ok(true satisfies Equal<ErrorCode, ServedErrorCode>)
 })
 
-test('wrong names, types and forms do not compile', () => {
+test('Wrong names and types do not compile', () => {
   const options = { baseUrl: 'http://127.0.0.1:1', apiKey: 'k' }
   const facegate = createClient(options)
   const web = createWebClient(options)
   const bytes = new Uint8Array()
   const wrong = [
-    // @ts-expect-error a name that no parameter has
+    // @ts-expect-error an unknown parameter
     () => facegate.detect(bytes, { maxFace: 3 }),
-    // @ts-expect-error a type that the parameter does not have
+    // @ts-expect-error a wrong type of a parameter
     () => facegate.detect(bytes, { maxFaces: '3' }),
-    // @ts-expect-error a value that the parameter does not have
+    // @ts-expect-error an unknown value of a parameter
     () => facegate.enroll(bytes, { onExisting: 'replace' }),
-    // @ts-expect-error images come first, never among the parameters
+    // @ts-expect-error images are the first argument, not a parameter
     () => facegate.detect(bytes, { images: [] }),
-    // @ts-expect-error no picture
+    // @ts-expect-error a number is not an image
     () => facegate.detect(17),
-    // @ts-expect-error a path is nothing to a browser
+    // @ts-expect-error a browser cannot read a path
     () => web.detect('photo.jpg'),
-    // @ts-expect-error one subject, by one of its names
+    // @ts-expect-error the id of the subject is missing
     () => facegate.verify(bytes, {}),
     // @ts-expect-error several images have several results
     async () => (await facegate.identify([bytes])).bestMatch,
@@ -54,7 +54,7 @@ test('wrong names, types and forms do not compile', () => {
     async () => (await facegate.identify([bytes]))[0]?.value.bestMatch,
     // @ts-expect-error an outcome may be a failure
     async () => (await facegate.try.detect(bytes)).value,
-    // @ts-expect-error a field that no answer has
+    // @ts-expect-error a field that the value does not have
     async () => (await facegate.detect(bytes)).face,
     // @ts-expect-error no such action
     () => facegate.execute('svc.dance', {}),
@@ -62,30 +62,30 @@ test('wrong names, types and forms do not compile', () => {
     () => facegate.execute('svc.deleteSubject', { externalId: 'x' }),
     // @ts-expect-error the key is missing
     () => createClient({ baseUrl: 'http://127.0.0.1:1' }),
-    // @ts-expect-error the cursor is the iterator's own affair
+    // @ts-expect-error the iterator manages the cursor
     () => facegate.subjects.list({ cursor: 'x' }),
   ]
   assert.equal(wrong.length, 15)
 })
 
-test('right calls have the types of their answers', () => {
+test('Correct calls compile and have the types of their results', () => {
   const facegate = createClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'k' })
-  const picture = { bytes: new Uint8Array(), correlationId: 'a' }
+  const image = { bytes: new Uint8Array(), correlationId: 'a' }
   const right = [
     async (): Promise<number> => (await facegate.detect('photo.jpg', { maxFaces: 3 })).faceCount,
     async (): Promise<string> =>
       (await facegate.enroll(new Blob([]), { groups: ['a'] as const })).subjectId,
-    async (): Promise<boolean> => (await facegate.verify(picture, { externalId: 'x' })).matched,
-    async (): Promise<boolean> => (await facegate.verify(picture, picture)).matched,
+    async (): Promise<boolean> => (await facegate.verify(image, { externalId: 'x' })).matched,
+    async (): Promise<boolean> => (await facegate.verify(image, image)).matched,
     async (): Promise<string | undefined> =>
-      (await facegate.identify(picture)).bestMatch?.displayName ?? undefined,
+      (await facegate.identify(image)).bestMatch?.displayName ?? undefined,
     async (): Promise<string[]> => {
-      const results = await facegate.identify([picture, new ArrayBuffer(0)])
-      return results.map((one) => (one.ok ? String(one.value.matched) : one.value.error.code))
+      const results = await facegate.identify([image, new ArrayBuffer(0)])
+      return results.map((item) => (item.ok ? String(item.value.matched) : item.value.error.code))
     },
     async (): Promise<number | string> => {
-      const answer = await facegate.try.detect(new URL('file:///photo.jpg'))
-      return answer.ok ? answer.value.faceCount : answer.error.code
+      const outcome = await facegate.try.detect(new URL('file:///photo.jpg'))
+      return outcome.ok ? outcome.value.faceCount : outcome.error.code
     },
     async (): Promise<string> => {
       const { results } = await facegate.execute('svc.deleteSubject', { subjectId: 'x' })

@@ -8,7 +8,7 @@ import { formFieldsOf } from '../../web/playground/form-fields.ts'
 import { parseParams } from '../../web/playground/parse-params.ts'
 
 for (const { name, params, example } of allActions)
-  test(`the form of ${name} has a control for each parameter and says its example again`, () => {
+  test(`The form of ${name} has a control for each parameter and reproduces its example`, () => {
     const schema = toJsonSchema(params, 'input')
     const fields = formFieldsOf(schema)
     const names = Object.keys(schema.properties ?? {}).filter((property) => property !== 'images')
@@ -16,20 +16,20 @@ for (const { name, params, example } of allActions)
       fields.map((field) => field.name),
       names,
     )
-    const said = Object.entries(example.params).filter(([property]) => property !== 'images')
-    const entries = said.map(([property, value]) => {
+    const parameters = Object.entries(example.params).filter(([property]) => property !== 'images')
+    const entries = parameters.map(([property, value]) => {
       const field = fields.find((candidate) => candidate.name === property)
       return [property, field?.kind.type === 'json' ? JSON.stringify(value) : value]
     })
-    const read = parseParams(fields, Object.fromEntries(entries))
-    assert.deepEqual(read.problems, {})
+    const parsed = parseParams(fields, Object.fromEntries(entries))
+    assert.deepEqual(parsed.problems, {})
     const isDefault = (property: string, value: unknown) =>
       fields.some((field) => field.name === property && field.defaultValue === value)
-    const sent = said.filter(([property, value]) => !isDefault(property, value))
-    assert.deepEqual(read.params, Object.fromEntries(sent))
+    const expected = parameters.filter(([property, value]) => !isDefault(property, value))
+    assert.deepEqual(parsed.params, Object.fromEntries(expected))
   })
 
-test('a form is not sent while a needed field is empty or a JSON field holds none', () => {
+test('A form reports an empty required field and a JSON field without valid JSON', () => {
   const schema = {
     type: 'object',
     properties: { subjectId: { type: 'string' }, attributes: { type: 'object' } },
@@ -39,7 +39,7 @@ test('a form is not sent while a needed field is empty or a JSON field holds non
   assert.deepEqual(Object.keys(problems), ['subjectId', 'attributes'])
 })
 
-test('an amount is shown and read exactly, to the last micro-unit', () => {
+test('An amount is formatted and parsed exactly, to one micro-unit', () => {
   const micros = fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n })
   fc.assert(
     fc.property(micros, (amount) => parseAmountMicros(formatAmount(amount)) === String(amount)),

@@ -27,9 +27,9 @@ async function runInPlayground(action: string, params: object, more: object = {}
     .body
 }
 
-test('every write leaves one row in the audit; a write that fails, none', async () => {
-  const audited = async () => (await get('/audit?limit=200')).items
-  const before = (await audited()).length
+test('Every successful write adds one audit entry; a failed write adds none', async () => {
+  const auditEntries = async () => (await get('/audit?limit=200')).items
+  const before = (await auditEntries()).length
   const { projectId } = testConsole
   const project = `/projects/${projectId}`
   const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Ada'), groups: ['crew'] })
@@ -40,7 +40,7 @@ test('every write leaves one row in the audit; a write that fails, none', async 
     duplicateCheck: 'off',
   })
   const { faceId } = more.envelope.data.results[0].value
-  const minted = assertOk(
+  const created = assertOk(
     await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
   ).body
   const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
@@ -49,7 +49,7 @@ test('every write leaves one row in the audit; a write that fails, none', async 
   const writes: readonly (readonly [string, string, unknown])[] = [
     ['POST', '/projects', { name: 'second', galleryMode: 'shared' }],
     ['PATCH', project, { burst: 50 }],
-    ['POST', `/keys/${minted.keyId}/revoke`, { confirm: 'k' }],
+    ['POST', `/keys/${created.keyId}/revoke`, { confirm: 'k' }],
     ['PATCH', `${project}/subjects/${subjectId}`, { displayName: 'Ada L.' }],
     ['DELETE', `${project}/subjects/${subjectId}/faces/${faceId}`, undefined],
     ['DELETE', `${project}/subjects/${bob}`, { confirm: bob.slice(0, 8) }],
@@ -62,66 +62,73 @@ test('every write leaves one row in the audit; a write that fails, none', async 
     ['POST', '/password', { current: validPassword, next: validPassword }],
   ]
   for (const [method, path, body] of writes) assertOk(await send(method, path, body))
-  const wrong = await send('POST', `/keys/${minted.keyId}/revoke`, { confirm: 'no' })
+  const wrong = await send('POST', `/keys/${created.keyId}/revoke`, { confirm: 'no' })
   assert.equal(wrong.status, 422)
   const guest = testConsole.newClient()
   assertOk(await guest.send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
   assertOk(await guest.send('POST', '/sign-out'))
-  const acts = (await audited()).map(({ act }: { act: string }) => act)
-  assert.equal(acts.length, before + 3 + 2 + writes.length + 2)
-  const known = consoleRoutes.flatMap((route) =>
+  const auditActions = (await auditEntries()).map(({ act }: { act: string }) => act)
+  assert.equal(auditActions.length, before + 3 + 2 + writes.length + 2)
+  const expectedActions = consoleRoutes.flatMap((route) =>
     'auditAction' in route ? [route.auditAction] : [],
   )
-  for (const act of known) assert.ok(acts.includes(act), `${act} is audited`)
+  for (const action of expectedActions)
+    assert.ok(auditActions.includes(action), `${action} is audited`)
   await assertLedgerAudit(testConsole.gallery)
 })
 
-test('a viewer reads and changes nothing; an admin changes all but users and prices', async () => {
-  const [viewer, admin] = [
-    await testConsole.inviteMember('viewer'),
-    await testConsole.inviteMember('admin'),
-  ]
+test('A viewer can only read; an admin can change everything except users and prices', async () => {
+  const viewer = await testConsole.inviteMember('viewer')
+  const admin = await testConsole.inviteMember('admin')
   for (const route of consoleRoutes) {
-    if (route.minimumRole === 'stranger' || ['/sign-out', '/password'].includes(route.path))
+    if (route.minimumRole === 'anonymous' || ['/sign-out', '/password'].includes(route.path))
       continue
     const path = route.path.replaceAll(/:\w+/gu, '00000000-0000-4000-8000-000000000000')
     const body = route.method === 'GET' ? undefined : {}
-    const seen = await viewer.send(route.method, path, body)
+    const viewerResponse = await viewer.send(route.method, path, body)
     const isAllowed = route.method === 'GET'
-    assert.equal(seen.status === 403, !isAllowed, `${route.method} ${path}: ${seen.status}`)
-    const done = await admin.send(route.method, path, body)
-    assert.equal(done.status === 403, route.minimumRole === 'owner', `${route.method} ${path}`)
-    const stranger = await testConsole.newClient().send(route.method, path, body)
-    assert.equal(stranger.status, 401, `${route.method} ${path}`)
+    assert.equal(
+      viewerResponse.status === 403,
+      !isAllowed,
+      `${route.method} ${path}: ${viewerResponse.status}`,
+    )
+    const adminResponse = await admin.send(route.method, path, body)
+    assert.equal(
+      adminResponse.status === 403,
+      route.minimumRole === 'owner',
+      `${route.method} ${path}`,
+    )
+    const anonymousResponse = await testConsole.newClient().send(route.method, path, body)
+    assert.equal(anonymousResponse.status, 401, `${route.method} ${path}`)
   }
 })
 
-test('the playground is billed, logged and counted like any call, under a key nobody sees', async () => {
+test('A playground call is billed, logged and counted like any call, with a hidden key', async () => {
   const before = await get('/overview')
-  const played = await runInPlayground('svc.detect', imageParams('Cleo'), { debug: true })
-  assert.equal(played.envelope.ok, true)
-  assert.equal(played.status, 200)
-  assert.ok(BigInt(played.costMicros) > 0n)
-  const { requestId } = played.envelope
+  const result = await runInPlayground('svc.detect', imageParams('Cleo'), { debug: true })
+  assert.equal(result.envelope.ok, true)
+  assert.equal(result.status, 200)
+  assert.ok(BigInt(result.costMicros) > 0n)
+  const { requestId } = result.envelope
   const { items } = await get(`/log?requestId=${requestId}`)
   assert.equal(items.length, 1)
   assert.equal(items[0].keyName, 'Console playground')
-  assert.equal(items[0].costMicros, played.costMicros)
+  assert.equal(items[0].costMicros, result.costMicros)
   const call = await get(`/log/${items[0].callId}`)
-  assert.equal(call.transfer.amountMicros, played.costMicros)
+  assert.equal(call.transfer.amountMicros, result.costMicros)
   assert.equal(call.attempt.answerKept, true)
   const keys = (await get('/keys')).items.map(({ name }: { name: string }) => name)
   assert.ok(!keys.includes('Console playground'))
   const after = await get('/overview')
   assert.equal(after.calls, before.calls + 1)
   const spent = BigInt(after.spentMicros) - BigInt(before.spentMicros)
-  assert.equal(String(spent), played.costMicros)
-  const refused = await runInPlayground('svc.nothing', {})
-  assert.equal(refused.envelope.errors[0].code, 'INVALID_REQUEST')
-  assert.equal(refused.costMicros, '0')
+  assert.equal(String(spent), result.costMicros)
+  const invalid = await runInPlayground('svc.nothing', {})
+  assert.equal(invalid.envelope.errors[0].code, 'INVALID_REQUEST')
+  assert.equal(invalid.costMicros, '0')
 })
 
-test('charts count what the log holds, and the log reconciles with the ledger', async () => {
+test('Charts match the request log, and the request log matches the ledger', async () => {
   await runInPlayground('svc.verify', { images: [image('Dan'), image('Dan')] })
   await runInPlayground('svc.verify', { images: [image('Dan'), image('Eve')] })
   await runInPlayground('svc.liveness', { images: [image('Dan')] })
@@ -150,72 +157,73 @@ test('charts count what the log holds, and the log reconciles with the ledger', 
   assert.deepEqual((await get(`/projects/${testConsole.projectId}/deletions/check`)).ok, true)
 })
 
-test('pages stay as they are while calls are added, and nobody is listed twice', async () => {
-  for (let at = 0; at < 5; at++) await runInPlayground('svc.detect', imageParams(`Page ${at}`))
-  const seen: number[] = []
+test('New calls do not shift the pages of a list, and no call is listed twice', async () => {
+  for (let index = 0; index < 5; index++)
+    await runInPlayground('svc.detect', imageParams(`Page ${index}`))
+  const callIds: number[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
     const page = await get(`/log?limit=3${cursor && `&cursor=${cursor}`}`)
-    seen.push(...page.items.map(({ callId }: { callId: number }) => callId))
+    callIds.push(...page.items.map(({ callId }: { callId: number }) => callId))
     cursor = page.nextCursor
-    if (seen.length < 7) await runInPlayground('svc.detect', imageParams('Later'))
+    if (callIds.length < 7) await runInPlayground('svc.detect', imageParams('Later'))
   }
-  assert.equal(new Set(seen).size, seen.length)
+  assert.equal(new Set(callIds).size, callIds.length)
   assert.deepEqual(
-    seen,
-    [...seen].sort((a, b) => b - a),
+    callIds,
+    [...callIds].sort((a, b) => b - a),
   )
   assert.equal((await testConsole.owner.get('/log?cursor=nonsense')).status, 422)
   assert.equal((await testConsole.owner.get('/log?limit=201')).status, 422)
   assert.equal((await testConsole.owner.get('/log?unknown=1')).status, 422)
 })
 
-test('T59: what callers wrote is text everywhere, and no formula in a sheet', async () => {
+test('Text from callers is never run: not as markup in a response, not as a formula in a CSV file', async () => {
   const canary = '=HYPERLINK("https://evil.example?x=1"),<script>alert(1)</script>'
   const externalId = [canary, '$', '{jndi:ldap://x}'].join('\r\n')
   const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Fay'), externalId })
   const { subjectId } = enrolled.envelope.data.results[0].value
   const project = `/projects/${testConsole.projectId}`
-  const found = await testConsole.owner.get(`${project}/subjects/${subjectId}`)
-  assert.equal(found.body.externalId, externalId)
-  assert.match(found.headers.get('content-type') ?? '', /^application\/json/u)
-  assert.equal(found.headers.get('x-content-type-options'), 'nosniff')
-  assert.equal(found.headers.get('access-control-allow-origin'), null)
-  assert.match(found.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/u)
+  const response = await testConsole.owner.get(`${project}/subjects/${subjectId}`)
+  assert.equal(response.body.externalId, externalId)
+  assert.match(response.headers.get('content-type') ?? '', /^application\/json/u)
+  assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(response.headers.get('access-control-allow-origin'), null)
+  assert.match(response.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/u)
   assertOk(
     await send('DELETE', `${project}/subjects/${subjectId}`, { confirm: subjectId.slice(0, 8) }),
   )
-  const sheet = assertOk(
+  const csv = assertOk(
     await testConsole.owner.get(`${project}/deletions.csv?subjectId=${subjectId}`),
   )
-  assert.match(sheet.headers.get('content-type') ?? '', /^text\/csv/u)
-  assert.ok(sheet.text.includes(`"'=HYPERLINK(""https`), sheet.text)
+  assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/u)
+  assert.ok(csv.text.includes(`"'=HYPERLINK(""https`), csv.text)
   assert.equal(
-    sheet.text.split('\r\n')[0],
+    csv.text.split('\r\n')[0],
     'deletionId,subjectId,tenantId,groups,externalId,embeddingCount,deletedAtUtc',
   )
 })
 
-test('a sheet holds the whole list, with negative amounts as numbers', async () => {
+test('A CSV file contains the complete list, with negative amounts as numbers', async () => {
   const { projectId } = testConsole
   assertOk(await send('POST', '/money/allocate', { projectId, amountMicros: '-1' }))
-  const sheet = assertOk(await testConsole.owner.get('/money/ledger.csv?kind=allocate'))
+  const csv = assertOk(await testConsole.owner.get('/money/ledger.csv?kind=allocate'))
   const { items } = await get('/money/ledger?kind=allocate&limit=200')
-  assert.equal(sheet.text.trimEnd().split('\r\n').length, items.length + 1)
+  assert.equal(csv.text.trimEnd().split('\r\n').length, items.length + 1)
   const log = assertOk(await testConsole.owner.get('/log.csv'))
   assert.match(log.text, /^callId,atUtc,keyId/u)
   assert.ok(!log.text.includes('base64'))
 })
 
-test('the gallery is switched only by who repeats what it means', async () => {
-  const made = assertOk(
+test('Switching the gallery mode requires the statement of its preview', async () => {
+  const created = assertOk(
     await send('POST', '/projects', { name: 'switched', galleryMode: 'isolated' }),
   ).body
-  const path = `/projects/${made.projectId}`
+  const path = `/projects/${created.projectId}`
   const preview = await get(`${path}/gallery-mode-preview`)
-  const blind = await send('PATCH', path, { galleryMode: 'shared' })
-  assert.equal(blind.status, 422)
-  assert.equal(blind.body.problems[0].path, 'body.statement')
+  const withoutStatement = await send('PATCH', path, { galleryMode: 'shared' })
+  assert.equal(withoutStatement.status, 422)
+  assert.equal(withoutStatement.body.problems[0].path, 'body.statement')
   const { statement } = preview
   const changed = assertOk(await send('PATCH', path, { galleryMode: 'shared', statement })).body
   assert.equal(changed.galleryMode, 'shared')
@@ -229,24 +237,25 @@ test('the gallery is switched only by who repeats what it means', async () => {
   assert.deepEqual([limited.sustainedPerS, limited.isBurstDefault], [5, true])
 })
 
-test('a minted key works until it is revoked; it is shown once and kept nowhere', async () => {
-  const wanted = { projectId: testConsole.projectId, name: 'door', permissions: ['svc.detect'] }
-  const { key, keyId } = assertOk(await send('POST', '/keys', wanted)).body
+test('A new key works until it is revoked, and later responses never contain it', async () => {
+  const settings = { projectId: testConsole.projectId, name: 'door', permissions: ['svc.detect'] }
+  const { key, keyId } = assertOk(await send('POST', '/keys', settings)).body
   const client = testConsole.gallery.withKey(key)
   assert.equal((await client.call('svc.detect', imageParams('Gus'))).body.ok, true)
   assert.equal(await client.code('svc.enroll', imageParams('Gus')), 'FORBIDDEN')
-  const listed = JSON.stringify(await get('/keys')) + JSON.stringify(await get('/audit?limit=200'))
-  assert.ok(!listed.includes(key.slice(10, 40)))
+  const responses =
+    JSON.stringify(await get('/keys')) + JSON.stringify(await get('/audit?limit=200'))
+  assert.ok(!responses.includes(key.slice(10, 40)))
   assertOk(await send('POST', `/keys/${keyId}/revoke`, { confirm: 'door' }))
   assert.equal((await client.call('svc.detect', imageParams('Gus'))).status, 401)
-  const past = { ...wanted, expiresAtUtc: '2020-01-01T00:00:00Z' }
-  assert.equal((await send('POST', '/keys', past)).status, 422)
+  const expired = { ...settings, expiresAtUtc: '2020-01-01T00:00:00Z' }
+  assert.equal((await send('POST', '/keys', expired)).status, 422)
 })
 
-test('money cannot be moved that is not there; amounts are whole', async () => {
+test('A transfer above the balance is rejected, and so is a fractional amount', async () => {
   const { projectId } = testConsole
-  const much = { projectId, amountMicros: '99999999999999' }
-  assert.equal((await send('POST', '/money/allocate', much)).status, 409)
+  const aboveBalance = { projectId, amountMicros: '99999999999999' }
+  assert.equal((await send('POST', '/money/allocate', aboveBalance)).status, 409)
   assert.equal((await send('POST', '/money/top-up', { amountMicros: '1.5' })).status, 422)
   assert.equal((await send('POST', '/money/top-up', { amountMicros: '-5' })).status, 409)
   const money = await get('/money')
@@ -254,7 +263,7 @@ test('money cannot be moved that is not there; amounts are whole', async () => {
   assert.equal(BigInt(spentMicros), BigInt(allocatedMicros) - BigInt(balanceMicros))
 })
 
-test('the pages that only show answer in the form that they promise', async () => {
+test('The read-only routes return valid responses', async () => {
   for (const path of ['/actions', '/errors', '/permissions', '/models', '/system', '/users'])
     assertOk(await testConsole.owner.get(path))
   const { store } = await get('/system')

@@ -14,7 +14,7 @@ import {
 
 const run = promisify(execFile)
 
-/** A name that means something to a shell and to JavaScript. */
+/** The file name contains special characters of shells and of JavaScript. */
 const call: SnippetCall = {
   action: 'svc.detect',
   params: { maxFaces: 1, facePolicy: 'largest' },
@@ -39,19 +39,19 @@ after(async () => {
 
 const options = () => ({ cwd: folder, env: { ...process.env, FACEGATE_KEY: facegate.key } })
 
-test('the call that the console gives for TypeScript works as it stands', async () => {
+test('The TypeScript snippet of the playground runs unchanged', async () => {
   const script = typeScriptOf(call, facegate.url)
   const args = ['--input-type=module-typescript', '--eval', script]
   const { stdout } = await run(process.execPath, args, options())
   assert.match(stdout, /faceCount: [1-9]/u)
 })
 
-test('the call that the console gives for curl works as it stands', async (t) => {
+test('The curl snippet of the playground runs unchanged', async (t) => {
   const hasCurl = await run('curl', ['--version']).then(
     () => true,
     () => false,
   )
-  if (!hasCurl) return t.skip('there is no curl on this machine')
+  if (!hasCurl) return t.skip('curl is not installed')
   const { stdout } = await run('sh', ['-c', curlOf(call, facegate.url)], options())
   assert.equal(JSON.parse(stdout).ok, true, stdout)
 })

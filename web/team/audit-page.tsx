@@ -39,7 +39,7 @@ export function AuditPage() {
         <TextFilter
           label="Act"
           value={filters.act}
-          placeholder="such as key.mint"
+          placeholder="such as key.create"
           onChange={(act) => change({ act })}
         />
         <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={change} />

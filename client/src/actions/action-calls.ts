@@ -21,7 +21,7 @@ export type OneImageCalls<Image, M extends FailureMode> = {
   ) => CallResult<M, OneImageActions[Name]['value']>
 }
 
-/** The subject that a face is compared with. */
+/** The subject to compare a face with. */
 export type SubjectReference =
   | { readonly subjectId: string; readonly externalId?: string | undefined }
   | { readonly externalId: string; readonly subjectId?: undefined }
@@ -29,11 +29,11 @@ export type SubjectReference =
 export type IdentifyOptions = Omit<IdentifyParams, 'images'>
 export type VerifyOptions = Omit<VerifyParams, 'images' | 'mode' | 'subjectId' | 'externalId'>
 export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
-  /** Adds a template, under the guards of enrolment. */
+  /** Adds a template, with the same checks as enrollment. */
   readonly image?: Image | undefined
 }
 
-/** The actions. Each call has a `requestId`, so that it is done and charged once. */
+/** The actions. Each call has a `requestId`, so that it runs and is charged only once. */
 export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls<Image, M> {
   /** Compare a face with another image, or with a subject of the gallery. Costs 2 units. */
   readonly verify: (
@@ -42,7 +42,7 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
     params?: VerifyOptions,
     options?: CallOptions,
   ) => CallResult<M, VerifyValue>
-  /** Search the gallery for the faces of one image, or of up to ten. Costs 2 units an image. */
+  /** Search the gallery for the faces of one image, or of up to ten. Costs 2 units per image. */
   readonly identify: IdentifyMethod<Image, M>
   /** Change a subject: ids, attributes, groups, templates, expiry. Free without an image. */
   readonly updateSubject: (
@@ -50,12 +50,12 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
     changes: SubjectChanges<Image>,
     options?: CallOptions,
   ) => CallResult<M, UpdateSubjectValue>
-  /** Delete a subject for ever; the record of it stays. Free. */
+  /** Delete a subject permanently. Its deletion record is kept. Free. */
   readonly deleteSubject: (
     subjectId: string,
     options?: CallOptions,
   ) => CallResult<M, DeleteSubjectValue>
-  /** Any action, with the parameters and results of the wire. */
+  /** Run any action, with the parameters and results of the HTTP API. */
   readonly execute: <Name extends ActionName>(
     action: Name,
     params: Actions[Name]['params'],
@@ -65,7 +65,7 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
 
 export type IdentifyMethod<Image, M extends FailureMode> = {
   (image: Image, params?: IdentifyOptions, options?: CallOptions): CallResult<M, IdentifyValue>
-  /** One result an image; the call fails only when all of them do. */
+  /** Returns one result for each image. The call fails only if every image fails. */
   (
     images: readonly Image[],
     params?: IdentifyOptions,

@@ -22,51 +22,53 @@ export type ActionCallDependencies<Image, M extends FailureMode> = {
   readonly handleResult: ResultHandler<M>
 }
 
-/** The methods of the actions, which end as the mode says. */
+/** Creates the methods of the actions. `handleResult` decides how a call returns or fails. */
 export function createActionCalls<Image, M extends FailureMode>(
-  tools: ActionCallDependencies<Image, M>,
+  dependencies: ActionCallDependencies<Image, M>,
 ): ActionCalls<Image, M> {
-  const { execute, handleResult: end } = tools
+  const { execute, handleResult } = dependencies
   return {
-    ...createOneImageCalls(tools),
-    verify: createVerifyCall(tools),
-    identify: createIdentifyCall(tools),
-    updateSubject: createUpdateCall(tools),
+    ...createOneImageCalls(dependencies),
+    verify: createVerifyCall(dependencies),
+    identify: createIdentifyCall(dependencies),
+    updateSubject: createUpdateCall(dependencies),
     deleteSubject: (subjectId, options) =>
-      end(execute('svc.deleteSubject', { subjectId }, options), singleValue),
-    execute: (action, params, options) => end(execute(action, params, options), (all) => all),
+      handleResult(execute('svc.deleteSubject', { subjectId }, options), singleValue),
+    execute: (action, params, options) =>
+      handleResult(execute(action, params, options), (response) => response),
   }
 }
 
 function createOneImageCalls<Image, M extends FailureMode>({
   execute,
-  toImageItem: toItem,
-  handleResult: end,
+  toImageItem,
+  handleResult,
 }: ActionCallDependencies<Image, M>) {
-  const callOf = (action: (typeof oneImageActions)[keyof typeof oneImageActions]) => {
+  const createCall = (action: (typeof oneImageActions)[keyof typeof oneImageActions]) => {
     const run = async (image: Image, params: object, options?: CallOptions) =>
-      execute(action, { ...params, images: [await toItem(image)] }, options)
+      execute(action, { ...params, images: [await toImageItem(image)] }, options)
     return (image: Image, params: object = {}, options?: CallOptions) =>
-      end<unknown, unknown>(run(image, params, options), singleValue)
+      handleResult<unknown, unknown>(run(image, params, options), singleValue)
   }
-  const calls = Object.entries(oneImageActions).map(([name, action]) => [name, callOf(action)])
-  // Built from the table that its type is made of.
+  const calls = Object.entries(oneImageActions).map(([name, action]) => [name, createCall(action)])
+  // The type is derived from the same table.
   return Object.fromEntries(calls) as OneImageCalls<Image, M>
 }
 
-function createVerifyCall<Image, M extends FailureMode>(
-  tools: ActionCallDependencies<Image, M>,
-): ActionCalls<Image, M>['verify'] {
-  const { execute, toImageItem: toItem, handleResult: end } = tools
+function createVerifyCall<Image, M extends FailureMode>({
+  execute,
+  toImageItem,
+  handleResult,
+}: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['verify'] {
   type Arguments = Parameters<ActionCalls<Image, M>['verify']>
   const run = async (...[probe, reference, params, options]: Arguments) => {
-    const item = await toItem(probe)
-    const named = isSubjectReference(reference)
+    const item = await toImageItem(probe)
+    const compared = isSubjectReference(reference)
       ? { ...reference, images: [item] }
-      : { images: [item, await toItem(reference)] }
-    return execute('svc.verify', { ...params, ...named }, options)
+      : { images: [item, await toImageItem(reference)] }
+    return execute('svc.verify', { ...params, ...compared }, options)
   }
-  return (...call) => end(run(...call), singleValue)
+  return (...args) => handleResult(run(...args), singleValue)
 }
 
 function isSubjectReference(reference: unknown): reference is SubjectReference {
@@ -74,18 +76,21 @@ function isSubjectReference(reference: unknown): reference is SubjectReference {
   return 'subjectId' in reference || 'externalId' in reference
 }
 
-function createIdentifyCall<Image, M extends FailureMode>(
-  tools: ActionCallDependencies<Image, M>,
-): IdentifyMethod<Image, M> {
-  const { execute, toImageItem: toItem, handleResult: end } = tools
-  type Options = readonly [params?: Parameters<IdentifyMethod<Image, M>>[1], options?: CallOptions]
-  const run = async (list: readonly Image[], [params, options]: Options) =>
-    execute('svc.identify', { ...params, images: await Promise.all(list.map(toItem)) }, options)
-  const call = (images: Image | readonly Image[], ...rest: Options) =>
+function createIdentifyCall<Image, M extends FailureMode>({
+  execute,
+  toImageItem,
+  handleResult,
+}: ActionCallDependencies<Image, M>): IdentifyMethod<Image, M> {
+  type Rest = readonly [params?: Parameters<IdentifyMethod<Image, M>>[1], options?: CallOptions]
+  const run = async (images: readonly Image[], [params, options]: Rest) => {
+    const items = await Promise.all(images.map(toImageItem))
+    return execute('svc.identify', { ...params, images: items }, options)
+  }
+  const call = (images: Image | readonly Image[], ...rest: Rest) =>
     isList(images)
-      ? end(run(images, rest), ({ results }) => results)
-      : end(run([images], rest), singleValue)
-  // One function answers both forms; which answer goes with which is what its overloads tell.
+      ? handleResult(run(images, rest), ({ results }) => results)
+      : handleResult(run([images], rest), singleValue)
+  // One function implements both overloads, which TypeScript cannot check.
   return call as IdentifyMethod<Image, M>
 }
 
@@ -95,14 +100,14 @@ function isList<Image>(images: Image | readonly Image[]): images is readonly Ima
 
 function createUpdateCall<Image, M extends FailureMode>({
   execute,
-  toImageItem: toItem,
-  handleResult: end,
+  toImageItem,
+  handleResult,
 }: ActionCallDependencies<Image, M>) {
   type Call = ActionCalls<Image, M>['updateSubject']
   const run = async (...[subjectId, { image, ...changes }, options]: Parameters<Call>) => {
-    const images = image === undefined ? {} : { images: [await toItem(image)] }
+    const images = image === undefined ? {} : { images: [await toImageItem(image)] }
     return execute('svc.updateSubject', { ...changes, subjectId, ...images }, options)
   }
-  const call: Call = (...all) => end(run(...all), singleValue)
+  const call: Call = (...args) => handleResult(run(...args), singleValue)
   return call
 }

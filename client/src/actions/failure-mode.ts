@@ -1,16 +1,16 @@
 import type { ActionResponse } from './read-envelope.ts'
 import { FacegateError } from '../facegate-error.ts'
 
-/** Whether a failure is thrown, or is a value. */
+/** Whether a failed call throws an error (`throw`) or returns it (`try`). */
 export type FailureMode = 'throw' | 'try'
 
-/** How a call ended that does not throw. */
+/** The result of a call in the mode `try`. */
 export type Outcome<Value> =
   | {
       readonly ok: true
       readonly value: Value
       readonly requestId: string
-      /** Whether the service had done it before and only said it again: true of many a retry. */
+      /** Whether the service returned the stored result of an earlier request with the same id. */
       readonly isReplay: boolean
     }
   | { readonly ok: false; readonly error: FacegateError }
@@ -19,26 +19,27 @@ export type CallResult<M extends FailureMode, Value> = Promise<
   M extends 'try' ? Outcome<Value> : Value
 >
 
-/** How the calls of a mode end: with what is picked from the answer, or with why there is none. */
-export type ResultHandler<M extends FailureMode> = <Answered, Value>(
-  work: Promise<ActionResponse<Answered>>,
-  pick: (executed: ActionResponse<Answered>) => Value,
+/** Turns the response of an action into the result of its method, or its failure. */
+export type ResultHandler<M extends FailureMode> = <ActionValue, Value>(
+  pending: Promise<ActionResponse<ActionValue>>,
+  select: (response: ActionResponse<ActionValue>) => Value,
 ) => CallResult<M, Value>
 
-export const throwFailures: ResultHandler<'throw'> = async (work, pick) => pick(await work)
+export const throwFailures: ResultHandler<'throw'> = async (pending, select) =>
+  select(await pending)
 
-export const returnFailures: ResultHandler<'try'> = async (work, pick) => {
+export const returnFailures: ResultHandler<'try'> = async (pending, select) => {
   try {
-    const executed = await work
-    const { requestId, isReplay } = executed
-    return { ok: true, value: pick(executed), requestId, isReplay }
+    const response = await pending
+    const { requestId, isReplay } = response
+    return { ok: true, value: select(response), requestId, isReplay }
   } catch (error) {
     if (error instanceof FacegateError) return { ok: false, error }
     throw error
   }
 }
 
-/** The value of a call about one thing. @throws FacegateError when that one failed. */
+/** Returns the only value of a response. @throws FacegateError when its item failed. */
 export function singleValue<Value>({ requestId, results: [item] }: ActionResponse<Value>): Value {
   if (item.ok) return item.value
   throw new FacegateError([item.value.error], { requestId, status: 200 })

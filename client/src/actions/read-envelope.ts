@@ -11,39 +11,40 @@ export type ItemResult<Value> = { readonly index: number; readonly correlationId
   | { readonly ok: false; readonly value: { readonly error: Problem } }
 )
 
-/** What an action answered. */
+/** The response of an action. */
 export type ActionResponse<Value> = {
   readonly requestId: string
-  /** Whether the service had done it before and only said it again: true of many a retry. */
+  /** Whether the service returned the stored result of an earlier request with the same id. */
   readonly isReplay: boolean
-  /** Never empty; of actions about one image exactly one. */
+  /** Never empty. Actions about one image return exactly one result. */
   readonly results: readonly [ItemResult<Value>, ...ItemResult<Value>[]]
 }
 
-/** @throws FacegateError when the envelope says `ok: false`, or when it is none. */
-export function readEnvelope<Value>(answer: ServiceResponse): ActionResponse<Value> {
-  const { status, body, requestId } = answer
+/** @throws FacegateError when the envelope has `ok: false`, or the body is not an envelope. */
+export function readEnvelope<Value>(response: ServiceResponse): ActionResponse<Value> {
+  const { status, body, requestId } = response
   if (status !== 200 || !isRecord(body) || typeof body['ok'] !== 'boolean')
-    throw errorFromResponse(answer)
-  if (!body['ok']) throw new FacegateError(problemsOf(body['errors']), errorDetailsOf(answer))
+    throw errorFromResponse(response)
+  if (!body['ok']) throw new FacegateError(problemsOf(body['errors']), errorDetailsOf(response))
   const { data, meta } = body
   const results = isRecord(data) && Array.isArray(data['results']) ? data['results'] : []
-  if (results.length === 0) throw errorFromResponse(answer)
+  if (results.length === 0) throw errorFromResponse(response)
   return {
     requestId: requestId ?? String(body['requestId']),
     isReplay: isRecord(meta) && meta['idempotencyReplay'] === true,
-    // The service checks every answer against the schemas that these types are made of.
+    // The service validates every response against the schemas that generate these types.
     results: results as unknown as ActionResponse<Value>['results'],
   }
 }
 
 function problemsOf(errors: unknown): [Problem, ...Problem[]] {
   const list = Array.isArray(errors) ? errors.filter(isRecord) : []
-  const [first = { code: 'BAD_ANSWER', message: 'failed without a reason' }, ...others] = list
+  const noReason = { code: 'BAD_RESPONSE', message: 'the response contains no error code' }
+  const [first = noReason, ...others] = list
   return [problemOf(first), ...others.map(problemOf)]
 }
 
-/** A newer service may have codes that this client does not know; they are passed on. */
+/** Keeps unknown codes: a newer service may return codes that this client does not list. */
 function problemOf({ code, message }: Readonly<Record<string, unknown>>): Problem {
   return { code: String(code) as FacegateErrorCode, message: String(message) }
 }

@@ -1,71 +1,71 @@
 import { FacegateError } from '../facegate-error.ts'
 import type { ResolvedOptions } from '../options.ts'
 
-/** One thing to ask of the service; the same however often it is sent. */
+/** One request to the service. Every attempt sends the same request. */
 export type ServiceRequest<Value> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly body?: string
-  /** What events call it. */
+  /** The name of the request in events. */
   readonly operation: string
   readonly requestId?: string
-  /** `always`: a second time does no harm. `refused`: only if the first was surely not done. */
-  readonly retryPolicy: 'always' | 'refused'
-  /** @throws FacegateError when the answer is a failure, or none of the service. */
-  readonly parse: (answer: ServiceResponse) => Value
+  /** `always`: repeating it is safe. `ifRejected`: only if the service did not run it. */
+  readonly retryPolicy: 'always' | 'ifRejected'
+  /** @throws FacegateError when the response is a failure or does not come from the service. */
+  readonly parse: (response: ServiceResponse) => Value
 }
 
-/** What came back, whole. */
+/** A complete response. */
 export type ServiceResponse = {
   readonly status: number
   readonly headers: Headers
-  /** The JSON of the body; undefined when the answer says that it is something else. */
+  /** The JSON body; undefined if the content type is not JSON. */
   readonly body: unknown
-  /** The id that the call is known by, where that is known. */
+  /** The id of the call, if the request or the response contains it. */
   readonly requestId: string | undefined
 }
 
 /**
- * Sends it once.
+ * Sends a request once.
  *
- * @throws FacegateError CONNECTION_FAILED, TIMED_OUT, or what `read` throws.
- * @throws the reason of the signal when that fires.
+ * @throws FacegateError CONNECTION_FAILED, TIMED_OUT, or the error of `parse`.
+ * @throws the reason of the signal when the signal is aborted.
  */
 export async function attempt<Value>(
-  exchange: ServiceRequest<Value>,
+  request: ServiceRequest<Value>,
   settings: ResolvedOptions,
   { msMax, signal }: { readonly msMax: number; readonly signal: AbortSignal | undefined },
-): Promise<{ readonly value: Value; readonly answer: ServiceResponse }> {
+): Promise<{ readonly value: Value; readonly response: ServiceResponse }> {
   signal?.throwIfAborted()
-  const stop = new AbortController()
+  const controller = new AbortController()
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
-    stop.abort()
+    controller.abort()
   }, msMax)
-  const onAbort = (): void => stop.abort()
+  const onAbort = (): void => controller.abort()
   signal?.addEventListener('abort', onAbort, { once: true })
-  let answer: ServiceResponse
+  let response: ServiceResponse
   try {
-    answer = await fetchOnce(exchange, settings, stop.signal)
+    response = await fetchOnce(request, settings, controller.signal)
   } catch (cause) {
     signal?.throwIfAborted()
-    const { requestId } = exchange
+    const { requestId } = request
     throw isLate
       ? new FacegateError(
-          [{ code: 'TIMED_OUT', message: `no answer within ${Math.ceil(msMax)} ms` }],
+          [{ code: 'TIMED_OUT', message: `no response within ${Math.ceil(msMax)} ms` }],
           { requestId },
         )
       : new FacegateError(
-          [{ code: 'CONNECTION_FAILED', message: `no whole answer: ${reasonOf(cause)}` }],
+          [{ code: 'CONNECTION_FAILED', message: `no complete response: ${reasonOf(cause)}` }],
           { requestId, cause },
         )
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
-  return { value: exchange.parse(answer), answer }
+  return { value: request.parse(response), response }
 }
 
 async function fetchOnce(
@@ -81,28 +81,32 @@ async function fetchOnce(
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body }),
-    // A redirect would carry the key to wherever it points.
+    // Following a redirect would send the key to its target.
     redirect: 'manual',
     signal,
   })
   const { status, headers } = response
   const text = await response.text()
-  const known = requestId ?? headers.get('x-request-id') ?? undefined
-  return { status, headers, body: parseJsonBody(text, headers), requestId: known }
+  return {
+    status,
+    headers,
+    body: parseJsonBody(text, headers),
+    requestId: requestId ?? headers.get('x-request-id') ?? undefined,
+  }
 }
 
-/** @throws Error when it says that it is JSON and is not: some lines are cut without a sign. */
+/** @throws Error when a JSON body is invalid: some connections break without an error. */
 function parseJsonBody(text: string, headers: Headers): unknown {
   if (!headers.get('content-type')?.includes('json')) return undefined
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own error quotes what it read: names of people do not belong into a log.
-    throw new Error('the answer is cut')
+    // The parser's error quotes the body, and logs must not contain names of people.
+    throw new Error('the response is incomplete')
   }
 }
 
-/** Node hides why a connection failed one level below. */
+/** Node reports the reason of a failed connection in the cause of the error. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'the connection broke'
   return cause.cause instanceof Error ? cause.cause.message : cause.message

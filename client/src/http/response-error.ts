@@ -5,7 +5,7 @@ import {
   type FacegateErrorDetails,
 } from '../facegate-error.ts'
 
-/** The codes of the error table for answers that carry none. */
+/** The error codes of HTTP statuses whose responses contain no code. */
 const codesByStatus: Readonly<Record<number, FacegateErrorCode>> = {
   400: 'INVALID_REQUEST',
   401: 'UNAUTHORIZED',
@@ -15,27 +15,32 @@ const codesByStatus: Readonly<Record<number, FacegateErrorCode>> = {
   429: 'RATE_LIMITED',
 }
 
-/** A failure that came as `{"detail"}`; or as something that the service never says. */
+/** Returns the error of a response with `{"detail"}`, or of one that the service never sends. */
 export function errorFromResponse(
-  answer: ServiceResponse,
-  codeOf404?: FacegateErrorCode,
+  response: ServiceResponse,
+  notFoundCode?: FacegateErrorCode,
 ): FacegateError {
-  const { status, body, requestId } = answer
-  const facts = errorDetailsOf(answer)
+  const { status, body, requestId } = response
+  const details = errorDetailsOf(response)
   if (status >= 200 && status < 300)
     return new FacegateError(
-      [{ code: 'BAD_ANSWER', message: 'the answer is not of the service; is baseUrl right?' }],
-      facts,
+      [
+        {
+          code: 'BAD_RESPONSE',
+          message: 'the response did not come from the service; check baseUrl',
+        },
+      ],
+      details,
     )
   const isRedirect = status === 0 || (status >= 300 && status < 400)
   const fallback = isRedirect
-    ? 'redirected, and not followed with the key; is baseUrl right?'
-    : `the service answered HTTP ${status}`
+    ? 'the response is a redirect, which is not followed with the key; check baseUrl'
+    : `the service returned HTTP ${status}`
   const message = isRecord(body) && typeof body['detail'] === 'string' ? body['detail'] : fallback
-  // Only answers to a known route have an id: without one, 404 says nothing about the gallery.
+  // Only known routes return an id. A 404 without one does not mean that a subject is missing.
   const isKnownRoute = requestId !== undefined
-  const code = status === 404 && isKnownRoute ? codeOf404 : codesByStatus[status]
-  return new FacegateError([{ code: code ?? `HTTP_${status}`, message }], facts)
+  const code = status === 404 && isKnownRoute ? notFoundCode : codesByStatus[status]
+  return new FacegateError([{ code: code ?? `HTTP_${status}`, message }], details)
 }
 
 export function errorDetailsOf({
@@ -46,7 +51,7 @@ export function errorDetailsOf({
   return { status, requestId, retryAfterMs: retryAfterMs(headers.get('retry-after')) }
 }
 
-/** RFC 9110, 10.2.3: seconds, or a date. */
+/** Parses Retry-After: seconds, or a date (RFC 9110, 10.2.3). */
 function retryAfterMs(text: string | null): number | undefined {
   if (text === null) return undefined
   const ms = /^\d+$/u.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()

@@ -2,18 +2,18 @@ import { attempt, type ServiceRequest } from './attempt.ts'
 import { FacegateError } from '../facegate-error.ts'
 import { readLimits, type CallOptions, type ResolvedOptions } from '../options.ts'
 
-/** The first wait is drawn from 0..200 ms, each further one from twice as much, up to 10 s. */
+/** The first wait is random in 0..200 ms. The upper limit doubles for each further wait, up to 10 s. */
 const backoffMsInitial = 200
 const backoffMsMax = 10_000
 
 /**
- * Sends it until there is an answer that holds, within the limits of attempts and time.
+ * Sends a request and retries it within the limits of attempts and time.
  *
  * @throws FacegateError of the last attempt.
- * @throws the reason of the signal when that fires.
+ * @throws the reason of the signal when the signal is aborted.
  */
 export async function sendWithRetries<Value>(
-  exchange: ServiceRequest<Value>,
+  request: ServiceRequest<Value>,
   settings: ResolvedOptions,
   options: CallOptions,
 ): Promise<Value> {
@@ -22,22 +22,22 @@ export async function sendWithRetries<Value>(
   const endMs = performance.now() + callMsMax
   for (let count = 1; ; count++) {
     const startMs = performance.now()
-    const tell = createEventReporter(exchange, settings, { count, startMs })
+    const report = createEventReporter(request, settings, { count, startMs })
     try {
       const msMax = Math.min(attemptMsMax, endMs - startMs)
-      const { value, answer } = await attempt(exchange, settings, { msMax, signal })
-      tell({ outcome: 'answered', status: answer.status, requestId: answer.requestId })
+      const { value, response } = await attempt(request, settings, { msMax, signal })
+      report({ outcome: 'succeeded', status: response.status, requestId: response.requestId })
       return value
     } catch (error) {
       if (!(error instanceof FacegateError)) throw error
       const { code, status, requestId } = error
       const delayMs = retryDelayMs(count, error, Math.random())
-      const mayRetry = count < attemptsMax && performance.now() + delayMs < endMs
-      if (!mayRetry || !isRetryable(error, exchange)) {
-        tell({ outcome: 'failed', code, status, requestId })
+      const hasTimeLeft = count < attemptsMax && performance.now() + delayMs < endMs
+      if (!hasTimeLeft || !isRetryable(error, request)) {
+        report({ outcome: 'failed', code, status, requestId })
         throw error
       }
-      tell({ outcome: 'retrying', code, status, requestId, delayMs })
+      report({ outcome: 'retrying', code, status, requestId, delayMs })
       await sleep(delayMs, signal)
     }
   }
@@ -53,16 +53,15 @@ function createEventReporter(
   { onEvent }: ResolvedOptions,
   { count, startMs }: { readonly count: number; readonly startMs: number },
 ) {
-  return (told: EventFields & { readonly requestId?: string | undefined }): void => {
+  return (fields: EventFields & { readonly requestId?: string | undefined }): void => {
     const durationMs = performance.now() - startMs
-    onEvent({ operation, requestId, ...told, attempt: count, durationMs })
+    onEvent({ operation, requestId, ...fields, attempt: count, durationMs })
   }
 }
 
 /**
- * How long to wait after so many attempts: at least what the service asks for, and beyond it a random
- * part of a limit that doubles ("full jitter"), so that those who were refused together do not all
- * come back together.
+ * Returns the wait before the next attempt: the time that the service requests, plus a random part of
+ * a limit that doubles ("full jitter"). The random part spreads clients that were rejected together.
  *
  * @param random 0..1, 1 excluded.
  */
@@ -74,19 +73,19 @@ export function retryDelayMs(
   return retryAfterMs + random * Math.min(backoffMsMax, backoffMsInitial * 2 ** (attemptCount - 1))
 }
 
-/** Statuses that tell of the moment and not of the request; the others stay what they are. */
+/** Statuses of temporary failures. A retry does not change the others. */
 const retryableStatuses = new Set([408, 429, 502, 503, 504])
 
 function isRetryable(
   { code, status }: FacegateError,
-  { retryPolicy: retry }: ServiceRequest<unknown>,
+  { retryPolicy }: ServiceRequest<unknown>,
 ): boolean {
-  if (retry === 'refused') return status === 429
+  if (retryPolicy === 'ifRejected') return status === 429
   if (code === 'CONNECTION_FAILED' || code === 'TIMED_OUT' || code === 'RATE_LIMITED') return true
   return status !== undefined && retryableStatuses.has(status)
 }
 
-/** Ends early when the signal fires; the next attempt tells why. */
+/** Ends early when the signal is aborted; the next attempt then throws its reason. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -1,15 +1,15 @@
-/** Bytes that `btoa` gets at once: a multiple of 3, so that only the last piece is padded. */
+/** The bytes of one `btoa` call: a multiple of 3, so that only the last chunk is padded. */
 const chunkBytes = 0x6000
 
-/** Base64 (RFC 4648 section 4, padded), with what every platform has. */
+/** Returns base64 (RFC 4648 section 4, padded), using functions of every platform. */
 export function toBase64(bytes: Uint8Array): string {
-  const pieces: string[] = []
-  for (let at = 0; at < bytes.length; at += chunkBytes)
-    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + chunkBytes))))
-  return pieces.join('')
+  const chunks: string[] = []
+  for (let start = 0; start < bytes.length; start += chunkBytes)
+    chunks.push(btoa(String.fromCharCode(...bytes.subarray(start, start + chunkBytes))))
+  return chunks.join('')
 }
 
-/** The first bytes of a base64 text; empty when it is none. */
+/** Returns the first bytes of a base64 text; empty if the text is not base64. */
 export function decodeFirstBytes(base64: string): Uint8Array {
   try {
     return Uint8Array.from(atob(base64.slice(0, 8)), (letter) => letter.charCodeAt(0))

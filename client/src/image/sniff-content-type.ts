@@ -2,7 +2,7 @@ import type { ImageItem } from '../contract.ts'
 
 export type ContentType = ImageItem['contentType']
 
-/** What the bytes are, by their first ones; undefined for what the service does not read. */
+/** Detects the type from the first bytes; undefined if it is neither JPEG nor PNG. */
 export function sniffContentType(bytes: Uint8Array): ContentType | undefined {
   const [a, b, c, d] = bytes
   if (a === 0xff && b === 0xd8 && c === 0xff) return 'image/jpeg'

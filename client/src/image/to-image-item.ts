@@ -3,23 +3,23 @@ import type { ImageItem } from '../contract.ts'
 import { FacegateError } from '../facegate-error.ts'
 import { sniffContentType, type ContentType } from './sniff-content-type.ts'
 
-/** The bytes of a JPEG or PNG; a `Buffer` is a `Uint8Array`, a `File` is a `Blob`. */
+/** The bytes of a JPEG or PNG. A `Buffer` is a `Uint8Array`, a `File` is a `Blob`. */
 export type ImageBytes = Uint8Array | ArrayBuffer | Blob
 
-/** A picture with what is to be said of it. */
+/** An image with its type and its id. */
 export type DescribedImage<Source> = {
   readonly kind?: 'image' | undefined
-  /** Bytes, or base64 as it stands. */
+  /** Bytes, or text in base64. */
   readonly bytes: Source | string
-  /** Seen from the bytes when absent. */
+  /** Default: detected from the bytes. */
   readonly contentType?: ContentType | undefined
-  /** Comes back on the result of this image. */
+  /** Returned with the result of this image. */
   readonly correlationId?: string | undefined
 }
 
 export type Image = ImageBytes | DescribedImage<ImageBytes>
 
-/** What differs between platforms: where else bytes may come from, and how they become text. */
+/** The differences between platforms: how bytes are read and how they are encoded. */
 export type Platform<Source> = {
   readonly read: (source: Source) => Promise<Uint8Array>
   readonly toBase64: (bytes: Uint8Array) => string
@@ -28,9 +28,10 @@ export type Platform<Source> = {
 export const webPlatform: Platform<ImageBytes> = { read: readBytes, toBase64 }
 
 /**
- * It asks what a thing can do and not what made it: test runners and frames have classes of their own.
+ * Reads the bytes of an image. It checks the features of a value and not its class, because frames
+ * and test runners have separate copies of the classes.
  *
- * @throws TypeError when it is none of these.
+ * @throws TypeError when the value is not an image.
  */
 export async function readBytes(source: ImageBytes): Promise<Uint8Array> {
   if (ArrayBuffer.isView(source))
@@ -44,10 +45,10 @@ export async function readBytes(source: ImageBytes): Promise<Uint8Array> {
 }
 
 /**
- * An image as it is sent.
+ * Converts an image to its form in requests.
  *
- * @throws FacegateError UNSUPPORTED_IMAGE_TYPE, before anything is sent, when no type is given and
- *   the bytes are neither JPEG nor PNG.
+ * @throws FacegateError UNSUPPORTED_IMAGE_TYPE, before anything is sent, if there is no content type
+ *   and the bytes are neither JPEG nor PNG.
  */
 export async function toImageItem<Source>(
   image: Source | DescribedImage<Source>,
@@ -56,35 +57,38 @@ export async function toImageItem<Source>(
   if (!isDescribedImage(image)) return buildImageItem(await encode(image, platform), {})
   const { bytes } = image
   if (typeof bytes !== 'string') return buildImageItem(await encode(bytes, platform), image)
-  return buildImageItem({ base64: bytes, start: decodeFirstBytes(bytes) }, image)
+  return buildImageItem({ base64: bytes, firstBytes: decodeFirstBytes(bytes) }, image)
 }
 
-type Base64Bytes = { readonly base64: string; readonly start: Uint8Array }
+type Base64Bytes = { readonly base64: string; readonly firstBytes: Uint8Array }
 
 async function encode<Source>(source: Source, platform: Platform<Source>): Promise<Base64Bytes> {
   const bytes = await platform.read(source)
-  return { base64: platform.toBase64(bytes), start: bytes }
+  return { base64: platform.toBase64(bytes), firstBytes: bytes }
 }
 
 function buildImageItem(
-  { base64, start }: Base64Bytes,
-  { contentType = sniffContentType(start), correlationId }: Omit<DescribedImage<unknown>, 'bytes'>,
+  { base64, firstBytes }: Base64Bytes,
+  {
+    contentType = sniffContentType(firstBytes),
+    correlationId,
+  }: Omit<DescribedImage<unknown>, 'bytes'>,
 ): ImageItem {
   if (!contentType)
     throw new FacegateError([
       { code: 'UNSUPPORTED_IMAGE_TYPE', message: 'the image is neither a JPEG nor a PNG' },
     ])
-  const named = correlationId === undefined ? {} : { correlationId }
-  return { kind: 'image', bytes: base64, contentType, ...named }
+  const optional = correlationId === undefined ? {} : { correlationId }
+  return { kind: 'image', bytes: base64, contentType, ...optional }
 }
 
 function isDescribedImage<Source>(
   image: Source | DescribedImage<Source>,
 ): image is DescribedImage<Source> {
-  // New platforms give every Blob a method of that name.
+  // Newer platforms give every Blob a method named `bytes`.
   return typeof image === 'object' && image !== null && 'bytes' in image && !isBlob(image)
 }
 
-function isBlob(thing: object): thing is Blob {
-  return 'arrayBuffer' in thing
+function isBlob(value: object): value is Blob {
+  return 'arrayBuffer' in value
 }

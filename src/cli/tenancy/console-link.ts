@@ -30,7 +30,7 @@ async function createLink(args: readonly string[]): Promise<void> {
         accountId,
         atMs,
         ...who,
-        act: 'session.link',
+        act: 'session.createSetupLink',
         target: 'owner',
         detail: '{}',
       })

@@ -23,20 +23,16 @@ const keyExpiringMs = 14 * dayMs
 const keyExpiredMs = 7 * dayMs
 const keysMax = 1000
 
-/** A budget is low when four fifths of what it was given are spent. */
+/** A budget is low when at least four fifths of its allocations are spent. */
 const budgetLowDivisor = 5n
 
-/** Below the first the service is not ready; below the other there is time left to act. */
+/** Free disk space: below the first value the service is not ready; the second is a warning. */
 const diskEmptyBytes = 1024 ** 3
 const diskLowBytes = 5 * 1024 ** 3
 
-/** What somebody should look after, the worst first. */
-export async function findAlerts(reading: ReadTx, watched: AlertInput): Promise<AccountAlert[]> {
-  const alerts = [
-    ...diskAlerts(watched),
-    ...budgetAlerts(watched),
-    ...(await keyAlerts(reading, watched)),
-  ]
+/** Returns what needs attention, the most severe alerts first. */
+export async function findAlerts(tx: ReadTx, input: AlertInput): Promise<AccountAlert[]> {
+  const alerts = [...diskAlerts(input), ...budgetAlerts(input), ...(await keyAlerts(tx, input))]
   const order = ['critical', 'warning', 'info']
   return alerts.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity))
 }
@@ -45,7 +41,7 @@ function diskAlerts({ disk: { freeBytes } }: AlertInput): AccountAlert[] {
   if (freeBytes >= diskLowBytes) return []
   const severity = freeBytes < diskEmptyBytes ? 'critical' : 'warning'
   const free = (freeBytes / 1024 ** 3).toFixed(1)
-  return [{ kind: 'diskLow', severity, text: `Only ${free} GiB of disk are free.` }]
+  return [{ kind: 'diskLow', severity, text: `Only ${free} GiB of disk space is free.` }]
 }
 
 function budgetAlerts({ projects }: AlertInput): AccountAlert[] {
@@ -55,35 +51,32 @@ function budgetAlerts({ projects }: AlertInput): AccountAlert[] {
         {
           kind: 'budgetEmpty',
           severity: allocatedMicros > 0n ? 'critical' : 'info',
-          text: `${name} has no budget: its calls are refused.`,
+          text: `${name} has no budget. Its calls are rejected.`,
           projectId,
         },
       ]
     if (balanceMicros * budgetLowDivisor > allocatedMicros) return []
-    const text = `${name} has spent four fifths of its budget.`
+    const text = `${name} has spent at least 80 % of its budget.`
     return [{ kind: 'budgetLow', severity: 'warning', text, projectId }]
   })
 }
 
-async function keyAlerts(
-  reading: ReadTx,
-  { accountId, nowMs }: AlertInput,
-): Promise<AccountAlert[]> {
+async function keyAlerts(tx: ReadTx, { accountId, nowMs }: AlertInput): Promise<AccountAlert[]> {
   const now = new Date(nowMs)
-  const keys = await findKeys(reading, { accountId, now, limit: keysMax })
+  const keys = await findKeys(tx, { accountId, now, limit: keysMax })
   return keys.flatMap(
     ({ keyId, name, projectId, projectName, state, expiresAtUtc }): AccountAlert[] => {
       if (expiresAtUtc === null || state === 'revoked') return []
       const leftMs = Date.parse(expiresAtUtc) - nowMs
-      const whose = { projectId, keyId }
-      const what = `The key ${name} of ${projectName}`
+      const ids = { projectId, keyId }
+      const keyText = `The key ${name} of ${projectName}`
       if (state === 'expired')
         return leftMs < -keyExpiredMs
           ? []
-          : [{ kind: 'keyExpired', severity: 'critical', text: `${what} has expired.`, ...whose }]
+          : [{ kind: 'keyExpired', severity: 'critical', text: `${keyText} has expired.`, ...ids }]
       if (leftMs > keyExpiringMs) return []
-      const text = `${what} expires in ${Math.ceil(leftMs / dayMs)} days.`
-      return [{ kind: 'keyExpiring', severity: 'warning', text, ...whose }]
+      const text = `${keyText} expires in ${Math.ceil(leftMs / dayMs)} days.`
+      return [{ kind: 'keyExpiring', severity: 'warning', text, ...ids }]
     },
   )
 }

@@ -22,7 +22,7 @@ import { groupSeries, createTimeBuckets } from './time-buckets.ts'
 import { bucket, count, id, micros, timeRange } from '../server/schemas.ts'
 import { defineRead } from '../server/route.ts'
 
-const filter = {
+const filterFields = {
   projectId: id.optional(),
   keyId: id.optional(),
   action: z.string().max(128).optional(),
@@ -31,7 +31,7 @@ const filter = {
 }
 
 const seriesFields = { name: z.string(), id: z.string() }
-const buckets = z.array(z.string()).meta({ description: 'When each hour or day begins, UTC.' })
+const buckets = z.array(z.string()).meta({ description: 'The start of each hour or day, UTC.' })
 
 const groupColumns = {
   action: 'action',
@@ -43,24 +43,24 @@ const groupColumns = {
 export const callsChart = defineRead({
   path: '/analytics/calls',
   minimumRole: 'viewer',
-  query: z.strictObject({ by: z.enum(['action', 'project', 'key', 'code']), ...filter }),
+  query: z.strictObject({ by: z.enum(['action', 'project', 'key', 'code']), ...filterFields }),
   response: z.object({
     buckets,
     series: z.array(z.object({ ...seriesFields, counts: z.array(count), total: count })),
   }),
-  handle: async ({ query, identity: visitor, services: { store, clock } }) => {
-    const steps = createTimeBuckets(query, clock())
-    const chosen = { ...query, ...steps, accountId: visitor.accountId }
-    const by = { by: groupColumns[query.by], stepMs: steps.stepMs }
-    return store.read(async (reading) => {
-      const rows = await countCalls(reading, chosen, by)
-      const names = await readNames(reading, visitor.accountId)
-      const lines = groupSeries(rows, steps, { zero: 0, value: ({ calls }) => calls })
-      const series = [...lines].map(([id, counts]) => {
+  handle: async ({ query, identity, services: { store, clock } }) => {
+    const timeBuckets = createTimeBuckets(query, clock())
+    const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
+    const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
+    return store.read(async (tx) => {
+      const rows = await countCalls(tx, filter, grouping)
+      const names = await readNames(tx, identity.accountId)
+      const seriesById = groupSeries(rows, timeBuckets, { zero: 0, value: ({ calls }) => calls })
+      const series = [...seriesById].map(([id, counts]) => {
         const total = counts.reduce((sum, count) => sum + count, 0)
         return { id, name: names.get(id) ?? id, counts, total }
       })
-      return { buckets: [...steps.buckets], series: series.sort((a, b) => b.total - a.total) }
+      return { buckets: [...timeBuckets.buckets], series: series.sort((a, b) => b.total - a.total) }
     })
   },
 })
@@ -68,35 +68,38 @@ export const callsChart = defineRead({
 export const spendChart = defineRead({
   path: '/analytics/spend',
   minimumRole: 'viewer',
-  query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filter }),
+  query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filterFields }),
   response: z.object({
     buckets,
     series: z.array(z.object({ ...seriesFields, micros: z.array(micros), totalMicros: micros })),
   }),
-  handle: async ({ query, identity: visitor, services: { store, clock } }) => {
-    const steps = createTimeBuckets(query, clock())
-    const chosen = { ...query, ...steps, accountId: visitor.accountId }
-    const by = { by: groupColumns[query.by], stepMs: steps.stepMs }
-    return store.read(async (reading) => {
-      const rows = (await countCalls(reading, chosen, by)).filter((row) => row.costMicros > 0n)
-      const names = await readNames(reading, visitor.accountId)
-      const lines = groupSeries(rows, steps, { zero: 0n, value: (row) => row.costMicros })
-      const series = [...lines].map(([id, spent]) => {
-        const total = spent.reduce((sum, amount) => sum + amount, 0n)
+  handle: async ({ query, identity, services: { store, clock } }) => {
+    const timeBuckets = createTimeBuckets(query, clock())
+    const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
+    const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
+    return store.read(async (tx) => {
+      const rows = (await countCalls(tx, filter, grouping)).filter((row) => row.costMicros > 0n)
+      const names = await readNames(tx, identity.accountId)
+      const seriesById = groupSeries(rows, timeBuckets, {
+        zero: 0n,
+        value: (row) => row.costMicros,
+      })
+      const series = [...seriesById].map(([id, amounts]) => {
+        const total = amounts.reduce((sum, amount) => sum + amount, 0n)
         const name = names.get(id) ?? id
-        return { id, name, micros: spent.map(String), totalMicros: String(total) }
+        return { id, name, micros: amounts.map(String), totalMicros: String(total) }
       })
       series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
-      return { buckets: [...steps.buckets], series }
+      return { buckets: [...timeBuckets.buckets], series }
     })
   },
 })
 
-/** What projects and keys are called, by their ids; actions and codes are their own names. */
-async function readNames(reading: ReadTx, accountId: string): Promise<ReadonlyMap<string, string>> {
-  const projects = await findProjectSummaries(reading, accountId)
-  const named = projects.map(({ projectId, name }) => [projectId, name] as const)
-  return new Map([...named, ...(await keyNames(reading, accountId))])
+/** Returns the names of projects and keys by id. Actions and codes need no other name. */
+async function readNames(tx: ReadTx, accountId: string): Promise<ReadonlyMap<string, string>> {
+  const projects = await findProjectSummaries(tx, accountId)
+  const projectNames = projects.map(({ projectId, name }) => [projectId, name] as const)
+  return new Map([...projectNames, ...(await keyNames(tx, accountId))])
 }
 
 const milliseconds = z.number().nullable()
@@ -104,31 +107,34 @@ const milliseconds = z.number().nullable()
 export const latencyChart = defineRead({
   path: '/analytics/latency',
   minimumRole: 'viewer',
-  query: z.strictObject(filter),
+  query: z.strictObject(filterFields),
   response: z.object({
     buckets,
     p50: z.array(milliseconds),
     p95: z.array(milliseconds),
     p99: z.array(milliseconds),
     overall: z.object({ p50: milliseconds, p95: milliseconds, p99: milliseconds }),
-    relativeErrorMax: z.number().meta({ description: 'Figures come of buckets of this width.' }),
+    relativeErrorMax: z.number().meta({
+      description:
+        'The largest relative error of a percentile, from the width of the histogram buckets.',
+    }),
   }),
-  handle: async ({ query, identity: visitor, services: { store, clock } }) => {
-    const steps = createTimeBuckets(query, clock())
-    const chosen = { ...query, ...steps, accountId: visitor.accountId }
-    const found = await store.read((reading) => findLatencies(reading, chosen, steps.stepMs))
+  handle: async ({ query, identity, services: { store, clock } }) => {
+    const timeBuckets = createTimeBuckets(query, clock())
+    const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
+    const histograms = await store.read((tx) => findLatencies(tx, filter, timeBuckets.stepMs))
     const overall = createLatencyHistogram()
-    for (const histogram of found.values()) addHistogram(overall, histogram)
-    const each = (share: number) =>
-      steps.buckets.map((utc) => {
-        const histogram = found.get(Date.parse(utc))
+    for (const histogram of histograms.values()) addHistogram(overall, histogram)
+    const perBucket = (share: number) =>
+      timeBuckets.buckets.map((utc) => {
+        const histogram = histograms.get(Date.parse(utc))
         return histogram ? latencyPercentileMs(histogram, share) : null
       })
     return {
-      buckets: [...steps.buckets],
-      p50: each(0.5),
-      p95: each(0.95),
-      p99: each(0.99),
+      buckets: [...timeBuckets.buckets],
+      p50: perBucket(0.5),
+      p95: perBucket(0.95),
+      p99: perBucket(0.99),
       overall: percentilesOf(overall),
       relativeErrorMax: latencyRelativeErrorMax,
     }
@@ -136,8 +142,8 @@ export const latencyChart = defineRead({
 })
 
 function percentilesOf(histogram: LatencyHistogram) {
-  const at = (share: number) => latencyPercentileMs(histogram, share)
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  const percentile = (share: number) => latencyPercentileMs(histogram, share)
+  return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) }
 }
 
 export const scoresChart = defineRead({
@@ -149,37 +155,39 @@ export const scoresChart = defineRead({
     ...timeRange,
   }),
   response: z.object({
-    edges: z.array(z.number()).meta({ description: 'One more than there are counts.' }),
+    edges: z
+      .array(z.number())
+      .meta({ description: 'The bin edges: one more than there are counts.' }),
     counts: z.array(count),
     threshold: z.number().nullable(),
     matched: count,
     total: count,
   }),
-  handle: async ({ query, identity: visitor, services: { store, clock, defaults } }) => {
-    const { accountId } = visitor
+  handle: async ({ query, identity, services: { store, clock, defaults } }) => {
+    const { accountId } = identity
     const { kind, projectId } = query
     const { fromMs, toMs } = createTimeBuckets(query, clock())
-    return store.read(async (reading) => {
-      const found = await countScores(reading, { accountId, projectId, kind, fromMs, toMs })
+    return store.read(async (tx) => {
+      const bins = await countScores(tx, { accountId, projectId, kind, fromMs, toMs })
       const counts = Array.from({ length: scoreBinCount }, () => 0)
-      for (const { bin, count } of found) counts[bin] = count
+      for (const { bin, count } of bins) counts[bin] = count
       const [project] =
-        projectId === undefined ? [] : await findProjectSummaries(reading, accountId, projectId)
+        projectId === undefined ? [] : await findProjectSummaries(tx, accountId, projectId)
       return {
-        edges: Array.from({ length: scoreBinCount + 1 }, (_, at) => at / scoreBinCount),
+        edges: Array.from({ length: scoreBinCount + 1 }, (_, index) => index / scoreBinCount),
         counts,
         threshold:
           kind === 'liveness'
             ? defaults.livenessMin
             : (project?.identifyThreshold ?? defaultVerifyThreshold()),
-        matched: found.reduce((sum, { matched }) => sum + matched, 0),
-        total: found.reduce((sum, { count }) => sum + count, 0),
+        matched: bins.reduce((sum, { matched }) => sum + matched, 0),
+        total: bins.reduce((sum, { count }) => sum + count, 0),
       }
     })
   },
 })
 
-/** What svc.verify takes for calls that name no threshold. */
+/** Returns the default threshold of svc.verify. */
 function defaultVerifyThreshold(): number | null {
   const action = allActions.find(({ name }) => name === 'svc.verify')
   const threshold = action && toJsonSchema(action.params, 'input').properties?.['threshold']

@@ -10,6 +10,7 @@ import {
   findGallerySummaries,
   findProjectSummaries,
 } from '../../store/tenancy/project-summaries.ts'
+import type { ReadTx } from '../../store/tx.ts'
 import { walletLedger } from '../../store/tenancy/projects.ts'
 import { findAlerts } from './alerts.ts'
 import { createTimeBuckets } from './time-buckets.ts'
@@ -27,7 +28,7 @@ const budget = z.object({
   allocatedMicros: micros,
 })
 
-/** The last day by the hour, or the last days by the day, UTC; the running one is part of it. */
+/** The last 24 hours by hour, or the last 7 or 30 days by day, UTC. The current one is included. */
 export const getOverview = defineRead({
   path: '/overview',
   minimumRole: 'viewer',
@@ -60,22 +61,22 @@ export const getOverview = defineRead({
     ),
   }),
   handle: async (call) => {
-    const { identity: visitor, services } = call
-    const { accountId } = visitor
+    const { identity, services } = call
+    const { accountId } = identity
     const { disk } = await services.readSystem()
     const balances = await findAccountBalances(services.store.db, accountId)
     const wallet = balances.find(({ ledger }) => ledger === walletLedger(accountId))
-    return services.store.read(async (reading) => {
-      const projects = await findProjectSummaries(reading, accountId)
-      const galleries = await findGallerySummaries(reading, accountId)
+    return services.store.read(async (tx) => {
+      const projects = await findProjectSummaries(tx, accountId)
+      const galleries = await findGallerySummaries(tx, accountId)
       return {
-        ...(await summarizeTraffic(reading, call)),
-        budgets: projects.map(({ projectId, name, ...facts }) => ({
+        ...(await summarizeTraffic(tx, call)),
+        budgets: projects.map(({ projectId, name, ...amounts }) => ({
           projectId,
           name,
-          balanceMicros: String(facts.balanceMicros),
-          reservedMicros: String(facts.reservedMicros),
-          allocatedMicros: String(facts.allocatedMicros),
+          balanceMicros: String(amounts.balanceMicros),
+          reservedMicros: String(amounts.reservedMicros),
+          allocatedMicros: String(amounts.allocatedMicros),
         })),
         walletMicros: String(wallet?.balanceMicros ?? 0n),
         galleries: galleries.map(({ galleryId, projectName, subjectCount, templateCount }) => ({
@@ -84,7 +85,7 @@ export const getOverview = defineRead({
           subjects: subjectCount,
           templates: templateCount,
         })),
-        alerts: await findAlerts(reading, { accountId, projects, disk, nowMs: services.clock() }),
+        alerts: await findAlerts(tx, { accountId, projects, disk, nowMs: services.clock() }),
       }
     })
   },
@@ -95,33 +96,30 @@ type OverviewContext = ConsoleContext<{
   readonly days: string
 }>
 
-async function summarizeTraffic(
-  reading: Parameters<typeof countCalls>[0],
-  { query, identity: visitor, services }: OverviewContext,
-) {
+async function summarizeTraffic(tx: ReadTx, { query, identity, services }: OverviewContext) {
   const nowMs = services.clock()
   const days = Number(query.days)
-  const steps = createTimeBuckets(
+  const timeBuckets = createTimeBuckets(
     days === 1 ? {} : { fromUtc: new Date(nowMs - (days - 1) * dayMs), bucket: 'day' },
     nowMs,
   )
-  const chosen = { ...steps, accountId: visitor.accountId, projectId: query.projectId }
-  const rows = await countCalls(reading, chosen, { by: 'code', stepMs: steps.stepMs })
-  const series = steps.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
+  const filter = { ...timeBuckets, accountId: identity.accountId, projectId: query.projectId }
+  const rows = await countCalls(tx, filter, { by: 'code', stepMs: timeBuckets.stepMs })
+  const series = timeBuckets.buckets.map((atUtc) => ({ atUtc, calls: 0, errors: 0 }))
   const codes = new Map<string, number>()
   for (const { atMs, id: code, calls } of rows) {
-    const point = series[steps.indexOf(atMs)]
+    const point = series[timeBuckets.indexOf(atMs)]
     if (point) point.calls += calls
     if (code === 'OK') continue
     if (point) point.errors += calls
     codes.set(code, (codes.get(code) ?? 0) + calls)
   }
   const latencies = createLatencyHistogram()
-  for (const step of (await findLatencies(reading, chosen, dayMs)).values())
-    addHistogram(latencies, step)
+  for (const histogram of (await findLatencies(tx, filter, dayMs)).values())
+    addHistogram(latencies, histogram)
   const calls = rows.reduce((sum, row) => sum + row.calls, 0)
   const errors = [...codes].sort(([, a], [, b]) => b - a)
-  const failed = errors.reduce((sum, [, times]) => sum + times, 0)
+  const failed = errors.reduce((sum, [, count]) => sum + count, 0)
   return {
     calls,
     okShare: calls === 0 ? null : (calls - failed) / calls,
@@ -129,7 +127,7 @@ async function summarizeTraffic(
     p95Ms: latencyPercentileMs(latencies, 0.95),
     spentMicros: String(rows.reduce((sum, row) => sum + row.costMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
-    topErrors: errors.slice(0, errorsShown).map(([code, times]) => ({ code, count: times })),
+    topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
     series,
   }
 }

@@ -6,12 +6,12 @@ const dayMs = 24 * hourMs
 const hoursMax = 32 * 24
 const daysMax = 3 * 366
 
-/** The hours or days, UTC, that a chart counts by; all of them whole. */
+/** The whole hours or days, UTC, of a chart. */
 export type TimeBuckets = {
   readonly stepMs: number
   readonly fromMs: number
   readonly toMs: number
-  /** When each begins, ISO 8601. */
+  /** The start of each bucket, ISO 8601. */
   readonly buckets: readonly string[]
   readonly indexOf: (atMs: number) => number
 }
@@ -23,39 +23,39 @@ export type TimeBucketRange = {
 }
 
 /**
- * The steps that a range touches; without one, the last 24 hours. A range that is too long for its
- * hours is counted by days, and cut at three years.
+ * Returns the buckets that overlap a range; without a range, the last 24 hours. A range of more than
+ * 32 days has daily buckets. A range of more than three years is cut to its last three years.
  */
 export function createTimeBuckets(
   { fromUtc, toUtc, bucket }: TimeBucketRange,
   nowMs: number,
 ): TimeBuckets {
   const endMs = toUtc?.getTime() ?? nowMs + 1
-  const beginMs = fromUtc?.getTime() ?? Math.floor(endMs / hourMs) * hourMs - 23 * hourMs
-  const isLong = endMs - beginMs > hoursMax * hourMs
+  const startMs = fromUtc?.getTime() ?? Math.floor(endMs / hourMs) * hourMs - 23 * hourMs
+  const isLong = endMs - startMs > hoursMax * hourMs
   const stepMs = bucket === 'day' || isLong ? dayMs : hourMs
   const toMs = Math.ceil(endMs / stepMs) * stepMs
-  const fromMs = Math.max(Math.floor(beginMs / stepMs) * stepMs, toMs - daysMax * dayMs)
+  const fromMs = Math.max(Math.floor(startMs / stepMs) * stepMs, toMs - daysMax * dayMs)
   const count = Math.max(0, (toMs - fromMs) / stepMs)
-  const buckets = Array.from({ length: count }, (_, at) =>
-    new Date(fromMs + at * stepMs).toISOString(),
+  const buckets = Array.from({ length: count }, (_, index) =>
+    new Date(fromMs + index * stepMs).toISOString(),
   )
   return { stepMs, fromMs, toMs, buckets, indexOf: (atMs) => (atMs - fromMs) / stepMs }
 }
 
 export type TimeBucketRow = { readonly atMs: number; readonly id: string }
 
-/** Rows of a step and an id each as one line for each id, the largest total first. */
+/** Groups rows by id: one value for each bucket, `zero` where there is no row. */
 export function groupSeries<Row extends TimeBucketRow, Value>(
   rows: readonly Row[],
   { buckets, indexOf }: TimeBuckets,
   { zero, value }: { readonly zero: Value; readonly value: (row: Row) => Value },
 ): ReadonlyMap<string, Value[]> {
-  const lines = new Map<string, Value[]>()
+  const seriesById = new Map<string, Value[]>()
   for (const row of rows) {
-    const line = lines.get(row.id) ?? buckets.map(() => zero)
-    line[indexOf(row.atMs)] = value(row)
-    lines.set(row.id, line)
+    const series = seriesById.get(row.id) ?? buckets.map(() => zero)
+    series[indexOf(row.atMs)] = value(row)
+    seriesById.set(row.id, series)
   }
-  return lines
+  return seriesById
 }

@@ -3,36 +3,36 @@ import { hasRecentActivity } from '../../store/console/audit-log.ts'
 import { findUserByName, userNameKey, type ConsoleUser } from '../../store/console/users.ts'
 import type { ConsoleServices } from '../services.ts'
 
-/** An address is known to an account that somebody signed in to from there within so long. */
+/** An address is known to a user if the audit log has an entry of the user from it this recently. */
 const knownAddressMs = 30 * 86_400_000
 
 /**
- * Whose name and password these are. Wrong passwords and unknown, invited and disabled users are all
- * the same: one text, one amount of work, one throttle.
+ * Returns the user with this name and password. A wrong password and an unknown, invited or disabled
+ * user have the same error text, the same cost and the same throttle.
  *
- * @throws HttpError 401, or 429 after too many guesses.
+ * @throws HttpError 401, or 429 after too many attempts.
  */
 export async function checkPassword(
   { name, password }: { readonly name: string; readonly password: string },
   clientIp: string,
-  { store, clock, signInThrottle: throttle, passwordHasher: passwords, log }: ConsoleServices,
+  { store, clock, signInThrottle, passwordHasher, log }: ConsoleServices,
 ): Promise<ConsoleUser> {
-  const guess = { nameKey: userNameKey(name), clientIp }
-  const { user, isKnownPlace } = await store.read(async (reading) => {
-    const user = await findUserByName(reading, name)
+  const attempt = { nameKey: userNameKey(name), clientIp }
+  const { user, isKnownAddress } = await store.read(async (tx) => {
+    const user = await findUserByName(tx, name)
     const sinceMs = clock() - knownAddressMs
     const { userId } = user ?? {}
     return {
       user,
-      isKnownPlace: await hasRecentActivity(reading, { userId, ip: clientIp, sinceMs }),
+      isKnownAddress: await hasRecentActivity(tx, { userId, ip: clientIp, sinceMs }),
     }
   })
-  throttle.checkAllowed(guess, isKnownPlace)
-  const isRight = await passwords.matches(password, user?.password ?? null)
-  if (!user || !isRight || user.disabledAtUtc !== null) {
-    log.info({ clientIp }, 'somebody could not sign in to the console')
+  signInThrottle.checkAllowed(attempt, isKnownAddress)
+  const isCorrect = await passwordHasher.matches(password, user?.password ?? null)
+  if (!user || !isCorrect || user.disabledAtUtc !== null) {
+    log.info({ clientIp }, 'console sign-in failed')
     throw new HttpError(401, 'The name or the password is wrong.')
   }
-  throttle.recordSuccess(guess)
+  signInThrottle.recordSuccess(attempt)
   return user
 }

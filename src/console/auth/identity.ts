@@ -1,83 +1,75 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { HttpRequest } from '../../http/route.ts'
 import { findSession } from '../../store/console/sessions.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { userRoles, type UserRole } from '../../store/console/users.ts'
+import { hashToken } from './session-token.ts'
 
-/** Who may use a route: everybody (`stranger`), or a role and those above it. */
-export type AccessRole = 'stranger' | UserRole
+/** The access level of a route: no session required (`anonymous`), or a role and the roles above it. */
+export type AccessRole = 'anonymous' | UserRole
 
-/** Who asks. A stranger has neither id nor session. */
+/** The user behind a request. An anonymous one has neither an id nor a session. */
 export type ConsoleIdentity = {
   readonly userId: string | null
   readonly name: string
   readonly role: AccessRole
   readonly accountId: string
-  /** What the cookie holds. */
+  /** The session token in the cookie. */
   readonly token: string | undefined
-  /** When the session was last noted to be in use; 0 for a stranger. */
+  /** The stored time of the session's last use; 0 without a session. */
   readonly lastSeenAtMs: number
 }
 
-/** The prefix makes browsers keep it for this host alone and send it over encrypted ways only. */
+/** With this prefix browsers keep the cookie for this host only and send it over HTTPS only. */
 const cookieName = '__Host-facegate'
 
-/** A session ends when it was not used for so long, and so long after its beginning. */
+/** A session ends after 30 minutes without use and 12 hours after its start. */
 export const idleMsMax = 30 * 60_000
 export const sessionMsMax = 12 * 3_600_000
 
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/u
 
-/** 256 random bits. Session tokens and one-time links are made of it. */
-export function generateToken(): string {
-  return randomBytes(32).toString('base64url')
-}
-
-/** What the database keeps of a token. 256 random bits need no salt and no slow hash. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
-
-/** The token that writes must repeat in a header: another site can neither read nor guess it. */
-export function csrfTokenOf(token: string): string {
-  return createHmac('sha256', token).update('csrf').digest('base64url')
-}
-
-/** Whose session the cookie opens; undefined when there is none, or it is over. */
+/** Returns the user of the session cookie; undefined if there is no session or it has expired. */
 export async function findIdentity(
-  reading: ReadTx,
+  tx: ReadTx,
   request: HttpRequest,
   nowMs: number,
 ): Promise<ConsoleIdentity | undefined> {
   const token = readSessionCookie(request)
   if (token === undefined) return undefined
-  const found = await findSession(reading, hashToken(token))
-  if (!found || found.disabledAtUtc !== null) return undefined
-  const { createdAtMs, lastSeenAtMs } = found
+  const session = await findSession(tx, hashToken(token))
+  if (!session || session.disabledAtUtc !== null) return undefined
+  const { createdAtMs, lastSeenAtMs } = session
   if (nowMs >= createdAtMs + sessionMsMax || nowMs >= lastSeenAtMs + idleMsMax) return undefined
-  const { userId, name, role, accountId } = found
+  const { userId, name, role, accountId } = session
   return { userId, name, role, accountId, token, lastSeenAtMs }
 }
 
 export function anonymousIdentity(accountId: string): ConsoleIdentity {
-  return { userId: null, name: '', role: 'stranger', accountId, token: undefined, lastSeenAtMs: 0 }
+  return {
+    userId: null,
+    name: '',
+    role: 'anonymous',
+    accountId,
+    token: undefined,
+    lastSeenAtMs: 0,
+  }
 }
 
-/** Whether a role is enough for a route. */
-export function isAllowed(role: AccessRole, who: AccessRole): boolean {
-  if (who === 'stranger') return true
-  return role !== 'stranger' && userRoles.indexOf(role) <= userRoles.indexOf(who)
+/** Whether `role` may use a route with this minimum role. */
+export function isAllowed(role: AccessRole, minimumRole: AccessRole): boolean {
+  if (minimumRole === 'anonymous') return true
+  return role !== 'anonymous' && userRoles.indexOf(role) <= userRoles.indexOf(minimumRole)
 }
 
-/** The token of the session's cookie. @param request of which the first cookie of the name counts. */
+/** Returns the token of the first cookie with the session's name. */
 function readSessionCookie({ headers }: HttpRequest): string | undefined {
   const cookies = (headers['cookie'] ?? '').split(';').map((pair) => pair.trim())
-  const own = cookies.find((pair) => pair.startsWith(`${cookieName}=`))
-  const token = own?.slice(cookieName.length + 1)
+  const sessionCookie = cookies.find((pair) => pair.startsWith(`${cookieName}=`))
+  const token = sessionCookie?.slice(cookieName.length + 1)
   return token !== undefined && tokenPattern.test(token) ? token : undefined
 }
 
-/** The header that sets the cookie, or takes it away. */
+/** Returns the header that sets the session cookie, or deletes it if there is no token. */
 export function sessionCookieHeader(token: string | undefined): Readonly<Record<string, string>> {
   const flags = 'Path=/; Secure; HttpOnly; SameSite=Strict'
   const value = token === undefined ? '; Max-Age=0' : `${token}; Max-Age=${sessionMsMax / 1000}`

@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { HttpError } from '../../lib/errors.ts'
 
 /**
- * OWASP's Password Storage Cheat Sheet: argon2id with at least 19 MiB, 2 passes, 1 lane. The
- * parameters are kept with every hash, so that old ones still verify when these are raised.
+ * The minimum of OWASP's Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. Each
+ * hash stores its parameters, so that old hashes still verify after these are raised.
  */
 const currentParameters = { memoryKib: 19_456, passes: 2, lanes: 1 }
 
@@ -13,54 +13,59 @@ type Argon2Parameters = typeof currentParameters
 const saltBytes = 16
 const hashBytes = 32
 
-/** Guesses that may wait to be hashed; each takes 19 MiB and some 30 ms of a core. */
+/** The longest queue of passwords to hash; each takes 19 MiB and about 30 ms of one core. */
 const queuedHashesMax = 64
 
 const runArgon2 = promisify(argon2)
 
 export type PasswordHasher = {
-  /** @returns the hash with its salt and parameters, as text of the PHC form. */
+  /** Returns the hash with its salt and parameters, as text in PHC format. */
   readonly hash: (password: string) => Promise<string>
-  /** The same work whether or not there is a hash to compare with. @throws HttpError 503. */
+  /**
+   * Whether the password matches the stored hash. The cost is the same without a stored hash.
+   *
+   * @throws HttpError 503 when the queue is full.
+   */
   readonly matches: (password: string, stored: string | null) => Promise<boolean>
 }
 
-/** Hashes one password at a time, so that a storm of guesses fills neither memory nor cores. */
+/** Hashes one password at a time, so that many sign-in attempts exhaust neither memory nor cores. */
 export function createPasswordHasher(): PasswordHasher {
   let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
-  const nobodys = randomBytes(saltBytes)
+  let queuedCount = 0
+  const dummySalt = randomBytes(saltBytes)
 
   return {
     hash: async (password) => {
       const salt = randomBytes(saltBytes)
-      return formatPhc(currentParameters, salt, await inTurn(password, salt, currentParameters))
+      return formatPhc(currentParameters, salt, await enqueue(password, salt, currentParameters))
     },
     matches: async (password, stored) => {
-      const known = stored === null ? undefined : parsePhc(stored)
-      const { salt, parameters } = known ?? { salt: nobodys, parameters: currentParameters }
-      const hash = await inTurn(password, salt, parameters)
-      return known !== undefined && timingSafeEqual(hash, known.hash)
+      const parsed = stored === null ? undefined : parsePhc(stored)
+      const { salt, parameters } = parsed ?? { salt: dummySalt, parameters: currentParameters }
+      const hash = await enqueue(password, salt, parameters)
+      return parsed !== undefined && timingSafeEqual(hash, parsed.hash)
     },
   }
 
-  async function inTurn(password: string, salt: Uint8Array, parameters: Argon2Parameters) {
-    if (waiting >= queuedHashesMax) throw new HttpError(503, 'Too many sign in at once; try again.')
-    waiting++
-    const before = last
+  async function enqueue(password: string, salt: Uint8Array, parameters: Argon2Parameters) {
+    if (queuedCount >= queuedHashesMax)
+      throw new HttpError(503, 'Too many sign-ins are in progress. Try again.')
+    queuedCount++
+    const previous = last
     const { promise, resolve } = Promise.withResolvers<void>()
     last = promise
     try {
-      await before
+      await previous
       return await derive(password, salt, parameters)
     } finally {
-      waiting--
+      queuedCount--
       resolve()
     }
   }
 }
 
-/** The password in one normal form: two keyboards may compose the same letter differently. */
+/** Normalizes the password first: two keyboards may compose the same letter differently. */
 function derive(
   password: string,
   salt: Uint8Array,
@@ -81,14 +86,14 @@ function formatPhc(
   salt: Buffer,
   hash: Buffer,
 ): string {
-  const text = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
-  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${text(salt)}$${text(hash)}`
+  const encode = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${encode(salt)}$${encode(hash)}`
 }
 
 function parsePhc(text: string) {
-  const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/u
-  const [, memoryKib, passes, lanes, salt = '', hash = ''] = shape.exec(text) ?? []
-  if (hash === '') throw new Error('a stored password is of an unknown form')
+  const pattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/u
+  const [, memoryKib, passes, lanes, salt = '', hash = ''] = pattern.exec(text) ?? []
+  if (hash === '') throw new Error('a stored password hash has an unknown format')
   return {
     parameters: { memoryKib: Number(memoryKib), passes: Number(passes), lanes: Number(lanes) },
     salt: Buffer.from(salt, 'base64'),

@@ -1,37 +1,41 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { HttpRequest } from '../../http/route.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { csrfTokenOf, type ConsoleIdentity } from './identity.ts'
+import type { ConsoleIdentity } from './identity.ts'
+import { deriveCsrfToken } from './session-token.ts'
 
 /**
- * Writes come from the console's own pages alone. Browsers name the page's origin with every write,
- * and no script can change what they say.
+ * Accepts writes from the console's own pages only. Browsers send the origin of the page with every
+ * write, and no script can change these headers.
  *
  * @throws HttpError 403
  */
-export function requireSameOrigin({ headers, origin: own }: HttpRequest): void {
+export function requireSameOrigin({ headers, origin: consoleOrigin }: HttpRequest): void {
   const { origin, 'sec-fetch-site': site } = headers
-  const isOwn = origin === undefined ? site === 'same-origin' : origin === own
-  if (!isOwn || (site !== undefined && site !== 'same-origin'))
+  const isSame = origin === undefined ? site === 'same-origin' : origin === consoleOrigin
+  if (!isSame || (site !== undefined && site !== 'same-origin'))
     throw new HttpError(
       403,
-      `This came from ${(origin ?? 'nowhere').slice(0, 128)}, not from the console at ${own}. Behind a proxy, set TRUST_PROXY.`,
+      `The request came from ${(origin ?? 'an unknown origin').slice(0, 128)}, not from the console at ${consoleOrigin}. Behind a proxy, set TRUST_PROXY.`,
     )
 }
 
-/** @throws HttpError 403 when the write does not repeat the session's token in its header. */
+/** @throws HttpError 403 when the header of a write does not repeat the session's CSRF token. */
 export function requireCsrfToken({ headers }: HttpRequest, { token }: ConsoleIdentity): void {
-  const wanted = Buffer.from(csrfTokenOf(token ?? ''))
-  const sent = Buffer.from(headers['x-csrf-token'] ?? '')
-  if (sent.length !== wanted.length || !timingSafeEqual(sent, wanted))
-    throw new HttpError(403, 'X-Csrf-Token is missing or of another session.')
+  const expected = Buffer.from(deriveCsrfToken(token ?? ''))
+  const received = Buffer.from(headers['x-csrf-token'] ?? '')
+  if (received.length !== expected.length || !timingSafeEqual(received, expected))
+    throw new HttpError(
+      403,
+      'X-Csrf-Token is missing or belongs to another session. Reload the page.',
+    )
 }
 
 /**
- * Passwords and session cookies go over encrypted ways, or never leave the machine: browsers keep a
- * `Secure` cookie for https and for their own machine alone.
+ * Accepts passwords over an encrypted connection or on the machine itself only. Browsers keep a
+ * `Secure` cookie only for https and for their own machine.
  *
- * @throws HttpError 403 that says what to do.
+ * @throws HttpError 403 with the remedy.
  */
 export function requireSecureTransport({ origin }: HttpRequest): void {
   const { protocol, hostname } = new URL(origin)
@@ -39,6 +43,6 @@ export function requireSecureTransport({ origin }: HttpRequest): void {
   if (protocol !== 'https:' && !isLocal)
     throw new HttpError(
       403,
-      'The console needs https here: put a proxy with TLS before it and set TRUST_PROXY, or open it at localhost.',
+      'The console requires https at this address. Put a TLS proxy in front of it and set TRUST_PROXY, or open it at localhost.',
     )
 }

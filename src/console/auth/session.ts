@@ -8,20 +8,19 @@ import {
 } from '../../store/console/sessions.ts'
 import type { Tx } from '../../store/tx.ts'
 import { updateUser, findUser, hasActiveUser, type ConsoleUser } from '../../store/console/users.ts'
-import { defineRead, defineWrite, noQuery, noBody, type ConsoleContext } from '../server/route.ts'
+import {
+  defineRead,
+  defineWrite,
+  emptyQuery,
+  emptyBody,
+  type ConsoleContext,
+} from '../server/route.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { checkPassword } from './check-password.ts'
-import {
-  csrfTokenOf,
-  hashToken,
-  idleMsMax,
-  generateToken,
-  sessionMsMax,
-  sessionCookieHeader,
-  type ConsoleIdentity,
-} from './identity.ts'
+import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
+import { idleMsMax, sessionMsMax, sessionCookieHeader, type ConsoleIdentity } from './identity.ts'
 
-/** The only currency of this version; amounts are its millionths. */
+/** The only currency of this version. Amounts are millionths of it. */
 const currency = 'USD'
 
 export const password = z
@@ -39,11 +38,11 @@ export const session = z.object({
 
 export const getSession = defineRead({
   path: '/session',
-  minimumRole: 'stranger',
-  query: noQuery,
+  minimumRole: 'anonymous',
+  query: emptyQuery,
   response: session,
-  handle: async ({ identity: visitor, services: { store, version } }) => {
-    if (visitor.userId !== null) return toSessionResponse(visitor, version)
+  handle: async ({ identity, services: { store, version } }) => {
+    if (identity.userId !== null) return toSessionResponse(identity, version)
     const isSetUp = await store.read(hasActiveUser)
     return { state: isSetUp ? ('signedOut' as const) : ('setup' as const), currency, version }
   },
@@ -52,18 +51,18 @@ export const getSession = defineRead({
 export const signIn = defineWrite({
   method: 'POST',
   path: '/sign-in',
-  minimumRole: 'stranger',
+  minimumRole: 'anonymous',
   auditAction: 'session.signIn',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ name: z.string().max(128), password: z.string().max(256) }),
   response: session,
   prepare: async ({ body, services, request }) => {
     requireSecureTransport(request)
     return checkPassword(body, request.clientIp, services)
   },
-  handle: async ({ services, identity: visitor, prepared: user }, { tx }) => {
-    // What the cookie held before opens nothing any more: nobody can plant a session.
-    if (visitor.token !== undefined) await endSession(tx, hashToken(visitor.token))
+  handle: async ({ services, identity, prepared: user }, { tx }) => {
+    // Ends the session of the received cookie, which prevents session fixation.
+    if (identity.token !== undefined) await endSession(tx, hashToken(identity.token))
     return { ...(await createSession(tx, user, services)), target: user.userId }
   },
 })
@@ -73,15 +72,14 @@ export const signOut = defineWrite({
   path: '/sign-out',
   minimumRole: 'viewer',
   auditAction: 'session.signOut',
-  query: noQuery,
-  body: noBody,
+  query: emptyQuery,
+  body: emptyBody,
   response: session,
-  handle: async ({ identity: visitor, services: { version } }, { tx }) => {
-    if (visitor.token !== undefined) await endSession(tx, hashToken(visitor.token))
-    const answer = { state: 'signedOut' as const, currency, version }
+  handle: async ({ identity, services: { version } }, { tx }) => {
+    if (identity.token !== undefined) await endSession(tx, hashToken(identity.token))
     return {
-      response: answer,
-      target: visitor.userId ?? '',
+      response: { state: 'signedOut' as const, currency, version },
+      target: identity.userId ?? '',
       headers: sessionCookieHeader(undefined),
     }
   },
@@ -92,25 +90,25 @@ export const changePassword = defineWrite({
   path: '/password',
   minimumRole: 'viewer',
   auditAction: 'session.changePassword',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ current: z.string().max(256), next: password }),
   response: session,
-  prepare: async ({ body, identity: visitor, services, request }) => {
-    const guess = { name: visitor.name, password: body.current }
-    await checkPassword(guess, request.clientIp, services)
+  prepare: async ({ body, identity, services, request }) => {
+    const credentials = { name: identity.name, password: body.current }
+    await checkPassword(credentials, request.clientIp, services)
     return services.passwordHasher.hash(body.next)
   },
-  handle: async ({ identity: visitor, services, prepared }, { tx }) => {
-    const user = await findUser(tx, visitor.userId ?? '')
+  handle: async ({ identity, services, prepared: passwordHash }, { tx }) => {
+    const user = await findUser(tx, identity.userId ?? '')
     if (!user) throw new HttpError(401, 'Sign in first.')
-    await updateUser(tx, user.userId, { password: prepared })
-    // Whoever else has a session of this user had the old password.
+    await updateUser(tx, user.userId, { password: passwordHash })
+    // The user's other sessions were started with the old password.
     await endUserSessions(tx, user.userId)
     return { ...(await createSession(tx, user, services)), target: user.userId }
   },
 })
 
-/** A new session of a user: its cookie, and what the browser is told. */
+/** Creates a session and returns its response, its user and its cookie header. */
 export async function createSession(
   tx: Tx,
   { userId, name, role, accountId }: Pick<ConsoleUser, 'userId' | 'name' | 'role' | 'accountId'>,
@@ -126,10 +124,10 @@ export async function createSession(
     lastSeenAtMs: nowMs,
   })
   await updateUser(tx, userId, { lastSeenAtUtc: new Date(nowMs).toISOString() })
-  const by: ConsoleIdentity = { userId, name, role, accountId, token, lastSeenAtMs: nowMs }
+  const actor: ConsoleIdentity = { userId, name, role, accountId, token, lastSeenAtMs: nowMs }
   return {
-    response: toSessionResponse(by, version),
-    actor: by,
+    response: toSessionResponse(actor, version),
+    actor,
     headers: sessionCookieHeader(token),
   }
 }
@@ -138,7 +136,7 @@ function toSessionResponse({ userId, name, role, token }: ConsoleIdentity, versi
   return {
     state: 'signedIn' as const,
     user: { userId: userId ?? '', name, role },
-    csrfToken: csrfTokenOf(token ?? ''),
+    csrfToken: deriveCsrfToken(token ?? ''),
     currency,
     version,
   }

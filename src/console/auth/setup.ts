@@ -17,14 +17,18 @@ import {
 import { endUserSessions } from '../../store/console/sessions.ts'
 import { name } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
-import { defineWrite, noQuery, type ConsoleContext } from '../server/route.ts'
+import { defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { createSession, password, session } from './session.ts'
-import { hashToken, generateToken } from './identity.ts'
+import { hashToken, generateToken } from './session-token.ts'
 
 const linkLifetimeMs = 24 * 3_600_000
 
-/** Makes a link that sets a password once, within a day. @param userId whose; null: an owner's. */
+/**
+ * Creates a setup link and returns its token. The link sets a password once, within 24 hours.
+ *
+ * @param userId the user of the link; null for an owner.
+ */
 export async function createSetupLink(
   tx: Tx,
   userId: string | null,
@@ -40,27 +44,28 @@ export async function createSetupLink(
 }
 
 /**
- * The path of the link's page. What follows the # never leaves the browser, nor stands in a log.
+ * Returns the path of the setup page. The browser does not send the part after the #, so that the
+ * token appears in no log.
  *
- * @param name of somebody who was invited; an owner says one there.
+ * @param name the invited user; an owner enters a name on the page.
  */
 export function setupLinkPath(token: string, name?: string): string {
   return `/setup${name === undefined ? '' : `?name=${encodeURIComponent(name)}`}#${token}`
 }
 
-/** Sets the password that a link is for: of the first owner, of somebody invited, of a lost one. */
+/** Sets the password of a setup link: for the first owner, an invited user or a lost password. */
 export const setUp = defineWrite({
   method: 'POST',
   path: '/setup',
-  minimumRole: 'stranger',
+  minimumRole: 'anonymous',
   auditAction: 'session.setUp',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ token: z.string().max(64), name: name.optional(), password }),
   response: session,
   prepare: async ({ body, services, request }) => {
     requireSecureTransport(request)
     try {
-      await services.store.read((reading) => requireLink(reading, body.token, services))
+      await services.store.read((tx) => requireSetupLink(tx, body.token, services))
     } catch (error) {
       await services.authThrottle.recordFailure(request.clientIp)
       throw error
@@ -68,12 +73,12 @@ export const setUp = defineWrite({
     return services.passwordHasher.hash(body.password)
   },
   handle: async (call, { tx }) => {
-    const { body, services, prepared } = call
-    const { userId, tokenHash } = await requireLink(tx, body.token, services)
+    const { body, services, prepared: passwordHash } = call
+    const { userId, tokenHash } = await requireSetupLink(tx, body.token, services)
     await removeInviteLink(tx, tokenHash)
     const user =
       userId === null ? await findOrCreateOwner(tx, call) : await requireInvitedUser(tx, userId)
-    await updateUser(tx, user.userId, { password: prepared, disabledAtUtc: null })
+    await updateUser(tx, user.userId, { password: passwordHash, disabledAtUtc: null })
     await endUserSessions(tx, user.userId)
     return {
       ...(await createSession(tx, user, services)),
@@ -83,48 +88,52 @@ export const setUp = defineWrite({
   },
 })
 
-/** @throws HttpError 404 when the link is unknown, used or over; nobody learns which. */
-async function requireLink(reading: ReadTx, token: string, { clock }: ConsoleContext['services']) {
-  const found = await findInviteLink(reading, hashToken(token), clock())
-  if (found) return found
-  throw new HttpError(404, 'This link is unknown, was used, or is over. Ask for a new one.')
+/** @throws HttpError 404 when the link is invalid, used or expired, with one text for all three. */
+async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleContext['services']) {
+  const link = await findInviteLink(tx, hashToken(token), clock())
+  if (link) return link
+  throw new HttpError(404, 'This link is invalid, used or expired. Request a new one.')
 }
 
 type SetUpContext = ConsoleContext<unknown, { readonly name?: string | undefined }>
 
-/** The owner of that name, new or not: whoever can make such a link rules the machine anyway. */
+/**
+ * Returns the owner of that name. It creates the user, or makes an existing user an owner: only a
+ * person with access to the machine can create an owner link.
+ */
 async function findOrCreateOwner(
   tx: Tx,
-  { body, identity: visitor, services }: SetUpContext,
+  { body, identity, services }: SetUpContext,
 ): Promise<ConsoleUser> {
   const { name } = body
-  if (name === undefined) throw new ValidationError([{ path: 'body.name', message: 'say a name' }])
-  const known = await findUserByName(tx, name)
-  if (known) {
-    await updateUser(tx, known.userId, { role: 'owner' })
-    return { ...known, role: 'owner' }
+  if (name === undefined)
+    throw new ValidationError([{ path: 'body.name', message: 'is required for an owner' }])
+  const existing = await findUserByName(tx, name)
+  if (existing) {
+    await updateUser(tx, existing.userId, { role: 'owner' })
+    return { ...existing, role: 'owner' }
   }
   return addUserWithoutPassword(
     tx,
-    { name, role: 'owner', accountId: visitor.accountId },
+    { name, role: 'owner', accountId: identity.accountId },
     services.clock(),
   )
 }
 
 async function requireInvitedUser(tx: Tx, userId: string): Promise<ConsoleUser> {
-  const found = await findUser(tx, userId)
-  if (!found) throw new Error('a link is of nobody')
-  return found
+  const user = await findUser(tx, userId)
+  if (!user) throw new Error('the user of a setup link does not exist')
+  return user
 }
 
-/** A user without a password yet. */
+/** Adds a user who cannot sign in until a setup link sets the password. */
 export function addUserWithoutPassword(
   tx: Tx,
-  wanted: Pick<ConsoleUser, 'name' | 'role' | 'accountId'>,
+  user: Pick<ConsoleUser, 'name' | 'role' | 'accountId'>,
   nowMs: number,
 ): Promise<ConsoleUser> {
   return addUser(tx, {
-    ...wanted,
+    ...user,
     userId: newId(),
     password: null,
     createdAtUtc: new Date(nowMs).toISOString(),

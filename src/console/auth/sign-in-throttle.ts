@@ -1,81 +1,84 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 
-/** Keeps guessing of passwords slow: by account and address, and by account alone. */
+/** Slows down password guessing, per user name and address and per user name alone. */
 export type SignInThrottle = {
   /**
-   * Asked before a password is looked at; the guess counts as wrong until it is forgiven, so that
-   * guesses that come together gain nothing.
+   * Call it before the password is checked. The attempt counts as failed until `recordSuccess`, so
+   * that parallel attempts gain nothing.
    *
-   * @param isKnownPlace whether somebody has signed in to the account from the address lately.
+   * @param isKnownAddress whether the user has recently been active from the address.
    * @throws HttpError 429 with Retry-After.
    */
-  readonly checkAllowed: (guess: SignInAttempt, isKnownPlace: boolean) => void
-  /** The password was right. */
-  readonly recordSuccess: (guess: SignInAttempt) => void
+  readonly checkAllowed: (attempt: SignInAttempt, isKnownAddress: boolean) => void
+  /** Clears the counts: the password was correct. */
+  readonly recordSuccess: (attempt: SignInAttempt) => void
 }
 
-/** `nameKey` is what was typed, whether or not there is such an account. */
+/** `nameKey` is the typed name; a user with this name need not exist. */
 export type SignInAttempt = { readonly nameKey: string; readonly clientIp: string }
 
-/** Wrong guesses that are free, per account and address, and per account from wherever. */
+/** Failed attempts without a wait, per name and address, and per name from all addresses. */
 const freeAttempts = 5
 const freeAttemptsAnyAddress = 50
 
-/** Beyond them each doubles the wait, up to a quarter of an hour: nobody is locked out for ever. */
+/** Each further attempt doubles the wait, up to 15 minutes: no user is locked out permanently. */
 const waitMsMax = 15 * 60_000
 const waitMsMin = 1000
 
-/** A count is forgotten when nobody guessed for so long. */
+/** A count is deleted after this time without a failed attempt. */
 const resetMs = 3_600_000
 const countsMax = 100_000
 
 type FailedSignIns = {
-  readonly wrong: number
+  readonly count: number
   readonly allowedAtMs: number
   readonly lastMs: number
 }
 
 /**
- * Five wrong passwords of an account from one address, and each further one doubles the wait. Many
- * addresses together slow an account down as well, but not for addresses that the account was used
- * from: whoever guesses cannot keep its owner out.
+ * After five failed attempts for a name from one address, each further one doubles the wait. Failed
+ * attempts from many addresses slow down the name as well, except at addresses from which the user
+ * was recently active: guessing cannot lock out the owner of the name.
  */
 export function createSignInThrottle(clock: Clock): SignInThrottle {
-  const counts = new Map<string, FailedSignIns>()
+  const failures = new Map<string, FailedSignIns>()
 
   return {
-    checkAllowed: ({ nameKey, clientIp }, isKnownPlace) => {
+    checkAllowed: ({ nameKey, clientIp }, isKnownAddress) => {
       const nowMs = clock()
-      const here = `${clientIp} ${nameKey}`
-      const anywhere = `* ${nameKey}`
-      const waitMs = Math.max(waitOf(here, nowMs), isKnownPlace ? 0 : waitOf(anywhere, nowMs))
+      const addressKey = `${clientIp} ${nameKey}`
+      const anyAddressKey = `* ${nameKey}`
+      const waitMs = Math.max(
+        remainingMs(addressKey, nowMs),
+        isKnownAddress ? 0 : remainingMs(anyAddressKey, nowMs),
+      )
       if (waitMs > 0) {
         const retryAfter = String(Math.ceil(waitMs / 1000))
-        const wait = { 'retry-after': retryAfter }
-        throw new HttpError(429, `Too many tries; try again in ${retryAfter} s.`, { headers: wait })
+        const headers = { 'retry-after': retryAfter }
+        throw new HttpError(429, `Too many attempts. Try again in ${retryAfter} s.`, { headers })
       }
-      countWrong(here, freeAttempts, nowMs)
-      countWrong(anywhere, freeAttemptsAnyAddress, nowMs)
+      countFailure(addressKey, freeAttempts, nowMs)
+      countFailure(anyAddressKey, freeAttemptsAnyAddress, nowMs)
     },
     recordSuccess: ({ nameKey, clientIp }) => {
-      counts.delete(`${clientIp} ${nameKey}`)
-      counts.delete(`* ${nameKey}`)
+      failures.delete(`${clientIp} ${nameKey}`)
+      failures.delete(`* ${nameKey}`)
     },
   }
 
-  function waitOf(key: string, nowMs: number): number {
-    return Math.max(0, (counts.get(key)?.allowedAtMs ?? 0) - nowMs)
+  function remainingMs(key: string, nowMs: number): number {
+    return Math.max(0, (failures.get(key)?.allowedAtMs ?? 0) - nowMs)
   }
 
-  function countWrong(key: string, free: number, nowMs: number): void {
-    const before = counts.get(key)
-    const isForgotten = !before || nowMs - before.lastMs > resetMs
-    const wrong = isForgotten ? 1 : before.wrong + 1
-    const waitMs = wrong < free ? 0 : Math.min(waitMsMax, waitMsMin * 2 ** (wrong - free))
-    counts.delete(key)
-    const [oldest] = counts.keys()
-    if (counts.size >= countsMax && oldest !== undefined) counts.delete(oldest)
-    counts.set(key, { wrong, allowedAtMs: nowMs + waitMs, lastMs: nowMs })
+  function countFailure(key: string, freeCount: number, nowMs: number): void {
+    const previous = failures.get(key)
+    const isExpired = !previous || nowMs - previous.lastMs > resetMs
+    const count = isExpired ? 1 : previous.count + 1
+    const waitMs = count < freeCount ? 0 : Math.min(waitMsMax, waitMsMin * 2 ** (count - freeCount))
+    failures.delete(key)
+    const [oldest] = failures.keys()
+    if (failures.size >= countsMax && oldest !== undefined) failures.delete(oldest)
+    failures.set(key, { count, allowedAtMs: nowMs + waitMs, lastMs: nowMs })
   }
 }

@@ -2,16 +2,14 @@ import { z } from 'zod'
 import { findGallerySize } from '../../store/gallery/galleries.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import { count } from '../server/schemas.ts'
-import { defineRead, noQuery } from '../server/route.ts'
+import { defineRead, emptyQuery } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
-type ProjectGalleryMode = ProjectSummary['galleryMode']
-
-/** What a project would see if its gallery mode were switched, before anybody switches it. */
+/** Returns what changes for a project if its gallery mode is switched. */
 export const previewGalleryMode = defineRead({
   path: '/projects/:projectId/gallery-mode-preview',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({
     from: z.string(),
     to: z.string(),
@@ -20,26 +18,26 @@ export const previewGalleryMode = defineRead({
     subjectsSeenThen: count,
   }),
   handle: async (call) =>
-    call.services.store.read(async (reading) => {
-      const facts = await requireProject(reading, call)
-      const to = facts.galleryMode === 'isolated' ? 'shared' : 'isolated'
-      const then = to === 'shared' ? facts.accountId : facts.projectId
+    call.services.store.read(async (tx) => {
+      const project = await requireProject(tx, call)
+      const to = project.galleryMode === 'isolated' ? 'shared' : 'isolated'
+      const galleryIdThen = to === 'shared' ? project.accountId : project.projectId
       return {
-        from: facts.galleryMode,
+        from: project.galleryMode,
         to,
-        statement: galleryModeStatement(facts, to),
-        subjectsSeenNow: facts.subjectCount,
-        subjectsSeenThen: (await findGallerySize(reading, then)).subjectCount,
+        statement: galleryModeStatement(project, to),
+        subjectsSeenNow: project.subjectCount,
+        subjectsSeenThen: (await findGallerySize(tx, galleryIdThen)).subjectCount,
       }
     }),
 })
 
-/** What the switch means, in words that whoever switches has to repeat. */
+/** Returns the effect of the switch in words. The request that switches the mode must repeat them. */
 export function galleryModeStatement(
   { name }: Pick<ProjectSummary, 'name'>,
-  to: ProjectGalleryMode,
+  to: ProjectSummary['galleryMode'],
 ): string {
   return to === 'shared'
-    ? `From now on ${name} searches, lists and deletes in the gallery that all shared projects of the account see, and they see whom it enrolls. Its own gallery is kept, out of its sight, until it is isolated again.`
-    : `From now on ${name} searches, lists and deletes in its own gallery alone. Whom it enrolled in the shared gallery stays there, out of its sight, and the other shared projects still see them.`
+    ? `After the switch, ${name} searches, lists and deletes in the gallery of all shared projects of the account, and these projects see the subjects it enrolls. Its own gallery is kept but hidden until the project is isolated again.`
+    : `After the switch, ${name} searches, lists and deletes only in its own gallery. Subjects it enrolled in the shared gallery stay there: hidden from ${name}, visible to the other shared projects.`
 }

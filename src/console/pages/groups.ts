@@ -5,22 +5,22 @@ import type { ReadTx } from '../../store/tx.ts'
 import { count } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
 import { defineList, declareList } from '../server/list.ts'
-import { defineRead, defineWrite, noQuery, type ConsoleContext } from '../server/route.ts'
+import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
-const group = z.object({ name: z.string(), subjectCount: count })
+const groupItem = z.object({ name: z.string(), subjectCount: count })
 
 const groupList = declareList({
   path: '/projects/:projectId/groups',
   minimumRole: 'viewer',
   filter: z.strictObject({ q: z.string().min(1).max(64).optional() }),
-  item: group,
+  item: groupItem,
   position: z.string(),
   find: async (call, { after, limit }) =>
-    call.services.store.read(async (reading) => {
-      const { galleryId } = await requireProject(reading, call)
-      const part = { text: call.query.q, after, limit }
-      return (await listGroups(reading, galleryId, part)).map((item) => ({
+    call.services.store.read(async (tx) => {
+      const { galleryId } = await requireProject(tx, call)
+      const filter = { text: call.query.q, after, limit }
+      return (await listGroups(tx, galleryId, filter)).map((item) => ({
         item,
         position: item.name,
       }))
@@ -29,26 +29,29 @@ const groupList = declareList({
 
 export const listAllGroups = defineList(groupList)
 
-/** How many subjects would go with a group. */
+/** Returns the number of subjects that deleting a group would delete. */
 export const countGroup = defineRead({
   path: '/projects/:projectId/groups/:name',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({ group: z.string(), count }),
   handle: async (call) =>
-    call.services.store.read(async (reading) => {
-      const { name, subjectCount } = await requireGroup(reading, call)
+    call.services.store.read(async (tx) => {
+      const { name, subjectCount } = await requireGroup(tx, call)
       return { group: name, count: subjectCount }
     }),
 })
 
-/** Deletes every subject of a group. It takes many transactions: the audit says so before the first. */
+/**
+ * Deletes every subject of a group, in many transactions. The audit entry is committed before the
+ * first of them.
+ */
 export const removeGroup = defineWrite({
   method: 'DELETE',
   path: '/projects/:projectId/groups/:name',
   minimumRole: 'admin',
   auditAction: 'group.delete',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: z.object({ group: z.string(), deletedCount: count }),
   handle: async (call, { tx }) => {
@@ -56,23 +59,23 @@ export const removeGroup = defineWrite({
     const { name, subjectCount } = await requireGroup(tx, call)
     const { projectId, galleryId } = await requireProject(tx, call)
     if (call.body.confirm !== name)
-      throw new ValidationError([{ path: 'body.confirm', message: 'repeat the name of the group' }])
-    const answer = { group: name, deletedCount: subjectCount }
+      throw new ValidationError([{ path: 'body.confirm', message: 'must repeat the group name' }])
+    const response = { group: name, deletedCount: subjectCount }
     return {
-      response: answer,
+      response,
       target: name,
       detail: { projectId, subjectCount },
       afterCommit: async () => {
-        answer.deletedCount = (await gallery.removeGroup(galleryId, name)).length
+        response.deletedCount = (await gallery.removeGroup(galleryId, name)).length
       },
     }
   },
 })
 
-async function requireGroup(reading: ReadTx, call: ConsoleContext) {
-  const { galleryId } = await requireProject(reading, call)
+async function requireGroup(tx: ReadTx, call: ConsoleContext) {
+  const { galleryId } = await requireProject(tx, call)
   const { name = '' } = call.pathParameters
-  const found = (await listGroups(reading, galleryId, { name }))[0]
-  if (!found) throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no such group.')
-  return found
+  const [group] = await listGroups(tx, galleryId, { name })
+  if (!group) throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no group with this name.')
+  return group
 }

@@ -6,7 +6,7 @@ import { createKey, revokeKey } from '../../store/tenancy/keys.ts'
 import { id, utcTime, name } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
 import { defineList, declareList } from '../server/list.ts'
-import { defineRead, defineWrite, noQuery } from '../server/route.ts'
+import { defineRead, defineWrite, emptyQuery } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const key = z.object({
@@ -33,12 +33,12 @@ const keyList = declareList({
   }),
   item: key,
   position: z.tuple([z.string(), z.string()]),
-  find: async ({ query, identity: visitor, services: { store, clock } }, { after, limit }) => {
-    const place = after && { createdAtUtc: after[0], keyId: after[1] }
+  find: async ({ query, identity, services: { store, clock } }, { after, limit }) => {
+    const position = after && { createdAtUtc: after[0], keyId: after[1] }
     const now = new Date(clock())
-    const filter = { ...query, accountId: visitor.accountId, now, after: place, limit }
-    const found = await store.read((reading) => findKeys(reading, filter))
-    return found.map((item) => ({
+    const filter = { ...query, accountId: identity.accountId, now, after: position, limit }
+    const keys = await store.read((tx) => findKeys(tx, filter))
+    return keys.map((item) => ({
       item: { ...item, permissions: [...item.permissions] },
       position: [item.createdAtUtc, item.keyId] as const,
     }))
@@ -50,43 +50,45 @@ export const listKeys = defineList(keyList)
 export const listPermissions = defineRead({
   path: '/permissions',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.array(z.object({ permission: z.string(), summary: z.string() })),
   handle: async () => [...allPermissions],
 })
 
-const permission = z.enum(allPermissions.map((known) => known.permission))
+const permission = z.enum(allPermissions.map(({ permission }) => permission))
 
 export const addKey = defineWrite({
   method: 'POST',
   path: '/keys',
   minimumRole: 'admin',
-  auditAction: 'key.mint',
-  query: noQuery,
+  auditAction: 'key.create',
+  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
     name,
     permissions: z.array(permission).min(1),
     expiresAtUtc: utcTime.nullable().optional(),
   }),
-  response: key.extend({ key: z.string().meta({ description: 'The only time it is shown.' }) }),
-  handle: async ({ body, identity: visitor, services }, { db, tx }) => {
-    const { accountId } = visitor
+  response: key.extend({
+    key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
+  }),
+  handle: async ({ body, identity, services }, { db, tx }) => {
+    const { accountId } = identity
     const now = new Date(services.clock())
     const { projectId } = await requireProject(tx, {
       pathParameters: { projectId: body.projectId },
-      identity: visitor,
+      identity,
     })
     if (body.expiresAtUtc && body.expiresAtUtc <= now)
       throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
     const expiresAtUtc = body.expiresAtUtc?.toISOString() ?? null
     const permissions = [...new Set(body.permissions)]
-    const wanted = { projectId, name: body.name, permissions, expiresAtUtc }
-    const minted = await createKey(db, wanted, now)
-    const made = await findKey(tx, { accountId, keyId: minted.keyId, now })
-    if (!made) throw new Error('a key was made and is not there')
-    const answer = { ...made, permissions, key: minted.key }
-    return { response: answer, target: minted.keyId, detail: wanted }
+    const settings = { projectId, name: body.name, permissions, expiresAtUtc }
+    const created = await createKey(db, settings, now)
+    const row = await findKey(tx, { accountId, keyId: created.keyId, now })
+    if (!row) throw new Error('a new key is missing in its own transaction')
+    const response = { ...row, permissions, key: created.key }
+    return { response, target: created.keyId, detail: settings }
   },
 })
 
@@ -95,20 +97,22 @@ export const revokeKeyById = defineWrite({
   path: '/keys/:keyId/revoke',
   minimumRole: 'admin',
   auditAction: 'key.revoke',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: key,
-  handle: async ({ body, pathParameters: parts, identity: visitor, services }, { db, tx }) => {
+  handle: async ({ body, pathParameters, identity, services }, { db, tx }) => {
     const now = new Date(services.clock())
-    const wanted = { accountId: visitor.accountId, keyId: parts['keyId'] ?? '', now }
-    const before = await findKey(tx, wanted)
-    if (!before) throw new HttpError(404, 'There is no such key.')
+    const query = { accountId: identity.accountId, keyId: pathParameters['keyId'] ?? '', now }
+    const before = await findKey(tx, query)
+    if (!before) throw new HttpError(404, 'The account has no key with this id.')
     if (![before.name, before.last4].includes(body.confirm))
-      throw new ValidationError([{ path: 'body.confirm', message: 'repeat the name of the key' }])
+      throw new ValidationError([
+        { path: 'body.confirm', message: 'must repeat the key name or its last 4 characters' },
+      ])
     await revokeKey(db, before.keyId, now)
-    const after = (await findKey(tx, wanted)) ?? before
+    const after = (await findKey(tx, query)) ?? before
     const { name, last4, projectId } = after
-    const answer = { ...after, permissions: [...after.permissions] }
-    return { response: answer, target: before.keyId, detail: { name, last4, projectId } }
+    const response = { ...after, permissions: [...after.permissions] }
+    return { response, target: before.keyId, detail: { name, last4, projectId } }
   },
 })

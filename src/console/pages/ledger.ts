@@ -3,7 +3,7 @@ import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { findTransfers, type LedgerTransfer } from '../../store/billing/ledger-transfers.ts'
 import { count, id, micros, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
-import { defineRead, noQuery } from '../server/route.ts'
+import { defineRead, emptyQuery } from '../server/route.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
 
@@ -20,7 +20,7 @@ export const transfer = z.object({
   callId: z.int().nullable(),
   postings: z
     .array(z.object({ ledger: z.string(), amountMicros: micros }))
-    .meta({ description: 'The two sides; they sum to 0.' }),
+    .meta({ description: 'Both sides of the transfer; they sum to 0.' }),
 })
 
 const ledgerList = declareList({
@@ -29,18 +29,18 @@ const ledgerList = declareList({
   filter: z.strictObject({ projectId: id.optional(), kind: kind.optional(), ...timeRange }),
   item: transfer,
   position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity: visitor, services: { store } }, { after, limit }) => {
-    const { accountId } = visitor
+  find: async ({ query, identity, services: { store } }, { after, limit }) => {
+    const { accountId } = identity
     const { projectId, kind, fromUtc, toUtc } = query
     const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-    const place = after && { atMs: after[0], transferId: after[1] }
-    const filter = { accountId, projectId, kind, ...times, after: place, limit }
-    return store.read(async (reading) => {
-      const projects = await findProjectSummaries(reading, accountId)
+    const position = after && { atMs: after[0], transferId: after[1] }
+    const filter = { accountId, projectId, kind, ...times, after: position, limit }
+    return store.read(async (tx) => {
+      const projects = await findProjectSummaries(tx, accountId)
       const names = new Map(projects.map((project) => [project.projectId, project.name]))
-      return (await findTransfers(reading, filter)).map((found) => ({
-        item: toTransferResponse(found, names.get(found.projectId ?? '')),
-        position: [found.atMs, found.transferId] as const,
+      return (await findTransfers(tx, filter)).map((row) => ({
+        item: toTransferResponse(row, names.get(row.projectId ?? '')),
+        position: [row.atMs, row.transferId] as const,
       }))
     })
   },
@@ -49,7 +49,7 @@ const ledgerList = declareList({
 export const listLedger = defineList(ledgerList)
 export const ledgerCsv = defineCsv(ledgerList)
 
-/** A transfer with both its sides. */
+/** Returns a transfer with its two postings. */
 export function toTransferResponse(
   { atMs, amountMicros, ...row }: LedgerTransfer,
   projectName: string | undefined,
@@ -70,7 +70,7 @@ export function toTransferResponse(
 export const verifyLedger = defineRead({
   path: '/money/verify',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
@@ -83,7 +83,7 @@ export const verifyLedger = defineRead({
 
 const dayMs = 86_400_000
 
-/** The log against the ledger; without a range, of the last 30 days. */
+/** Compares the request log with the ledger; without a range, for the last 30 days. */
 export const reconcileLedger = defineRead({
   path: '/money/reconcile',
   minimumRole: 'viewer',
@@ -95,12 +95,12 @@ export const reconcileLedger = defineRead({
     charges: count,
     ok: z.boolean(),
   }),
-  handle: async ({ query, identity: visitor, services: { auditor, clock } }) => {
+  handle: async ({ query, identity, services: { auditor, clock } }) => {
     const toMs = query.toUtc?.getTime() ?? clock() + 1
     const fromMs = query.fromUtc?.getTime() ?? toMs - 30 * dayMs
-    const { accountId } = visitor
-    const found = await auditor.reconcile({ accountId, fromMs, toMs })
-    const { logMicros, ledgerMicros, billedCalls, charges } = found
+    const { accountId } = identity
+    const totals = await auditor.reconcile({ accountId, fromMs, toMs })
+    const { logMicros, ledgerMicros, billedCalls, charges } = totals
     return {
       logMicros: String(logMicros),
       ledgerMicros: String(ledgerMicros),

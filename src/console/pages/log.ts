@@ -9,7 +9,7 @@ import type { ReadTx } from '../../store/tx.ts'
 import { id, micros, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
 import { transfer, toTransferResponse } from './ledger.ts'
-import { defineRead, noQuery } from '../server/route.ts'
+import { defineRead, emptyQuery } from '../server/route.ts'
 
 const logEntry = z.object({
   callId: z.int(),
@@ -41,16 +41,16 @@ const callLog = declareList({
   }),
   item: logEntry,
   position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity: visitor, services: { store } }, { after, limit }) => {
-    const { accountId } = visitor
-    const { fromUtc, toUtc, ...names } = query
+  find: async ({ query, identity, services: { store } }, { after, limit }) => {
+    const { accountId } = identity
+    const { fromUtc, toUtc, ...filter } = query
     const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-    const place = after && { atMs: after[0], callId: after[1] }
-    return store.read(async (reading) => {
-      const calls = await readCalls(reading, { ...names, ...times, accountId, after: place, limit })
-      const show = await createLogFormatter(reading, accountId)
+    const position = after && { atMs: after[0], callId: after[1] }
+    return store.read(async (tx) => {
+      const calls = await readCalls(tx, { ...filter, ...times, accountId, after: position, limit })
+      const formatCall = await createLogFormatter(tx, accountId)
       return calls.map((call) => ({
-        item: show(call),
+        item: formatCall(call),
         position: [call.atMs, call.callId] as const,
       }))
     })
@@ -60,44 +60,39 @@ const callLog = declareList({
 export const listLog = defineList(callLog)
 export const logCsv = defineCsv(callLog)
 
-/** One call and what it moved. Never what was sent or answered. */
+/** One call with its charge. The content of request and response is never included. */
 export const getCall = defineRead({
   path: '/log/:callId',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: logEntry.extend({
     transfer: transfer.optional(),
     attempt: z
       .object({ state: z.string(), startedAtUtc: z.string(), answerKept: z.boolean() })
       .optional(),
   }),
-  handle: async ({ pathParameters: parts, identity: visitor, services: { store } }) =>
-    store.read(async (reading) => {
-      const { accountId } = visitor
-      const call = await findCall(reading, Number(parts['callId']))
-      const isOwn =
-        call && (await findProjectSummaries(reading, accountId, call.projectId)).length > 0
-      if (!isOwn) throw new HttpError(404, 'There is no such call in the log.')
-      const moved =
-        call.transferId === null ? undefined : await findTransfer(reading, call.transferId)
-      const attempt = await findAttemptStatus(reading, call)
-      const show = await createLogFormatter(reading, accountId)
+  handle: async ({ pathParameters, identity, services: { store } }) =>
+    store.read(async (tx) => {
+      const { accountId } = identity
+      const call = await findCall(tx, Number(pathParameters['callId']))
+      const isOwn = call && (await findProjectSummaries(tx, accountId, call.projectId)).length > 0
+      if (!isOwn) throw new HttpError(404, 'The request log has no call with this id.')
+      const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
+      const attempt = await findAttemptStatus(tx, call)
+      const formatCall = await createLogFormatter(tx, accountId)
       return {
-        ...show(call),
-        ...(moved && { transfer: toTransferResponse(moved, show(call).projectName) }),
+        ...formatCall(call),
+        ...(charge && { transfer: toTransferResponse(charge, formatCall(call).projectName) }),
         ...(attempt && { attempt }),
       }
     }),
 })
 
-/** Shows rows with the names of their keys and projects. */
-async function createLogFormatter(reading: ReadTx, accountId: string) {
-  const keys = await keyNames(reading, accountId)
+/** Returns a function that adds the names of key and project to a row of the log. */
+async function createLogFormatter(tx: ReadTx, accountId: string) {
+  const keys = await keyNames(tx, accountId)
   const projects = new Map(
-    (await findProjectSummaries(reading, accountId)).map(({ projectId, name }) => [
-      projectId,
-      name,
-    ]),
+    (await findProjectSummaries(tx, accountId)).map(({ projectId, name }) => [projectId, name]),
   )
   return (call: LoggedCall) => ({
     callId: call.callId,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countAccountTemplates } from '../../store/gallery/template-counts.ts'
 import { count } from '../server/schemas.ts'
-import { defineRead, noQuery } from '../server/route.ts'
+import { defineRead, emptyQuery } from '../server/route.ts'
 
 const model = z.object({
   role: z.string(),
@@ -15,11 +15,11 @@ const model = z.object({
   builtIn: z.boolean(),
 })
 
-/** The networks that look, and what the scores of the recognizer mean. */
+/** Returns the networks and the calibration of the active recognizer. */
 export const getModels = defineRead({
   path: '/models',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({
     active: z.array(model),
     installed: z.array(model),
@@ -36,14 +36,15 @@ export const getModels = defineRead({
         }),
       ),
     }),
-    comparable: z
-      .array(z.object({ modelId: z.string(), faces: count }))
-      .meta({ description: 'Faces by the model of their templates; only its own compare.' }),
+    comparable: z.array(z.object({ modelId: z.string(), faces: count })).meta({
+      description:
+        'Faces by the model of their templates. Only templates of one model can be compared.',
+    }),
   }),
-  handle: async ({ identity: visitor, services: { store, readModels: models, similarityAt } }) => {
-    const { active, installed, calibration } = await models()
-    const { accountId } = visitor
-    const counted = await store.read((reading) => countAccountTemplates(reading, accountId))
+  handle: async ({ identity, services: { store, readModels, similarityAt } }) => {
+    const { active, installed, calibration } = await readModels()
+    const { accountId } = identity
+    const templateCounts = await store.read((tx) => countAccountTemplates(tx, accountId))
     const { modelId, set, measuredOn } = calibration
     const points = calibration.points.map((point) => ({
       ...point,
@@ -53,7 +54,7 @@ export const getModels = defineRead({
       active: [...active],
       installed: [...installed],
       calibration: { modelId, set, measuredOn, points },
-      comparable: [...counted],
+      comparable: [...templateCounts],
     }
   },
 })

@@ -9,14 +9,14 @@ import { listPrices, removePrice, setPrice } from '../../store/billing/prices.ts
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { walletLedger } from '../../store/tenancy/projects.ts'
 import { id, micros } from '../server/schemas.ts'
-import { defineRead, defineWrite, noQuery } from '../server/route.ts'
+import { defineRead, defineWrite, emptyQuery } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const price = z.object({
   action: z.string(),
   unitMicros: micros,
   isDefault: z.boolean(),
-  units: z.int().meta({ description: 'Price units of one ok call with one image.' }),
+  units: z.int().meta({ description: 'Units charged for one successful call with one image.' }),
 })
 
 const balance = z.object({ walletMicros: micros, budgetMicros: micros.optional() })
@@ -24,7 +24,7 @@ const balance = z.object({ walletMicros: micros, budgetMicros: micros.optional()
 export const getMoney = defineRead({
   path: '/money',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({
     walletMicros: micros,
     currency: z.string(),
@@ -40,19 +40,19 @@ export const getMoney = defineRead({
     ),
     prices: z.array(price),
   }),
-  handle: async ({ identity: visitor, services: { store, defaults } }) => {
-    const { accountId } = visitor
-    const projects = await store.read((reading) => findProjectSummaries(reading, accountId))
+  handle: async ({ identity, services: { store, defaults } }) => {
+    const { accountId } = identity
+    const projects = await store.read((tx) => findProjectSummaries(tx, accountId))
     return {
       walletMicros: String(await readWalletMicros(store.db, accountId)),
       currency: 'USD',
-      projects: projects.map(({ projectId, name, balanceMicros, reservedMicros, ...facts }) => ({
+      projects: projects.map(({ projectId, name, balanceMicros, reservedMicros, ...project }) => ({
         projectId,
         name,
         balanceMicros: String(balanceMicros),
         reservedMicros: String(reservedMicros),
-        allocatedMicros: String(facts.allocatedMicros),
-        spentMicros: String(facts.allocatedMicros - balanceMicros),
+        allocatedMicros: String(project.allocatedMicros),
+        spentMicros: String(project.allocatedMicros - balanceMicros),
       })),
       prices: await readPrices(store.db, accountId, defaults.unitMicros),
     }
@@ -65,17 +65,19 @@ async function readWalletMicros(db: Database, accountId: string): Promise<bigint
 }
 
 async function readPrices(db: Database, accountId: string, unitMicros: bigint) {
-  const own = new Map((await listPrices(db, accountId)).map((row) => [row.action, row.unitMicros]))
+  const customPrices = new Map(
+    (await listPrices(db, accountId)).map((row) => [row.action, row.unitMicros]),
+  )
   return allActions.map(({ name, price: units }) => ({
     action: name,
-    unitMicros: String(own.get(name) ?? unitMicros),
-    isDefault: !own.has(name),
+    unitMicros: String(customPrices.get(name) ?? unitMicros),
+    isDefault: !customPrices.has(name),
     units: units(1),
   }))
 }
 
 const amount = micros.transform(BigInt).refine((value) => value !== 0n && value <= microsMax, {
-  error: 'must be another amount',
+  error: `must not be 0 and must be at most ${microsMax} millionths`,
 })
 
 export const topUpWallet = defineWrite({
@@ -83,16 +85,16 @@ export const topUpWallet = defineWrite({
   path: '/money/top-up',
   minimumRole: 'admin',
   auditAction: 'money.topUp',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ amountMicros: amount, note: z.string().max(256).optional() }),
   response: balance,
-  handle: async ({ body, identity: visitor, services }, { db, tx }) => {
-    const { accountId } = visitor
+  handle: async ({ body, identity, services }, { db, tx }) => {
+    const { accountId } = identity
     const { amountMicros, note } = body
     const transferId = await topUp(tx, accountId, amountMicros, services.clock())
-    const answer = { walletMicros: String(await readWalletMicros(db, accountId)) }
+    const response = { walletMicros: String(await readWalletMicros(db, accountId)) }
     const detail = { transferId, amountMicros: String(amountMicros), ...(note && { note }) }
-    return { response: answer, target: walletLedger(accountId), detail }
+    return { response, target: walletLedger(accountId), detail }
   },
 })
 
@@ -101,27 +103,27 @@ export const allocateBudget = defineWrite({
   path: '/money/allocate',
   minimumRole: 'admin',
   auditAction: 'money.allocate',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
-    amountMicros: amount.meta({ description: 'Negative: back to the wallet.' }),
+    amountMicros: amount.meta({ description: 'A negative amount returns money to the wallet.' }),
   }),
   response: balance,
-  handle: async ({ body, identity: visitor, services }, { db, tx }) => {
-    const { accountId } = visitor
-    const parts = { projectId: body.projectId }
-    const { projectId } = await requireProject(tx, { pathParameters: parts, identity: visitor })
+  handle: async ({ body, identity, services }, { db, tx }) => {
+    const { accountId } = identity
+    const pathParameters = { projectId: body.projectId }
+    const { projectId } = await requireProject(tx, { pathParameters, identity })
     const transferId = await allocate(
       tx,
       { accountId, projectId },
       body.amountMicros,
       services.clock(),
     )
-    const { balanceMicros } = await requireProject(tx, { pathParameters: parts, identity: visitor })
-    const wallet = String(await readWalletMicros(db, accountId))
+    const { balanceMicros } = await requireProject(tx, { pathParameters, identity })
+    const walletMicros = String(await readWalletMicros(db, accountId))
     const detail = { transferId, amountMicros: String(body.amountMicros) }
-    const answer = { walletMicros: wallet, budgetMicros: String(balanceMicros) }
-    return { response: answer, target: projectId, detail }
+    const response = { walletMicros, budgetMicros: String(balanceMicros) }
+    return { response, target: projectId, detail }
   },
 })
 
@@ -129,26 +131,26 @@ export const setUnitPrice = defineWrite({
   method: 'PUT',
   path: '/money/prices/:action',
   minimumRole: 'owner',
-  auditAction: 'money.price',
-  query: noQuery,
+  auditAction: 'money.setPrice',
+  query: emptyQuery,
   body: z.strictObject({
     unitMicros: z
       .string()
       .regex(/^\d{1,15}$/u, 'must be a whole number of millionths')
       .nullable()
-      .meta({ description: 'null: the price that holds for all.' }),
+      .meta({ description: 'null restores the default price of the service.' }),
   }),
   response: price,
-  handle: async ({ body, pathParameters: parts, identity: visitor, services }, { db }) => {
-    const { accountId } = visitor
+  handle: async ({ body, pathParameters, identity, services }, { db }) => {
+    const { accountId } = identity
     const { unitMicros } = body
-    const action = allActions.find(({ name }) => name === parts['action'])
-    if (!action) throw new HttpError(404, 'There is no such action.')
+    const action = allActions.find(({ name }) => name === pathParameters['action'])
+    if (!action) throw new HttpError(404, 'The API has no action with this name.')
     if (unitMicros === null) await removePrice(db, accountId, action.name)
     else await setPrice(db, accountId, { action: action.name, unitMicros: BigInt(unitMicros) })
     const prices = await readPrices(db, accountId, services.defaults.unitMicros)
-    const answer = prices.find((found) => found.action === action.name)
-    if (!answer) throw new Error('the price list lacks an action')
-    return { response: answer, target: action.name, detail: { unitMicros } }
+    const response = prices.find((row) => row.action === action.name)
+    if (!response) throw new Error('an action is missing in the price list')
+    return { response, target: action.name, detail: { unitMicros } }
   },
 })

@@ -11,16 +11,16 @@ import { createPlaygroundKey, findPlaygroundKey } from '../../store/tenancy/key-
 import { listPrices } from '../../store/billing/prices.ts'
 import type { KeyIdentity } from '../../store/tenancy/keys.ts'
 import { id, micros } from '../server/schemas.ts'
-import { defineRead, defineWrite, noQuery, type ConsoleContext } from '../server/route.ts'
+import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** Every action with all that a form and a documentation of it need. */
+/** Returns every action with its schemas, prices, errors and example, for forms and documentation. */
 export const listActions = defineRead({
   path: '/actions',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.array(
     z.object({
       name: z.string(),
@@ -34,16 +34,16 @@ export const listActions = defineRead({
       imagesMax: z.int(),
     }),
   ),
-  handle: async ({ identity: visitor, services: { store, defaults } }) => {
-    const prices = await listPrices(store.db, visitor.accountId)
+  handle: async ({ identity, services: { store, defaults } }) => {
+    const prices = await listPrices(store.db, identity.accountId)
     return allActions.map(({ name, summary, price, params, value, errors, example }) => {
-      const own = prices.find(({ action }) => action === name)
+      const customPrice = prices.find(({ action }) => action === name)
       return {
         name,
         summary,
         price: {
           unitsPerCall: price(1),
-          unitMicros: String(own?.unitMicros ?? defaults.unitMicros),
+          unitMicros: String(customPrice?.unitMicros ?? defaults.unitMicros),
         },
         paramsSchema: toJsonSchema(params, 'input'),
         valueSchema: toJsonSchema(value, 'output'),
@@ -55,7 +55,7 @@ export const listActions = defineRead({
   },
 })
 
-/** How many images an action looks at. Those for one image take more, and ignore them. */
+/** Returns how many images an action uses. Actions for one image accept more and ignore them. */
 function imageLimits(params: z.ZodType) {
   const field: unknown = params instanceof z.ZodObject ? params.shape['images'] : undefined
   if (field === undefined) return { imagesMin: 0, imagesMax: 0 }
@@ -66,7 +66,7 @@ function imageLimits(params: z.ZodType) {
 export const listErrors = defineRead({
   path: '/errors',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.array(
     z.object({ code: z.string(), message: z.string(), remedy: z.string(), http: z.int() }),
   ),
@@ -76,13 +76,16 @@ export const listErrors = defineRead({
     }),
 })
 
-/** A call like any other, through the same gate: billed, limited and logged under a key of its own. */
+/**
+ * Runs a call through the same gate as any other call: it is billed, rate limited and logged. Each
+ * project has a separate, hidden key for it.
+ */
 export const runPlaygroundCall = defineWrite({
   method: 'POST',
   path: '/playground',
   minimumRole: 'admin',
   auditAction: 'playground.call',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({
     projectId: id,
     call: z.looseObject({ action: z.string().max(128), requestId: z.string().optional() }),
@@ -97,45 +100,45 @@ export const runPlaygroundCall = defineWrite({
     const { body, services, request } = call
     const requestId = isUuid(body.call.requestId) ? body.call.requestId : newId()
     const caller = await findOrCreatePlaygroundKey(call)
-    const asked = toExecuteRequest(request, { requestId, ...body.call })
+    const executeRequest = toExecuteRequest(request, { requestId, ...body.call })
     const startMs = performance.now()
-    const { status, body: envelope } = await services.execute(caller, asked)
+    const { status, body: envelope } = await services.execute(caller, executeRequest)
     const measuredMs = performance.now() - startMs
     const filter = { keyId: caller.keyId, requestId, limit: 1 }
-    const [row] = await services.store.read((reading) => readCalls(reading, filter))
+    const [row] = await services.store.read((tx) => readCalls(tx, filter))
     const { latencyMs = measuredMs, costMicros = 0n } = row ?? {}
     return { envelope, status, latencyMs, costMicros: String(costMicros), requestId }
   },
-  handle: async ({ body, prepared: { requestId, ...answer } }) => {
+  handle: async ({ body, prepared: { requestId, ...response } }) => {
     const { action } = body.call
-    return { response: answer, target: requestId, detail: { projectId: body.projectId, action } }
+    return { response, target: requestId, detail: { projectId: body.projectId, action } }
   },
 })
 
 type PlaygroundContext = ConsoleContext<unknown, { readonly projectId: string }>
 
-/** The project's hidden key; made at its first call. */
+/** Returns the project's hidden key, which the first call creates. */
 async function findOrCreatePlaygroundKey({
   body,
-  identity: visitor,
+  identity,
   services,
 }: PlaygroundContext): Promise<KeyIdentity> {
   const { store, clock } = services
-  const { projectId } = await store.read((reading) =>
-    requireProject(reading, { pathParameters: body, identity: visitor }),
+  const { projectId } = await store.read((tx) =>
+    requireProject(tx, { pathParameters: body, identity }),
   )
-  const known = await store.read((reading) => findPlaygroundKey(reading, projectId))
-  if (known) return known
+  const existing = await store.read((tx) => findPlaygroundKey(tx, projectId))
+  if (existing) return existing
   return store.runExclusive(async ({ db, tx }) => {
     const now = new Date(clock())
     if (!(await findPlaygroundKey(tx, projectId))) await createPlaygroundKey(db, projectId, now)
-    const made = await findPlaygroundKey(tx, projectId)
-    if (!made) throw new Error('the key of the playground was made and is not there')
-    return made
+    const created = await findPlaygroundKey(tx, projectId)
+    if (!created) throw new Error('the new playground key is missing in its own transaction')
+    return created
   })
 }
 
-/** The call as if it had come by itself; what else the browser sent stays here. */
+/** Returns a request with the call only: no cookie, header or query of the browser is passed on. */
 function toExecuteRequest(request: HttpRequest, call: object): HttpRequest {
   return {
     ...request,

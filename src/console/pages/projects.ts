@@ -7,7 +7,7 @@ import { switchesFromColumns, type ProjectSwitches } from '../../store/tenancy/s
 import { count, micros, name } from '../server/schemas.ts'
 import { galleryModeStatement } from './gallery-mode.ts'
 import { ValidationError } from '../server/validation-error.ts'
-import { defineRead, defineWrite, noQuery, type ConsoleContext } from '../server/route.ts'
+import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const galleryMode = z.enum(['isolated', 'shared'])
@@ -42,27 +42,22 @@ const project = z.object({
 export const listProjects = defineRead({
   path: '/projects',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({ items: z.array(project) }),
-  handle: async ({ identity: visitor, services }) => {
-    const found = await services.store.read((reading) =>
-      findProjectSummaries(reading, visitor.accountId),
-    )
-    return { items: found.map((facts) => toProjectResponse(facts, services)) }
+  handle: async ({ identity, services }) => {
+    const projects = await services.store.read((tx) => findProjectSummaries(tx, identity.accountId))
+    return { items: projects.map((summary) => toProjectResponse(summary, services)) }
   },
 })
 
 export const getProject = defineRead({
   path: '/projects/:projectId',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: project,
   handle: async (call) => {
     const { store } = call.services
-    return toProjectResponse(
-      await store.read((reading) => requireProject(reading, call)),
-      call.services,
-    )
+    return toProjectResponse(await store.read((tx) => requireProject(tx, call)), call.services)
   },
 })
 
@@ -71,17 +66,17 @@ export const addProject = defineWrite({
   path: '/projects',
   minimumRole: 'admin',
   auditAction: 'project.create',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ name, galleryMode }),
   response: project,
-  handle: async ({ body, identity: visitor, services }, { db, tx }) => {
-    const { accountId } = visitor
+  handle: async ({ body, identity, services }, { db, tx }) => {
+    const { accountId } = identity
     if (await findProject(db, body.name))
-      throw new HttpError(409, 'There is a project of this name.')
+      throw new HttpError(409, 'A project with this name already exists. Use another name.')
     const now = new Date(services.clock())
     const { projectId } = await createProject(db, { ...body, accountId }, now)
-    const made = await requireProject(tx, { pathParameters: { projectId }, identity: visitor })
-    return { response: toProjectResponse(made, services), target: projectId, detail: body }
+    const created = await requireProject(tx, { pathParameters: { projectId }, identity })
+    return { response: toProjectResponse(created, services), target: projectId, detail: body }
   },
 })
 
@@ -89,8 +84,8 @@ export const editProject = defineWrite({
   method: 'PATCH',
   path: '/projects/:projectId',
   minimumRole: 'admin',
-  auditAction: 'project.change',
-  query: noQuery,
+  auditAction: 'project.update',
+  query: emptyQuery,
   body: z.strictObject({
     name: name.optional(),
     sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
@@ -100,44 +95,45 @@ export const editProject = defineWrite({
     switches: switches.partial().optional(),
     galleryMode: galleryMode.optional(),
     statement: z.string().optional().meta({
-      description: 'What the preview said of the new gallery mode, word by word.',
+      description:
+        'Required to change the gallery mode: the `statement` of gallery-mode-preview, word for word.',
     }),
   }),
   response: project,
   handle: async (call, { db, tx }) => {
     const { body, services } = call
     const before = await requireProject(tx, call)
-    const { statement, ...given } = body
-    requireStatement(before, { galleryMode: given.galleryMode, statement })
-    await requireFreeName(db, before, given.name)
+    const { statement, ...settings } = body
+    requireStatement(before, { galleryMode: settings.galleryMode, statement })
+    await requireFreeName(db, before, settings.name)
     const { projectId } = before
     const change = Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
+      Object.entries(settings).filter(([, value]) => value !== undefined),
     )
     await updateProject(db, projectId, change)
     const response = toProjectResponse(await requireProject(tx, call), services)
-    const written = { response, target: projectId, detail: change }
-    if (given.switches?.storeCrops !== false) return written
+    const result = { response, target: projectId, detail: change }
+    if (settings.switches?.storeCrops !== false) return result
     return {
-      ...written,
+      ...result,
       afterCommit: async () => void (await removeCrops(services.store, projectId)),
     }
   },
 })
 
-/** @throws Invalid unless whoever switches the gallery has read what it means. */
+/** @throws ValidationError when the gallery mode changes and the statement is missing or wrong. */
 function requireStatement(
   before: ProjectSummary,
-  wanted: Pick<z.output<typeof editProject.body>, 'galleryMode' | 'statement'>,
+  change: Pick<z.output<typeof editProject.body>, 'galleryMode' | 'statement'>,
 ): void {
-  const { galleryMode: to, statement } = wanted
+  const { galleryMode, statement } = change
   if (
-    to === undefined ||
-    to === before.galleryMode ||
-    statement === galleryModeStatement(before, to)
+    galleryMode === undefined ||
+    galleryMode === before.galleryMode ||
+    statement === galleryModeStatement(before, galleryMode)
   )
     return
-  const message = 'repeat the statement of gallery-mode-preview, word by word'
+  const message = 'must repeat the statement of gallery-mode-preview word for word'
   throw new ValidationError([{ path: 'body.statement', message }])
 }
 
@@ -147,30 +143,30 @@ async function requireFreeName(
   before: ProjectSummary,
   name: string | undefined,
 ): Promise<void> {
-  const holder = name === undefined ? undefined : await findProject(db, name)
-  if (holder && holder.projectId !== before.projectId)
-    throw new HttpError(409, 'There is a project of this name.')
+  const sameName = name === undefined ? undefined : await findProject(db, name)
+  if (sameName && sameName.projectId !== before.projectId)
+    throw new HttpError(409, 'A project with this name already exists. Use another name.')
 }
 
-function toProjectResponse(facts: ProjectSummary, { defaults }: ConsoleContext['services']) {
-  const { sustainedPerS, burst, retentionDays, balanceMicros, reservedMicros } = facts
+function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext['services']) {
+  const { sustainedPerS, burst, retentionDays, balanceMicros, reservedMicros } = summary
   return {
-    projectId: facts.projectId,
-    name: facts.name,
-    galleryMode: facts.galleryMode,
-    createdAtUtc: facts.createdAtUtc,
+    projectId: summary.projectId,
+    name: summary.name,
+    galleryMode: summary.galleryMode,
+    createdAtUtc: summary.createdAtUtc,
     sustainedPerS: sustainedPerS ?? defaults.sustainedPerS,
     burst: burst ?? defaults.burst,
     isSustainedDefault: sustainedPerS === null,
     isBurstDefault: burst === null,
     retentionDays: retentionDays ?? defaults.retentionDays,
     isRetentionDefault: retentionDays === null,
-    identifyThreshold: facts.identifyThreshold,
-    switches: switchesFromColumns(facts),
+    identifyThreshold: summary.identifyThreshold,
+    switches: switchesFromColumns(summary),
     budgetMicros: String(balanceMicros),
     reservedMicros: String(reservedMicros),
-    keyCount: facts.keyCount,
-    subjects: facts.subjectCount,
-    templates: facts.templateCount,
+    keyCount: summary.keyCount,
+    subjects: summary.subjectCount,
+    templates: summary.templateCount,
   }
 }

@@ -8,7 +8,13 @@ import type { ReadTx, Tx } from '../../store/tx.ts'
 import { utcTime } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
 import { defineList, declareList } from '../server/list.ts'
-import { defineRead, defineWrite, noQuery, noBody, type ConsoleContext } from '../server/route.ts'
+import {
+  defineRead,
+  defineWrite,
+  emptyQuery,
+  emptyBody,
+  type ConsoleContext,
+} from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'
 
 const subjectList = declareList({
@@ -26,9 +32,9 @@ const subjectList = declareList({
   find: async (call, { after, limit }) => {
     const { query, services } = call
     const { q: text, group, createdFromUtc, createdToUtc } = query
-    return services.store.read(async (reading) => {
+    return services.store.read(async (tx) => {
       const filter = {
-        galleryId: (await requireProject(reading, call)).galleryId,
+        galleryId: (await requireProject(tx, call)).galleryId,
         externalId: query.externalId,
         group,
         text,
@@ -37,8 +43,8 @@ const subjectList = declareList({
         after: after && { createdAtUtc: after[0], subjectId: after[1] },
         limit,
       }
-      const rows = await services.gallery.list(reading, filter)
-      return (await services.gallery.loadSubjectDetails(reading, rows)).map((item) => {
+      const rows = await services.gallery.list(tx, filter)
+      return (await services.gallery.loadSubjectDetails(tx, rows)).map((item) => {
         return { item, position: [item.createdAtUtc, item.subjectId] as const }
       })
     })
@@ -50,11 +56,11 @@ export const listSubjects = defineList(subjectList)
 export const getSubject = defineRead({
   path: '/projects/:projectId/subjects/:subjectId',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: subject,
   handle: async (call) =>
-    call.services.store.read(async (reading) =>
-      toSubjectResponse(reading, await requireSubject(reading, call), call),
+    call.services.store.read(async (tx) =>
+      toSubjectResponse(tx, await requireSubject(tx, call), call),
     ),
 })
 
@@ -62,8 +68,8 @@ export const editSubject = defineWrite({
   method: 'PATCH',
   path: '/projects/:projectId/subjects/:subjectId',
   minimumRole: 'admin',
-  auditAction: 'subject.change',
-  query: noQuery,
+  auditAction: 'subject.update',
+  query: emptyQuery,
   body: z.strictObject({
     displayName: displayName.nullable().optional(),
     externalId: externalId.nullable().optional(),
@@ -74,12 +80,12 @@ export const editSubject = defineWrite({
   }),
   response: subject,
   handle: async (call, { tx }) => {
-    const changed = await call.services.gallery.update(tx, await lockSubject(tx, call), call.body)
-    // What was written about a person is not for the audit, which is kept for ever.
+    const updated = await call.services.gallery.update(tx, await lockSubject(tx, call), call.body)
+    // Only the field names: audit entries are permanent and must not contain personal data.
     const detail = { fields: Object.keys(call.body), projectId: call.pathParameters['projectId'] }
     return {
-      response: await toSubjectResponse(tx, changed, call),
-      target: changed.subjectId,
+      response: await toSubjectResponse(tx, updated, call),
+      target: updated.subjectId,
       detail,
     }
   },
@@ -90,21 +96,21 @@ export const removeSubject = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId',
   minimumRole: 'admin',
   auditAction: 'subject.delete',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,
   handle: async (call, { tx }) => {
     const { gallery } = call.services
-    const found = await lockSubject(tx, call)
-    const { subjectId, galleryId } = found
+    const row = await lockSubject(tx, call)
+    const { subjectId, galleryId } = row
     if (call.body.confirm.toLowerCase() !== subjectId.slice(0, 8))
       throw new ValidationError([
-        { path: 'body.confirm', message: 'repeat the first 8 digits of the id' },
+        { path: 'body.confirm', message: 'must repeat the first 8 characters of the subjectId' },
       ])
-    const answer = await gallery.remove(tx, found)
-    const detail = { deletionId: answer.deletionId, projectId: call.pathParameters['projectId'] }
+    const record = await gallery.remove(tx, row)
+    const detail = { deletionId: record.deletionId, projectId: call.pathParameters['projectId'] }
     return {
-      response: answer,
+      response: record,
       target: subjectId,
       detail,
       afterCommit: () => gallery.purge(galleryId),
@@ -117,45 +123,43 @@ export const removeFace = defineWrite({
   path: '/projects/:projectId/subjects/:subjectId/faces/:faceId',
   minimumRole: 'admin',
   auditAction: 'subject.removeFace',
-  query: noQuery,
-  body: noBody,
+  query: emptyQuery,
+  body: emptyBody,
   response: subject,
   handle: async (call, { tx }) => {
     const { gallery } = call.services
     const { faceId = '' } = call.pathParameters
-    const found = await lockSubject(tx, call)
-    const changed = await gallery.update(tx, found, { removeFaceIds: [faceId] })
-    const { subjectId, galleryId } = changed
-    const answer = await toSubjectResponse(tx, changed, call)
-    const afterwards = () => gallery.purge(galleryId)
-    return { response: answer, target: subjectId, detail: { faceId }, afterCommit: afterwards }
+    const row = await lockSubject(tx, call)
+    const updated = await gallery.update(tx, row, { removeFaceIds: [faceId] })
+    const { subjectId, galleryId } = updated
+    const response = await toSubjectResponse(tx, updated, call)
+    const afterCommit = () => gallery.purge(galleryId)
+    return { response, target: subjectId, detail: { faceId }, afterCommit }
   },
 })
 
-/** To be changed: nobody else changes the gallery meanwhile. */
+/** Locks the gallery against other changes and returns the subject in the path. */
 async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
   await call.services.gallery.lock(tx, galleryId, 'alone')
   return requireSubject(tx, call)
 }
 
-async function requireSubject(reading: ReadTx, call: ConsoleContext): Promise<SubjectRow> {
-  const { galleryId } = await requireProject(reading, call)
+async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<SubjectRow> {
+  const { galleryId } = await requireProject(tx, call)
   const { subjectId = '' } = call.pathParameters
   const { gallery } = call.services
-  const found = isUuid(subjectId)
-    ? await gallery.find(reading, galleryId, { subjectId })
-    : undefined
-  if (!found) throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery has no such subject.')
-  return found
+  const row = isUuid(subjectId) ? await gallery.find(tx, galleryId, { subjectId }) : undefined
+  if (!row) throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery has no subject with this id.')
+  return row
 }
 
 async function toSubjectResponse(
-  reading: ReadTx,
+  tx: ReadTx,
   row: SubjectRow,
   { services: { gallery } }: ConsoleContext,
 ) {
-  const [described] = await gallery.loadSubjectDetails(reading, [row], { faces: true })
-  if (!described) throw new Error('the subject is gone')
-  return described
+  const [details] = await gallery.loadSubjectDetails(tx, [row], { faces: true })
+  if (!details) throw new Error('the details of an existing subject are missing')
+  return details
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { findGallerySummaries } from '../../store/tenancy/project-summaries.ts'
 import { count } from '../server/schemas.ts'
-import { defineRead, noQuery } from '../server/route.ts'
+import { defineRead, emptyQuery } from '../server/route.ts'
 
-/** A template in memory: 256 numbers of 4 bytes, the same in 8 bits, and where it belongs. */
+/** Memory of one template: 256 values in float32 and in 8 bits (5 bytes each), and 64 bytes of references. */
 const templateBytesEstimate = 256 * 5 + 64
 
-/** One of several on one database; nobody else's rows are in it. */
+/** One server process on a shared database. */
 const server = z.object({
   host: z.string(),
   pid: z.int(),
@@ -18,7 +18,7 @@ const server = z.object({
 export const getSystem = defineRead({
   path: '/system',
   minimumRole: 'viewer',
-  query: noQuery,
+  query: emptyQuery,
   response: z.object({
     version: z.string(),
     uptimeS: z.number(),
@@ -43,27 +43,25 @@ export const getSystem = defineRead({
     node: z.string(),
     settings: z.array(z.object({ name: z.string(), value: z.string(), isDefault: z.boolean() })),
   }),
-  handle: async ({ identity: visitor, services, request }) => {
-    const facts = await services.readSystem()
-    const { accountId } = visitor
-    const galleries = await services.store.read((reading) =>
-      findGallerySummaries(reading, accountId),
-    )
+  handle: async ({ identity, services, request }) => {
+    const status = await services.readSystem()
+    const { accountId } = identity
+    const galleries = await services.store.read((tx) => findGallerySummaries(tx, accountId))
     const templates = galleries.reduce((sum, { templateCount }) => sum + templateCount, 0)
     const { rss, heapUsed } = process.memoryUsage()
     return {
       version: services.version,
       uptimeS: process.uptime(),
-      ready: facts.reasons.length === 0,
-      reasons: [...facts.reasons],
-      workers: facts.workers,
+      ready: status.reasons.length === 0,
+      reasons: [...status.reasons],
+      workers: status.workers,
       memory: { rssBytes: rss, heapBytes: heapUsed },
-      disk: facts.disk,
+      disk: status.disk,
       gallery: { templates, bytes: templates * templateBytesEstimate },
-      store: { ...facts.store, servers: [...facts.store.servers] },
+      store: { ...status.store, servers: [...status.store.servers] },
       metricsUrl: `${request.origin}/metrics`,
       node: process.version,
-      settings: [...facts.settings],
+      settings: [...status.settings],
     }
   },
 })

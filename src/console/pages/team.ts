@@ -13,12 +13,18 @@ import type { ConsoleUser } from '../../store/console/users.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { id, name, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
-import { defineRead, defineWrite, noQuery, noBody, type ConsoleContext } from '../server/route.ts'
+import {
+  defineRead,
+  defineWrite,
+  emptyQuery,
+  emptyBody,
+  type ConsoleContext,
+} from '../server/route.ts'
 import { setupLinkPath, createSetupLink, addUserWithoutPassword } from '../auth/setup.ts'
 
 const role = z.enum(userRoles)
 
-const user = z.object({
+const userItem = z.object({
   userId: z.string(),
   name: z.string(),
   role,
@@ -28,17 +34,19 @@ const user = z.object({
 })
 
 const invitation = z.object({
-  user,
-  inviteLink: z.string().meta({ description: 'The whole address; it opens once, within a day.' }),
+  user: userItem,
+  inviteLink: z
+    .string()
+    .meta({ description: 'The full URL. It can be used once, within 24 hours.' }),
 })
 
 export const listTeam = defineRead({
   path: '/users',
   minimumRole: 'viewer',
-  query: noQuery,
-  response: z.object({ items: z.array(user) }),
-  handle: async ({ identity: visitor, services: { store } }) => {
-    const users = await store.read((reading) => listUsers(reading, visitor.accountId))
+  query: emptyQuery,
+  response: z.object({ items: z.array(userItem) }),
+  handle: async ({ identity, services: { store } }) => {
+    const users = await store.read((tx) => listUsers(tx, identity.accountId))
     return { items: users.map(toUserResponse) }
   },
 })
@@ -48,19 +56,20 @@ export const inviteUser = defineWrite({
   path: '/users',
   minimumRole: 'owner',
   auditAction: 'user.invite',
-  query: noQuery,
+  query: emptyQuery,
   body: z.strictObject({ name, role }),
   response: invitation,
-  handle: async ({ body, identity: visitor, services, request }, { tx }) => {
+  handle: async ({ body, identity, services, request }, { tx }) => {
     if (await findUserByName(tx, body.name))
-      throw new HttpError(409, 'There is a user of this name.')
+      throw new HttpError(409, 'A user with this name already exists. Use another name.')
     const nowMs = services.clock()
-    const made = await addUserWithoutPassword(tx, { ...body, accountId: visitor.accountId }, nowMs)
+    const { accountId } = identity
+    const invited = await addUserWithoutPassword(tx, { ...body, accountId }, nowMs)
     const inviteLink =
-      request.origin + setupLinkPath(await createSetupLink(tx, made.userId, nowMs), made.name)
+      request.origin + setupLinkPath(await createSetupLink(tx, invited.userId, nowMs), invited.name)
     return {
-      response: { user: toUserResponse(made), inviteLink },
-      target: made.userId,
+      response: { user: toUserResponse(invited), inviteLink },
+      target: invited.userId,
       detail: body,
     }
   },
@@ -70,9 +79,9 @@ export const resendInvite = defineWrite({
   method: 'POST',
   path: '/users/:userId/invite',
   minimumRole: 'owner',
-  auditAction: 'user.inviteAgain',
-  query: noQuery,
-  body: noBody,
+  auditAction: 'user.resendInvite',
+  query: emptyQuery,
+  body: emptyBody,
   response: z.object({ inviteLink: z.string() }),
   handle: async (call, { tx }) => {
     const { userId, name } = await requireUser(tx, call)
@@ -86,34 +95,34 @@ export const editUser = defineWrite({
   method: 'PATCH',
   path: '/users/:userId',
   minimumRole: 'owner',
-  auditAction: 'user.change',
-  query: noQuery,
+  auditAction: 'user.update',
+  query: emptyQuery,
   body: z.strictObject({ role: role.optional(), disabled: z.boolean().optional() }),
-  response: user,
+  response: userItem,
   handle: async (call, { tx }) => {
-    const { body, identity: visitor, services } = call
-    const found = await requireUser(tx, call)
-    // The last owner cannot go: an owner changes others, never themselves.
-    if (found.userId === visitor.userId)
-      throw new HttpError(409, 'Nobody can change their own role, or disable themselves.')
-    const { role = found.role, disabled } = body
+    const { body, identity, services } = call
+    const user = await requireUser(tx, call)
+    // Only owners use this route and never on themselves, so at least one owner always remains.
+    if (user.userId === identity.userId)
+      throw new HttpError(409, 'You cannot change your own role or disable your own account.')
+    const { role = user.role, disabled } = body
     const nowUtc = new Date(services.clock()).toISOString()
-    const kept = disabled ? (found.disabledAtUtc ?? nowUtc) : null
-    const disabledAtUtc = disabled === undefined ? found.disabledAtUtc : kept
-    await updateUser(tx, found.userId, { role, disabledAtUtc })
-    if (disabledAtUtc !== null) await endUserSessions(tx, found.userId)
-    const changed = toUserResponse({ ...found, role, disabledAtUtc })
-    return { response: changed, target: found.userId, detail: { ...body, name: found.name } }
+    const requested = disabled ? (user.disabledAtUtc ?? nowUtc) : null
+    const disabledAtUtc = disabled === undefined ? user.disabledAtUtc : requested
+    await updateUser(tx, user.userId, { role, disabledAtUtc })
+    if (disabledAtUtc !== null) await endUserSessions(tx, user.userId)
+    const response = toUserResponse({ ...user, role, disabledAtUtc })
+    return { response, target: user.userId, detail: { ...body, name: user.name } }
   },
 })
 
 async function requireUser(
-  reading: ReadTx,
-  { pathParameters: parts, identity: visitor }: ConsoleContext,
+  tx: ReadTx,
+  { pathParameters, identity }: ConsoleContext,
 ): Promise<ConsoleUser> {
-  const found = await findUser(reading, parts['userId'] ?? '')
-  if (found?.accountId === visitor.accountId) return found
-  throw new HttpError(404, 'There is no such user.')
+  const user = await findUser(tx, pathParameters['userId'] ?? '')
+  if (user?.accountId === identity.accountId) return user
+  throw new HttpError(404, 'The account has no user with this id.')
 }
 
 function toUserResponse({
@@ -146,18 +155,18 @@ const auditList = declareList({
     ip: z.string(),
   }),
   position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity: visitor, services: { store } }, { after, limit }) => {
-    const { accountId } = visitor
+  find: async ({ query, identity, services: { store } }, { after, limit }) => {
+    const { accountId } = identity
     const { userId, act, fromUtc, toUtc } = query
     const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-    const place = after && { atMs: after[0], auditId: after[1] }
-    const filter = { accountId, userId, act, ...times, after: place, limit }
-    const rows = await store.read((reading) => findAuditEntries(reading, filter))
+    const position = after && { atMs: after[0], auditId: after[1] }
+    const filter = { accountId, userId, act, ...times, after: position, limit }
+    const rows = await store.read((tx) => findAuditEntries(tx, filter))
     return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
       item: {
         ...row,
         atUtc: new Date(atMs).toISOString(),
-        // Written by write.ts, which takes an object.
+        // execute-write.ts stores an object.
         detail: JSON.parse(detail) as Record<string, unknown>,
       },
       position: [atMs, row.auditId] as const,

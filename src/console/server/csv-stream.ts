@@ -4,15 +4,15 @@ import { Readable } from 'node:stream'
 type CsvRow = Readonly<Record<string, unknown>>
 
 /**
- * Rows as CSV (RFC 4180), sent as they are read; lists as JSON. The first row is read before anything
- * is sent: what is wrong with the question still becomes an answer of its own.
+ * Streams rows as CSV (RFC 4180) while they are read. Lists and objects become JSON text. The first
+ * row is read before the response starts, so that an invalid query still returns an error status.
  */
 export async function createCsvStream(
   columns: readonly string[],
   rows: AsyncIterable<CsvRow>,
 ): Promise<Readable> {
   const iterator = rows[Symbol.asyncIterator]()
-  // Whoever reads the stream, the rows are read for the account that asked.
+  // The HTTP server reads the stream later: every row must still be read in this account's context.
   const next = AsyncLocalStorage.bind(() => iterator.next())
   return Readable.from(csvLines(columns, next, await next()))
 }
@@ -30,8 +30,8 @@ async function* csvLines(
 }
 
 /**
- * Spreadsheets run what begins like a formula, quoted or not: a quote before it makes it a text. A
- * plain number is none, also a negative one.
+ * Formats one cell. Spreadsheets run a cell that starts like a formula, quoted or not, so it gets a
+ * leading apostrophe and stays text. Plain numbers, negative ones included, are left unchanged.
  */
 function formatCell(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -3,34 +3,36 @@ import { addAuditEntry } from '../../store/console/audit-log.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { ConsoleContext, WriteRoute, WriteResult } from './route.ts'
 
-/** The change and its row in the audit, both or neither. */
+/** Runs a write route. The change and its audit entry are committed together or not at all. */
 export async function executeWrite(route: WriteRoute, call: ConsoleContext): Promise<HttpResponse> {
   const prepared = await route.prepare?.(call)
-  const written = await call.services.store.runExclusive(async (change) => {
-    const done = await route.handle({ ...call, prepared }, change)
-    await writeAuditEntry(change.tx, route.auditAction, { call, done })
-    return done
+  const result = await call.services.store.runExclusive(async (transaction) => {
+    const written = await route.handle({ ...call, prepared }, transaction)
+    await writeAuditEntry(transaction.tx, route.auditAction, { call, result: written })
+    return written
   })
-  await written.afterCommit?.()
-  const { headers = {}, response: answer } = written
-  return { status: 200, headers, body: route.response.parse(answer) ?? { ok: true } }
+  await result.afterCommit?.()
+  const { headers = {}, response } = result
+  return { status: 200, headers, body: route.response.parse(response) ?? { ok: true } }
 }
 
-type AuditedWrite = { readonly call: ConsoleContext; readonly done: WriteResult<unknown> }
+type AuditedWrite = { readonly call: ConsoleContext; readonly result: WriteResult<unknown> }
 
-async function writeAuditEntry(tx: Tx, act: string, { call, done }: AuditedWrite): Promise<void> {
-  const { target, detail = {}, actor: by = call.identity } = done
-  const { userId, name: userName, accountId } = by
-  const atMs = call.services.clock()
-  const ip = call.request.clientIp
+async function writeAuditEntry(
+  tx: Tx,
+  auditAction: string,
+  { call, result }: AuditedWrite,
+): Promise<void> {
+  const { target, detail = {}, actor = call.identity } = result
+  const { userId, name: userName, accountId } = actor
   await addAuditEntry(tx, {
     accountId,
-    atMs,
+    atMs: call.services.clock(),
     userId,
     userName,
-    act,
+    act: auditAction,
     target,
     detail: JSON.stringify(detail),
-    ip,
+    ip: call.request.clientIp,
   })
 }

@@ -3,52 +3,55 @@ import { cursor, cutPage, limit, packCursor, unpackCursor } from '../../http/rou
 import type { ConsoleContext, ReadRoute, CsvRoute } from './route.ts'
 import type { AccessRole } from '../auth/identity.ts'
 
-/** Which part of a list: those after a place, so many of them. */
-export type PageRequest<Place> = { readonly after: Place | undefined; readonly limit: number }
+/** The part of a list to read: at most `limit` items after a position. */
+export type PageRequest<Position> = {
+  readonly after: Position | undefined
+  readonly limit: number
+}
 
 type ListDefinition<
   Shape extends z.ZodRawShape,
   Item extends z.ZodObject,
-  Place extends z.ZodType,
+  Position extends z.ZodType,
 > = {
   readonly path: `/${string}`
   readonly minimumRole: AccessRole
   readonly filter: z.ZodObject<Shape>
   readonly item: Item
-  /** Where in the order an item stands: a page begins after a place, whatever is added before. */
-  readonly position: Place
+  /** The sort key of an item. A page starts after a position, so new items do not shift pages. */
+  readonly position: Position
   find(
     call: ConsoleContext<z.output<z.ZodObject<Shape>>>,
-    part: PageRequest<z.output<Place>>,
-  ): Promise<readonly PositionedItem<z.input<Item>, z.output<Place>>[]>
+    page: PageRequest<z.output<Position>>,
+  ): Promise<readonly PositionedItem<z.input<Item>, z.output<Position>>[]>
 }
 
-export type PositionedItem<Item, Place> = { readonly item: Item; readonly position: Place }
+export type PositionedItem<Item, Position> = { readonly item: Item; readonly position: Position }
 
 const csvPageRows = 1000
 
-/** A list that is filtered, ordered and cut by the database, a page at a time. */
+/** Defines the JSON route of a list that the database filters, sorts and pages. */
 export function defineList<
   Shape extends z.ZodRawShape,
   Item extends z.ZodObject,
-  Place extends z.ZodType<z.core.util.JSONType>,
->(list: ListDefinition<Shape, Item, Place>) {
-  const { path, minimumRole: who, filter } = list
+  Position extends z.ZodType<z.core.util.JSONType>,
+>(list: ListDefinition<Shape, Item, Position>) {
+  const { path, minimumRole, filter } = list
   const query = filter.extend({ limit, cursor })
-  const answer = z.object({ items: z.array(list.item), nextCursor: z.string().nullable() })
-  const route: ReadRoute<typeof query, typeof answer> = {
+  const response = z.object({ items: z.array(list.item), nextCursor: z.string().nullable() })
+  const route: ReadRoute<typeof query, typeof response> = {
     method: 'GET',
     path,
-    minimumRole: who,
+    minimumRole,
     query,
     body: z.undefined(),
-    response: answer,
+    response,
     handle: async (call) => {
-      // Checked by the very schema that it is typed by.
+      // The schema of this type has validated the query.
       const paging = call.query as { readonly limit: number; readonly cursor?: string | undefined }
       const after = unpackCursor(paging.cursor, list.position)
-      const found = await list.find(call as never, { after, limit: paging.limit + 1 })
-      const { page, last } = cutPage(found, paging.limit)
+      const items = await list.find(call as never, { after, limit: paging.limit + 1 })
+      const { page, last } = cutPage(items, paging.limit)
       const nextCursor = last ? packCursor(last.position) : null
       return { items: page.map(({ item }) => item), nextCursor }
     },
@@ -56,12 +59,12 @@ export function defineList<
   return route
 }
 
-/** The same list as CSV, whole, under the path with `.csv`. */
+/** Defines the CSV route of the same list: all pages, under the list's path with `.csv`. */
 export function defineCsv<
   Shape extends z.ZodRawShape,
   Item extends z.ZodObject,
-  Place extends z.ZodType<z.core.util.JSONType>,
->(list: ListDefinition<Shape, Item, Place>): CsvRoute<z.ZodObject<Shape>> {
+  Position extends z.ZodType<z.core.util.JSONType>,
+>(list: ListDefinition<Shape, Item, Position>): CsvRoute<z.ZodObject<Shape>> {
   return {
     method: 'GET',
     path: `${list.path}.csv`,
@@ -71,7 +74,7 @@ export function defineCsv<
     response: z.undefined(),
     columns: Object.keys(list.item.shape),
     rows: async function* rows(call) {
-      for (let after: z.output<Place> | undefined; ;) {
+      for (let after: z.output<Position> | undefined; ;) {
         const page = await list.find(call, { after, limit: csvPageRows })
         for (const { item } of page) yield item
         const last = page.at(-1)
@@ -82,11 +85,11 @@ export function defineCsv<
   }
 }
 
-/** Keeps the types of a list that is served in both forms. */
+/** Keeps the types of a list that is served as JSON and as CSV. */
 export function declareList<
   Shape extends z.ZodRawShape,
   Item extends z.ZodObject,
-  Place extends z.ZodType<z.core.util.JSONType>,
->(list: ListDefinition<Shape, Item, Place>): ListDefinition<Shape, Item, Place> {
+  Position extends z.ZodType<z.core.util.JSONType>,
+>(list: ListDefinition<Shape, Item, Position>): ListDefinition<Shape, Item, Position> {
   return list
 }

@@ -3,14 +3,18 @@ import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/p
 import type { ReadTx } from '../../store/tx.ts'
 import type { ConsoleContext } from './route.ts'
 
-/** The project that the path names. @throws HttpError 404 when the account has none of that id. */
+/**
+ * Returns the project in the path.
+ *
+ * @throws HttpError 404 when the account has no project with this id.
+ */
 export async function requireProject(
-  reading: ReadTx,
-  { pathParameters: parts, identity: visitor }: Pick<ConsoleContext, 'pathParameters' | 'identity'>,
+  tx: ReadTx,
+  { pathParameters, identity }: Pick<ConsoleContext, 'pathParameters' | 'identity'>,
 ): Promise<ProjectSummary> {
-  const { projectId = '' } = parts
-  const [found] =
-    projectId === '' ? [] : await findProjectSummaries(reading, visitor.accountId, projectId)
-  if (!found) throw new HttpError(404, 'There is no such project.')
-  return found
+  const { projectId = '' } = pathParameters
+  const [project] =
+    projectId === '' ? [] : await findProjectSummaries(tx, identity.accountId, projectId)
+  if (!project) throw new HttpError(404, 'The account has no project with this id.')
+  return project
 }

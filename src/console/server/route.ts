@@ -4,24 +4,27 @@ import type { ExclusiveTransaction } from '../../store/database.ts'
 import type { ConsoleServices } from '../services.ts'
 import type { ConsoleIdentity, AccessRole } from '../auth/identity.ts'
 
-/** A route of the console under `/console/v1`. From its record come checks, audit and types. */
+/**
+ * A console route under `/console/v1`. Validation, role checks, audit entries and the types of the
+ * browser code are derived from this record.
+ */
 type ConsoleRouteDefinition<
-  Query extends z.ZodType,
-  Body extends z.ZodType,
-  Answer extends z.ZodType,
+  QuerySchema extends z.ZodType,
+  BodySchema extends z.ZodType,
+  ResponseSchema extends z.ZodType,
 > = {
-  /** `:name` stands for a part of the path. */
+  /** `:name` marks a path parameter. */
   readonly path: `/${string}`
-  /** Who may use it; those of higher roles may too. */
+  /** The lowest role that may use the route. Higher roles may use it too. */
   readonly minimumRole: AccessRole
-  readonly query: Query
-  /** What is sent, JSON; `nothing` where nothing is. */
-  readonly body: Body
-  /** What is answered, JSON. */
-  readonly response: Answer
+  readonly query: QuerySchema
+  /** The JSON request body; `emptyBody` if the route has none. */
+  readonly body: BodySchema
+  /** The JSON response body. */
+  readonly response: ResponseSchema
 }
 
-/** One call of a route as its page sees it: who asks, what for, all of it checked. */
+/** One console request as its route handler receives it: authorized and validated. */
 export type ConsoleContext<Query = unknown, Body = unknown> = {
   readonly query: Query
   readonly body: Body
@@ -31,92 +34,94 @@ export type ConsoleContext<Query = unknown, Body = unknown> = {
   readonly request: HttpRequest
 }
 
-type ContextOf<Query extends z.ZodType, Body extends z.ZodType> = ConsoleContext<
-  z.output<Query>,
-  z.output<Body>
+type ContextOf<QuerySchema extends z.ZodType, BodySchema extends z.ZodType> = ConsoleContext<
+  z.output<QuerySchema>,
+  z.output<BodySchema>
 >
 
 /** A route that changes nothing. */
 export type ReadRoute<
-  Query extends z.ZodType = z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
-> = ConsoleRouteDefinition<Query, z.ZodType, Answer> & {
+  QuerySchema extends z.ZodType = z.ZodType,
+  ResponseSchema extends z.ZodType = z.ZodType,
+> = ConsoleRouteDefinition<QuerySchema, z.ZodType, ResponseSchema> & {
   readonly method: 'GET'
-  handle(call: ContextOf<Query, z.ZodType>): Promise<z.input<Answer>>
+  handle(call: ContextOf<QuerySchema, z.ZodType>): Promise<z.input<ResponseSchema>>
 }
 
-/** What a write did: its answer, and its row in the audit. */
-export type WriteResult<Answer> = {
-  readonly response: Answer
-  /** What was changed: an id or a name. */
+/** The result of a write: its response and the content of its audit entry. */
+export type WriteResult<ResponseBody> = {
+  readonly response: ResponseBody
+  /** The changed object: an id or a name. */
   readonly target: string
-  /** What of it, as plain data; never a secret. */
+  /** The change as plain data. It never contains a secret. */
   readonly detail?: Readonly<Record<string, unknown>>
-  /** Who did it, where nobody was signed in before. */
+  /** The user behind the change, for routes that are called without a session. */
   readonly actor?: ConsoleIdentity
   readonly headers?: Readonly<Record<string, string>>
-  /** What follows the commit before the answer leaves. It must not fail. */
+  /** Runs after the commit and before the response is sent. It must not fail. */
   readonly afterCommit?: () => Promise<void>
 }
 
-/** A route that changes something: each time it does, with one row in the audit. */
+/** A route that changes data. Each successful request adds one audit entry. */
 export type WriteRoute<
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
+  QuerySchema extends z.ZodType = z.ZodType,
+  BodySchema extends z.ZodType = z.ZodType,
+  ResponseSchema extends z.ZodType = z.ZodType,
   Prepared = unknown,
-> = ConsoleRouteDefinition<Query, Body, Answer> & {
+> = ConsoleRouteDefinition<QuerySchema, BodySchema, ResponseSchema> & {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** What the audit calls it. */
+  /** The action name in the audit log, such as `key.create`. */
   readonly auditAction: string
-  /** What is slow, before the transaction; it writes nothing that a failure would have to undo. */
-  prepare?(call: ContextOf<Query, Body>): Promise<Prepared>
-  /** The change, in one transaction with its row in the audit. */
+  /** Does slow work before the transaction. It writes nothing that a failure would have to undo. */
+  prepare?(call: ContextOf<QuerySchema, BodySchema>): Promise<Prepared>
+  /** Makes the change, in one transaction with its audit entry. */
   handle(
-    call: ContextOf<Query, Body> & { readonly prepared: Prepared },
-    change: ExclusiveTransaction,
-  ): Promise<WriteResult<z.input<Answer>>>
+    call: ContextOf<QuerySchema, BodySchema> & { readonly prepared: Prepared },
+    transaction: ExclusiveTransaction,
+  ): Promise<WriteResult<z.input<ResponseSchema>>>
 }
 
-/** A list as CSV, sent as it is read. */
-export type CsvRoute<Query extends z.ZodType = z.ZodType> = ConsoleRouteDefinition<
-  Query,
+/** A list as CSV, streamed while it is read. */
+export type CsvRoute<QuerySchema extends z.ZodType = z.ZodType> = ConsoleRouteDefinition<
+  QuerySchema,
   z.ZodType,
   z.ZodType
 > & {
   readonly method: 'GET'
   readonly columns: readonly string[]
-  rows(call: ContextOf<Query, z.ZodType>): AsyncIterable<Readonly<Record<string, unknown>>>
+  rows(call: ContextOf<QuerySchema, z.ZodType>): AsyncIterable<Readonly<Record<string, unknown>>>
 }
 
 export type ConsoleRoute = ReadRoute | WriteRoute | CsvRoute
 
-/** What a route answers, for the browser. */
+/** The response body of a route, as the browser receives it. */
 export type ResponseOf<Route> = Route extends { readonly response: infer Schema extends z.ZodType }
   ? z.output<Schema>
   : never
 
-/** What a route takes, for the browser. */
+/** The request body of a route, as the browser sends it. */
 export type BodyOf<Route> = Route extends { readonly body: infer Schema extends z.ZodType }
   ? z.input<Schema>
   : never
 
-export const noBody = z.undefined()
-export const noQuery = z.strictObject({})
+export const emptyBody = z.undefined()
+export const emptyQuery = z.strictObject({})
 
-/** Keeps the types of the schemas, for the page itself and for the browser. */
-export function defineRead<Query extends z.ZodType, Answer extends z.ZodType>(
-  route: Omit<ReadRoute<Query, Answer>, 'method' | 'body'>,
-): ReadRoute<Query, Answer> {
-  return { ...route, method: 'GET', body: noBody }
+/** Keeps the schema types for the handler and for the browser code. */
+export function defineRead<QuerySchema extends z.ZodType, ResponseSchema extends z.ZodType>(
+  route: Omit<ReadRoute<QuerySchema, ResponseSchema>, 'method' | 'body'>,
+): ReadRoute<QuerySchema, ResponseSchema> {
+  return { ...route, method: 'GET', body: emptyBody }
 }
 
-/** As `defineRead`, for a route that changes something. */
+/** Like `defineRead`, for a route that changes data. */
 export function defineWrite<
-  Query extends z.ZodType,
-  Body extends z.ZodType,
-  Answer extends z.ZodType,
+  QuerySchema extends z.ZodType,
+  BodySchema extends z.ZodType,
+  ResponseSchema extends z.ZodType,
   Prepared = undefined,
->(route: WriteRoute<Query, Body, Answer, Prepared>): WriteRoute<Query, Body, Answer, Prepared> {
+>(
+  route: WriteRoute<QuerySchema, BodySchema, ResponseSchema, Prepared>,
+): WriteRoute<QuerySchema, BodySchema, ResponseSchema, Prepared> {
   return route
 }

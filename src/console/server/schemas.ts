@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** Schema parts that several pages share. */
 
-/** Millionths of the currency as a whole number in decimal: JSON's numbers would round. */
+/** Millionths of the currency as a decimal integer in text: a JSON number would be rounded. */
 export const micros = z.string().regex(/^-?\d{1,18}$/u, 'must be a whole number of millionths')
 
 export const id = z.guid('must be a UUID')
@@ -16,12 +16,12 @@ export const name = z
   .trim()
   .min(1)
   .max(128)
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]*$/u, 'must have no control characters')
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]*$/u, 'must not contain control characters')
 
-/** A day or an hour, UTC: what charts count by. */
+/** The time step of a chart, UTC. */
 export const bucket = z.enum(['hour', 'day'])
 
-/** From this moment on, and before that one. */
+/** `fromUtc` is included, `toUtc` is excluded. */
 export const timeRange = { fromUtc: utcTime.optional(), toUtc: utcTime.optional() }
 
 export const count = z.int().min(0)

@@ -15,24 +15,24 @@ import type { ConsoleContext, ConsoleRoute } from './route.ts'
 import { requireSameOrigin, requireCsrfToken } from '../auth/request-security.ts'
 import type { ConsoleServices } from '../services.ts'
 import {
-  hashToken,
   isAllowed,
   anonymousIdentity,
   findIdentity,
   type ConsoleIdentity,
 } from '../auth/identity.ts'
+import { hashToken } from '../auth/session-token.ts'
 import { executeWrite } from './execute-write.ts'
 
 const apiPath = '/console/v1'
 
-/** A route of the server: who asks, may they, is it well-formed, then the work. */
+/** Turns a console route into an HTTP route: authorize, validate, run the handler. */
 export function serveConsoleRoute(route: ConsoleRoute, services: ConsoleServices): Route {
   const { method } = route
   const handle = (request: HttpRequest) => handleRequest(route, request, services)
   return { method, path: `${apiPath}${route.path}`, handle }
 }
 
-/** Nothing here is for other sites, for frames, or to be kept. */
+/** Responses are not for other sites, frames or caches. */
 const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -52,41 +52,45 @@ async function handleRequest(
     const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
     const body = await readInput(route, request, services)
     const call = { query, body, pathParameters: request.pathParams, identity, services, request }
-    const done = await runInAccount(route, identity, () => runRoute(route, call))
-    return { ...done, headers: { ...securityHeaders, ...done.headers } }
+    const response = await runInAccount(route, identity, () => runRoute(route, call))
+    return { ...response, headers: { ...securityHeaders, ...response.headers } }
   } catch (error) {
-    const refused = toErrorResponse(error, services)
-    return { ...refused, headers: { ...securityHeaders, ...refused.headers } }
+    const response = toErrorResponse(error, services)
+    return { ...response, headers: { ...securityHeaders, ...response.headers } }
   }
 }
 
-/** Who signs in may be of any account; whoever has, of one. */
-function runInAccount<T>(route: ConsoleRoute, { accountId }: ConsoleIdentity, does: () => T): T {
-  return route.minimumRole === 'stranger' ? does() : runAsAccount(accountId, does)
+/**
+ * Runs in the context of the user's account. Anonymous routes run without one: a user of any account
+ * may sign in.
+ */
+function runInAccount<T>(route: ConsoleRoute, { accountId }: ConsoleIdentity, run: () => T): T {
+  return route.minimumRole === 'anonymous' ? run() : runAsAccount(accountId, run)
 }
 
-/** @throws HttpError 401 for strangers where there must be none, 403 for too low a role. */
+/** @throws HttpError 401 without a session where one is required, 403 if the role is too low. */
 async function authorize(
   route: ConsoleRoute,
   request: HttpRequest,
   services: ConsoleServices,
 ): Promise<ConsoleIdentity> {
-  const { store, clock, authThrottle: strangers } = services
-  const known = await store.read((reading) => findIdentity(reading, request, clock()))
-  const visitor = known ?? anonymousIdentity((await findFirstAccountId(store.db)) ?? '')
-  if (!known && route.minimumRole !== 'stranger') {
-    const retryAfterS = await strangers.recordFailure(request.clientIp)
-    const wait = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-    throw new HttpError(401, 'Sign in first.', { headers: wait })
+  const { store, clock, authThrottle } = services
+  const signedIn = await store.read((tx) => findIdentity(tx, request, clock()))
+  const identity = signedIn ?? anonymousIdentity((await findFirstAccountId(store.db)) ?? '')
+  if (!signedIn && route.minimumRole !== 'anonymous') {
+    const retryAfterS = await authThrottle.recordFailure(request.clientIp)
+    const headers = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
+    throw new HttpError(401, 'Sign in first.', { headers })
   }
-  if (!isAllowed(visitor.role, route.minimumRole))
-    throw new HttpError(403, `This needs the role ${route.minimumRole}.`)
-  if (route.method !== 'GET' && route.minimumRole !== 'stranger') requireCsrfToken(request, visitor)
-  await recordActivity(visitor, services)
-  return visitor
+  if (!isAllowed(identity.role, route.minimumRole))
+    throw new HttpError(403, `The role ${route.minimumRole} is required.`)
+  if (route.method !== 'GET' && route.minimumRole !== 'anonymous')
+    requireCsrfToken(request, identity)
+  await recordActivity(identity, services)
+  return identity
 }
 
-/** A session's last use is written down once in so long. */
+/** The last use of a session is stored at most once per interval. */
 const touchIntervalMs = 60_000
 
 async function recordActivity(
@@ -98,7 +102,7 @@ async function recordActivity(
   await store.write((tx) => touchSession(tx, hashToken(token), nowMs))
 }
 
-/** Pictures come only to the playground; whatever else is sent is small. */
+/** Only the playground receives images. All other request bodies are small. */
 const bodyBytesMaxDefault = 64 * 1024
 
 async function readInput(route: ConsoleRoute, request: HttpRequest, services: ConsoleServices) {
@@ -124,11 +128,11 @@ function toCsvResponse(path: string, body: unknown): HttpResponse {
     .at(-1)
     ?.replaceAll(/[^a-z.-]/gu, '')
   const disposition = `attachment; filename="facegate-${file}"`
-  const type = { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': disposition }
-  return { status: 200, headers: type, body }
+  const headers = { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': disposition }
+  return { status: 200, headers, body }
 }
 
-/** What the codes of actions are called by HTTP; all others are questions that make no sense. */
+/** The HTTP statuses of action error codes. All other codes become 422. */
 const statusByErrorCode: Partial<Record<ActionErrorCode, number>> = {
   SUBJECT_NOT_FOUND: 404,
   GROUP_NOT_FOUND: 404,

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 
-/** Input that cannot be worked with, and what of it: HTTP 422. */
+/** Invalid input, with a list of its problems. It becomes HTTP 422. */
 export class ValidationError extends Error {
-  override readonly name = 'Invalid'
+  override readonly name = 'ValidationError'
   readonly problems: readonly ValidationProblem[]
 
   constructor(problems: readonly ValidationProblem[]) {
@@ -13,19 +13,22 @@ export class ValidationError extends Error {
 
 export type ValidationProblem = { readonly path: string; readonly message: string }
 
-/** @throws Invalid that names everything that is wrong, by its place. */
+/** @throws ValidationError that lists every problem with its path. */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  place: 'body' | 'query',
+  location: 'body' | 'query',
 ): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new ValidationError(result.error.issues.flatMap((issue) => toProblems(issue, place)))
+  throw new ValidationError(result.error.issues.flatMap((issue) => toProblems(issue, location)))
 }
 
-function toProblems(issue: z.core.$ZodIssue, place: string): ValidationProblem[] {
-  const path = [place, ...issue.path.map(String)].join('.')
+function toProblems(issue: z.core.$ZodIssue, location: string): ValidationProblem[] {
+  const path = [location, ...issue.path.map(String)].join('.')
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({ path: `${path}.${key.slice(0, 64)}`, message: 'is not known' }))
+  return issue.keys.map((key) => ({
+    path: `${path}.${key.slice(0, 64)}`,
+    message: 'is not a known field',
+  }))
 }

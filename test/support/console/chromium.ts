@@ -8,14 +8,14 @@ import { outputDir as testOutputDir } from '../paths.ts'
 
 const executableNames = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
 
-/** The Chromium of the system, if it has one. */
+/** Returns the path of the installed Chromium, if there is one. */
 export function findChromium(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter)
-  const places = folders.flatMap((folder) => executableNames.map((name) => path.join(folder, name)))
-  return [process.env['CHROMIUM'] ?? '', ...places].find((place) => place && existsSync(place))
+  const paths = folders.flatMap((folder) => executableNames.map((name) => path.join(folder, name)))
+  return [process.env['CHROMIUM'] ?? '', ...paths].find((file) => file && existsSync(file))
 }
 
-/** No sandbox for root; a made-up camera that may be used without asking. */
+/** No sandbox, which does not work for root, as in a container; a fake camera with permission. */
 const chromiumFlags = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
@@ -23,55 +23,58 @@ const chromiumFlags = [
   '--use-fake-ui-for-media-stream',
 ] as const
 
-/** A browser without a window. The sandbox of Chromium does not work for root, as in a container. */
+/** Starts a headless browser. */
 export function openChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: [...chromiumFlags] })
 }
 
-/** What went wrong in a page besides what it shows: faults, refused scripts, dialogs, other hosts. */
+/** Script errors, blocked scripts, dialogs and requests to other hosts of a page. */
 export type PageErrors = { readonly messages: string[] }
 
 export function watchPageErrors(page: Page, url: string): PageErrors {
-  const found: string[] = []
-  page.on('pageerror', (error) => found.push(`error: ${error.message}`))
+  const messages: string[] = []
+  page.on('pageerror', (error) => messages.push(`error: ${error.message}`))
   page.on('dialog', (dialog) => {
-    found.push(`dialog: ${dialog.message()}`)
+    messages.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
   page.on('console', (message) => {
-    if (message.type() === 'error') found.push(`console: ${message.text()}`)
+    if (message.type() === 'error') messages.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
     const isOwn = request.url().startsWith(url) || /^(?:blob|data):/u.test(request.url())
-    if (!isOwn || request.url().includes('canary')) found.push(`request: ${request.url()}`)
+    if (!isOwn || request.url().includes('canary')) messages.push(`request: ${request.url()}`)
   })
-  return { messages: found }
+  return { messages }
 }
 
 const screenshotsDir = path.join(testOutputDir, 'console')
 
-/** Writes what a page looks like where git does not see it. */
+/** Saves a screenshot in the test output folder, which git ignores. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(screenshotsDir, { recursive: true })
   await page.screenshot({ path: path.join(screenshotsDir, `${name}.png`), fullPage: true })
 }
 
-/** Whether a page does not scroll sideways. Charts take a moment to follow the width. */
-export async function fitsWidth(page: Page, widthPx: number, patienceMs: number): Promise<boolean> {
-  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await setTimeout(50))
+/** Whether a page fits the width within a time limit. Charts adapt to a new width with a delay. */
+export async function fitsWidth(page: Page, widthPx: number, timeoutMs: number): Promise<boolean> {
+  for (const endMs = Date.now() + timeoutMs; Date.now() < endMs; await setTimeout(50))
     if ((await page.evaluate<number>('document.documentElement.scrollWidth')) <= widthPx)
       return true
   return false
 }
 
-/** What axe calls serious or critical, with the places. The dark scheme differs in its colours alone. */
+/**
+ * Returns the serious and critical violations that axe reports, with their elements. The dark scheme
+ * is checked for contrast only: it differs only in its colours.
+ */
 export async function seriousViolations(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(
-    async (only) => {
-      // Axe puts itself into the page under this name.
+    async (onlyRule) => {
+      // The script of axe defines this global.
       const inPage = globalThis as unknown as { readonly axe: AxeGlobal }
-      const rules = only === undefined ? {} : { runOnly: [only] }
+      const rules = onlyRule === undefined ? {} : { runOnly: [onlyRule] }
       const { violations } = await inPage.axe.run({ ...rules, resultTypes: ['violations'] })
       return violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,4 +1,4 @@
-/** Every page of the console: what its pictures are called, and its address. */
+/** Every page of the console: the name of its screenshots and its path. */
 export const consolePages = [
   ['overview', '/'],
   ['log', '/log'],

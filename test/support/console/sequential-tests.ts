@@ -2,7 +2,7 @@ import { test, type TestContext } from 'node:test'
 
 type SequentialTest = (name: string, run: (t: TestContext) => Promise<void>) => void
 
-/** Tests that each stand on those before them: after a failure the others would only wait. */
+/** Defines tests that depend on the tests before them. After a failure the others are skipped. */
 export function sequentialTests(): SequentialTest {
   let isBroken = false
   return (name, run) =>

@@ -3,26 +3,26 @@ import { createSetupLink } from '../../../src/console/auth/setup.ts'
 import type { UserRole } from '../../../src/store/console/users.ts'
 import { startGallery, type TestGallery, type TestGalleryOptions } from '../gallery/test-gallery.ts'
 
-/** The service with its console, and browsers that use it. */
+/** A running service with its console and clients of the console API. */
 export type TestConsole = AsyncDisposable & {
   readonly gallery: TestGallery
   readonly url: string
-  /** Somebody with a browser who is not signed in. */
+  /** Creates a client without a session. */
   readonly newClient: () => ConsoleClient
-  /** The owner, signed in. */
+  /** The client of the signed-in owner. */
   readonly owner: ConsoleClient
-  /** Somebody of a role, invited by the owner and signed in. */
+  /** Invites a user with this role and returns the signed-in client. */
   readonly inviteMember: (role: UserRole) => Promise<ConsoleClient>
   readonly projectId: string
-  /** What the owner's link held. */
+  /** The token of the owner's setup link, which is used. */
   readonly usedSetupToken: string
 }
 
-/** What a browser does by itself: it keeps the cookie and says where a write comes from. */
+/** A client of the console API. Like a browser, it keeps the cookie and sends the origin of writes. */
 export type ConsoleClient = {
   readonly get: (path: string) => Promise<ConsoleResponse>
   readonly send: (method: string, path: string, body?: unknown) => Promise<ConsoleResponse>
-  /** One request with these headers and no others. */
+  /** Sends a request with exactly these headers. */
   readonly raw: (
     method: string,
     path: string,
@@ -37,7 +37,7 @@ export type ConsoleResponse = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // The tests look into answers of every shape.
+  // The tests read responses of every type.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
 }
@@ -46,25 +46,25 @@ export const validPassword = 'correct horse battery staple'
 
 export async function startConsole(options: TestGalleryOptions = {}): Promise<TestConsole> {
   const gallery = await startGallery(options)
-  const { url, database: books } = gallery
-  const visitor = () => createConsoleClient(url)
-  const owner = visitor()
+  const { url, database } = gallery
+  const newClient = () => createConsoleClient(url)
+  const owner = newClient()
   const clock = options.clock ?? Date.now
-  const token = await books.store.write((tx) => createSetupLink(tx, null, clock()))
+  const token = await database.store.write((tx) => createSetupLink(tx, null, clock()))
   assertOk(await owner.send('POST', '/setup', { token, name: 'Olga', password: validPassword }))
   const { body } = await owner.get('/projects')
-  let members = 0
+  let memberCount = 0
   return {
     gallery,
     url,
-    newClient: visitor,
+    newClient,
     owner,
     usedSetupToken: token,
     projectId: body.items[0].projectId,
     inviteMember: async (role) => {
-      const name = `${role} ${++members}`
+      const name = `${role} ${++memberCount}`
       const invited = assertOk(await owner.send('POST', '/users', { name, role }))
-      const member = visitor()
+      const member = newClient()
       const link = new URL(invited.body.inviteLink)
       const password = validPassword
       assertOk(await member.send('POST', '/setup', { token: link.hash.slice(1), password }))
@@ -74,10 +74,10 @@ export async function startConsole(options: TestGalleryOptions = {}): Promise<Te
   }
 }
 
-/** @throws AssertionError unless the answer is a success. */
-export function assertOk(answer: ConsoleResponse): ConsoleResponse {
-  assert.equal(answer.status, 200, answer.text)
-  return answer
+/** @throws AssertionError unless the status is 200. */
+export function assertOk(response: ConsoleResponse): ConsoleResponse {
+  assert.equal(response.status, 200, response.text)
+  return response
 }
 
 export function createConsoleClient(url: string): ConsoleClient {
@@ -92,18 +92,18 @@ export function createConsoleClient(url: string): ConsoleClient {
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
     const { status } = response
-    const answer = { status, headers: response.headers, text, body: isJson && JSON.parse(text) }
-    const set = response.headers.get('set-cookie')
-    if (set) cookie = set.split(';')[0] ?? ''
-    if (answer.body?.csrfToken) csrfToken = answer.body.csrfToken
-    return answer
+    const result = { status, headers: response.headers, text, body: isJson && JSON.parse(text) }
+    const setCookie = response.headers.get('set-cookie')
+    if (setCookie) cookie = setCookie.split(';')[0] ?? ''
+    if (result.body?.csrfToken) csrfToken = result.body.csrfToken
+    return result
   }
-  const own = () => ({ ...(cookie && { cookie }) })
+  const cookieHeader = () => ({ ...(cookie && { cookie }) })
   return {
     raw,
-    get: (path) => raw('GET', path, own()),
+    get: (path) => raw('GET', path, cookieHeader()),
     send: (method, path, body) =>
-      raw(method, path, { ...own(), origin: url, 'x-csrf-token': csrfToken }, body),
+      raw(method, path, { ...cookieHeader(), origin: url, 'x-csrf-token': csrfToken }, body),
     cookie: () => cookie,
     csrfToken: () => csrfToken,
   }

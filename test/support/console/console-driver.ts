@@ -1,0 +1,44 @@
+import type { Page } from 'playwright-core'
+import { seriousViolations, takeScreenshot } from './chromium.ts'
+
+/** The steps of a user in the console, on one page of the browser. */
+export type ConsoleDriver = {
+  /** Waits for the page heading. */
+  readonly waitForHeading: (name: string) => Promise<void>
+  /** Opens a page through the navigation. */
+  readonly open: (name: string) => Promise<void>
+  /** Chooses an action in the playground. */
+  readonly chooseAction: (action: string) => Promise<void>
+  /** Runs the action in the playground and waits for its marks on the image. */
+  readonly runAction: (action: string) => Promise<void>
+  /** Takes a screenshot and adds the accessibility violations of the page to `violations`. */
+  readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
+  readonly violations: string[]
+}
+
+export function createConsoleDriver(page: Page): ConsoleDriver {
+  const violations: string[] = []
+  const waitForHeading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+  return {
+    violations,
+    waitForHeading,
+    open: async (name) => {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+      await waitForHeading(name)
+    },
+    chooseAction: async (action) => {
+      await page.getByRole('combobox', { name: 'Action', exact: true }).click()
+      await page.getByRole('option', { name: action, exact: true }).click()
+    },
+    runAction: async (action) => {
+      await page.getByRole('button', { name: `Run ${action}` }).click()
+      await page.locator('output').getByText('ok', { exact: true }).waitFor()
+      await page.locator('[data-mark]').first().waitFor()
+    },
+    inspect: async (name, scheme) => {
+      await takeScreenshot(page, `${name}-${scheme}`)
+      const pageViolations = await seriousViolations(page, scheme)
+      violations.push(...pageViolations.map((violation) => `${name}: ${violation}`))
+    },
+  }
+}
