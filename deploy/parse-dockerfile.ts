@@ -1,19 +1,19 @@
-/** An instruction of a Dockerfile: `COPY --from=console /app/web/dist web/dist` in its parts. */
+/** A parsed Dockerfile instruction, such as `COPY --from=console /app/web/dist web/dist`. */
 export type DockerInstruction = {
   readonly name: string
   readonly options: Readonly<Record<string, string>>
-  /** Everything after the options, lines joined. */
+  /** The text after the options, with continued lines joined. */
   readonly text: string
 }
 
-/** One `FROM` and what follows it. */
+/** A `FROM` instruction and the instructions after it. */
 export type BuildStage = {
   readonly image: string
   readonly name: string | undefined
   readonly instructions: readonly DockerInstruction[]
 }
 
-/** Reads as much of the format as this project's own file uses. */
+/** Parses the part of the format that the Dockerfile of this project uses. */
 export function parseDockerfile(source: string): readonly BuildStage[] {
   const lines = source
     .replaceAll(/^#.*\n/gmu, '')
@@ -42,19 +42,20 @@ function parseInstruction(line: string): DockerInstruction {
   }
 }
 
-/** The arguments of `CMD ["node", "x"]`, of `HEALTHCHECK … CMD […]` and of `ENTRYPOINT […]`. */
-export function commandArgumentsOf(step: DockerInstruction | undefined): readonly string[] {
-  const list = /\[.*\]$/u.exec(step?.text ?? '')?.[0]
-  if (list === undefined) throw new Error(`${step?.name} ${step?.text} has no list of arguments`)
-  // A list of texts, or the builder would refuse it too.
+/** Returns the arguments of `CMD ["node", "x"]`, `HEALTHCHECK … CMD […]` and `ENTRYPOINT […]`. */
+export function commandArgumentsOf(instruction: DockerInstruction | undefined): readonly string[] {
+  const list = /\[.*\]$/u.exec(instruction?.text ?? '')?.[0]
+  if (list === undefined)
+    throw new Error(`${instruction?.name} ${instruction?.text} has no argument list`)
+  // Docker accepts only a list of strings here.
   return JSON.parse(list) as string[]
 }
 
-/** What `ENV A=1 B=2` sets. */
+/** Returns the variables that `ENV A=1 B=2` instructions set. */
 export function environmentVariablesOf(
-  steps: readonly DockerInstruction[],
+  instructions: readonly DockerInstruction[],
 ): Readonly<Record<string, string>> {
-  const pairs = steps
+  const pairs = instructions
     .filter(({ name }) => name === 'ENV')
     .flatMap(({ text }) => [...text.matchAll(/(\w+)=(\S*)/gu)])
   return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, value]))

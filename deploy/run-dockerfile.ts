@@ -11,15 +11,20 @@ import {
 } from './parse-dockerfile.ts'
 
 /**
- * Runs the steps of the Dockerfile in plain folders, where there is no Docker: what a step needs and
- * does not have shows here as well. The commands of the last stage are for root and are told, not
- * run. Then what the image would hold is started, write-protected, and asked.
+ * Runs the instructions of the Dockerfile in plain folders, for machines without Docker. A file that an
+ * instruction needs and does not have causes a failure here as well. The commands of the last stage
+ * require root, so they are printed and not run. Then the content of the image is write-protected,
+ * started and tested.
  *
  *   git archive HEAD | tar -x -C <context>; node deploy/run-dockerfile.ts <context> <empty folder>
  */
 const [context, target] = process.argv.slice(2)
-assert.ok(context && target, 'name the folder of a clean checkout and an empty one')
-assert.notEqual(process.getuid?.(), 0, 'the image does not run as root, and neither does this')
+assert.ok(context && target, 'pass the folder of a clean checkout and an empty folder')
+assert.notEqual(
+  process.getuid?.(),
+  0,
+  'do not run this as root, because the image does not run as root',
+)
 
 const includedPaths: readonly string[] =
   readFileSync(path.join(context, '.dockerignore'), 'utf8').match(/^!.+$/gmu) ?? []
@@ -42,7 +47,7 @@ function build(stage: BuildStage): void {
       folder = path.join(root, text)
       mkdirSync(folder, { recursive: true })
     } else if (name === 'COPY') copy(text.split(/\s+/u), folder, options['from'])
-    else if (name === 'RUN' && stage === finalStage) console.log(`not run, it is for root: ${text}`)
+    else if (name === 'RUN' && stage === finalStage) console.log(`not run, requires root: ${text}`)
     else if (name === 'RUN') run(text, folder)
   }
 }
@@ -53,10 +58,10 @@ function copy(names: readonly string[], folder: string, from: string | undefined
   for (const name of names.slice(0, -1)) {
     assert.ok(
       from !== undefined || includedPaths.includes(`!${name}`),
-      `.dockerignore holds ${name} back`,
+      `.dockerignore excludes ${name}`,
     )
-    const place = to.endsWith('/') ? path.join(to, path.basename(name)) : to
-    cpSync(path.join(origin, name), path.join(folder, place), {
+    const destination = to.endsWith('/') ? path.join(to, path.basename(name)) : to
+    cpSync(path.join(origin, name), path.join(folder, destination), {
       recursive: true,
       verbatimSymlinks: true,
     })
@@ -64,10 +69,10 @@ function copy(names: readonly string[], folder: string, from: string | undefined
 }
 
 function run(command: string, cwd: string): void {
-  const beganMs = performance.now()
+  const startMs = performance.now()
   const { status } = spawnSync('sh', ['-ec', command], { cwd, stdio: 'inherit' })
   assert.equal(status, 0, `failed: ${command}`)
-  console.log(`${Math.round(performance.now() - beganMs)} ms  ${command}`)
+  console.log(`${Math.round(performance.now() - startMs)} ms  ${command}`)
 }
 
 function printSizes(root: string): void {
@@ -77,22 +82,22 @@ function printSizes(root: string): void {
     .map((part) => ({ part, bytes: sizeBytesOf(path.join(app, part)) }))
     .filter(({ bytes }) => bytes > 1e6)
   for (const { part, bytes } of parts) console.log(`${(bytes / 1e6).toFixed(1)} MB  ${part}`)
-  console.log(`${(sizeBytesOf(app) / 1e6).toFixed(1)} MB on top of ${finalStage?.image}`)
+  console.log(`${(sizeBytesOf(app) / 1e6).toFixed(1)} MB in addition to ${finalStage?.image}`)
 }
 
-function sizeBytesOf(place: string): number {
-  if (!lstatSync(place).isDirectory()) return lstatSync(place).size
-  const files = globSync('**/*', { cwd: place, withFileTypes: true })
+function sizeBytesOf(file: string): number {
+  if (!lstatSync(file).isDirectory()) return lstatSync(file).size
+  const files = globSync('**/*', { cwd: file, withFileTypes: true })
   return files
-    .filter((file) => file.isFile())
-    .reduce((sum, file) => sum + lstatSync(path.join(file.parentPath, file.name)).size, 0)
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + lstatSync(path.join(parentPath, name)).size, 0)
 }
 
-/** Starts the image's command on a write-protected tree, and asks it what a first user would. */
-async function checkServer({ instructions: steps }: BuildStage): Promise<void> {
-  const app = path.join(rootOf({ instructions: steps, image: '', name: undefined }), 'app')
+/** Starts the command of the image on a write-protected tree and makes a first call. */
+async function checkServer(stage: BuildStage): Promise<void> {
+  const app = path.join(rootOf({ ...stage, name: undefined }), 'app')
   execFileSync('chmod', ['-R', 'a-w', app])
-  const { MODELS_DIR = '', ...image } = environmentVariablesOf(steps)
+  const { MODELS_DIR = '', ...image } = environmentVariablesOf(stage.instructions)
   const env = {
     PATH: process.env['PATH'],
     ...image,
@@ -100,53 +105,59 @@ async function checkServer({ instructions: steps }: BuildStage): Promise<void> {
     DATA_DIR: path.join(target ?? '', 'data'),
     PORT: String(await freePort()),
   }
-  const [command = '', ...args] = commandArgumentsOf(steps.find(({ name }) => name === 'CMD'))
-  const beganMs = performance.now()
+  const [command = '', ...args] = commandArgumentsOf(
+    stage.instructions.find(({ name }) => name === 'CMD'),
+  )
+  const startMs = performance.now()
   const server = spawn(command, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const printed = await waitUntilListening(server)
-  assert.doesNotMatch(printed, /converted model/u, 'a start converts nothing')
-  console.log(`listens after ${Math.round(performance.now() - beganMs)} ms`)
-  const key = /fsk_live_\S+/u.exec(printed)?.[0] ?? ''
+  const output = await waitUntilListening(server)
+  assert.doesNotMatch(output, /converted model/u, 'the start converts no model')
+  console.log(`listens after ${Math.round(performance.now() - startMs)} ms`)
+  const key = /fsk_live_\S+/u.exec(output)?.[0] ?? ''
   await smokeTest(`http://127.0.0.1:${env.PORT}`, key, app)
   const [health = '', ...healthArgs] = commandArgumentsOf(
-    steps.find(({ name }) => name === 'HEALTHCHECK'),
+    stage.instructions.find(({ name }) => name === 'HEALTHCHECK'),
   )
   assert.equal(spawnSync(health, healthArgs, { env, stdio: 'inherit' }).status, 0, 'healthy')
   server.kill('SIGTERM')
   const [code] = await new Promise<unknown[]>((resolve) =>
-    server.once('exit', (...how) => resolve(how)),
+    server.once('exit', (...result) => resolve(result)),
   )
-  assert.equal(code, 0, 'it ends when it is told to')
-  assert.equal(spawnSync(health, healthArgs, { env }).status, 1, 'not healthy when it is gone')
-  console.log('serves, is healthy, and ends when it is told to')
+  assert.equal(code, 0, 'the server exits with 0 after SIGTERM')
+  assert.equal(
+    spawnSync(health, healthArgs, { env }).status,
+    1,
+    'the health check fails after the server has ended',
+  )
+  console.log('The server responds, is healthy and ends after SIGTERM')
 }
 
 async function smokeTest(url: string, key: string, app: string): Promise<void> {
   const page = await fetch(url)
-  assert.match(await page.text(), /<script/u, 'the console is there')
+  assert.match(await page.text(), /<script/u, 'the console is served')
   const photograph = path.join(app, 'node_modules/@vladmandic/face-api/demo/sample1.jpg')
   const image = {
     kind: 'image',
     contentType: 'image/jpeg',
     bytes: readFileSync(photograph, 'base64'),
   }
-  const called = await fetch(`${url}/v1/face/execute`, {
+  const response = await fetch(`${url}/v1/face/execute`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify({ action: 'svc.detect', params: { images: [image] } }),
   })
-  const text = await called.text()
+  const text = await response.text()
   assert.match(text, /"faceCount":3/u)
-  console.log('svc.detect finds three faces')
+  console.log('svc.detect returns three faces')
 }
 
 async function waitUntilListening(server: ChildProcess): Promise<string> {
-  let printed = ''
+  let output = ''
   for await (const chunk of server.stdout?.setEncoding('utf8') ?? []) {
-    printed += String(chunk)
-    if (printed.includes('/docs')) return printed
+    output += String(chunk)
+    if (output.includes('/docs')) return output
   }
-  throw new Error(`it did not start: ${printed}`)
+  throw new Error(`the server did not start: ${output}`)
 }
 
 function freePort(): Promise<number> {

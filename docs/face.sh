@@ -1,8 +1,8 @@
-# To be read into a shell: . docs/face.sh
+# Defines a shell function. Load it with: . docs/face.sh
 #
-#   face <action> <picture> [<more params>]
+#   face <action> <image> [<more params>]
 #
-# sends one picture and prints the answer. It takes the address from FACEGATE_URL and the key from KEY.
+# Sends one image and prints the response. Reads the address from FACEGATE_URL and the key from KEY.
 face() {
   printf '{"action":"%s","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]%s}}' \
     "$1" "$(base64 < "$2" | tr -d '\n')" "${3:+,$3}" |

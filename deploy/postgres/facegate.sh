@@ -1,6 +1,6 @@
 #!/bin/sh
-# Once, on an empty cluster: a role that owns its database and is no superuser, so that row-level
-# security binds it, and the extension, which only a superuser may create.
+# Runs once on an empty cluster. Creates the role that owns the database and is not a superuser, so that
+# row-level security applies to it, and the extension, which only a superuser can create.
 set -eu
 psql --set=ON_ERROR_STOP=1 --username="${POSTGRES_USER:-postgres}" --dbname=postgres \
   --set=password="$(cat /run/secrets/database_password)" <<'SQL'

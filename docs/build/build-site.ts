@@ -7,10 +7,10 @@ import { parseOutline } from './page-outline.ts'
 import { pagePathOf } from './page-path.ts'
 
 /**
- * Writes the site: plain pages and one style sheet, no script, nothing from elsewhere. It can be
- * opened from the disk or served by anything.
+ * Writes the site: HTML pages and one style sheet, without scripts and external resources. Browsers
+ * can open it from the disk, and every web server can serve it.
  *
- * @param folder is emptied first.
+ * @param folder the target folder. Its content is deleted first.
  */
 export async function buildSite(folder: string): Promise<void> {
   const texts = await Promise.all(

@@ -1,13 +1,15 @@
 import path from 'node:path'
 
-/** The folder of the repository; all files of the site are named from here. */
+/** Root of the repository. Page files are relative to it. */
 export const rootDir = path.join(import.meta.dirname, '..', '..')
 
-/** Every page of the site, in the order of its navigation; the first is the front page. */
-export const contents: readonly { readonly part: string; readonly files: readonly string[] }[] = [
-  { part: 'Start', files: ['README.md', 'docs/tutorial.md', 'docs/troubleshooting.md'] },
+export type ContentsSection = { readonly title: string; readonly files: readonly string[] }
+
+/** Every page of the site in the order of the navigation. The first one is the front page. */
+export const contents: readonly ContentsSection[] = [
+  { title: 'Start', files: ['README.md', 'docs/tutorial.md', 'docs/troubleshooting.md'] },
   {
-    part: 'Guides',
+    title: 'Guides',
     files: [
       'docs/guides/door-entry.md',
       'docs/guides/attendance.md',
@@ -16,7 +18,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
     ],
   },
   {
-    part: 'Reference',
+    title: 'Reference',
     files: [
       'docs/reference/actions.md',
       'docs/reference/errors.md',
@@ -28,7 +30,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
     ],
   },
   {
-    part: 'Operation',
+    title: 'Operation',
     files: [
       'docs/operations/deployment.md',
       'docs/operations/sqlite-to-postgresql.md',
@@ -42,7 +44,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
     ],
   },
   {
-    part: 'Faces and models',
+    title: 'Recognition',
     files: [
       'docs/accuracy.md',
       'docs/recognition/quality.md',
@@ -54,7 +56,7 @@ export const contents: readonly { readonly part: string; readonly files: readonl
     ],
   },
   {
-    part: 'Inside',
+    title: 'Development',
     files: ['docs/architecture.md', 'docs/dependencies.md', 'CHANGELOG.md'],
   },
 ]

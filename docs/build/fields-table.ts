@@ -4,37 +4,40 @@ import { markdownTable } from './markdown-table.ts'
 
 type FieldJsonSchema = z.core.JSONSchema.JSONSchema
 
-/** The fields of an object, in JSON Schema. */
+/** The fields of an object in JSON Schema. */
 export type ObjectFields = {
   readonly properties?: Readonly<Record<string, FieldJsonSchema | boolean>> | undefined
   readonly required?: readonly string[] | undefined
 }
 
-/** A table of fields; those that are required, or always there, are marked with `*`. */
+/** Returns a table of fields. Required fields, and fields that are always present, have a `*`. */
 export function fieldsTable({ properties = {}, required = [] }: ObjectFields): string {
-  const rows = Object.entries(properties).map(([name, is]) => {
-    const field = typeof is === 'object' ? is : {}
+  const rows = Object.entries(properties).map(([name, schema]) => {
+    const field = typeof schema === 'object' ? schema : {}
     const mark = required.includes(name) ? String.raw` \*` : ''
     return [`\`${name}\`${mark}`, typeText(field), fieldDescriptionOf(field)]
   })
   return markdownTable(['Field', 'Type', 'Meaning'], rows)
 }
 
-/** Shapes that have a name of their own stand at the end of the page. */
+/** Named types link to their section at the end of the page. */
 function typeText(field: FieldJsonSchema): string {
-  const kind = describeType(field)
-  const named = /^([A-Z]\w+)(?:\[\]| \| null)?$/u.exec(kind)?.[1]
-  return named === undefined ? `\`${kind}\`` : `[\`${kind}\`](#${named.toLowerCase()})`
+  const type = describeType(field)
+  const named = /^([A-Z]\w+)(?:\[\]| \| null)?$/u.exec(type)?.[1]
+  return named === undefined ? `\`${type}\`` : `[\`${type}\`](#${named.toLowerCase()})`
 }
 
 function fieldDescriptionOf({
   description,
-  default: fallback,
+  default: defaultValue,
   properties = {},
 }: FieldJsonSchema): string {
-  const parts = Object.entries(properties).flatMap(([name, part]) =>
-    typeof part === 'object' && part.description ? [`\`${name}\`: ${part.description}`] : [],
+  const parts = Object.entries(properties).flatMap(([name, property]) =>
+    typeof property === 'object' && property.description
+      ? [`\`${name}\`: ${property.description}`]
+      : [],
   )
-  const otherwise = fallback === undefined ? '' : `Default: \`${JSON.stringify(fallback)}\`.`
-  return [description, ...parts, otherwise].filter(Boolean).join(' ')
+  const defaultText =
+    defaultValue === undefined ? '' : `Default: \`${JSON.stringify(defaultValue)}\`.`
+  return [description, ...parts, defaultText].filter(Boolean).join(' ')
 }

@@ -3,7 +3,7 @@ import { actionsPage } from './actions-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { permissionsPage } from './permissions-page.ts'
 
-/** The pages that are made of schemas, tables and manifests; `npm run docs` writes them. */
+/** Pages that are generated from schemas, tables and manifests. `npm run docs` writes them. */
 export const generatedPages: Readonly<Record<string, () => string>> = {
   'docs/reference/actions.md': actionsPage,
   'docs/reference/errors.md': errorsPage,

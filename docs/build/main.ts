@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the generated pages and, out of all pages, the site. */
+/** `npm run docs`: writes the generated pages, then builds the site of all pages. */
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { rootDir } from './contents.ts'

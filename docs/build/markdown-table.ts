@@ -1,4 +1,4 @@
-/** A table in Markdown. Cells are Markdown already, but for `|` and line breaks. */
+/** Returns a Markdown table. Cells are Markdown; `|` and line breaks in them are escaped. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -50,7 +50,7 @@ function builtinCard({
 function packSection(pack: PackManifest): string[] {
   return [
     `## To be installed: \`${pack.name}\``,
-    `${pack.description}\n\n\`\`\`sh not-run="${whyNotRun(pack)}"\n${command(pack)}\n\`\`\``,
+    `${pack.description}\n\n\`\`\`sh skip="${whyNotRun(pack)}"\n${command(pack)}\n\`\`\``,
     ...pack.models.map((model) => packCard(pack, model)),
   ]
 }

@@ -2,20 +2,20 @@ import { Marked, type Token, type Tokens } from 'marked'
 
 /** A code block of a page. */
 export type CodeBlock = {
-  /** The first word after the fence: sh, json, ts, text; empty when there is none. */
+  /** The first word after the fence: sh, json, ts or text; empty without one. */
   readonly language: string
-  /** What else stands there: `says="…"`, `answers="…"`, `not-run="…"`. */
+  /** The attributes after the language: `prints="…"`, `error="…"`, `skip="…"`. */
   readonly attributes: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** What a page is made of, as far as it is checked. */
+/** The parts of a page that the tests check. */
 export type PageOutline = {
   readonly title: string
   readonly blocks: readonly CodeBlock[]
-  /** The targets of links and pictures as they are written. */
+  /** The targets of links and pictures, as written. */
   readonly links: readonly string[]
-  /** What may stand behind the `#` of a link to this page. */
+  /** The headings as link targets after `#`. */
   readonly anchors: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export function parseOutline(markdown: string): PageOutline {
   const blocks: CodeBlock[] = []
   const links: string[] = []
   const headings: Tokens.Heading[] = []
-  // No token is waited for, so there is nothing in the list that it returns.
+  // The callback is synchronous, so the returned list of promises is empty.
   void marked.walkTokens(marked.lexer(markdown), (token) => {
     if (isCode(token)) blocks.push(parseCodeBlock(token))
     if (isLink(token)) links.push(token.href)
@@ -39,29 +39,29 @@ export function parseOutline(markdown: string): PageOutline {
   }
 }
 
-/** `sh says="badge-1042"` → its language and its marks. */
+/** Splits the fence `sh prints="badge-1042"` into language and attributes. */
 export function parseCodeBlock({ lang = '', text }: Tokens.Code): CodeBlock {
   const [language = ''] = lang.split(' ')
-  const marks = [...lang.matchAll(/([\w-]+)="([^"]*)"/gu)].map(([, name = '', value = '']) => [
+  const attributes = [...lang.matchAll(/([\w-]+)="([^"]*)"/gu)].map(([, name = '', value = '']) => [
     name,
     value,
   ])
-  return { language, attributes: Object.fromEntries(marks), text }
+  return { language, attributes: Object.fromEntries(attributes), text }
 }
 
-/** Names the headings of one page as GitHub does, so that a link holds here and there. */
+/** Returns a function that creates heading anchors like GitHub, so that links work on both. */
 export function createSlugger(): (heading: string) => string {
-  const seen = new Map<string, number>()
+  const counts = new Map<string, number>()
   return (heading) => {
     const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/gu, '$1').toLowerCase()
     const slug = plain.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/gu, '-')
-    const times = seen.get(slug) ?? 0
-    seen.set(slug, times + 1)
-    return times === 0 ? slug : `${slug}-${times}`
+    const count = counts.get(slug) ?? 0
+    counts.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
   }
 }
 
-// The library's union of tokens ends in one of any shape, which `type` alone does not narrow.
+// `type` does not narrow the token union of the library, because it contains a generic token.
 const isCode = (token: Token): token is Tokens.Code => token.type === 'code'
 const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading'
 const isLink = (token: Token): token is Tokens.Link | Tokens.Image =>

@@ -4,10 +4,9 @@ import { parseCodeBlock, createSlugger, type CodeBlock } from './page-outline.ts
 import { isExternalLink, relativeLink, pagePathOf } from './page-path.ts'
 import path from 'node:path'
 
-/** The body of a page. Markup in the text is shown as text: pages are Markdown alone. */
+/** Returns the HTML body of a page. HTML markup in the Markdown is escaped. */
 export function renderHtml(file: string, markdown: string): string {
-  const html = new Marked({ renderer: createRenderer(file) }).parse(markdown, { async: false })
-  return html
+  return new Marked({ renderer: createRenderer(file) }).parse(markdown, { async: false })
 }
 
 export function escapeHtml(text: string): string {
@@ -26,15 +25,15 @@ function createRenderer(file: string): RendererObject {
       return `<a href="${escapeHtml(hrefOf(file, href))}">${this.parser.parseInline(tokens)}</a>`
     },
     code(token) {
-      const { language, attributes: marks, text } = parseCodeBlock(token)
-      // The block scrolls sideways, so the keyboard must be able to reach it.
-      return `<pre tabindex="0" class="${escapeHtml(language)}"><code>${escapeHtml(text)}</code></pre>\n${expectedOutput(marks)}`
+      const { language, attributes, text } = parseCodeBlock(token)
+      // The block scrolls horizontally, so it must be focusable by keyboard.
+      return `<pre tabindex="0" class="${escapeHtml(language)}"><code>${escapeHtml(text)}</code></pre>\n${expectedOutput(attributes)}`
     },
     table({ header, rows }) {
       const line = (cells: typeof header): string =>
         `<tr>${cells
           .map(({ header: isHead, text, tokens }) => {
-            // A heading without a word says nothing to who hears the table.
+            // Screen readers announce header cells, so an empty one is a data cell.
             const tag = isHead && text !== '' ? 'th' : 'td'
             return `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`
           })
@@ -45,7 +44,7 @@ function createRenderer(file: string): RendererObject {
       return `<div class="table" tabindex="0"><table>${head}${body}</table></div>\n`
     },
     checkbox() {
-      // A box to be ticked on paper; a real one would be a control without a name.
+      // A real checkbox would be a form control without a label.
       return '<span aria-hidden="true">☐</span> '
     },
     html({ text }) {
@@ -54,19 +53,19 @@ function createRenderer(file: string): RendererObject {
   }
 }
 
-/** What the test of the documentation holds the block to, for the reader to compare. */
-function expectedOutput({ says, answers }: CodeBlock['attributes']): string {
-  const text = answers ?? says
+/** Returns the output that the documentation test expects from the block. */
+function expectedOutput({ prints, error }: CodeBlock['attributes']): string {
+  const text = error ?? prints
   return text === undefined
     ? ''
-    : `<p class="expected">It says <code>${escapeHtml(text)}</code>.</p>\n`
+    : `<p class="expected">Prints <code>${escapeHtml(text)}</code>.</p>\n`
 }
 
-/** Links between pages lead to pages; those to files of the source stay what they are on GitHub. */
+/** Converts links between pages. Links to source files stay as they are on GitHub. */
 function hrefOf(file: string, href: string): string {
   if (isExternalLink(href) || href.startsWith('#')) return href
-  const [place = '', anchor] = href.split('#')
-  const target = path.posix.join(path.posix.dirname(file), place)
-  const page = pageFiles.includes(target) ? relativeLink(file, pagePathOf(target)) : place
+  const [linkPath = '', anchor] = href.split('#')
+  const target = path.posix.join(path.posix.dirname(file), linkPath)
+  const page = pageFiles.includes(target) ? relativeLink(file, pagePathOf(target)) : linkPath
   return anchor === undefined ? page : `${page}#${anchor}`
 }

@@ -4,13 +4,13 @@ import { relativeLink, pagePathOf } from './page-path.ts'
 
 type PageContent = {
   readonly file: string
-  /** By file, of every page. */
+  /** Page file → title, for all pages. */
   readonly titles: Readonly<Record<string, string>>
   /** HTML. */
   readonly body: string
 }
 
-/** A whole page: the navigation is a list at the side, and folded away where there is no side. */
+/** Returns a complete HTML page. On narrow screens the navigation is folded. */
 export function renderPage({ file, titles, body }: PageContent): string {
   const title = titles[file] ?? ''
   return `<!doctype html>
@@ -44,6 +44,6 @@ function navigation({ file, titles }: Omit<PageContent, 'body'>): string {
     return `<li><a href="${relativeLink(file, pagePathOf(target))}"${current}>${escapeHtml(titles[target] ?? target)}</a></li>`
   }
   return contents
-    .map(({ part, files }) => `<p>${part}</p>\n<ul>\n${files.map(item).join('\n')}\n</ul>`)
+    .map(({ title, files }) => `<p>${title}</p>\n<ul>\n${files.map(item).join('\n')}\n</ul>`)
     .join('\n')
 }

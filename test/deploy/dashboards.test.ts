@@ -30,13 +30,13 @@ type AlertRule = {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** What the service exports: name → label → values. */
+/** Exported metrics: name → label → values. */
 let exportedMetrics: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
 before(async () => {
   await using facegate = await startFacegate({ VISION_WORKERS: '1' })
   const images = [imageItem(await samplePhotograph(3))]
   await facegate.post({ action: 'svc.identify', params: { images, facePolicy: 'largest' } })
-  await facegate.post({ action: 'svc.identify', params: {} }, { 'x-api-key': 'nobody' })
+  await facegate.post({ action: 'svc.identify', params: {} }, { 'x-api-key': 'unknown' })
   await fetch(`${facegate.url}/healthz`)
   exportedMetrics = samplesOf(await (await fetch(`${facegate.url}/metrics`)).text())
 })
@@ -54,19 +54,19 @@ function samplesOf(text: string) {
   const families = new Map<string, Map<string, Set<string>>>()
   for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gmu)) families.set(name, new Map())
   for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)\{(.*)\} /gmu)) {
-    const known = families.get(name) ?? new Map<string, Set<string>>()
-    families.set(name, known)
+    const family = families.get(name) ?? new Map<string, Set<string>>()
+    families.set(name, family)
     for (const [, label = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/gu))
-      known.set(label, (known.get(label) ?? new Set<string>()).add(value))
+      family.set(label, (family.get(label) ?? new Set<string>()).add(value))
   }
   return families
 }
 
-/** Some figures have no value here, such as the connections to PostgreSQL. */
-const nothing = { config: readConfig({}), store: {}, gallerySearch: {} } as MetricSources
-const declaredLabels = serviceMetrics(nothing).flatMap(({ labels }) => labels)
+/** Some metrics have no value in this test, such as the connections to PostgreSQL. */
+const emptySources = { config: readConfig({}), store: {}, gallerySearch: {} } as MetricSources
+const declaredLabels = serviceMetrics(emptySources).flatMap(({ labels }) => labels)
 
-/** What a query asks for that nobody exports. Labels that Prometheus itself adds are known to it. */
+/** Returns names in a query that the service does not export. Prometheus adds `instance` and `job`. */
 function unknownNames(expr: string): string[] {
   const added = new Set(['instance', 'job'])
   const unknown: string[] = []
@@ -77,7 +77,7 @@ function unknownNames(expr: string): string[] {
     for (const [, label = '', value = ''] of matchers.matchAll(/(\w+)=~?"([^"]*)"/gu)) {
       if (added.has(label)) continue
       const values = [...(labels?.get(label) ?? [])]
-      // No call of this test fails by a fault of the service.
+      // No call of this test returns a server error.
       if (
         label !== 'status' &&
         !values.some((known) => new RegExp(`^(?:${value})$`, 'u').test(known))
@@ -88,12 +88,12 @@ function unknownNames(expr: string): string[] {
   const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/gu)].flatMap(([, list = '']) =>
     list.split(/,\s*/u),
   )
-  const seen = [...exportedMetrics.values()].flatMap((labels) => [...labels.keys()])
-  const all = new Set([...added, ...seen, ...declaredLabels])
+  const exported = [...exportedMetrics.values()].flatMap((labels) => [...labels.keys()])
+  const all = new Set([...added, ...exported, ...declaredLabels])
   return [...unknown, ...grouped.filter((label) => !all.has(label))]
 }
 
-test('the dashboard asks for nothing that the service does not export', () => {
+test('The dashboard queries only metrics that the service exports', () => {
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   assert.ok(queries.length > 30)
   assert.deepEqual(queries.flatMap(unknownNames), [])
@@ -101,19 +101,19 @@ test('the dashboard asks for nothing that the service does not export', () => {
     if (name.startsWith('facegate_') && !/_(?:sum|count|bucket)$/u.test(name))
       assert.ok(
         queries.some((query) => query.includes(name)),
-        `${name} is on no panel`,
+        `no panel shows ${name}`,
       )
 })
 
-test('a metric, a label and a value that do not exist are found', () => {
+test('An unknown metric, label or value in a query is reported', () => {
   assert.deepEqual(unknownNames('rate(facegate_nothing_total[5m])'), ['facegate_nothing_total'])
-  assert.deepEqual(unknownNames('sum by (shoe) (facegate_ready)'), ['shoe'])
+  assert.deepEqual(unknownNames('sum by (colour) (facegate_ready)'), ['colour'])
   assert.deepEqual(unknownNames('facegate_vision{figure="queue"}'), [
     'facegate_vision{figure="queue"}',
   ])
 })
 
-test('the panels stand beside each other, each with an id, a data source and the server’s variable', async () => {
+test('The panels do not overlap, and each has a unique id, queries and the instance variable', async () => {
   const dashboard = JSON.parse(
     await readFile(path.join(deployFolder, 'grafana/facegate.json'), 'utf8'),
   )
@@ -137,7 +137,7 @@ function isOverlapping(a: GridPosition, b: GridPosition): boolean {
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 }
 
-test('the alerts ask for nothing that the service does not export, and say what to do', () => {
+test('The alerts query only exported metrics and have a summary and a description', () => {
   assert.deepEqual(
     rules.flatMap(({ expr }) => unknownNames(expr)),
     [],
@@ -147,6 +147,6 @@ test('the alerts ask for nothing that the service does not export, and say what 
     assert.ok(annotations['summary'] && annotations['description'], alert)
   }
   const names = new Set(rules.map(({ alert }) => alert.replace('Facegate', '')))
-  for (const name of ['NotReady', 'Errors', 'QueueFull', 'DiskLow', 'DatabaseDown'])
+  for (const name of ['NotReady', 'HighErrorRate', 'QueueFull', 'DiskLow', 'DatabaseDown'])
     assert.ok(names.has(name), name)
 })

@@ -23,7 +23,8 @@ const read = (file: string): string => readFileSync(path.join(folder, file), 'ut
 const stages = parseDockerfile(read('Dockerfile'))
 const image = stages.at(-1)!
 const imageEnvironment = environmentVariablesOf(image.instructions)
-const instructions = (name: string) => image.instructions.filter((step) => step.name === name)
+const instructions = (name: string) =>
+  image.instructions.filter((instruction) => instruction.name === name)
 
 const texts = z.record(z.string(), z.string())
 const service = z.looseObject({
@@ -86,8 +87,8 @@ const secret = z
   .object({ stringData: texts })
   .parse(parse(read('kubernetes/secret.example.yaml'))).stringData
 
-/** The paths that the service answers by itself, without a key. */
-const ownRoutes = serviceRoutes({
+/** The service routes that need no key. */
+const keylessRoutes = serviceRoutes({
   version: 'test',
   notReady: async () => [],
   metrics: async () => '',
@@ -105,14 +106,14 @@ const ownRoutes = serviceRoutes({
     galleryTemplatesMax: 1,
   },
 })
-const ownPaths = new Set(ownRoutes.map((route) => route.path))
+const keylessPaths = new Set(keylessRoutes.map((route) => route.path))
 
-/** Variables of an environment that mean nothing to the service. */
+/** Returns variables of an environment that are not settings. */
 function unknownSettings(environment: Readonly<Record<string, string>>): string[] {
   return Object.keys(environment).filter((name) => name !== 'NODE_ENV' && !(name in settings))
 }
 
-test('every variable that the files set is a setting, with a value that it takes', () => {
+test('Every variable in the files is a setting with a valid value', () => {
   assert.ok(servers.length >= 2, 'several servers')
   for (const [name, { environment = {} }] of servers) {
     assert.deepEqual(unknownSettings(environment), [], name)
@@ -123,10 +124,14 @@ test('every variable that the files set is a setting, with a value that it takes
   assert.deepEqual(unknownSettings(configMap), [])
   const { DATABASE_URL_FILE: _mounted, ...checked } = { ...imageEnvironment, ...configMap }
   readConfig(checked)
-  assert.deepEqual(unknownSettings({ MASTER_KEYFILE: '' }), ['MASTER_KEYFILE'], 'a slip is found')
+  assert.deepEqual(
+    unknownSettings({ MASTER_KEYFILE: '' }),
+    ['MASTER_KEYFILE'],
+    'a misspelled setting is reported',
+  )
 })
 
-test('the image is of one slim Node 24, is not root, and its parts come from where they are made', () => {
+test('The image uses one Node 24 base, does not run as root and copies from existing stages', () => {
   const bases = new Set(stages.map((stage) => stage.image))
   assert.deepEqual([...bases], ['node:24-bookworm-slim'])
   const [user] = instructions('USER')
@@ -134,18 +139,18 @@ test('the image is of one slim Node 24, is not root, and its parts come from whe
   const uid = Number(user?.text.split(':')[0])
   assert.equal(pod.securityContext.runAsUser, uid)
   assert.equal(pod.securityContext.fsGroup, uid)
-  const made = new Set(stages.map(({ name }) => name))
+  const stageNames = new Set(stages.map(({ name }) => name))
   for (const { options } of instructions('COPY'))
-    assert.ok(!options['from'] || made.has(options['from']))
+    assert.ok(!options['from'] || stageNames.has(options['from']))
   const installs = stages
-    .flatMap(({ instructions: steps }) => steps)
+    .flatMap((stage) => stage.instructions)
     .filter(({ text }) => /npm ci/u.test(text))
   for (const { text } of installs) assert.match(text, /--ignore-scripts/u)
   assert.match(instructions('ENTRYPOINT')[0]?.text ?? '', /tini/u)
   assert.deepEqual(commandArgumentsOf(instructions('CMD')[0]), ['node', 'src/main.ts'])
 })
 
-test('ports, volumes and probes are those of the service', () => {
+test('Ports, volumes and probes match the service', () => {
   const port = Number(imageEnvironment['PORT'])
   assert.equal(instructions('EXPOSE')[0]?.text, String(port))
   assert.equal(container.ports[0].containerPort, port)
@@ -155,87 +160,98 @@ test('ports, volumes and probes are those of the service', () => {
     container.readinessProbe,
     container.livenessProbe,
   ]) {
-    assert.ok(ownPaths.has(httpGet.path), httpGet.path)
+    assert.ok(keylessPaths.has(httpGet.path), httpGet.path)
     assert.equal(httpGet.port, container.ports[0].name)
   }
   const caddy = read('Caddyfile')
   const health = /health_uri (\S+)/u.exec(caddy)?.[1] ?? ''
-  assert.ok(ownPaths.has(health))
-  assert.equal(container.readinessProbe.httpGet.path, health, 'one idea of being ready')
+  assert.ok(keylessPaths.has(health))
+  assert.equal(
+    container.readinessProbe.httpGet.path,
+    health,
+    'the proxy and Kubernetes use the same readiness check',
+  )
   const upstreams = /reverse_proxy (.+) \{/u.exec(caddy)?.[1]?.split(' ')
   assert.deepEqual(
     upstreams,
     servers.map(([name]) => `${name}:${port}`),
   )
-  for (const place of ['/metrics', '/healthz', '/readyz']) {
-    assert.match(caddy, new RegExp(`@inside path.*${place}`, 'u'))
-    assert.match(read('kubernetes/ingress.yaml'), new RegExp(`path: ${place}\n`, 'u'))
+  for (const route of ['/metrics', '/healthz', '/readyz']) {
+    assert.match(caddy, new RegExp(`@inside path.*${route}`, 'u'))
+    assert.match(read('kubernetes/ingress.yaml'), new RegExp(`path: ${route}\n`, 'u'))
   }
 })
 
-test('a server that is told to end is given longer than its running calls', () => {
-  const wholeMs = (environment: Readonly<Record<string, string>>): number => {
+test('The grace period of a server is longer than its shutdown', () => {
+  const shutdownMs = (environment: Readonly<Record<string, string>>): number => {
     const { DATABASE_URL_FILE: _mounted, ...checked } = environment
     const { SHUTDOWN_DELAY_MS, DRAIN_TIMEOUT_MS } = readConfig(checked)
-    assert.ok(SHUTDOWN_DELAY_MS > healthMs, 'the proxy has seen it leave')
+    assert.ok(SHUTDOWN_DELAY_MS > healthMs, 'the proxy notices the shutdown first')
     return SHUTDOWN_DELAY_MS + DRAIN_TIMEOUT_MS
   }
-  const everyS = /health_interval (\d+)s/u.exec(read('Caddyfile'))?.[1]
-  const healthMs = 1000 * Math.max(Number(everyS), container.readinessProbe.periodSeconds)
+  const intervalS = /health_interval (\d+)s/u.exec(read('Caddyfile'))?.[1]
+  const healthMs = 1000 * Math.max(Number(intervalS), container.readinessProbe.periodSeconds)
   for (const [name, { stop_grace_period: grace = '', environment = {} }] of servers)
-    assert.ok(Number(/^(\d+)s$/u.exec(grace)?.[1]) * 1000 > wholeMs(environment), name)
-  assert.ok(pod.terminationGracePeriodSeconds * 1000 > wholeMs(configMap))
+    assert.ok(Number(/^(\d+)s$/u.exec(grace)?.[1]) * 1000 > shutdownMs(environment), name)
+  assert.ok(pod.terminationGracePeriodSeconds * 1000 > shutdownMs(configMap))
   const { maxUnavailable } = deployment.parse(parse(read('kubernetes/deployment.yaml'))).spec
     .strategy.rollingUpdate
   assert.equal(maxUnavailable, 0)
 })
 
-test('secrets are files that are mounted where the settings look for them', () => {
+test('Secrets are mounted at the paths of the settings', () => {
   for (const [name, { environment = {}, secrets, volumes }] of servers) {
     assert.equal(environment['DATABASE_URL_FILE'], `/run/secrets/${secrets[0]}`, name)
     const keys = volumes.find((volume) => volume.includes(':/keys'))
     assert.equal(path.posix.dirname(environment['MASTER_KEY_FILE'] ?? ''), '/keys')
-    assert.match(keys ?? '', /:ro$/u, 'no server changes the master key')
+    assert.match(keys ?? '', /:ro$/u, 'the servers mount the master key read-only')
   }
   for (const { secrets } of Object.values(compose.services))
     for (const name of secrets) assert.ok(name in compose.secrets, name)
   const script = read('secrets.sh')
   for (const { file } of Object.values(compose.secrets))
-    assert.ok(script.includes(file.slice(2)), `secrets.sh makes ${file}`)
+    assert.ok(script.includes(file.slice(2)), `secrets.sh creates ${file}`)
   const mount = container.volumeMounts.find(({ name }) => name === 'secret')
   for (const name of ['DATABASE_URL_FILE', 'MASTER_KEY_FILE']) {
     assert.equal(path.posix.dirname(configMap[name] ?? ''), mount?.mountPath)
     assert.ok(path.posix.basename(configMap[name] ?? '') in secret)
   }
-  assert.equal(mount?.['subPath'], undefined, 'a single file would never be rotated')
+  assert.equal(
+    mount?.['subPath'],
+    undefined,
+    'a mounted single file would not be updated by a rotation',
+  )
   assert.equal(compose.networks['inside']?.internal, true)
   assert.deepEqual(compose.services['database']?.networks, ['inside'])
 })
 
-test('kustomize names every file that is there, and all of them parse', () => {
+test('kustomization.yaml lists every manifest, and all manifests parse', () => {
   const { resources } = z
     .object({ resources: z.array(z.string()) })
     .parse(parse(read('kubernetes/kustomization.yaml')))
-  const there = globSync('*.yaml', { cwd: path.join(folder, 'kubernetes') })
-  assert.deepEqual([...resources, 'kustomization.yaml', 'secret.example.yaml'].sort(), there.sort())
-  for (const file of there)
+  const manifests = globSync('*.yaml', { cwd: path.join(folder, 'kubernetes') })
+  assert.deepEqual(
+    [...resources, 'kustomization.yaml', 'secret.example.yaml'].sort(),
+    manifests.sort(),
+  )
+  for (const file of manifests)
     for (const document of parseAllDocuments(read(`kubernetes/${file}`)))
       assert.deepEqual(document.errors, [], file)
-  const named = readdirText().match(/name: facegate\b/gu) ?? []
-  assert.ok(named.length > 10, 'labels and names say facegate')
+  const names = readManifests().match(/name: facegate\b/gu) ?? []
+  assert.ok(names.length > 10, 'labels and names contain facegate')
   const { maxReplicas } = z
     .object({ spec: z.object({ maxReplicas: z.number() }) })
     .parse(parse(read('kubernetes/autoscaler.yaml'))).spec
   const connections = Number(settings.DATABASE_CONNECTIONS_MAX.fallback)
-  // PostgreSQL's default of 100, three of them for superusers.
-  assert.ok((maxReplicas + 1) * connections <= 97, 'the pods fit the database')
+  // PostgreSQL allows 100 connections by default and reserves three for superusers.
+  assert.ok((maxReplicas + 1) * connections <= 97, 'the connections of all pods fit')
 
-  function readdirText(): string {
-    return there.map((file) => read(`kubernetes/${file}`)).join('\n')
+  function readManifests(): string {
+    return manifests.map((file) => read(`kubernetes/${file}`)).join('\n')
   }
 })
 
-test('the health check of the image says what /readyz says', async () => {
+test('The health check of the image returns the result of /readyz', async () => {
   const [command = '', ...args] = commandArgumentsOf(instructions('HEALTHCHECK')[0])
   const check = (port: number) =>
     new Promise<number | null>((resolve) => {
@@ -246,23 +262,23 @@ test('the health check of the image says what /readyz says', async () => {
     [200, 0],
     [503, 1],
   ] as const) {
-    const asked: string[] = []
+    const requests: string[] = []
     const server = createServer((socket) => {
       socket.once('data', (bytes) => {
-        asked.push(bytes.toString().split('\r\n')[0] ?? '')
+        requests.push(bytes.toString().split('\r\n')[0] ?? '')
         socket.end(`HTTP/1.1 ${status} .\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     assert.equal(await check(port), expected)
-    assert.deepEqual(asked, ['GET /readyz HTTP/1.1'])
+    assert.deepEqual(requests, ['GET /readyz HTTP/1.1'])
     await new Promise((resolve) => server.close(resolve))
-    assert.equal(await check(port), 1, 'nobody is there')
+    assert.equal(await check(port), 1, 'the check fails without a server')
   }
 })
 
-test('the address of the database comes from a file, and from one place', async () => {
+test('The database address can come from a file, but only from one source', async () => {
   const dir = await mkdtemp(path.join(tmpdir(), 'facegate-secret-'))
   const file = path.join(dir, 'database-url')
   await writeFile(file, '\n')

@@ -16,13 +16,13 @@ import {
 } from '../support/docs/tutorial-images.ts'
 import { outputDir } from '../support/paths.ts'
 
-/** Blocks of these are proved, `text` is for drawings; others must say why they are not run. */
+/** Blocks in these languages are tested; `text` is for diagrams. Others need a `skip` reason. */
 const languages = ['sh', 'json', 'ts', 'text']
 
 let clone: string
 let facegate: FacegateProcess
 
-const total = { ran: 0, marked: 0 }
+const total = { ran: 0, skipped: 0 }
 
 before(async () => {
   clone = await createClone()
@@ -33,36 +33,39 @@ after(async () => {
   await rm(clone, { recursive: true, force: true })
 })
 
-// The pages share one service and are read in the order of the contents.
+// The pages share one service and run in the order of the contents.
 for (const file of pageFiles)
-  test(`the blocks of ${file} do what they say`, async (t) => {
+  test(`The code blocks of ${file} run with the documented results`, async (t) => {
     const { blocks } = parseOutline(await readFile(path.join(rootDir, file), 'utf8'))
-    const marked = blocks.filter(isMarked)
-    for (const { attributes: marks, text } of marked)
-      assert.ok(marks['not-run'], `say why not:\n${text}`)
-    const proved = blocks.filter((one) => !isMarked(one))
-    for (const { language, text } of proved) {
-      assert.ok(languages.includes(language), `a block is none of ${languages.join()}:\n${text}`)
+    const skipped = blocks.filter(isSkipped)
+    for (const { attributes, text } of skipped)
+      assert.ok(attributes['skip'], `the skip reason is empty:\n${text}`)
+    const tested = blocks.filter((block) => !isSkipped(block))
+    for (const { language, text } of tested) {
+      assert.ok(
+        languages.includes(language),
+        `the language is none of ${languages.join()}:\n${text}`,
+      )
       if (language === 'json') assert.doesNotThrow(() => void JSON.parse(text), text)
     }
-    const shell = proved.filter(({ language }) => language === 'sh')
-    const { runCount: ran, failures: faults } = await runBlocks(shell, {
+    const shell = tested.filter(({ language }) => language === 'sh')
+    const { runCount, failures } = await runBlocks(shell, {
       cwd: clone,
       env: readerEnvironment(clone, facegate),
       url: facegate.url,
     })
-    assert.deepEqual(faults, [])
-    total.ran += ran
-    total.marked += marked.length
-    t.diagnostic(`${ran} shell blocks ran, ${marked.length} blocks are marked as not to be run`)
+    assert.deepEqual(failures, [])
+    total.ran += runCount
+    total.skipped += skipped.length
+    t.diagnostic(`${runCount} shell blocks ran, ${skipped.length} blocks were skipped`)
   })
 
-test('every block ran, or says why it did not', (t) => {
-  t.diagnostic(`${total.ran} shell blocks ran, ${total.marked} blocks are marked as not to be run`)
+test('Every code block runs or has a skip reason', (t) => {
+  t.diagnostic(`${total.ran} shell blocks ran, ${total.skipped} blocks were skipped`)
 })
 
-test('a block that fails, or says something else than the page, is found', async () => {
-  const faultsOf = async (page: string): Promise<readonly string[]> => {
+test('A block that fails or prints an undocumented result is reported', async () => {
+  const failuresOf = async (page: string): Promise<readonly string[]> => {
     const { blocks } = parseOutline(page)
     return (
       await runBlocks(blocks, {
@@ -72,23 +75,29 @@ test('a block that fails, or says something else than the page, is found', async
       })
     ).failures
   }
-  const refused = `echo '{ "ok": false, "errors": [{ "code": "NO_FACE_FOUND" }] }'`
-  assert.match((await faultsOf(block('sh', 'true; false'))).join(), /did not run/u)
-  assert.match((await faultsOf(block('sh', 'npx something-else'))).join(), /did not run/u)
-  assert.match((await faultsOf(block('sh', refused))).join(), /answered with an error/u)
-  assert.match((await faultsOf(block('sh answers="LOW_QUALITY"', refused))).join(), /is not LOW/u)
-  assert.match((await faultsOf(block('sh says="two"', 'echo one'))).join(), /does not say two/u)
-  assert.deepEqual(await faultsOf(block('sh answers="NO_FACE_FOUND"', refused)), [])
+  const rejected = `echo '{ "ok": false, "errors": [{ "code": "NO_FACE_FOUND" }] }'`
+  assert.match((await failuresOf(block('sh', 'true; false'))).join(), /did not run/u)
+  assert.match((await failuresOf(block('sh', 'npx something-else'))).join(), /did not run/u)
+  assert.match((await failuresOf(block('sh', rejected))).join(), /returned an error/u)
+  assert.match(
+    (await failuresOf(block('sh error="LOW_QUALITY"', rejected))).join(),
+    /did not return LOW/u,
+  )
+  assert.match(
+    (await failuresOf(block('sh prints="two"', 'echo one'))).join(),
+    /did not print two/u,
+  )
+  assert.deepEqual(await failuresOf(block('sh error="NO_FACE_FOUND"', rejected)), [])
 })
 
-test('the TypeScript of the pages compiles', async () => {
+test('The TypeScript blocks of the pages compile', async () => {
   const folder = path.join(clone, 'typescript')
   await mkdir(folder)
-  for (const [at, file] of pageFiles.entries()) {
+  for (const [index, file] of pageFiles.entries()) {
     const { blocks } = parseOutline(await readFile(path.join(rootDir, file), 'utf8'))
     const texts = blocks.filter(({ language }) => language === 'ts').map(({ text }) => text)
     if (texts.length > 0)
-      await writeFile(path.join(folder, `page${at}.ts`), `${texts.join('\n')}\nexport {}\n`)
+      await writeFile(path.join(folder, `page${index}.ts`), `${texts.join('\n')}\nexport {}\n`)
   }
   const compilerOptions = {
     strict: true,
@@ -110,21 +119,21 @@ test('the TypeScript of the pages compiles', async () => {
   assert.equal(stdout, '')
 })
 
-test('the pictures of the tutorial show what the service answers', async () => {
-  const fresh = path.join(outputDir, 'pictures')
-  await mkdir(fresh, { recursive: true })
+test('The pictures of the tutorial show the results of the service', async () => {
+  const drawnFolder = path.join(outputDir, 'pictures')
+  await mkdir(drawnFolder, { recursive: true })
   const drawn = Object.entries(await drawTutorialImages(facegate))
-  for (const [name, bytes] of drawn) await writeFile(path.join(fresh, name), bytes)
+  for (const [name, bytes] of drawn) await writeFile(path.join(drawnFolder, name), bytes)
   for (const [name, bytes] of drawn) {
     const committed = await readFile(committedImagePath(name))
     const difference = await meanDifference(bytes, committed)
     assert.ok(
       difference < 3,
-      `${name} is old by ${difference}: copy test/output/pictures to docs/pictures`,
+      `${name} differs by ${difference}: copy test/output/pictures to docs/pictures`,
     )
   }
 })
 
 const block = (fence: string, text: string): string => `\`\`\`${fence}\n${text}\n\`\`\`\n`
 
-const isMarked = ({ attributes: marks }: CodeBlock): boolean => marks['not-run'] !== undefined
+const isSkipped = ({ attributes }: CodeBlock): boolean => attributes['skip'] !== undefined

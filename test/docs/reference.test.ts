@@ -20,13 +20,13 @@ test('every setting stands in docs/configuration.md as the program knows it', as
   assert.deepEqual(documented, known)
 })
 
-test('every dependency stands in docs/dependencies.md', async () => {
+test('docs/dependencies.md lists every dependency', async () => {
   const text = await read('docs/dependencies.md')
   for (const name of Object.keys({ ...packageJson.dependencies, ...packageJson.devDependencies }))
     if (!name.startsWith('@types/')) assert.ok(text.includes(`\`${name}\``), name)
 })
 
-test('the documentation page tells the parameters of each action', () => {
+test('The documentation page lists the parameters of each action', () => {
   const page = docsPage('test')
   for (const name of ['maxFaces', 'duplicateThreshold', 'maxCandidates', 'removeFaceIds'])
     assert.ok(page.includes(`<code>${name}</code>`), name)

@@ -17,7 +17,7 @@ import { findChromium, openChromium, watchPageErrors } from '../support/console/
 
 const read = (file: string): Promise<string> => readFile(path.join(rootDir, file), 'utf8')
 
-test('every page of docs/ stands in the contents, once', () => {
+test('The contents list every page of docs/ once', () => {
   const files = globSync('docs/**/*.md', { cwd: rootDir }).map((file) => file.replaceAll('\\', '/'))
   assert.deepEqual(
     pageFiles.filter((file) => file.startsWith('docs/')).toSorted(),
@@ -27,39 +27,39 @@ test('every page of docs/ stands in the contents, once', () => {
 })
 
 for (const [file, text] of Object.entries(generatedPages))
-  test(`${file} is what the schemas and tables say`, async () => {
+  test(`${file} is generated from the current schemas and tables`, async () => {
     assert.equal(await read(file), text(), 'run `npm run docs`')
   })
 
-test('no link between the pages is dead', async () => {
+test('No link between the pages is broken', async () => {
   const outlines = new Map<string, PageOutline>()
   for (const file of pageFiles) outlines.set(file, parseOutline(await read(file)))
-  assert.deepEqual(deadLinks(outlines), [])
+  assert.deepEqual(brokenLinks(outlines), [])
 })
 
-test('a dead link and a dead anchor are found', () => {
+test('A broken link and a broken anchor are reported', () => {
   const page = parseOutline(
     '# Here\n\n[a](nowhere.md) [b](#there) [c](#here) [d](https://example.org)',
   )
-  assert.deepEqual(deadLinks(new Map([['docs/x.md', page]])), [
+  assert.deepEqual(brokenLinks(new Map([['docs/x.md', page]])), [
     'docs/x.md: nowhere.md',
     'docs/x.md: #there',
   ])
 })
 
-test('markup in a page is text', () => {
+test('HTML markup in a page is escaped', () => {
   const html = renderHtml('docs/x.md', 'a <script>alert(1)</script>\n\n<b>c</b> `<i>`\n')
   assert.ok(!/<(?:script|b|i)>/u.test(html), html)
 })
 
-/** As `file: link`. Links to files of the source must lead to one. */
-function deadLinks(outlines: ReadonlyMap<string, PageOutline>): string[] {
+/** Returns broken links as `file: link`. Links to source files must lead to an existing file. */
+function brokenLinks(outlines: ReadonlyMap<string, PageOutline>): string[] {
   return [...outlines].flatMap(([file, { links }]) =>
     links
       .filter((link) => !isExternalLink(link))
       .filter((link) => {
-        const [place = '', anchor] = link.split('#')
-        const target = place === '' ? file : path.posix.join(path.posix.dirname(file), place)
+        const [linkPath = '', anchor] = link.split('#')
+        const target = linkPath === '' ? file : path.posix.join(path.posix.dirname(file), linkPath)
         const page = outlines.get(target)
         if (anchor !== undefined) return !page?.anchors.includes(anchor)
         return !page && !existsSync(path.join(rootDir, target))
@@ -69,9 +69,9 @@ function deadLinks(outlines: ReadonlyMap<string, PageOutline>): string[] {
 }
 
 const executable = findChromium()
-const skip = executable ? false : 'there is no Chromium on this machine: the site is not looked at'
+const skip = executable ? false : 'Chromium is not installed: the site is not tested in a browser'
 
-describe('the site in a browser', { skip }, () => {
+describe('The site in a browser', { skip }, () => {
   let folder: string
   let browser: Browser
 
@@ -86,22 +86,22 @@ describe('the site in a browser', { skip }, () => {
   })
 
   for (const colorScheme of ['light', 'dark'] as const)
-    test(`reads well at 360 px, ${colorScheme}, and asks nobody else for anything`, async () => {
+    test(`Every page fits 360 px in the ${colorScheme} scheme and loads nothing external`, async () => {
       const context = await browser.newContext({
         colorScheme,
         viewport: { width: 360, height: 740 },
       })
       const page = await context.newPage()
-      const { messages: found } = watchPageErrors(page, pathToFileURL(folder).href)
-      // The colours of the dark scheme are the same on every page: one of each part will do.
-      const firsts = contents.flatMap(({ files }) => files.slice(0, 1))
-      const files = colorScheme === 'dark' ? firsts : pageFiles
-      for (const file of files) found.push(...(await faultsOf(page, file, colorScheme)))
-      assert.deepEqual(found, [])
+      const { messages } = watchPageErrors(page, pathToFileURL(folder).href)
+      // The dark scheme has the same colours on every page, so one page per section is enough.
+      const firstPages = contents.flatMap(({ files }) => files.slice(0, 1))
+      const files = colorScheme === 'dark' ? firstPages : pageFiles
+      for (const file of files) messages.push(...(await pageProblems(page, file, colorScheme)))
+      assert.deepEqual(messages, [])
       await context.close()
     })
 
-  test('the navigation leads from page to page', async () => {
+  test('The navigation links to the pages', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     await page.goto(addressOf('README.md'))
     const navigation = page.getByRole('navigation', { name: 'Contents', exact: true })
@@ -116,21 +116,27 @@ describe('the site in a browser', { skip }, () => {
   const addressOf = (file: string): string =>
     pathToFileURL(path.join(folder, pagePathOf(file))).href
 
-  /** Too wide, or hard to use. The dark scheme differs in its colours alone. */
-  async function faultsOf(page: Page, file: string, scheme: 'light' | 'dark'): Promise<string[]> {
+  /** Returns pages that are too wide and accessibility violations. Dark pages differ only in colours. */
+  async function pageProblems(
+    page: Page,
+    file: string,
+    scheme: 'light' | 'dark',
+  ): Promise<string[]> {
     await page.goto(addressOf(file))
     const widthPx = await page.evaluate<number>('document.documentElement.scrollWidth')
     await page.evaluate(axe.source)
     const only = scheme === 'dark' ? `runOnly: ['color-contrast']` : ''
-    const seen = await page.evaluate<AxeResults>(
+    const results = await page.evaluate<AxeResults>(
       `axe.run({ preload: false, resultTypes: ['violations'], ${only} })`,
     )
-    const told = seen.violations.map(({ id, nodes }) => `${file}: ${id}: ${nodes[0]?.html}`)
-    return widthPx <= 360 ? told : [`${file} is ${widthPx} px wide`, ...told]
+    const violations = results.violations.map(
+      ({ id, nodes }) => `${file}: ${id}: ${nodes[0]?.html}`,
+    )
+    return widthPx <= 360 ? violations : [`${file} is ${widthPx} px wide`, ...violations]
   }
 })
 
-/** What axe says of a page. */
+/** The part of an axe result that the test uses. */
 type AxeResults = {
   readonly violations: readonly {
     readonly id: string

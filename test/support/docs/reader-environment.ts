@@ -7,7 +7,7 @@ import { samplePhotograph } from '../facegate/test-facegate.ts'
 import type { FacegateProcess } from '../facegate/spawn-facegate.ts'
 import { outputDir } from '../paths.ts'
 
-/** @returns a folder as a reader of the pages has it: a clone, with the pictures that they name. */
+/** Creates a folder like the clone of a reader, with the pictures that the pages use. */
 export async function createClone(): Promise<string> {
   const clone = await mkdtemp(path.join(tmpdir(), 'facegate-clone-'))
   for (const name of ['node_modules', 'docs', 'client', 'package.json'])
@@ -17,7 +17,7 @@ export async function createClone(): Promise<string> {
   return clone
 }
 
-/** What the shell of a reader knows. */
+/** Returns the environment variables of the reader's shell. */
 export function readerEnvironment(
   clone: string,
   { dataDir, key, url }: FacegateProcess,
@@ -30,12 +30,12 @@ export function readerEnvironment(
     KEY: key,
     FACEGATE_KEY: key,
     FACEGATE_URL: url,
-    // The command line starts a dozen times: half of that is reading its sources.
+    // The CLI starts many times, and half of each start is the compilation of its sources.
     NODE_COMPILE_CACHE: path.join(outputDir, 'compiled'),
   }
 }
 
-/** `npx facegate` is the command line of this folder; anything else is refused. */
+/** `npx facegate` runs the CLI of this checkout. Every other package exits with 97. */
 async function writeNpxScript(clone: string): Promise<void> {
   await mkdir(path.join(clone, 'bin'))
   const main = path.join(rootDir, 'src', 'cli', 'main.ts')
@@ -47,10 +47,10 @@ async function writeNpxScript(clone: string): Promise<void> {
   await chmod(file, 0o755)
 }
 
-/** One person in two pictures of different evenings, several people, and nobody. */
+/** Writes two pictures of one person, a group, another person and an image without a face. */
 async function writeImages(clone: string): Promise<void> {
   const [first, third, sixth] = await Promise.all(([1, 3, 6] as const).map(samplePhotograph))
-  const save = (name: string, picture: Sharp) => picture.jpeg().toFile(path.join(clone, name))
+  const save = (name: string, image: Sharp) => image.jpeg().toFile(path.join(clone, name))
   const mia = { left: 950, top: 80, width: 470, height: 560 }
   await save('mia.jpg', sharp(third!.bytes).extract(mia))
   await save('photo.jpg', sharp(third!.bytes).extract(mia))

@@ -1,48 +1,48 @@
 import { spawn } from 'node:child_process'
 import type { CodeBlock } from '../../../docs/build/page-outline.ts'
 
-/** What came of the shell blocks of one page. */
+/** The result of the shell blocks of one page. */
 export type BlockRun = { readonly runCount: number; readonly failures: readonly string[] }
 
 export type ShellEnvironment = {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Takes the place of the address that the pages name. */
+  /** Replaces the address that the pages contain. */
   readonly url: string
 }
 
 const documentedAddress = 'http://127.0.0.1:8080'
 
 /**
- * Runs the blocks one after the other in one shell, as a reader would: what one defines the next can
- * use. A block fails when its shell does, when it prints an answer that is not ok without `answers`
- * saying so, and when it does not print what `says` says (quotes left out).
+ * Runs the blocks in order in one shell, so that a block can use the definitions of earlier ones. A
+ * block fails if a command fails, if it prints a response with `ok: false` other than its `error`
+ * attribute, or if it does not print its `prints` attribute (compared without quotes).
  */
 export async function runBlocks(
   blocks: readonly CodeBlock[],
-  surroundings: ShellEnvironment,
+  environment: ShellEnvironment,
 ): Promise<BlockRun> {
-  const script = blocks.map(({ text }, at) => `${text}\nprintf '\\n@@%s\\n' ${at}`).join('\n')
-  const { stdout: printed, stderr: complained } = await runBash(
-    script.replaceAll(documentedAddress, surroundings.url),
-    surroundings,
+  const script = blocks.map(({ text }, index) => `${text}\nprintf '\\n@@%s\\n' ${index}`).join('\n')
+  const { stdout, stderr } = await runBash(
+    script.replaceAll(documentedAddress, environment.url),
+    environment,
   )
-  const outputs = printed.split(/\n@@\d+\n/u)
-  const faults = blocks.flatMap((block, at) => {
-    // Behind the last mark that was printed the shell ended.
-    if (at >= outputs.length - 1) return [`${block.text}\ndid not run\n${complained}`]
-    const fault = failureOf(block, outputs[at] ?? '')
-    return fault === undefined ? [] : [`${block.text}\n${fault}:\n${outputs[at]}`]
+  const outputs = stdout.split(/\n@@\d+\n/u)
+  const failures = blocks.flatMap((block, index) => {
+    // The shell ended after the last marker that it printed.
+    if (index >= outputs.length - 1) return [`${block.text}\ndid not run\n${stderr}`]
+    const failure = failureOf(block, outputs[index] ?? '')
+    return failure === undefined ? [] : [`${block.text}\n${failure}:\n${outputs[index]}`]
   })
-  return { runCount: blocks.length, failures: faults.slice(0, 1) }
+  return { runCount: blocks.length, failures: failures.slice(0, 1) }
 }
 
-function failureOf({ attributes: marks }: CodeBlock, output: string): string | undefined {
+function failureOf({ attributes }: CodeBlock, output: string): string | undefined {
   const text = output.replaceAll('"', '').replaceAll(/:\s*/gu, ': ')
-  const { answers, says } = marks
-  if (answers === undefined && /^\{\s*ok: false/mu.test(text)) return 'is answered with an error'
-  if (answers !== undefined && !text.includes(`code: ${answers}`)) return `is not ${answers}`
-  if (says !== undefined && !text.includes(says)) return `does not say ${says}`
+  const { error, prints } = attributes
+  if (error === undefined && /^\{\s*ok: false/mu.test(text)) return 'returned an error'
+  if (error !== undefined && !text.includes(`code: ${error}`)) return `did not return ${error}`
+  if (prints !== undefined && !text.includes(prints)) return `did not print ${prints}`
   return undefined
 }
 
@@ -50,13 +50,13 @@ type ShellOutput = { readonly stdout: string; readonly stderr: string }
 
 function runBash(script: string, { cwd, env }: ShellEnvironment): Promise<ShellOutput> {
   const child = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-s'], { cwd, env })
-  let printed = ''
-  let complained = ''
-  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (complained += chunk.toString()))
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
   child.stdin.end(script)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', () => resolve({ stdout: printed, stderr: complained }))
+    child.once('close', () => resolve({ stdout, stderr }))
   })
 }

@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { rootDir } from '../../../docs/build/contents.ts'
 import { samplePhotograph, type TestResponse, type TestClient } from '../facegate/test-facegate.ts'
 
-/** What the tutorial shows, by file name: drawn out of answers of the running service. */
+/** Returns the pictures of the tutorial by file name, drawn from responses of the service. */
 export async function drawTutorialImages(
   client: TestClient,
 ): Promise<Readonly<Record<string, Buffer>>> {
@@ -24,11 +24,14 @@ export async function drawTutorialImages(
 export const committedImagePath = (name: string): string =>
   path.join(rootDir, 'docs', 'pictures', name)
 
-/** Mean difference of two pictures of one size, 0..255: encoders differ a little between machines. */
-export async function meanDifference(one: Buffer, other: Buffer): Promise<number> {
-  const [a, b] = await Promise.all([one, other].map((bytes) => sharp(bytes).raw().toBuffer()))
+/**
+ * Returns the mean difference of two images of one size, 0..255. Encoders differ slightly between
+ * machines.
+ */
+export async function meanDifference(first: Buffer, second: Buffer): Promise<number> {
+  const [a, b] = await Promise.all([first, second].map((bytes) => sharp(bytes).raw().toBuffer()))
   if (!a || !b || a.length !== b.length) return 255
-  return a.reduce((sum, value, at) => sum + Math.abs(value - (b[at] ?? 0)), 0) / a.length
+  return a.reduce((sum, value, index) => sum + Math.abs(value - (b[index] ?? 0)), 0) / a.length
 }
 
 type DrawnFace = {
