@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { download, downloadLimits } from '../../src/models/install/download.ts'
-import { sha256Of } from '../../src/models/convert/read-source.ts'
+import { sha256Of } from '../../src/models/sha256.ts'
 import {
   startModelServer,
   type ModelServer,

@@ -8,7 +8,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { readVerifiedActiveSet } from '../../src/models/active-set.ts'
-import { sha256Of } from '../../src/models/convert/read-source.ts'
+import { sha256Of } from '../../src/models/sha256.ts'
 import { startModelServer, type ModelServer } from '../support/models/model-server.ts'
 import { calibratedEmbedder, startModelsCli, type ModelsCli } from '../support/models/models-cli.ts'
 import {

@@ -15,11 +15,8 @@ import { recommended } from '../../src/models/catalogue/recommended.ts'
 import { scrfd25g } from '../../src/models/catalogue/scrfd-2.5g.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
-import {
-  builtinSet,
-  type ModelSet,
-  type PackManifestInput,
-} from '../../src/models/pack-manifest.ts'
+import { type PackManifestInput } from '../../src/models/pack-manifest.ts'
+import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import { l2Normalize } from '../../src/vision/embed/embed.ts'
 import { iou } from '../../src/vision/image/geometry.ts'

@@ -46,11 +46,11 @@ test('a call is one trace: the caller’s, with a span for each step, and the sa
   assert.equal(replay.attributes['facegate.replay'], true)
   assert.deepEqual(namesUnder(first, spans), [
     'gallery.search',
-    'gate.enter',
-    'gate.identify',
+    'gate.admit',
+    'gate.authenticate',
     'gate.settle',
+    'vision.analyze',
     'vision.queue',
-    'vision.work',
   ])
   const settle = spans.find(({ name, traceId: of }) => name === 'gate.settle' && of === traceId)
   assert.ok(settle && namesUnder(settle, spans).includes('database.write'))

@@ -5,11 +5,8 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { encodeModel } from '../../src/models/convert/onnx/encode.ts'
 import { buildGraph } from '../../src/models/convert/onnx/graph.ts'
-import {
-  packManifest,
-  type InstalledModel,
-  type PackManifestInput,
-} from '../../src/models/pack-manifest.ts'
+import { packManifest, type PackManifestInput } from '../../src/models/pack-manifest.ts'
+import type { InstalledModel } from '../../src/models/model-set.ts'
 import type {
   DecodeDetections,
   RawDetection,

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { mock } from 'node:test'
 import { models } from '../../../src/cli/models/models.ts'
 import { packFolder } from '../../../src/models/installed-packs.ts'
-import { sha256Of } from '../../../src/models/convert/read-source.ts'
+import { sha256Of } from '../../../src/models/sha256.ts'
 import { manifestOf, smallLiveness, smallNetwork, writePack } from './small-network.ts'
 
 /** `facegate models` on a data folder of its own. */

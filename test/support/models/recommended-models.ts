@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { recommended } from '../../../src/models/catalogue/recommended.ts'
-import {
-  builtinSet,
-  packManifest,
-  type InstalledModel,
-  type ModelSet,
-} from '../../../src/models/pack-manifest.ts'
+import { packManifest } from '../../../src/models/pack-manifest.ts'
+import { builtinSet, type InstalledModel, type ModelSet } from '../../../src/models/model-set.ts'
 import { evalDataFolder } from '../paths.ts'
 
 /** Two pictures of a vendor's: a person, and a screen that shows one. */
