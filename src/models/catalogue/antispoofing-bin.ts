@@ -37,7 +37,7 @@ export const antispoofingBin: PackManifestInput = {
         logits: true,
       },
       measured: [
-        { what: 'ACER', on: 'NUAA, ten people held out: prints of 2010', value: '0.046' },
+        { what: 'ACER', on: 'NUAA (prints of 2010), ten held-out people', value: '0.046' },
         { what: 'live faces rejected at 0.5', on: 'LFW', value: '0.7 %' },
         { what: 'one face, one thread', on: '128×128', value: '5.2 ms' },
       ],

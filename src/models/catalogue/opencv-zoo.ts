@@ -35,7 +35,7 @@ export const opencvZoo: PackManifestInput = {
       input: { width: 640, height: 640, colourOrder: 'BGR' },
       decoding: { kind: 'yunet', scoreThreshold: 0.7, overlapMax: 0.35 },
       notFor:
-        'Low latency: at 640 px it needs four times the computation of the pack recommended. Not measured here.',
+        'Low latency: at 640 px it needs four times the computation of the recommended pack. Not measured here.',
     },
     {
       id: 'sface-2021dec',

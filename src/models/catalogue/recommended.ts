@@ -95,7 +95,7 @@ export const recommended: PackManifestInput = {
       measured: [
         {
           what: 'ACER; APCER at BPCER ≤ 0.6 %',
-          on: 'NUAA, ten people held out: prints of 2010',
+          on: 'NUAA (prints of 2010), ten held-out people',
           value: '0.003; 0',
         },
         {
@@ -133,7 +133,7 @@ export const recommended: PackManifestInput = {
       measured: [
         {
           what: 'ACER; APCER at BPCER ≤ 0.6 %',
-          on: 'NUAA, ten people held out: prints of 2010',
+          on: 'NUAA (prints of 2010), ten held-out people',
           value: '0.000; 0',
         },
       ],

@@ -25,9 +25,9 @@ export const ageGender = {
     conversion: { from: 'face-api', network: 'age_gender' },
   },
   provenance: {
-    origin: 'face-api, its own network (TUTORIAL.md)',
+    origin: 'a network of face-api (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'UTK, FGNET, Chalearn, Wiki, IMDB, CACD, MegaAge, MegaAge-Asian (TUTORIAL.md)',
   },
   measured: [

@@ -25,7 +25,7 @@ export const blazeface = {
     origin:
       'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/blazeface.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
@@ -61,12 +61,13 @@ export const blazeface = {
     {
       name: 'Identity_2',
       shape: [512, 16],
-      meaning: 'px from the anchor: centre x, y; width, height; six points x, y',
+      meaning:
+        'for each anchor of the 16×16 cells, px from the anchor: centre x, y; width, height; six points x, y',
     },
     {
       name: 'Identity_3',
       shape: [384, 16],
-      meaning: 'as Identity_2, for the anchors of the 8×8 cells',
+      meaning: 'the same values for each anchor of the 8×8 cells',
     },
   ],
   constants: {

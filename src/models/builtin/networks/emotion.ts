@@ -25,7 +25,7 @@ export const emotion = {
     origin:
       'oarriaga/face_classification: generatedBy https://github.com/oarriaga/face_classification (models/emotion.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [

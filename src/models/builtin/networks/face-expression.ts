@@ -22,9 +22,9 @@ export const faceExpression = {
     conversion: { from: 'face-api', network: 'face_expression' },
   },
   provenance: {
-    origin: 'face-api, its own network (TUTORIAL.md)',
+    origin: 'a network of face-api (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'public data sets, not named, and images scraped from the web (TUTORIAL.md)',
   },
   measured: [

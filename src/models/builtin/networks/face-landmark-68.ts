@@ -22,9 +22,9 @@ export const faceLandmark68 = {
     conversion: { from: 'face-api', network: 'face_landmark_68' },
   },
   provenance: {
-    origin: 'face-api, its own network (TUTORIAL.md)',
+    origin: 'a network of face-api (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'about 35,000 face images labelled with 68 points, not named (TUTORIAL.md)',
   },
   measured: [{ what: 'one face, one thread', on: '112×112', value: '1.1 ms', how: 'quoted' }],

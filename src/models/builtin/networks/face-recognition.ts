@@ -66,7 +66,7 @@ export const faceRecognition = {
   provenance: {
     origin: "dlib's ResNet, weights trained by davisking (TUTORIAL.md)",
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [

@@ -33,7 +33,7 @@ export const facemesh = {
     origin:
       'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/facemesh.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [{ what: 'one face, one thread', on: '192×192', value: '3.9 ms', how: 'quoted' }],

@@ -32,7 +32,7 @@ export const faceres = {
     origin:
       'HSE_FaceRec_tf: generatedBy https://github.com/HSE-asavchenko/HSE_FaceRec_tf (models/faceres.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [

@@ -24,13 +24,13 @@ export const liveness = {
   provenance: {
     origin: 'livenessnet: generatedBy https://github.com/leokwu/livenessnet (models/liveness.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
     {
       what: 'ACER of one crop; of six crops',
-      on: 'NUAA, ten people held out: prints of 2010',
+      on: 'NUAA (prints of 2010), ten held-out people',
       value: '0.41; 0.28',
       how: 'quoted',
     },

@@ -24,7 +24,7 @@ export const ssdMobilenetv1 = {
   provenance: {
     origin: 'yeephycho/tensorflow-face-detection (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'WIDER FACE (TUTORIAL.md)',
   },
   measured: [
