@@ -209,7 +209,7 @@ test('what does not fit its manifest is refused by name', async () => {
       cli.writePack('f', [
         smallLiveness('net', { input: { width: 32, height: 32, colourOrder: 'RGB' } }),
       ]),
-      /takes any×3×16×16, the manifest says N×3×32×32/u,
+      /has the shape any×3×16×16, the manifest declares N×3×32×32/u,
     ],
     [
       cli.writePack('g', [smallEmbedder('net', calibratedEmbedder)], {
