@@ -4,15 +4,16 @@ import type { Rect } from './image/geometry.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
 import { cropTransform } from './image/similarity-transform.ts'
 
-/** The crop's side in longer sides of the face's box: detectors want to see what is around a face. */
+/** The side of the crop, in longer sides of the face box. Detectors need the surroundings. */
 const sidePerBox = 2
-/** px; a face that fills half of it is as large as any network looks at. */
+/** px. A face that fills half of the crop has the largest size that any network uses. */
 const sidePxMax = 320
 
 /**
- * A square with the face in its middle, as a JPEG in base64: enough of its surroundings that the
- * whole pipeline, or a later one, can look at it again. No larger than the picture shows it; beyond
- * the border of the picture its last pixels go on.
+ * Returns a square crop with the face in its centre, as a JPEG in base64. It contains enough of the
+ * surroundings that the whole pipeline, or a later version of it, can analyze the face again. The
+ * crop is never larger than the area is in the image. Beyond the border of the image, the border
+ * pixels are repeated.
  *
  * @param box of the face, in continuous coordinates of the frame.
  */

@@ -1,12 +1,12 @@
-import { arcfaceTemplate, landmarkPoints } from './landmarks/arcface-template.ts'
 import { encodeCrop } from './image/encode-crop.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
 import { fitSimilarityTransform } from './image/similarity-transform.ts'
-import type { Landmarks } from './image-analysis.ts'
+import { arcfaceTemplate, landmarkPoints } from './landmarks/arcface-template.ts'
+import type { Landmarks } from './landmarks/landmarks.ts'
 
 /**
- * The face turned, scaled and shifted to the usual 112×112 template, as a JPEG in base64. Beyond
- * the border of the picture its last pixels go on.
+ * Returns the face rotated, scaled and shifted to the usual 112×112 template, as a JPEG in base64.
+ * Beyond the border of the image, the border pixels are repeated.
  *
  * @param landmarks in continuous coordinates of the frame.
  */
@@ -15,5 +15,4 @@ export async function createFaceCrop(pyramid: ImagePyramid, landmarks: Landmarks
   return encodeCrop(await pyramid.sample(toFrame, { width: sidePx, height: sidePx }))
 }
 
-/** px */
 const sidePx = 112

@@ -1,22 +1,23 @@
-import type { Detection } from './detect/combine-detections.ts'
+import type { Detection } from './detect/detection.ts'
+import type { FaceResult } from './image-analysis.ts'
 import type { OrientedImage } from './image/frame.ts'
-import type { Rect } from './image/geometry.ts'
+import type { BoundingBox, Point, Rect } from './image/geometry.ts'
+import { headPose } from './landmarks/head-pose.ts'
+import type { Landmarks } from './landmarks/landmarks.ts'
 import { meshLandmarks } from './landmarks/mesh.ts'
 import type { Mesh } from './landmarks/mesh.ts'
-import { headPose } from './landmarks/head-pose.ts'
 import { measureFaceQuality } from './quality/measure-face-quality.ts'
-import type { BoundingBox, Landmarks, Point, FaceResult } from './image-analysis.ts'
 
-/** One face as it is reported: from the frame's coordinates to the whole upright picture's. */
-export function createFaceResult(face: Detection, mesh: Mesh, upright: OrientedImage): FaceResult {
+/** Returns one face as it is reported: in pixels of the whole oriented image. */
+export function createFaceResult(face: Detection, mesh: Mesh, image: OrientedImage): FaceResult {
   const pose = headPose(mesh)
-  const { frame, highResScale } = upright
-  const judged = { mesh, pose, confidence: face.confidence, highResScale, frame }
-  const { score, ...quality } = measureFaceQuality(judged)
+  const { frame, highResScale } = image
+  const qualityInput = { mesh, pose, confidence: face.confidence, highResScale, frame }
+  const { score, ...quality } = measureFaceQuality(qualityInput)
   return {
-    boundingBox: toBoundingBox(face.box, upright),
+    boundingBox: toBoundingBox(face.box, image),
     confidence: roundTo(face.confidence, 3),
-    landmarks: toImageLandmarks(meshLandmarks(mesh), upright),
+    landmarks: toImageLandmarks(meshLandmarks(mesh), image),
     pose: {
       yaw: roundTo(pose.yaw, 1),
       pitch: roundTo(pose.pitch, 1),
@@ -27,31 +28,36 @@ export function createFaceResult(face: Detection, mesh: Mesh, upright: OrientedI
   }
 }
 
-/** A box of the frame in whole pixels of the upright picture, cut off at its borders. */
-export function toBoundingBox(box: Rect, upright: OrientedImage): BoundingBox {
-  const scale = imageScale(upright)
-  const along = (from: number, size: number, scaled: number, limit: number) => {
-    const start = Math.min(limit - 1, Math.max(0, Math.round(from * scaled)))
-    const end = Math.min(limit, Math.max(start + 1, Math.round((from + size) * scaled)))
-    return { start, size: end - start }
+/** Converts a box of the frame to whole pixels of the oriented image, clipped at its borders. */
+export function toBoundingBox(box: Rect, image: OrientedImage): BoundingBox {
+  const scale = imageScale(image)
+  const toPixels = (from: number, length: number, axisScale: number, limit: number) => {
+    const start = Math.min(limit - 1, Math.max(0, Math.round(from * axisScale)))
+    const end = Math.min(limit, Math.max(start + 1, Math.round((from + length) * axisScale)))
+    return { start, length: end - start }
   }
-  const across = along(box.x, box.width, scale.x, upright.width)
-  const down = along(box.y, box.height, scale.y, upright.height)
-  return { left: across.start, top: down.start, width: across.size, height: down.size }
+  const horizontal = toPixels(box.x, box.width, scale.x, image.width)
+  const vertical = toPixels(box.y, box.height, scale.y, image.height)
+  return {
+    left: horizontal.start,
+    top: vertical.start,
+    width: horizontal.length,
+    height: vertical.length,
+  }
 }
 
-function toImageLandmarks(landmarks: Landmarks, upright: OrientedImage): Landmarks {
-  const scale = imageScale(upright)
-  const toPicture = ({ x, y }: Point): Point => ({
+function toImageLandmarks(landmarks: Landmarks, image: OrientedImage): Landmarks {
+  const scale = imageScale(image)
+  const toImagePoint = ({ x, y }: Point): Point => ({
     x: roundTo(x * scale.x, 1),
     y: roundTo(y * scale.y, 1),
   })
   return {
-    leftEye: toPicture(landmarks.leftEye),
-    rightEye: toPicture(landmarks.rightEye),
-    noseTip: toPicture(landmarks.noseTip),
-    leftMouth: toPicture(landmarks.leftMouth),
-    rightMouth: toPicture(landmarks.rightMouth),
+    leftEye: toImagePoint(landmarks.leftEye),
+    rightEye: toImagePoint(landmarks.rightEye),
+    noseTip: toImagePoint(landmarks.noseTip),
+    leftMouth: toImagePoint(landmarks.leftMouth),
+    rightMouth: toImagePoint(landmarks.rightMouth),
   }
 }
 
@@ -61,6 +67,6 @@ function imageScale({ width, height, frame }: OrientedImage): Point {
 
 function roundTo(value: number, digits: number): number {
   const factor = 10 ** digits
-  // Adding zero turns a minus zero into a plain one.
+  // Adding zero turns −0 into 0.
   return Math.round(value * factor) / factor + 0
 }

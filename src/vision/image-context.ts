@@ -1,10 +1,10 @@
-import type { Detection } from './detect/combine-detections.ts'
+import type { Detection } from './detect/detection.ts'
 import type { OrientedImage } from './image/frame.ts'
-import type { Mesh } from './landmarks/mesh.ts'
 import type { ImagePyramid } from './image/pyramid.ts'
+import type { Mesh } from './landmarks/mesh.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
-/** One picture while it is looked at: what every stage may ask. */
+/** One image during its analysis, with what every stage can use. */
 export type ImageContext = {
   readonly image: OrientedImage
   readonly pyramid: ImagePyramid
@@ -13,10 +13,10 @@ export type ImageContext = {
 }
 
 /**
- * The mesh of the face in a box of the frame, laid by its points where they are known. Asked twice
- * for one box it answers without a second run.
+ * Fits the mesh to the face in a box of the frame, starting from its landmark points if it has any.
+ * The result is cached by `box`: a second call with the same object does not run the networks.
  */
-export type FitMesh = (place: Pick<Detection, 'box' | 'landmarkPoints'>) => Promise<Mesh>
+export type FitMesh = (face: Pick<Detection, 'box' | 'landmarkPoints'>) => Promise<Mesh>
 
-/** One face of a scene, in continuous coordinates of the frame. */
+/** One face, in continuous coordinates of the frame. */
 export type DetectedFace = { readonly detection: Detection; readonly mesh: Mesh }

@@ -6,38 +6,43 @@ import type { InstalledModel } from '../models/model-set.ts'
 import { openInstalledModel, openBuiltinModel } from './session.ts'
 import type { ModelSession } from './session.ts'
 
-/** The loaded networks of one pipeline: each once, whoever of its roles needs it. */
+/** The loaded networks of one pipeline. Roles that use the same network share one session. */
 export type ModelSessions = {
-  /** Loads a model of the built-in pack, if nobody has yet. */
+  /** Returns the session of a model of the built-in pack; loads the model at the first call. */
   readonly openBuiltin: (id: BuiltinModelId) => Promise<ModelSession>
-  /** Loads a model of an installed pack. @throws Error naming the file when it does not fit. */
+  /**
+   * Returns the session of a model of an installed pack; loads the model at the first call.
+   *
+   * @throws Error naming the file if it does not match its manifest.
+   */
   readonly openInstalled: (installed: InstalledModel) => Promise<ModelSession>
-  /** Frees them all; nothing may be asked afterwards. */
+  /** Closes all sessions. They cannot be used afterwards. */
   readonly close: () => Promise<void>
 }
 
-/** `modelsFolder` is the folder that `preparePack` filled. */
+/** @param modelsFolder the folder that `prepareBuiltinPack` filled. */
 export function createModelSessions(modelsFolder: string): ModelSessions {
-  const open = new Map<string, Promise<ModelSession>>()
+  const sessions = new Map<string, Promise<ModelSession>>()
 
-  function once(key: string, load: () => Promise<ModelSession>): Promise<ModelSession> {
-    const session = open.get(key) ?? load()
-    open.set(key, session)
+  function openOnce(key: string, load: () => Promise<ModelSession>): Promise<ModelSession> {
+    const session = sessions.get(key) ?? load()
+    sessions.set(key, session)
     return session
   }
-  const builtin = (id: BuiltinModelId) =>
-    once(id, () => openBuiltinModel(modelsFolder, builtinPack.models[id]))
-  const installed = (chosen: InstalledModel) =>
-    once(path.join(chosen.folder, chosen.model.file), () => openInstalledModel(chosen))
 
-  async function close(): Promise<void> {
-    for (const session of open.values()) await (await session).close()
+  return {
+    openBuiltin: (id) => openOnce(id, () => openBuiltinModel(modelsFolder, builtinPack.models[id])),
+    openInstalled: (installed) =>
+      openOnce(path.join(installed.folder, installed.model.file), () =>
+        openInstalledModel(installed),
+      ),
+    async close() {
+      for (const session of sessions.values()) await (await session).close()
+    },
   }
-
-  return { openBuiltin: builtin, openInstalled: installed, close }
 }
 
-/** "id@version+id@version", as `providers` of an answer name the models of a role. */
+/** Returns "id@version+id@version", the format of `providers` in responses. */
 export function formatProviders(
   models: readonly { readonly id: string; readonly version: string }[],
 ): string {

@@ -1,94 +1,86 @@
 import type { ModelSet } from '../models/model-set.ts'
-import { validateImage } from './image/input/validate-image.ts'
-import { createFaceCrop } from './face-crop.ts'
-import type { Detection } from './detect/combine-detections.ts'
-import { createAttributeReader } from './attributes/attribute-reader.ts'
-import type { AttributeReader } from './attributes/attribute-reader.ts'
+import { createAttributeReader, type AttributeReader } from './attributes/attribute-reader.ts'
 import { createContextCrop } from './context-crop.ts'
-import { decodeImage, configureDecoder } from './image/decode.ts'
+import type { Detection } from './detect/detection.ts'
+import type { Detector } from './detect/detector.ts'
 import { openDetector } from './detect/open-detector.ts'
-import type { Detector } from './detect/open-detector.ts'
-import { openMeshLandmarker } from './landmarks/mesh-landmarker.ts'
-import type { MeshLandmarker } from './landmarks/mesh-landmarker.ts'
+import { openRecognizers, type Recognizers, type CreateTemplate } from './embed/open-recognizers.ts'
+import type { Template } from './embed/template.ts'
+import { createFaceCrop } from './face-crop.ts'
+import { toBoundingBox, createFaceResult } from './face-result.ts'
+import type { AnalysisRequest, FaceMinimums, FaceResult, ImageAnalysis } from './image-analysis.ts'
+import type { DetectedFace, ImageContext } from './image-context.ts'
+import { decodeImage, configureDecoder } from './image/decode.ts'
 import type { OrientedImage } from './image/frame.ts'
 import { areaOf } from './image/geometry.ts'
-import { headPosition } from './landmarks/head-geometry.ts'
-import { openLivenessCheck } from './liveness/open-liveness-check.ts'
-import type { LivenessCheck } from './liveness/open-liveness-check.ts'
-import { meshLandmarks } from './landmarks/mesh.ts'
-import type { Mesh } from './landmarks/mesh.ts'
-import { measureImageQuality } from './quality/image-quality.ts'
+import type { EncodedImage, ImageLimits } from './image/input/encoded-image.ts'
+import { validateImage } from './image/input/validate-image.ts'
 import { createImagePyramid } from './image/pyramid.ts'
-import { openRecognizers } from './embed/open-recognizers.ts'
-import type { Recognizers, CreateTemplate } from './embed/open-recognizers.ts'
-import type { DetectedFace, ImageContext } from './image-context.ts'
-import { toBoundingBox, createFaceResult } from './face-result.ts'
+import { headPosition } from './landmarks/head-geometry.ts'
+import { openMeshLandmarker, type MeshLandmarker } from './landmarks/mesh-landmarker.ts'
+import { meshLandmarks, type Mesh } from './landmarks/mesh.ts'
+import { openLivenessCheck, type LivenessCheck } from './liveness/open-liveness-check.ts'
 import { createModelSessions } from './model-sessions.ts'
-import { createStopwatch } from './stopwatch.ts'
-import type { Stopwatch } from './stopwatch.ts'
-import type {
-  FaceMinimums,
-  AnalysisRequest,
-  EncodedImage,
-  ImageLimits,
-  FaceResult,
-  Template,
-  ImageAnalysis,
-} from './image-analysis.ts'
+import { measureImageQuality } from './quality/image-quality.ts'
+import { createStopwatch, type Stopwatch } from './stopwatch.ts'
 
-/** Looks at pictures, one after another; owns the model sessions. */
+/** Analyzes images one after another; owns the model sessions. */
 export type Pipeline = {
   /**
-   * Decodes `picture` and reports its faces, largest first.
+   * Decodes an image and reports its faces, largest first.
    *
-   * @param path JSON path of the picture in the request, for messages: `params.images[0]`.
+   * @param path JSON path of the image in the API request, for messages: `params.images[0]`.
    * @throws ActionError INVALID_REQUEST, IMAGE_DECODE_FAILED, UNSUPPORTED_IMAGE_TYPE,
-   *   IMAGE_TOO_SMALL or IMAGE_TOO_LARGE when the picture cannot be looked at.
+   *   IMAGE_TOO_SMALL or IMAGE_TOO_LARGE if the image cannot be analyzed.
    */
   readonly analyzeImage: (
-    picture: EncodedImage,
-    look: AnalysisRequest,
+    image: EncodedImage,
+    request: AnalysisRequest,
     path: string,
   ) => Promise<ImageAnalysis>
-  /** Frees the sessions; nothing may be asked afterwards. */
+  /** Closes the sessions. The pipeline cannot be used afterwards. */
   readonly close: () => Promise<void>
 }
 
 export type PipelineOptions = {
-  /** The folder that `preparePack` filled. */
+  /** The folder that `prepareBuiltinPack` filled. */
   readonly modelsFolder: string
-  /** Which models it looks with. */
   readonly modelSet: ModelSet
   readonly limits: ImageLimits
-  /** Of the built-in recognizer, for a script that fits another template model. */
+  /** Replaces the template model of the built-in recognizer, for scripts that fit another one. */
   readonly createTemplate?: CreateTemplate
 }
 
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
   configureDecoder()
-  const { modelsFolder, modelSet: set, limits, createTemplate: toTemplate } = options
+  const { modelsFolder, modelSet, limits, createTemplate } = options
   const sessions = createModelSessions(modelsFolder)
   const stages: PipelineStages = {
     meshLandmarker: await openMeshLandmarker(sessions),
-    detector: await openDetector(set, sessions),
-    recognizers: await openRecognizers(set, sessions, toTemplate),
+    detector: await openDetector(modelSet, sessions),
+    recognizers: await openRecognizers(modelSet, sessions, createTemplate),
     attributes: createAttributeReader(sessions),
-    liveness: await openLivenessCheck(set, sessions),
+    liveness: await openLivenessCheck(modelSet, sessions),
   }
   return {
-    async analyzeImage(picture, look, path) {
-      const watch = createStopwatch()
-      const upright = await watch.time('decode', () =>
-        decodeImage(validateImage(picture, limits, path), limits.pixelsMax, path),
+    async analyzeImage(encodedImage, request, path) {
+      const stopwatch = createStopwatch()
+      const image = await stopwatch.time('decode', () =>
+        decodeImage(validateImage(encodedImage, limits, path), limits.pixelsMax, path),
       )
-      const seen = await analyzeFaces(stages, createImageContext(stages, upright, watch), look)
-      return { ...seen, timingsMs: watch.elapsedMs(), providers: providersFor(stages, look) }
+      const context = createImageContext(stages, image, stopwatch)
+      const analysis = await analyzeFaces(stages, context, request)
+      return {
+        ...analysis,
+        timingsMs: stopwatch.elapsedMs(),
+        providers: providersFor(stages, request),
+      }
     },
     close: sessions.close,
   }
 }
 
-/** One for each role; a stage runs on those faces and looks that ask for it. */
+/** One stage per role. A stage runs only if the request needs it. */
 type PipelineStages = {
   readonly meshLandmarker: MeshLandmarker
   readonly detector: Detector
@@ -97,126 +89,131 @@ type PipelineStages = {
   readonly liveness: LivenessCheck
 }
 
-/** Role → "id@version+…". */
 function providersFor(
-  { detector, meshLandmarker: examiner, recognizers, attributes, liveness }: PipelineStages,
-  look: AnalysisRequest,
+  { detector, meshLandmarker, recognizers, attributes, liveness }: PipelineStages,
+  request: AnalysisRequest,
 ): ImageAnalysis['providers'] {
   return {
     detector: detector.providers,
-    landmarks: examiner.providers,
-    ...(look.templates && { recognizer: recognizers.active.providers }),
-    ...(look.attributes?.length && { attributes: attributes.providersFor(look.attributes) }),
-    ...(look.liveness && { liveness: liveness.providers }),
+    landmarks: meshLandmarker.providers,
+    ...(request.templates && { recognizer: recognizers.active.providers }),
+    ...(request.attributes?.length && {
+      attributes: attributes.providersFor(request.attributes),
+    }),
+    ...(request.liveness && { liveness: liveness.providers }),
   }
 }
 
 function createImageContext(
-  { meshLandmarker: examiner }: PipelineStages,
-  upright: OrientedImage,
-  watch: Stopwatch,
+  { meshLandmarker }: PipelineStages,
+  image: OrientedImage,
+  stopwatch: Stopwatch,
 ): ImageContext {
-  const pyramid = createImagePyramid(upright)
-  return {
-    image: upright,
-    pyramid,
-    stopwatch: watch,
-    fitMesh: examiner.forImage({ pyramid, stopwatch: watch }),
-  }
+  const pyramid = createImagePyramid(image)
+  return { image, pyramid, stopwatch, fitMesh: meshLandmarker.forImage({ pyramid, stopwatch }) }
 }
 
-async function analyzeFaces(stages: PipelineStages, scene: ImageContext, look: AnalysisRequest) {
-  const { image: upright, stopwatch: watch, fitMesh: examine } = scene
-  const meets = (minima: FaceMinimums) => (face: Detection) => meetsMinimums(face, minima, upright)
-  const minima = look.countMinimums ? [look, look.countMinimums] : [look]
-  const all = await watch.time('detect', () =>
-    stages.detector.detectFaces(scene, (face) => minima.some((one) => meets(one)(face))),
+async function analyzeFaces(
+  stages: PipelineStages,
+  context: ImageContext,
+  request: AnalysisRequest,
+) {
+  const { image, stopwatch, fitMesh } = context
+  const meets = (minimums: FaceMinimums) => (face: Detection) =>
+    meetsMinimums(face, minimums, image)
+  const { countMinimums } = request
+  const allMinimums = countMinimums ? [request, countMinimums] : [request]
+  const detections = await stopwatch.time('detect', () =>
+    stages.detector.detectFaces(context, (face) =>
+      allMinimums.some((minimums) => meets(minimums)(face)),
+    ),
   )
-  const found = all.filter(meets(look))
-  const counted = look.countMinimums && {
-    countedFaces: all.filter(meets(look.countMinimums)).length,
-  }
+  const reported = detections.filter(meets(request))
+  const largest = reported
+    .toSorted((a, b) => areaOf(b.box) - areaOf(a.box))
+    .slice(0, request.maxFaces)
   const faces: FaceResult[] = []
-  const largest = found.toSorted((a, b) => areaOf(b.box) - areaOf(a.box)).slice(0, look.maxFaces)
-  let closest: Mesh | undefined
+  let largestMesh: Mesh | undefined
   for (const detection of largest) {
-    const face: DetectedFace = { detection, mesh: await examine(detection) }
-    closest ??= face.mesh
-    faces.push(await analyzeFace(stages, face, scene, look))
-  }
-  const { width, height, orientationApplied } = upright
-  const picture = look.imageQuality && {
-    imageQuality: await watch.time('picture', () => measureImageQuality(upright.frame, closest)),
+    const face: DetectedFace = { detection, mesh: await fitMesh(detection) }
+    largestMesh ??= face.mesh
+    faces.push(await analyzeFace(stages, face, context, request))
   }
   return {
-    width,
-    height,
-    orientationApplied,
-    faceCount: found.length,
+    width: image.width,
+    height: image.height,
+    orientationApplied: image.orientationApplied,
+    faceCount: reported.length,
     faces,
-    ...counted,
-    ...picture,
+    ...(countMinimums && { countedFaces: detections.filter(meets(countMinimums)).length }),
+    ...(request.imageQuality && {
+      imageQuality: await stopwatch.time('picture', () =>
+        measureImageQuality(image.frame, largestMesh),
+      ),
+    }),
   }
 }
 
 function meetsMinimums(
   { box, confidence }: Detection,
-  minima: FaceMinimums,
-  upright: OrientedImage,
+  { minFaceConfidence, minFaceSizePx }: FaceMinimums,
+  image: OrientedImage,
 ): boolean {
-  const { width, height } = toBoundingBox(box, upright)
-  return confidence >= minima.minFaceConfidence && Math.min(width, height) >= minima.minFaceSizePx
+  const { width, height } = toBoundingBox(box, image)
+  return confidence >= minFaceConfidence && Math.min(width, height) >= minFaceSizePx
 }
 
-/** One face by every stage that the look asks for, one after another. */
+/** Runs every requested stage on one face, one after another. */
 async function analyzeFace(
   { recognizers, attributes, liveness }: PipelineStages,
   face: DetectedFace,
-  scene: ImageContext,
-  look: AnalysisRequest,
+  context: ImageContext,
+  request: AnalysisRequest,
 ): Promise<FaceResult> {
-  const { pyramid, image: upright, stopwatch: watch } = scene
+  const { pyramid, image, stopwatch } = context
   return {
-    ...(await watch.time('landmarks', async () =>
-      createFaceResult(face.detection, face.mesh, upright),
+    ...(await stopwatch.time('landmarks', async () =>
+      createFaceResult(face.detection, face.mesh, image),
     )),
-    ...(look.crops && {
-      crop: await watch.time('align', () => createFaceCrop(pyramid, meshLandmarks(face.mesh))),
+    ...(request.crops && {
+      crop: await stopwatch.time('align', () => createFaceCrop(pyramid, meshLandmarks(face.mesh))),
     }),
-    ...(look.contextCrops && {
-      contextCrop: await watch.time('align', () =>
-        createContextCrop(pyramid, face.detection.box, upright),
+    ...(request.contextCrops && {
+      contextCrop: await stopwatch.time('align', () =>
+        createContextCrop(pyramid, face.detection.box, image),
       ),
     }),
-    ...(look.templates && { template: await recognizers.active.createTemplate(face, scene) }),
-    ...(look.attributes?.length && {
-      attributes: await attributes.read(look.attributes, face, scene),
+    ...(request.templates && {
+      template: await recognizers.active.createTemplate(face, context),
     }),
-    ...(look.imageQuality && { head: headPosition(face.mesh, upright) }),
-    ...(look.liveness && {
-      liveness: await watch.time('liveness', () => liveness.check(face, scene)),
+    ...(request.attributes?.length && {
+      attributes: await attributes.read(request.attributes, face, context),
     }),
-    ...(look.previousTemplates && {
-      previousTemplates: await createFormerTemplates(
+    ...(request.imageQuality && { head: headPosition(face.mesh, image) }),
+    ...(request.liveness && {
+      liveness: await stopwatch.time('liveness', () => liveness.check(face, context)),
+    }),
+    ...(request.previousTemplates && {
+      previousTemplates: await createPreviousTemplates(
         recognizers,
         face,
-        scene,
-        look.previousTemplates,
+        context,
+        request.previousTemplates,
       ),
     }),
   }
 }
 
-async function createFormerTemplates(
-  { former }: Recognizers,
+async function createPreviousTemplates(
+  { previous }: Recognizers,
   face: DetectedFace,
-  scene: ImageContext,
+  context: ImageContext,
   modelIds: readonly string[],
 ): Promise<Template[]> {
   const templates: Template[] = []
   for (const modelId of modelIds) {
-    const recognizer = former.get(modelId)
-    if (recognizer) templates.push(await recognizer.createTemplate(face, scene))
+    const recognizer = previous.get(modelId)
+    if (recognizer) templates.push(await recognizer.createTemplate(face, context))
   }
   return templates
 }

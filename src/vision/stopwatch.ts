@@ -1,16 +1,26 @@
-import type { ImageAnalysis } from './image-analysis.ts'
+/** `picture` is the analysis of the image as a whole; the names are keys of the API's `timingsMs`. */
+export type AnalysisStage =
+  | 'decode'
+  | 'detect'
+  | 'landmarks'
+  | 'align'
+  | 'embed'
+  | 'liveness'
+  | 'attributes'
+  | 'picture'
 
-export type AnalysisStage = keyof ImageAnalysis['timingsMs']
+/** Milliseconds per stage, each without the stages nested in it; 0 for a stage that did not run. */
+export type StageTimings = Readonly<Record<AnalysisStage, number>>
 
-/** Says what the stages of one look took. */
+/** Measures the stages of one analysis. */
 export type Stopwatch = {
-  /** Runs `work` on the account of `stage`, less what inner stages take on theirs. */
+  /** Runs `work` and adds its time to `stage`, except for the time of nested stages. */
   readonly time: <T>(stage: AnalysisStage, work: () => Promise<T>) => Promise<T>
-  /** ms up to now; 0 for a stage that did not run. */
-  readonly elapsedMs: () => ImageAnalysis['timingsMs']
+  /** Returns the time spent until now. */
+  readonly elapsedMs: () => StageTimings
 }
 
-/** One stage waits for the next: at any moment the innermost that runs is the one that pays. */
+/** Stages run one at a time. Time is always counted for the innermost running stage. */
 export function createStopwatch(): Stopwatch {
   const spentMs: Record<AnalysisStage, number> = {
     decode: 0,
@@ -18,14 +28,14 @@ export function createStopwatch(): Stopwatch {
     landmarks: 0,
     align: 0,
     embed: 0,
+    liveness: 0,
     attributes: 0,
     picture: 0,
-    liveness: 0,
   }
   const running: AnalysisStage[] = []
   let sinceMs = performance.now()
 
-  function turn(): void {
+  function addElapsed(): void {
     const nowMs = performance.now()
     const stage = running.at(-1)
     if (stage) spentMs[stage] += nowMs - sinceMs
@@ -33,12 +43,12 @@ export function createStopwatch(): Stopwatch {
   }
 
   async function time<T>(stage: AnalysisStage, work: () => Promise<T>): Promise<T> {
-    turn()
+    addElapsed()
     running.push(stage)
     try {
       return await work()
     } finally {
-      turn()
+      addElapsed()
       running.pop()
     }
   }

@@ -1,9 +1,10 @@
 import { resizeFrame } from './image/decode.ts'
 import type { Frame } from './image/frame.ts'
-import type { NetworkInput, ImageSize } from './network-input.ts'
+import type { ImageSize } from './image/geometry.ts'
 import type { PlanarCrop } from './image/warp.ts'
+import type { NetworkInput } from './network-input.ts'
 
-/** A chip as the model wants it: (pixel − mean) × scale, its channels in the model's order. */
+/** Returns (pixel − mean) × scale for each pixel of a crop, with the channels in model order. */
 export function toTensor({ planes }: PlanarCrop, input: NetworkInput): Float32Array {
   const size = input.width * input.height
   const tensor = new Float32Array(planes.length)
@@ -16,32 +17,33 @@ export function toTensor({ planes }: PlanarCrop, input: NetworkInput): Float32Ar
   return tensor
 }
 
-/** A tensor with every row of `width` values turned about: the picture in a mirror. */
+/** Returns a copy of a tensor with every row of `width` values reversed: the mirror image. */
 export function mirrorTensor(tensor: Float32Array, width: number): Float32Array {
-  const turned = tensor.slice()
-  for (let row = 0; row < turned.length; row += width) turned.subarray(row, row + width).reverse()
-  return turned
+  const mirrored = tensor.slice()
+  for (let row = 0; row < mirrored.length; row += width)
+    mirrored.subarray(row, row + width).reverse()
+  return mirrored
 }
 
-/** `tensor`, and its mirror image behind it: a batch of two. */
+/** Returns `tensor` followed by its mirror image: a batch of two. */
 export function appendMirror(tensor: Float32Array, width: number): Float32Array {
-  const both = new Float32Array(2 * tensor.length)
-  both.set(tensor)
-  both.set(mirrorTensor(tensor, width), tensor.length)
-  return both
+  const batch = new Float32Array(2 * tensor.length)
+  batch.set(tensor)
+  batch.set(mirrorTensor(tensor, width), tensor.length)
+  return batch
 }
 
-/** A whole frame in the input of a detector. */
+/** A whole frame as the input of a detector. */
 export type Letterbox = {
   readonly tensor: Float32Array
-  /** Frame pixels per pixel of the input; the frame's sides are rounded, hence two. */
+  /** Frame px per input px. The two differ slightly, because the scaled sides are rounded. */
   readonly scaleX: number
   readonly scaleY: number
 }
 
 /**
- * The whole `frame`, its proportions kept, in the top left corner of the model's input; the rest
- * is black. Stretching the frame to the input instead, as `human` does, costs recall.
+ * Places the whole `frame`, with its proportions kept, in the top left corner of the model's input.
+ * The rest is black. Stretching the frame to the input instead, as `human` does, costs recall.
  */
 export async function letterbox(
   frame: Frame,
@@ -50,8 +52,8 @@ export async function letterbox(
 ): Promise<Letterbox> {
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
-  const isThatSize = frame.width === width && frame.height === height
-  const { pixels } = isThatSize ? frame : await resizeFrame(frame, width, height)
+  const isSameSize = frame.width === width && frame.height === height
+  const { pixels } = isSameSize ? frame : await resizeFrame(frame, width, height)
   const tensor = blackInput(input)
   const planeSize = input.width * input.height
   const [first = 0, second = 0, third = 0] = blackLevels(input)
@@ -65,14 +67,14 @@ export async function letterbox(
   return { tensor, scaleX: frame.width / width, scaleY: frame.height / height }
 }
 
-/** Pixels of the input per pixel of the whole frame. */
+/** Returns the input px per frame px at which the whole frame fits into the input. */
 export function fitScale(frame: ImageSize, input: ImageSize): number {
   return Math.min(input.width / frame.width, input.height / frame.height)
 }
 
 /**
- * The least input that holds the whole frame at the scale of `input`, for a network of any size: a
- * wide frame in a square costs nearly twice as much.
+ * Returns the smallest input that contains the whole frame at the scale of `input`, for a network
+ * that accepts any size. A wide frame in a square input costs nearly twice as much.
  */
 export function fitInput(frame: Frame, input: NetworkInput): NetworkInput {
   const scale = fitScale(frame, input)
@@ -80,10 +82,10 @@ export function fitInput(frame: Frame, input: NetworkInput): NetworkInput {
   return { ...input, width: fit(frame.width), height: fit(frame.height) }
 }
 
-/** The largest stride of a detector: its input is a multiple of it. */
+/** The largest stride of a detector. The sides of its input are multiples of it. */
 const stridePx = 32
 
-/** What a picture without light is to the model. */
+/** Returns the tensor of a black image. */
 export function blackInput(input: NetworkInput): Float32Array {
   const planeSize = input.width * input.height
   const tensor = new Float32Array(3 * planeSize)
@@ -92,7 +94,7 @@ export function blackInput(input: NetworkInput): Float32Array {
   return tensor
 }
 
-/** What a black pixel is to the model, for each channel in the model's order. */
+/** Returns the tensor value of a black pixel for each channel, in the order of the model. */
 function blackLevels({ mean, scale }: NetworkInput): number[] {
   return [0, 1, 2].map((channel) => -(mean[channel] ?? 0) * scale)
 }

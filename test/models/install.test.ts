@@ -217,7 +217,7 @@ test('an invalid pack or a file that does not match the manifest is rejected wit
       cli.writePack('f', [
         smallLiveness('net', { input: { width: 32, height: 32, colourOrder: 'RGB' } }),
       ]),
-      /takes any×3×16×16, the manifest says N×3×32×32/u,
+      /has the shape any×3×16×16, the manifest declares N×3×32×32/u,
     ],
     [
       cli.writePack('g', [smallRecognizer('net', calibratedRecognizer)], {

@@ -25,13 +25,13 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-/** What a network of constants answers: name → values, all beside one picture. */
+/** Constant outputs of a network for one image: name → values. */
 type NetworkOutputs = Readonly<Record<string, readonly number[]>>
 
-function networkOf(answers: NetworkOutputs): Uint8Array {
+function constantNetwork(outputs: NetworkOutputs): Uint8Array {
   const graph = buildGraph('constants')
   graph.input('input', [3, side, side])
-  for (const [name, values] of Object.entries(answers))
+  for (const [name, values] of Object.entries(outputs))
     graph.output(name, graph.floats(values, [1, values.length]), [values.length])
   return encodeModel(graph.graph)
 }
@@ -44,44 +44,51 @@ async function install(
   name: string,
   { decoding, bytes }: DetectorNetwork,
 ): Promise<InstalledModel> {
-  const given = smallRecognizer(name, {
+  const model = smallRecognizer(name, {
     role: 'detector',
     input: { width: side, height: side, colourOrder: 'BGR' },
     decoding,
   })
   await writeFile(path.join(folder, `${name}.onnx`), bytes)
-  const manifest = { schema: 1, name, description: 'of a test', models: [given] }
-  const [model] = packManifest.parse(manifest).models
-  return { folder, model: model ?? assert.fail() }
+  const manifest = { schema: 1, name, description: 'of a test', models: [model] }
+  const [parsed] = packManifest.parse(manifest).models
+  return { folder, model: parsed ?? assert.fail() }
 }
 
 async function decodeWith(
   installed: InstalledModel,
-  decoder: (session: ModelSession) => DecodeDetections,
+  createDecoder: (session: ModelSession) => DecodeDetections,
 ): Promise<RawDetection[]> {
   const session = await openInstalledModel(installed)
   try {
-    return decoder(session)(await session.run(blackInput(session.input)), session.input)
+    return createDecoder(session)(await session.run(blackInput(session.input)), session.input)
   } finally {
     await session.close()
   }
 }
 
-/** All numbers of a face, rounded, so that halves of float32 compare. */
-function faceNumbers({ box, score, landmarkPoints: points }: RawDetection): number[] {
-  const all = [score, box.x, box.y, box.width, box.height, ...points.flatMap(({ x, y }) => [x, y])]
+/** Returns all numbers of a detection, rounded so that float32 values can be compared. */
+function faceNumbers({ box, score, landmarkPoints }: RawDetection): number[] {
+  const all = [
+    score,
+    box.x,
+    box.y,
+    box.width,
+    box.height,
+    ...landmarkPoints.flatMap(({ x, y }) => [x, y]),
+  ]
   return all.map((value) => Math.round(value * 1e3) / 1e3)
 }
 
-/** `size` zeros with `values` from `at` on. */
-function zeros(size: number, at = 0, values: readonly number[] = []): number[] {
-  return Array.from({ length: size }, (_, index) => values[index - at] ?? 0)
+/** Returns `size` zeros, with `values` from the index `start` on. */
+function zeros(size: number, start = 0, values: readonly number[] = []): number[] {
+  return Array.from({ length: size }, (_, index) => values[index - start] ?? 0)
 }
 
 const threshold = { scoreThreshold: 0.5, overlapMax: 0.4 }
 const offsets = [0, 0, 1, 0, 0.5, 0.5, 0.25, 1, 0.75, 1]
 
-test("YuNet's cell, its box and its points come out in px of the input", async () => {
+test("YuNet: a cell's box and points are decoded to px of the input", async () => {
   const cells = [16, 4, 1]
   const empty = [8, 16, 32].flatMap((stride, level) => [
     [`cls_${stride}`, zeros(cells[level] ?? 0)],
@@ -90,7 +97,7 @@ test("YuNet's cell, its box and its points come out in px of the input", async (
     [`kps_${stride}`, zeros(10 * (cells[level] ?? 0))],
   ])
   // The third of four cells of stride 16: column 0, row 1.
-  const answers: NetworkOutputs = {
+  const outputs: NetworkOutputs = {
     ...Object.fromEntries(empty),
     cls_16: zeros(4, 2, [0.81]),
     obj_16: zeros(4, 2, [1]),
@@ -99,30 +106,36 @@ test("YuNet's cell, its box and its points come out in px of the input", async (
   }
   const decoding = { kind: 'yunet', ...threshold } as const
   const faces = await decodeWith(
-    await install('yunet', { decoding, bytes: networkOf(answers) }),
+    await install('yunet', { decoding, bytes: constantNetwork(outputs) }),
     yunet,
   )
   const points = [0, 16, 16, 16, 8, 24, 4, 32, 12, 32]
   assert.deepEqual(faces.map(faceNumbers), [[0.9, -4, 4, 24, 32, ...points]])
 })
 
-test("SCRFD's outputs are taken in the order of the graph, anchors from corners of cells", async () => {
+test('SCRFD: outputs are read in the order of the graph, and anchors are corners of cells', async () => {
   const anchors = [32, 8, 2]
-  const part = (perAnchor: number, filled: readonly number[]) =>
+  const outputPart = (perAnchor: number, filled: readonly number[]) =>
     anchors.map((count, level) =>
       level === 0 ? zeros(count * perAnchor, 11 * perAnchor, filled) : zeros(count * perAnchor),
     )
   // The twelfth anchor of stride 8 is the second of cell 5: column 1, row 1.
-  const outputs = [part(1, [0.75]), part(4, [1, 0.5, 2, 1.5]), part(10, offsets)].flat()
-  const answers = Object.fromEntries(outputs.map((values, at) => [`${440 + 3 * at}`, values]))
+  const outputs = [
+    outputPart(1, [0.75]),
+    outputPart(4, [1, 0.5, 2, 1.5]),
+    outputPart(10, offsets),
+  ].flat()
+  const namedOutputs = Object.fromEntries(
+    outputs.map((values, index) => [`${440 + 3 * index}`, values]),
+  )
   const decoding = { kind: 'scrfd', anchorsPerCell: 2, ...threshold } as const
-  const installed = await install('scrfd', { decoding, bytes: networkOf(answers) })
+  const installed = await install('scrfd', { decoding, bytes: constantNetwork(namedOutputs) })
   const faces = await decodeWith(installed, (session) => scrfd(session, decoding))
   const points = [8, 8, 16, 8, 12, 12, 10, 16, 14, 16]
   assert.deepEqual(faces.map(faceNumbers), [[0.75, 0, 4, 24, 16, ...points]])
 })
 
-test("RetinaFace's priors, variances and the second of two probabilities", async () => {
+test('RetinaFace: priors, variances and the second of two probabilities are used', async () => {
   const decoding = {
     kind: 'retinaface',
     outputs: { boxes: 'loc', scores: 'conf', points: 'landms' },
@@ -132,13 +145,13 @@ test("RetinaFace's priors, variances and the second of two probabilities", async
     boxToFace: { left: 0, top: 0, width: 1, height: 1 },
     ...threshold,
   } satisfies PackManifestInput['models'][number]['decoding']
-  // The sixth of eight priors: the larger of cell 2 (column 0, row 1), a square of 20 about (8, 24).
-  const answers = {
+  // The sixth of eight priors: the larger of cell 2 (column 0, row 1), a square of 20 around (8, 24).
+  const outputs = {
     loc: zeros(32, 20, [1, -2, Math.log(2) / 0.2, 0]),
     conf: zeros(16, 10, [0.1, 0.9]),
     landms: zeros(80, 50, offsets),
   }
-  const installed = await install('retinaface', { decoding, bytes: networkOf(answers) })
+  const installed = await install('retinaface', { decoding, bytes: constantNetwork(outputs) })
   const faces = await decodeWith(installed, (session) => retinaface(session, decoding))
   const points = [8, 24, 10, 24, 9, 25, 8.5, 26, 9.5, 26]
   assert.deepEqual(faces.map(faceNumbers), [[0.9, -10, 10, 40, 20, ...points]])
@@ -149,14 +162,14 @@ test("RetinaFace's priors, variances and the second of two probabilities", async
   )
 })
 
-test('an output that is missing or of another length is named with its file', async () => {
+test('The error for an output that is missing or has the wrong length names output and file', async () => {
   const decoding = { kind: 'yunet', ...threshold } as const
-  const short = await install('short', { decoding, bytes: networkOf({ cls_8: zeros(15) }) })
+  const short = await install('short', { decoding, bytes: constantNetwork({ cls_8: zeros(15) }) })
   await assert.rejects(
     decodeWith(short, yunet),
     /short\.onnx: the output "cls_8" has 15 values, not 16/u,
   )
-  const none = await install('none', { decoding, bytes: networkOf({ cls: zeros(16) }) })
+  const none = await install('none', { decoding, bytes: constantNetwork({ cls: zeros(16) }) })
   await assert.rejects(decodeWith(none, yunet), /none\.onnx: no output "cls_8"/u)
   await assert.rejects(
     decodeWith(none, (session) => scrfd(session, { anchorsPerCell: 2 })),
@@ -164,18 +177,21 @@ test('an output that is missing or of another length is named with its file', as
   )
 })
 
-test('an input that the manifest describes otherwise is named with its file', async () => {
-  const given = smallRecognizer('small')
+test('The error for an input that differs from the manifest names input and file', async () => {
+  const embedder = smallRecognizer('small')
   await writeFile(path.join(folder, 'small.onnx'), smallNetwork(16))
-  const manifest = { schema: 1, name: 'small', description: 'of a test', models: [given] }
+  const manifest = { schema: 1, name: 'small', description: 'of a test', models: [embedder] }
   const model = packManifest.parse(manifest).models[0] ?? assert.fail()
-  const wanting = (more: Partial<typeof model.input>) =>
-    openInstalledModel({ folder, model: { ...model, input: { ...model.input, ...more } } })
+  const openWithInput = (changes: Partial<typeof model.input>) =>
+    openInstalledModel({ folder, model: { ...model, input: { ...model.input, ...changes } } })
   await assert.rejects(
-    wanting({ width: 112 }),
-    /small\.onnx: the input "input" takes any×3×16×16, the manifest says N×3×16×112/u,
+    openWithInput({ width: 112 }),
+    /small\.onnx: the input "input" has the shape any×3×16×16, the manifest declares N×3×16×112/u,
   )
-  await assert.rejects(wanting({ name: 'data' }), /small\.onnx: no input "data" among "input"/u)
+  await assert.rejects(
+    openWithInput({ name: 'data' }),
+    /small\.onnx: no input "data" among "input"/u,
+  )
   await writeFile(path.join(folder, 'broken.onnx'), 'not a network')
   await assert.rejects(
     openInstalledModel({ folder, model: { ...model, file: 'broken.onnx' } }),
@@ -183,34 +199,34 @@ test('an input that the manifest describes otherwise is named with its file', as
   )
 })
 
-test('a network for one picture at a time is given several one by one', async () => {
+test('A network with a batch size of one is run once per image', async () => {
   const bytes = Buffer.from(smallNetwork(16))
-  // The size N of each batch becomes 1: the dimension "N" (12 01 4e) a value (08 81 00).
+  // Sets the batch size to 1: replaces the dimension "N" (12 01 4e) by a value (08 81 00).
   const name = Buffer.from([0x12, 0x01, 0x4e])
-  for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at))
-    bytes.set([0x08, 0x81, 0x00], at)
+  for (let offset = bytes.indexOf(name); offset >= 0; offset = bytes.indexOf(name, offset))
+    bytes.set([0x08, 0x81, 0x00], offset)
   await writeFile(path.join(folder, 'one.onnx'), bytes)
-  const given = smallRecognizer('one')
-  const manifest = { schema: 1, name: 'one', description: 'of a test', models: [given] }
+  const embedder = smallRecognizer('one')
+  const manifest = { schema: 1, name: 'one', description: 'of a test', models: [embedder] }
   const model = packManifest.parse(manifest).models[0] ?? assert.fail()
   const session = await openInstalledModel({ folder, model })
   const size = 3 * smallSidePx * smallSidePx
   const [dark, light] = [new Float32Array(size), new Float32Array(size).fill(1)]
-  const both = new Float32Array(2 * size)
-  both.set(light, size)
-  const [apart, together] = [
-    await Promise.all([dark, light].map(async (one) => (await session.run(one))['output'])),
-    (await session.run(both))['output'],
+  const batch = new Float32Array(2 * size)
+  batch.set(light, size)
+  const [separate, batched] = [
+    await Promise.all([dark, light].map(async (tensor) => (await session.run(tensor))['output'])),
+    (await session.run(batch))['output'],
   ]
   await session.close()
   assert.deepEqual(
-    [...(together ?? [])],
-    apart.flatMap((values) => [...(values ?? [])]),
+    [...(batched ?? [])],
+    separate.flatMap((values) => [...(values ?? [])]),
   )
-  assert.equal(together?.length, 32)
+  assert.equal(batched?.length, 32)
 })
 
-test('a network of any size sees no more than the frame, in multiples of its largest stride', () => {
+test('The input of a network of any size is the frame rounded up to multiples of the stride', () => {
   const input = { width: 320, height: 320, colourOrder: 'BGR', mean: [0, 0, 0], scale: 1 } as const
   const sizeOf = (width: number, height: number) => {
     const fitted = fitInput({ width, height, pixels: new Uint8Array() }, input)

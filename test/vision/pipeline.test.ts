@@ -20,7 +20,7 @@ import { evalDataFolder } from '../support/paths.ts'
 const detectionFolder = path.join(evalDataFolder, 'detection')
 
 let pipeline: TestPipeline
-/** One woman's face near the camera, cut from a photograph of four: 448×504. */
+/** The face of one woman near the camera, cropped from a photograph of four: 448×504. */
 let portrait: Buffer
 let face: FaceResult
 before(async () => {
@@ -41,7 +41,7 @@ const rectOf = ({ boundingBox: { left, top, width, height } }: FaceResult): Rect
 })
 const rightEdge = ({ boundingBox }: FaceResult): number => boundingBox.left + boundingBox.width
 
-test('every face of the front rows is seen on the sample photographs', async () => {
+test('All faces in the front rows of the sample photographs are found', async () => {
   const counts = [3, 3, 3, 4, 5, 4]
   for (const [index, count] of counts.entries()) {
     const { bytes } = await samplePhotograph((index + 1) as 1 | 2 | 3 | 4 | 5 | 6)
@@ -50,35 +50,35 @@ test('every face of the front rows is seen on the sample photographs', async () 
     for (const { boundingBox, landmarks } of faces) {
       const { left, top, width, height } = boundingBox
       const { x, y } = meanOf(Object.values(landmarks))
-      assert.ok(Math.abs(x - left - width / 2) < 0.35 * width, 'the box is about the face')
-      assert.ok(Math.abs(y - top - height / 2) < 0.25 * height, 'the box is about the face')
+      assert.ok(Math.abs(x - left - width / 2) < 0.35 * width, 'the box is centred on the face')
+      assert.ok(Math.abs(y - top - height / 2) < 0.25 * height, 'the box is centred on the face')
     }
   }
 })
 
 test(
-  'faces are counted right within one on 16 of 18 pictures, and dogs are none',
-  { skip: existsSync(detectionFolder) ? false : `${detectionFolder} is not here` },
+  'The number of faces is correct within one on 16 of 18 pictures, and dogs have no face',
+  { skip: existsSync(detectionFolder) ? false : `${detectionFolder} is missing` },
   async () => {
-    let right = 0
+    let correct = 0
     const rows = await readLabels(detectionFolder, ['file', 'face_count'])
     for (const { file = '', face_count: label } of rows) {
       const { faceCount } = await pipeline.analyze(await readFile(path.join(detectionFolder, file)))
-      if (Math.abs(faceCount - Number(label)) <= 1) right++
+      if (Math.abs(faceCount - Number(label)) <= 1) correct++
       if (file.endsWith('dogs.jpg')) assert.equal(faceCount, 0, 'dogs')
     }
-    assert.ok(right >= 16, `${right} of ${rows.length}`)
+    assert.ok(correct >= 16, `${correct} of ${rows.length}`)
   },
 )
 
-test('left and right are those of the image', () => {
+test('Left and right landmarks are those of the image', () => {
   const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = face.landmarks
   assert.ok(leftEye.x < noseTip.x && noseTip.x < rightEye.x)
   assert.ok(leftMouth.x < rightMouth.x)
   assert.ok(leftEye.y < noseTip.y && noseTip.y < leftMouth.y)
 })
 
-test('a mirrored picture mirrors box, yaw and roll, and leaves pitch and quality', async () => {
+test('Mirroring an image mirrors box, yaw and roll, and keeps pitch and quality', async () => {
   const mirrored = largestFace(
     await pipeline.analyze(await sharp(portrait).flop().png().toBuffer()),
   )
@@ -90,32 +90,32 @@ test('a mirrored picture mirrors box, yaw and roll, and leaves pitch and quality
   assert.ok(Math.abs(mirrored.qualityScore - face.qualityScore) <= 4, 'quality')
 })
 
-test('yaw is positive when the nose points to image right', async () => {
+test('The yaw is positive if the nose points to image right', async () => {
   const [profile] = (await pipeline.analyze((await samplePhotograph(2)).bytes)).faces.toSorted(
     (a, b) => Math.abs(b.pose.yaw) - Math.abs(a.pose.yaw),
   )
-  // The woman on the left of sample 2 looks to the left border.
+  // The woman on the left of sample 2 faces the left border.
   assert.ok(profile && profile.boundingBox.left < 640 && profile.pose.yaw < -30)
 })
 
-test('turning the picture clockwise adds to the roll and to nothing else', async () => {
+test('Rotating the image clockwise changes only the roll', async () => {
   for (const degrees of [-20, 20]) {
     const bytes = await sharp(portrait).rotate(degrees, { background: '#888' }).png().toBuffer()
-    const turned = largestFace(await pipeline.analyze(bytes))
-    assert.ok(Math.abs(turned.pose.roll - face.pose.roll - degrees) < 4, `roll ${degrees}`)
-    assert.ok(Math.abs(turned.pose.yaw - face.pose.yaw) < 6, `yaw ${degrees}`)
-    assert.ok(Math.abs(turned.pose.pitch - face.pose.pitch) < 6, `pitch ${degrees}`)
+    const rotated = largestFace(await pipeline.analyze(bytes))
+    assert.ok(Math.abs(rotated.pose.roll - face.pose.roll - degrees) < 4, `roll ${degrees}`)
+    assert.ok(Math.abs(rotated.pose.yaw - face.pose.yaw) < 6, `yaw ${degrees}`)
+    assert.ok(Math.abs(rotated.pose.pitch - face.pose.pitch) < 6, `pitch ${degrees}`)
   }
 })
 
-test('pitch is negative when the head is bowed', async () => {
-  // The woman in the middle of sample 2 looks down at her lap, those of sample 3 at the camera.
+test('The pitch is negative if the head is bowed', async () => {
+  // The woman in the middle of sample 2 faces down, those of sample 3 face the camera.
   const down = (await pipeline.analyze((await samplePhotograph(2)).bytes)).faces[0]
   const level = (await pipeline.analyze((await samplePhotograph(3)).bytes)).faces[1]
   assert.ok(down && level && down.pose.pitch < level.pose.pitch - 10)
 })
 
-test('quality falls with blur and with darkness, step by step', async () => {
+test('The quality decreases with every step of blur and darkness', async () => {
   const scoreOf = async (image: Sharp): Promise<number> =>
     largestFace(await pipeline.analyze(await image.png().toBuffer(), { minFaceConfidence: 0 }))
       .qualityScore
@@ -133,7 +133,7 @@ test('quality falls with blur and with darkness, step by step', async () => {
   assert.ok(face.qualityScore >= 70)
 })
 
-test('the largest come first, the others are counted, small ones are not', async () => {
+test('Faces are sorted by size, faces beyond maxFaces are counted, small faces are not', async () => {
   const { bytes } = await samplePhotograph(5)
   const all = await pipeline.analyze(bytes)
   const areas = all.faces.map(({ boundingBox: { width, height } }) => width * height)
@@ -141,16 +141,16 @@ test('the largest come first, the others are counted, small ones are not', async
     areas,
     areas.toSorted((a, b) => b - a),
   )
-  const one = await pipeline.analyze(bytes, { maxFaces: 1 })
-  assert.deepEqual([one.faceCount, one.faces], [all.faceCount, all.faces.slice(0, 1)])
+  const limited = await pipeline.analyze(bytes, { maxFaces: 1 })
+  assert.deepEqual([limited.faceCount, limited.faces], [all.faceCount, all.faces.slice(0, 1)])
   const widths = all.faces.map(({ boundingBox }) => boundingBox.width)
   const minFaceSizePx = Math.max(...widths)
   assert.equal((await pipeline.analyze(bytes, { minFaceSizePx })).faceCount, 1)
 })
 
-test('a crop is an upright JPEG of 112×112 with the eyes where the template has them', async () => {
-  const turned = await sharp(portrait).rotate(20, { background: '#888' }).png().toBuffer()
-  const { crop } = largestFace(await pipeline.analyze(turned, { crops: true }))
+test('A crop is an aligned JPEG of 112×112 with the eyes at their template positions', async () => {
+  const rotated = await sharp(portrait).rotate(20, { background: '#888' }).png().toBuffer()
+  const { crop } = largestFace(await pipeline.analyze(rotated, { crops: true }))
   assert.ok(crop)
   const bytes = Buffer.from(crop, 'base64')
   assert.deepEqual(bytes.subarray(0, 3), Buffer.from([0xff, 0xd8, 0xff]))
@@ -168,14 +168,14 @@ test('a crop is an upright JPEG of 112×112 with the eyes where the template has
   )
 })
 
-test('looks do not disturb each other', async () => {
+test('Concurrent analyses do not affect each other', async () => {
   const { bytes } = await samplePhotograph(1)
-  const alone = await pipeline.analyze(bytes)
+  const first = await pipeline.analyze(bytes)
   const [again, other] = await Promise.all([pipeline.analyze(bytes), pipeline.analyze(portrait)])
-  assert.deepEqual(again.faces, alone.faces)
+  assert.deepEqual(again.faces, first.faces)
   assert.deepEqual(largestFace(other), face)
 })
 
-test('every model of the pack answers its fixed input as it should', async () => {
+test('Every model of the pack passes the self-test', async () => {
   assert.deepEqual(await selfTestModels(modelsFolder), [])
 })

@@ -10,16 +10,16 @@ import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pac
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
 import { rootDir } from '../support/paths.ts'
 
-test('the runtime of the networks tells nobody of this machine, and keeps no id of it', async () => {
-  const entry = builtinPack.models.blazeface
-  await prepareBuiltinPack({ folder: modelsFolder, models: [entry] })
+test('The inference runtime sends no telemetry and stores no machine id', async () => {
+  const model = builtinPack.models.blazeface
+  await prepareBuiltinPack({ folder: modelsFolder, models: [model] })
   const home = await mkdtemp(path.join(tmpdir(), 'facegate-home-'))
   const session = path.join(rootDir, 'src/vision/session.ts')
   const program = `
     import { openBuiltinModel } from ${JSON.stringify(session)}
-    const session = await openBuiltinModel(${JSON.stringify(modelsFolder)}, ${JSON.stringify(entry)})
+    const session = await openBuiltinModel(${JSON.stringify(modelsFolder)}, ${JSON.stringify(model)})
     await session.close()`
-  // A home and nothing else: the runtime is silent by itself where it takes the process for a test.
+  // Minimal environment: the runtime disables telemetry by default if it detects a test process.
   const env = { HOME: home, PATH: process.env['PATH'] }
   await promisify(execFile)(process.execPath, ['--input-type=module-typescript', '-e', program], {
     env,

@@ -13,7 +13,8 @@ import { evaluateVerification } from '../../src/evaluation/verification/evaluate
 import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
-import type { FaceResult, Template } from '../../src/vision/image-analysis.ts'
+import type { FaceResult } from '../../src/vision/image-analysis.ts'
+import type { Template } from '../../src/vision/embed/template.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { evalDataFolder } from '../support/paths.ts'
 import {
@@ -30,13 +31,13 @@ after(() => pipeline.close())
 
 const imagesFolder = path.join(evalDataFolder, 'verification')
 const skipWithoutImages = {
-  skip: !existsSync(imagesFolder) && 'NOT MEASURED: eval-data is not here',
+  skip: !existsSync(imagesFolder) && 'NOT MEASURED: eval-data is missing',
 }
 
 async function templatesOf(bytes: Buffer): Promise<Template[]> {
   const { faces } = await pipeline.analyze(bytes, { templates: true })
   return faces.map(({ template }) => {
-    assert.ok(template, 'every face brings its template')
+    assert.ok(template, 'every face has a template')
     return template
   })
 }
@@ -47,7 +48,7 @@ function similarity(a: Template, b: Template): number {
   return similarityOf(a, b, calibration)
 }
 
-test('a face has a template only when asked for, and the view says of what and how long', async () => {
+test('A face has a template only if requested; the analysis contains its model and duration', async () => {
   const photograph = (await samplePhotograph(1)).bytes
   const without = await pipeline.analyze(photograph)
   assert.equal(largestFace(without).template, undefined)
@@ -65,7 +66,7 @@ test('a face has a template only when asked for, and the view says of what and h
   assert.equal(providers['recognizer'], 'face_recognition@1+faceres@1')
 })
 
-test('a crop to be kept shows its face in the middle, and gives nearly the same template again', async () => {
+test('A context crop has the face in its centre and gives nearly the same template', async () => {
   for (const sample of [1, 3, 5] as const) {
     const { bytes } = await samplePhotograph(sample)
     const { faces } = await pipeline.analyze(bytes, { templates: true, contextCrops: true })
@@ -77,41 +78,41 @@ test('a crop to be kept shows its face in the middle, and gives nearly the same 
         minFaceSizePx: 1,
       })
       assert.ok(again.width <= 320 && again.width === again.height)
-      const off = ({ boundingBox: { left, top, width, height } }: FaceResult): number =>
+      const offset = ({ boundingBox: { left, top, width, height } }: FaceResult): number =>
         Math.hypot(left + (width - again.width) / 2, top + (height - again.height) / 2)
-      const [middle] = again.faces.toSorted((a, b) => off(a) - off(b))
-      assert.ok(middle?.template && template && off(middle) < again.width / 10)
-      assert.ok(similarity(template, middle.template) >= 0.95)
+      const [central] = again.faces.toSorted((a, b) => offset(a) - offset(b))
+      assert.ok(central?.template && template && offset(central) < again.width / 10)
+      assert.ok(similarity(template, central.template) >= 0.95)
     }
   }
 })
 
-test('the same picture gives the same template, to the bit', async () => {
+test('The same image gives identical templates', async () => {
   const { bytes } = await samplePhotograph(2)
   const [first, again] = [await templatesOf(bytes), await templatesOf(bytes)]
   assert.deepEqual(again, first)
   for (const template of first) assert.equal(similarity(template, { ...template }), 1)
 })
 
-test('a mirrored, shrunken or darker picture gives nearly the same templates', async () => {
+test('A mirrored, smaller or darker image gives nearly the same templates', async () => {
   const { bytes } = await samplePhotograph(3)
   const original = await templatesOf(bytes)
   const variants = {
     mirrored: await sharp(bytes).flop().jpeg({ quality: 95 }).toBuffer(),
-    shrunken: await sharp(bytes).resize({ width: 1200 }).jpeg().toBuffer(),
+    smaller: await sharp(bytes).resize({ width: 1200 }).jpeg().toBuffer(),
     darker: await sharp(bytes).modulate({ brightness: 0.8 }).jpeg().toBuffer(),
   }
   for (const [name, variant] of Object.entries(variants)) {
     const changed = await templatesOf(variant)
     assert.equal(changed.length, original.length, name)
     for (const template of original) {
-      const likest = Math.max(...changed.map((other) => similarity(template, other)))
-      assert.ok(likest >= 0.95, `${name}: ${likest}`)
+      const best = Math.max(...changed.map((other) => similarity(template, other)))
+      assert.ok(best >= 0.95, `${name}: ${best}`)
     }
   }
 })
 
-test('strangers in one photograph do not match', async () => {
+test('Different people in one photograph do not match', async () => {
   for (const sample of [1, 2, 4, 5] as const) {
     const templates = await templatesOf((await samplePhotograph(sample)).bytes)
     for (const [index, a] of templates.entries())
@@ -121,21 +122,21 @@ test('strangers in one photograph do not match', async () => {
 })
 
 test(
-  'the pairs of eval-data are told apart, and no row of the cohort is anyone',
+  'The pairs of eval-data are classified, and no row of the cohort is close to a real face',
   skipWithoutImages,
   async (t) => {
     const set = await readFaceSet(imagesFolder)
-    const gathered = await extractTemplates(
+    const extracted = await extractTemplates(
       set.pictures,
       ({ bytes }) => pipeline.analyze(Buffer.from(bytes, 'base64'), templatesRequest),
       (done, total) => done % 200 === 0 && t.diagnostic(`${done} of ${total} pictures`),
     )
-    const { report } = evaluateVerification(set, gathered, { calibration: undefined })
+    const { report } = evaluateVerification(set, extracted, { calibration: undefined })
     assert.deepEqual(report.unusable, [])
     const { pairs } = report.corrected
     assert.ok(pairs && pairs.accuracy >= 0.99, `accuracy ${pairs?.accuracy}`)
 
-    const templates = gathered.flatMap((found) => ('vector' in found ? [found] : []))
+    const templates = extracted.flatMap((result) => ('vector' in result ? [result] : []))
     const falseMatches = (set.pairs ?? []).filter(({ a, b, same }) => {
       const [left, right] = [templates[a], templates[b]]
       return !same && left && right && similarity(left, right) >= 0.7
@@ -146,7 +147,7 @@ test(
     for (let row = 0; row < cohort.length; row += 256) {
       const vector = cohort.subarray(row, row + 256)
       for (const template of templates)
-        assert.ok(squaredDistance(vector, template.vector) > 0.9, 'a mixture is nobody')
+        assert.ok(squaredDistance(vector, template.vector) > 0.9, 'a cohort row is not a real face')
     }
     assert.equal(templates[0]?.modelId, modelId)
   },

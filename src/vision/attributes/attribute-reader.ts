@@ -1,48 +1,48 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import { arcfaceTemplate, landmarkPoints } from '../landmarks/arcface-template.ts'
-import { predictExpression } from './expression.ts'
-import { meshLandmarks } from '../landmarks/mesh.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { requireOutput } from '../session.ts'
-import type { ModelOutputs } from '../session.ts'
+import { cropTransform, fitSimilarityTransform } from '../image/similarity-transform.ts'
+import { arcfaceTemplate, landmarkPoints } from '../landmarks/arcface-template.ts'
+import { meshLandmarks } from '../landmarks/mesh.ts'
 import { formatProviders } from '../model-sessions.ts'
 import type { ModelSessions } from '../model-sessions.ts'
-import { cropTransform, fitSimilarityTransform } from '../image/similarity-transform.ts'
+import { requireOutput } from '../session.ts'
+import type { ModelOutputs } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import { attributeCrop } from './attribute-crop.ts'
+import { predictExpression } from './expression.ts'
 import type { AttributeName, FaceAttributes } from './face-attributes.ts'
 
-/** Reads off a face how it looks. */
+/** Predicts attributes of faces. */
 export type AttributeReader = {
-  /** "id@version" of the models that read these. */
+  /** Returns "id@version" of the models for these attributes, joined by "+". */
   readonly providersFor: (names: readonly AttributeName[]) => string
-  /** Runs the networks of `names` and no others. */
+  /** Runs only the networks that `names` need. */
   readonly read: (
     names: readonly AttributeName[],
     face: DetectedFace,
-    scene: ImageContext,
+    context: ImageContext,
   ) => Promise<FaceAttributes>
 }
 
-/** The networks are built in, and loaded when they are first asked. */
+/** Uses the built-in networks. Each is loaded at its first use. */
 export function createAttributeReader(sessions: ModelSessions): AttributeReader {
   return {
     providersFor: (names) => formatProviders(modelIdsFor(names).map((id) => models[id])),
-    read: (names, face, scene) =>
-      scene.stopwatch.time('attributes', async () => {
+    read: (names, face, context) =>
+      context.stopwatch.time('attributes', async () => {
         const faceres =
           names.includes('age') || names.includes('gender')
-            ? await runFaceres(sessions, face, scene)
+            ? await runFaceres(sessions, face, context)
             : undefined
         return {
           ...(faceres &&
-            names.includes('age') && { age: await predictAge(sessions, face, scene, faceres) }),
+            names.includes('age') && { age: await predictAge(sessions, face, context, faceres) }),
           ...(faceres &&
             names.includes('gender') && {
               maleProbability: maleProbability(faceres),
             }),
           ...(names.includes('expression') && {
-            expression: await predictExpression(sessions, face, scene),
+            expression: await predictExpression(sessions, face, context),
           }),
         }
       }),
@@ -52,30 +52,30 @@ export function createAttributeReader(sessions: ModelSessions): AttributeReader 
 const { models } = builtinPack
 
 function modelIdsFor(names: readonly AttributeName[]): (keyof typeof models)[] {
-  const used = [
+  const ids = [
     (names.includes('age') || names.includes('gender')) && ('faceres' as const),
     names.includes('age') && ('age_gender' as const),
     ...(names.includes('expression') ? (['face_expression', 'emotion'] as const) : []),
   ]
-  return used.filter((id) => id !== false)
+  return ids.filter((id) => id !== false)
 }
 
-/** Aligned as for recognition, but nearer: 0.9 instead of 0.8 of ArcFace's chip. */
+/** Aligns the face as for recognition, but larger: 0.9 instead of 0.8 of ArcFace's crop. */
 async function runFaceres(
   sessions: ModelSessions,
   { mesh }: DetectedFace,
   { pyramid }: ImageContext,
 ): Promise<ModelOutputs> {
-  const { input, constants: recipe } = models.faceres
-  const template = arcfaceTemplate(input.width, recipe.attributesTemplateScale)
+  const { input, constants } = models.faceres
+  const template = arcfaceTemplate(input.width, constants.attributesTemplateScale)
   const toFrame = fitSimilarityTransform(template, landmarkPoints(meshLandmarks(mesh)))
   const session = await sessions.openBuiltin('faceres')
   return session.run(toTensor(await pyramid.sample(toFrame, input), input))
 }
 
 /**
- * Years: the mean of two networks, the expectation over the bins of faceres and the answer of
- * age_gender, which wants the tight square box.
+ * Returns the age in years: the mean of two networks. faceres returns a distribution over years, of
+ * which the expectation is used; age_gender returns a number for the attribute crop.
  */
 async function predictAge(
   sessions: ModelSessions,
@@ -83,11 +83,11 @@ async function predictAge(
   { pyramid }: ImageContext,
   faceres: ModelOutputs,
 ): Promise<number> {
-  const { input, constants: recipe } = models.age_gender
-  const square = attributeCrop(mesh, recipe.cropFactor)
-  const chip = await pyramid.sample(cropTransform(square, input), input)
+  const { input, constants } = models.age_gender
+  const square = attributeCrop(mesh, constants.cropFactor)
+  const crop = await pyramid.sample(cropTransform(square, input), input)
   const session = await sessions.openBuiltin('age_gender')
-  const direct = requireOutput(await session.run(toTensor(chip, input)), 'age')[0] ?? 0
+  const direct = requireOutput(await session.run(toTensor(crop, input)), 'age')[0] ?? 0
   const expected = requireOutput(faceres, 'age').reduce(
     (sum, share, years) => sum + share * years,
     0,
@@ -95,11 +95,11 @@ async function predictAge(
   return (direct + expected) / 2
 }
 
-/** The network's probability, its log odds shifted so that 0.5 is the border that errs least. */
+/** Shifts the log-odds of the network so that 0.5 is the threshold with the fewest errors. */
 function maleProbability(faceres: ModelOutputs): number {
   const share = requireOutput(faceres, 'gender')[0] ?? 0.5
   const odds = share / Math.max(1e-9, 1 - share)
   const { maleBorder } = models.faceres.constants
-  const border = maleBorder / (1 - maleBorder)
-  return odds / (odds + border)
+  const borderOdds = maleBorder / (1 - maleBorder)
+  return odds / (odds + borderOdds)
 }

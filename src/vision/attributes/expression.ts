@@ -1,26 +1,27 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import { cropLuma } from '../quality/luma.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { requireOutput } from '../session.ts'
-import type { ModelSessions } from '../model-sessions.ts'
 import { cropTransform } from '../image/similarity-transform.ts'
+import type { PlanarCrop } from '../image/warp.ts'
+import type { ModelSessions } from '../model-sessions.ts'
+import { cropLuma } from '../quality/luma.ts'
+import { requireOutput } from '../session.ts'
 import { toTensor } from '../tensor.ts'
 import { attributeCrop } from './attribute-crop.ts'
 import type { Expression } from './face-attributes.ts'
-import type { PlanarCrop } from '../image/warp.ts'
 
 /**
- * The probabilities of seven expressions, summing to 1: the mean of two networks, which names its
- * labels in another order each. On FER2013's PrivateTest, whole images, the mean is right in 59.5 %,
- * either network in 56 to 57 %, people in about 65 % (quoted in docs/accuracy.md).
+ * Returns the probabilities of seven expressions, which sum to 1: the mean of two networks. The
+ * networks list their labels in different orders. On whole images of FER2013's PrivateTest the mean
+ * is correct in 59.5 %, either network in 56 to 57 %, people in about 65 % (quoted in
+ * docs/accuracy.md).
  */
 export async function predictExpression(
   sessions: ModelSessions,
   face: DetectedFace,
-  scene: ImageContext,
+  context: ImageContext,
 ): Promise<Readonly<Record<Expression, number>>> {
-  const colour = await predictProbabilities(sessions, face, scene, 'face_expression')
-  const grey = await predictProbabilities(sessions, face, scene, 'emotion')
+  const colour = await predictProbabilities(sessions, face, context, 'face_expression')
+  const grey = await predictProbabilities(sessions, face, context, 'emotion')
   const mean = (label: Expression): number => (colour(label) + grey(label)) / 2
   return {
     neutral: mean('neutral'),
@@ -41,18 +42,18 @@ async function predictProbabilities(
   { pyramid }: ImageContext,
   id: 'face_expression' | 'emotion',
 ): Promise<(label: Expression) => number> {
-  const { input, constants: recipe } = models[id]
-  const square = attributeCrop(mesh, recipe.cropFactor)
-  const chip = await pyramid.sample(cropTransform(square, input), input)
+  const { input, constants } = models[id]
+  const square = attributeCrop(mesh, constants.cropFactor)
+  const crop = await pyramid.sample(cropTransform(square, input), input)
   const session = await sessions.openBuiltin(id)
-  const tensor = id === 'emotion' ? greyTensor(chip) : toTensor(chip, input)
-  const shares = requireOutput(await session.run(tensor), 'probabilities')
-  const labels: readonly Expression[] = recipe.labels
-  return (label) => shares[labels.indexOf(label)] ?? 0
+  const tensor = id === 'emotion' ? greyTensor(crop) : toTensor(crop, input)
+  const probabilities = requireOutput(await session.run(tensor), 'probabilities')
+  const labels: readonly Expression[] = constants.labels
+  return (label) => probabilities[labels.indexOf(label)] ?? 0
 }
 
-function greyTensor(chip: PlanarCrop): Float32Array {
+function greyTensor(crop: PlanarCrop): Float32Array {
   const { mean, scale, width, height } = models.emotion.input
-  const { values } = cropLuma(chip, { x: 0, y: 0, width, height })
+  const { values } = cropLuma(crop, { x: 0, y: 0, width, height })
   return values.map((value) => (value - mean[0]) * scale)
 }

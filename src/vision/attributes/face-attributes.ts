@@ -7,14 +7,14 @@ export type Expression =
   | 'disgusted'
   | 'surprised'
 
-/** What networks read off a face. */
+/** An attribute that networks can predict. */
 export type AttributeName = 'age' | 'gender' | 'expression'
 
-/** Only what was asked for. */
+/** Contains only the requested attributes. */
 export type FaceAttributes = {
   /** Years. */
   readonly age?: number
-  /** How probably the face is a man's, 0..1. */
+  /** The probability that the face is male, 0..1. */
   readonly maleProbability?: number
   /** Probabilities, summing to 1. */
   readonly expression?: Readonly<Record<Expression, number>>

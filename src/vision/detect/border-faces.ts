@@ -1,5 +1,5 @@
 import { runBlazeface } from './blazeface.ts'
-import type { DetectorCandidate } from './blazeface.ts'
+import type { DetectorCandidate } from './detection.ts'
 import { padWithMirror, resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
 import { areaOf } from '../image/geometry.ts'
@@ -7,8 +7,9 @@ import type { Rect } from '../image/geometry.ts'
 import type { ModelSession } from '../session.ts'
 
 /**
- * Faces that the border of the frame cuts. Detectors have learnt whole faces; in a frame with its
- * own mirror image around it, half a face becomes a whole one. Boxes reach beyond the frame.
+ * Detects faces that the border of the frame cuts. Detectors are trained on whole faces. A border
+ * with the mirror image of the frame turns half a face into a whole one. The boxes extend beyond the
+ * frame.
  */
 export async function detectBorderFaces(
   session: ModelSession,
@@ -18,8 +19,8 @@ export async function detectBorderFaces(
   const width = Math.max(1, Math.round(frame.width * scale))
   const height = Math.max(1, Math.round(frame.height * scale))
   const border = Math.floor(borderShare * Math.min(width, height))
-  const framed = await padWithMirror(await resizeFrame(frame, width, height), border)
-  const candidates = await runBlazeface(session, framed)
+  const padded = await padWithMirror(await resizeFrame(frame, width, height), border)
+  const candidates = await runBlazeface(session, padded)
   const scaleX = frame.width / width
   const scaleY = frame.height / height
   return candidates
@@ -27,7 +28,7 @@ export async function detectBorderFaces(
     .filter(({ box }) => isCutByBorder(box, frame))
 }
 
-/** From px of the small frame with a border to px of the frame. */
+/** Converts px of the scaled frame with a border to px of the frame. */
 function toFrameCoordinates(box: Rect, border: number, scaleX: number, scaleY: number): Rect {
   return {
     x: (box.x - border) * scaleX,
@@ -37,7 +38,7 @@ function toFrameCoordinates(box: Rect, border: number, scaleX: number, scaleY: n
   }
 }
 
-/** Whether the box crosses the border and more of it lies inside than a mirror image would. */
+/** True if the box crosses the border and is not the mirror image of a face. */
 function isCutByBorder(box: Rect, frame: Frame): boolean {
   const width = Math.min(box.x + box.width, frame.width) - Math.max(box.x, 0)
   const height = Math.min(box.y + box.height, frame.height) - Math.max(box.y, 0)
@@ -46,10 +47,10 @@ function isCutByBorder(box: Rect, frame: Frame): boolean {
   return share <= insideShareMax && share >= insideShareMin
 }
 
-/** With the border it fills the 256 px that the network sees. */
+/** px. With the border, the frame fills the 256 px of the network's input. */
 const workSidePx = 184
 const borderShare = 0.2
-/** A mirror image lies mostly outside; the face itself mostly inside. */
+/** The box of a mirror image is mostly outside the frame, the box of a face mostly inside. */
 const insideShareMin = 0.5
-/** A face that hardly touches the border needs no completing. */
+/** A face that hardly touches the border is found without mirroring. */
 const insideShareMax = 0.98

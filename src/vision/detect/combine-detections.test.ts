@@ -6,7 +6,7 @@ import { combineDetections, combinedConfidence } from './combine-detections.ts'
 const box = (x: number) => ({ x, y: 0, width: 100, height: 120 })
 const score = double({ min: 0, max: 1, noNaN: true })
 
-test('a confidence of 0.6 is exactly the rule of the two detectors', () => {
+test('The confidence reaches 0.6 exactly if the rule for the two detectors is met', () => {
   check(
     property(score, score, (blaze, ssd) => {
       const isFace = ssd >= 0.5 || blaze >= 0.7 || (blaze >= 0.25 && ssd >= 0.25)
@@ -18,7 +18,7 @@ test('a confidence of 0.6 is exactly the rule of the two detectors', () => {
   assert.equal(combinedConfidence(0.25, 0.25), 0.6)
 })
 
-test('confidence never falls when a score rises, and stays within 0 and 1', () => {
+test('The confidence never decreases when a score increases, and stays within 0 and 1', () => {
   check(
     property(score, score, score, (a, b, ssd) => {
       const [low, high] = a < b ? [a, b] : [b, a]
@@ -29,19 +29,19 @@ test('confidence never falls when a score rises, and stays within 0 and 1', () =
   )
 })
 
-test('what both detectors see is one face with the box it has when only BlazeFace looks', () => {
+test('A face found by both detectors has the same box as when only BlazeFace runs', () => {
   const blaze = [{ box: box(0), score: 0.9 }]
-  const together = combineDetections(blaze, [{ box: box(20), score: 0.99 }])
-  assert.equal(together.length, 1)
-  assert.deepEqual(together[0]?.box, combineDetections(blaze, [])[0]?.box)
+  const combined = combineDetections(blaze, [{ box: box(20), score: 0.99 }])
+  assert.equal(combined.length, 1)
+  assert.deepEqual(combined[0]?.box, combineDetections(blaze, [])[0]?.box)
 })
 
-test('a face that BlazeFace hardly sees has the box of the SSD', () => {
+test('A face with a low BlazeFace score has the box of the SSD', () => {
   const [face] = combineDetections([{ box: box(0), score: 0.1 }], [{ box: box(20), score: 0.9 }])
   assert.deepEqual(face?.box, box(20))
 })
 
-test('one answer of the SSD does not vouch for two of BlazeFace', () => {
+test('One SSD candidate does not confirm two BlazeFace candidates', () => {
   const faces = combineDetections(
     [
       { box: box(0), score: 0.3 },

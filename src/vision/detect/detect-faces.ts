@@ -1,60 +1,61 @@
-import { combineDetections, addBorderFaces } from './combine-detections.ts'
-import type { Detection } from './combine-detections.ts'
-import type { DetectorCandidate } from './blazeface.ts'
+import type { FitMesh } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
-import { confirmDetection, meshScoreMin } from './confirm-detection.ts'
 import { meshLandmarks } from '../landmarks/mesh.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
-import type { FitMesh } from '../image-context.ts'
+import { combineDetections, addBorderFaces } from './combine-detections.ts'
+import { confirmDetection, meshScoreMin } from './confirm-detection.ts'
+import type { Detection, DetectorCandidate } from './detection.ts'
+import type { FacePredicate } from './detector.ts'
 
-/** What detection needs: two networks that search, and one that takes a close look at a box. */
+/** The networks of the built-in detector: two that find faces, and one that confirms them. */
 export type BuiltinDetectors = {
-  /** Fast and good on near faces; best first. */
+  /** Fast, and accurate for near faces; best first. */
   readonly blazeface: () => Promise<readonly DetectorCandidate[]>
-  /** Ten times slower and good on small faces. */
+  /** Ten times slower, and accurate for small faces. */
   readonly ssd: () => Promise<readonly DetectorCandidate[]>
-  /** BlazeFace again, for faces that the border cuts. */
+  /** A second run of BlazeFace, for faces that the border cuts. */
   readonly borderFaces: () => Promise<readonly DetectorCandidate[]>
   readonly fitMesh: FitMesh
 }
 
 /**
- * The faces of `frame` that are wanted, best first.
+ * Returns the wanted faces of `frame`, the most confident first.
  *
- * The SSD is nine tenths of the cost and is skipped where the picture surely shows one near face.
- * Whoever is not beyond doubt is shown to the mesh, which knows a face from a collar or a dog.
+ * The SSD takes nine tenths of the time. It is skipped if the image certainly shows one near face.
+ * Uncertain faces are confirmed by the mesh network, which distinguishes faces from collars and dogs.
  */
 export async function detectFaces(
-  { blazeface, ssd, borderFaces: cut, fitMesh: examine }: BuiltinDetectors,
+  { blazeface, ssd, borderFaces, fitMesh }: BuiltinDetectors,
   frame: Frame,
-  isWanted: (face: Detection) => boolean,
+  isWanted: FacePredicate,
 ): Promise<Detection[]> {
   const near = await blazeface()
-  const isOne = await isSingleNearFace(near, frame, examine)
-  const found = isOne
+  const detections = (await isSingleNearFace(near, frame, fitMesh))
     ? combineDetections(near, [])
-    : addBorderFaces(combineDetections(near, await ssd()), await cut())
-  const judged: Detection[] = []
-  for (const face of found.filter(isWanted)) judged.push(await confirmDetection(face, examine))
-  return judged.filter(isWanted)
+    : addBorderFaces(combineDetections(near, await ssd()), await borderFaces())
+  const confirmed: Detection[] = []
+  for (const face of detections.filter(isWanted))
+    confirmed.push(await confirmDetection(face, fitMesh))
+  return confirmed.filter(isWanted)
 }
 
 /**
- * Whether the picture surely shows one near face and nobody else: BlazeFace is confident of a large
- * face that the mesh confirms, and the few other places that caught its eye are nobody's face to
- * the mesh. Small places are ignored earlier than large ones, which may be a face cut by the border.
+ * Whether the image certainly shows one near face and no other: BlazeFace is confident of a large
+ * face, the mesh confirms it, and the mesh rejects the few other candidates. Small candidates are
+ * ignored at a higher score than large ones, because a large one can be a face cut by the border.
  *
- * Measured against always asking the SSD (the two lost are corners of faces at the border):
+ * Compared with running the SSD on every image (the two lost faces are corners of faces at the
+ * border):
  *
- * | pictures | with one face | SSD skipped | a face lost |
+ * | images | with one face | SSD skipped | a face lost |
  * |---|---|---|---|
  * | 708: groups and crops of them around each face, 10 to 55 % of the long side | 440 | 356 | 2 |
- * | 404 of LFW's press photographs | 380 | 296 | 0 |
+ * | 404 press photographs of LFW | 380 | 296 | 0 |
  */
 async function isSingleNearFace(
   candidates: readonly DetectorCandidate[],
   frame: Frame,
-  examine: FitMesh,
+  fitMesh: FitMesh,
 ): Promise<boolean> {
   const [first, ...others] = candidates
   if (!first || first.score < singleFaceLimits.scoreMin) return false
@@ -68,17 +69,17 @@ async function isSingleNearFace(
   )
   if (rivals.length > singleFaceLimits.rivalsMax) return false
   if (rivals.some(({ score }) => score >= singleFaceLimits.rivalScoreMax)) return false
-  const mesh = await examine(first)
+  const mesh = await fitMesh(first)
   if (mesh.faceScore < meshScoreMin) return false
   for (const rival of rivals) {
-    const other = await examine(rival)
-    if (other.faceScore >= singleFaceLimits.rivalMeshScoreMax && !isSameFace(mesh, other))
+    const rivalMesh = await fitMesh(rival)
+    if (rivalMesh.faceScore >= singleFaceLimits.rivalMeshScoreMax && !isSameFace(mesh, rivalMesh))
       return false
   }
   return true
 }
 
-/** Whether both meshes lie on one face: a box beside a face lets the mesh slide onto it. */
+/** Whether both meshes are on one face: from a box beside a face the mesh can slide onto it. */
 function isSameFace(a: Mesh, b: Mesh): boolean {
   const from = meshLandmarks(a)
   const to = meshLandmarks(b)
@@ -90,7 +91,7 @@ function longerSideOf({ box }: DetectorCandidate): number {
   return Math.max(box.width, box.height)
 }
 
-/** The thresholds of `isOneNearFace`; scores are BlazeFace's where nothing else is said. */
+/** The thresholds of `isSingleNearFace`; scores are BlazeFace's unless the name contains Mesh. */
 const singleFaceLimits = {
   scoreMin: 0.7,
   sideShareMin: 0.12,

@@ -1,77 +1,76 @@
-import type { Decoding } from '../../models/decoding.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
+import type { Decoding } from '../../models/decoding.ts'
+import type { ImageContext } from '../image-context.ts'
+import { suppressOverlaps, type Rect } from '../image/geometry.ts'
+import { formatProviders, type ModelSessions } from '../model-sessions.ts'
+import type { ModelSession } from '../session.ts'
+import { blackInput, fitInput, letterbox, fitScale } from '../tensor.ts'
 import { confidenceFromScore } from './combine-detections.ts'
-import type { Detection } from './combine-detections.ts'
+import { certainConfidenceMin, confirmDetection } from './confirm-detection.ts'
 import type { DecodeDetections, RawDetection } from './decoders/raw-detection.ts'
 import { retinaface } from './decoders/retinaface.ts'
 import { scrfd } from './decoders/scrfd.ts'
 import { yunet } from './decoders/yunet.ts'
-import type { Detector } from './open-detector.ts'
-import { suppressOverlaps } from '../image/geometry.ts'
-import type { Rect } from '../image/geometry.ts'
-import { certainConfidenceMin, confirmDetection } from './confirm-detection.ts'
-import type { ImageContext } from '../image-context.ts'
-import type { ModelSession } from '../session.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
-import { blackInput, fitInput, letterbox, fitScale } from '../tensor.ts'
+import type { Detection } from './detection.ts'
+import type { Detector } from './detector.ts'
 
 type DetectorDecoding = Extract<Decoding, { readonly boxToFace: unknown }>
 
 /**
- * A detector of a pack, in place of both built-in ones.
+ * Opens the detector of an installed pack, which replaces both built-in networks.
  *
- * @throws Error naming the file when the network is not what its manifest says.
+ * @throws Error naming the file if the network does not match its manifest.
  */
 export async function openInstalledDetector(
   installed: InstalledModel,
   sessions: ModelSessions,
 ): Promise<Detector> {
   const { decoding } = installed.model
-  if (!('boxToFace' in decoding)) throw new Error(`${installed.model.id} is no detector`)
+  if (!('boxToFace' in decoding)) throw new Error(`${installed.model.id} is not a detector`)
   const session = await sessions.openInstalled(installed)
-  const decode = decoderOf(session, decoding)
-  // Before anybody relies on it: a wrong output is found now, not in somebody's picture.
+  const decode = createDecoder(session, decoding)
+  // Checks the outputs once at the start, so that a mismatch is not found in a caller's request.
   decode(await session.run(blackInput(session.input)), session.input)
   return {
     providers: formatProviders([installed.model]),
-    async detectFaces(scene, isWanted) {
-      const faces = await detectCandidates(scene, session, decode)
-      const kept = suppressOverlaps(faces, ({ score }) => score, decoding.overlapMax)
-      const judged: Detection[] = []
+    async detectFaces(context, isWanted) {
+      const candidates = await detectCandidates(context, session, decode)
+      const kept = suppressOverlaps(candidates, ({ score }) => score, decoding.overlapMax)
+      const confirmed: Detection[] = []
       for (const face of kept.slice(0, detectionsMax).map((raw) => toDetection(raw, decoding)))
-        if (isWanted(face)) judged.push(await confirmDetection(face, scene.fitMesh))
-      return judged.filter(isWanted)
+        if (isWanted(face)) confirmed.push(await confirmDetection(face, context.fitMesh))
+      return confirmed.filter(isWanted)
     },
   }
 }
 
-/** Far more than a service is asked about; a bound for whatever follows. */
+/** Limits the cost of later stages; far above the number of faces that a request can ask for. */
 const detectionsMax = 200
 
-function decoderOf(session: ModelSession, decoding: DetectorDecoding): DecodeDetections {
+function createDecoder(session: ModelSession, decoding: DetectorDecoding): DecodeDetections {
   if (decoding.kind === 'yunet') return yunet(session)
   if (decoding.kind === 'scrfd') return scrfd(session, decoding)
   return retinaface(session, decoding)
 }
 
 /**
- * What the network sees, in continuous coordinates of the frame. It looks at the frame as it is
- * halved for close looks anyway: shrinking the whole once more would cost as much as the network.
+ * Returns the detections of the network, in continuous coordinates of the frame. The input is taken
+ * from a level of the pyramid, which later stages need anyway. Scaling the whole frame once more
+ * would cost as much as the network.
  */
 async function detectCandidates(
   { image: { frame }, pyramid }: ImageContext,
   session: ModelSession,
   decode: DecodeDetections,
 ): Promise<RawDetection[]> {
-  const { input: most, isAnySize } = session
-  const level = pyramid.levelForScale(fitScale(frame, most))
-  const input = isAnySize ? fitInput(level, most) : most
-  const seen = await letterbox(level, input, fitScale(level, most))
-  const faces = decode(await session.run(seen.tensor, input), input)
-  const scaleX = (seen.scaleX * frame.width) / level.width
-  const scaleY = (seen.scaleY * frame.height) / level.height
-  return faces.map(({ score, box, landmarkPoints }) => ({
+  const { input: declaredInput, isAnySize } = session
+  const level = pyramid.levelForScale(fitScale(frame, declaredInput))
+  const input = isAnySize ? fitInput(level, declaredInput) : declaredInput
+  const boxed = await letterbox(level, input, fitScale(level, declaredInput))
+  const detections = decode(await session.run(boxed.tensor, input), input)
+  const scaleX = (boxed.scaleX * frame.width) / level.width
+  const scaleY = (boxed.scaleY * frame.height) / level.height
+  return detections.map(({ score, box, landmarkPoints }) => ({
     score,
     box: {
       x: box.x * scaleX,
@@ -84,17 +83,17 @@ async function detectCandidates(
 }
 
 /**
- * Whoever is doubtful goes without points: then the landmark network looks for the face in the box
- * before the mesh does, and the two know nothing of what the detector believes. On a dog's face the
- * mesh answers 0.33 so, and 0.79 where the detector's eyes tell it where to look.
+ * The landmark points of an uncertain face are dropped. The landmark network then finds the face in
+ * the box before the mesh is fitted, independent of the detector. On the face of a dog the mesh
+ * scores 0.33 this way, and 0.79 if it starts from the eyes that the detector returned.
  */
 function toDetection(
-  { box, score, landmarkPoints: points }: RawDetection,
-  recipe: DetectorDecoding,
+  { box, score, landmarkPoints }: RawDetection,
+  decoding: DetectorDecoding,
 ): Detection {
-  const confidence = toConfidence(score, recipe)
-  const face = { box: toFaceBox(box, recipe.boxToFace), confidence }
-  return confidence < certainConfidenceMin ? face : { ...face, landmarkPoints: points }
+  const confidence = toConfidence(score, decoding)
+  const face = { box: toFaceBox(box, decoding.boxToFace), confidence }
+  return confidence < certainConfidenceMin ? face : { ...face, landmarkPoints }
 }
 
 function toConfidence(

@@ -1,24 +1,12 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ModelSet } from '../../models/model-set.ts'
-import type { Detection } from './combine-detections.ts'
+import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import { runBlazeface } from './blazeface.ts'
 import { detectBorderFaces } from './border-faces.ts'
 import { detectFaces } from './detect-faces.ts'
+import type { Detector } from './detector.ts'
 import { openInstalledDetector } from './installed-detector.ts'
-import type { ImageContext } from '../image-context.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
 import { runSsd } from './ssd.ts'
-
-/** Finds the faces of a picture. */
-export type Detector = {
-  /** "id@version" of the models. */
-  readonly providers: string
-  /** The faces of `scene` that are wanted, best first. */
-  readonly detectFaces: (scene: ImageContext, isWanted: FacePredicate) => Promise<Detection[]>
-}
-
-export type FacePredicate = (face: Detection) => boolean
 
 export async function openDetector(
   { detector }: ModelSet,
@@ -30,15 +18,15 @@ export async function openDetector(
 }
 
 async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
-  const near = await sessions.openBuiltin('blazeface')
-  const small = await sessions.openBuiltin('ssd_mobilenetv1')
+  const blazeface = await sessions.openBuiltin('blazeface')
+  const ssd = await sessions.openBuiltin('ssd_mobilenetv1')
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
     detectFaces({ image: { frame }, fitMesh }, isWanted) {
       const detectors = {
-        blazeface: () => runBlazeface(near, frame),
-        ssd: () => runSsd(small, frame),
-        borderFaces: () => detectBorderFaces(near, frame),
+        blazeface: () => runBlazeface(blazeface, frame),
+        ssd: () => runSsd(ssd, frame),
+        borderFaces: () => detectBorderFaces(blazeface, frame),
         fitMesh,
       }
       return detectFaces(detectors, frame, isWanted)

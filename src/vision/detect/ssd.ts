@@ -1,14 +1,14 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { DetectorCandidate } from './blazeface.ts'
-import { suppressOverlaps } from '../image/geometry.ts'
 import type { Frame } from '../image/frame.ts'
+import { suppressOverlaps } from '../image/geometry.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
 import { letterbox } from '../tensor.ts'
+import type { DetectorCandidate } from './detection.ts'
 
 /**
- * Runs face-api's SSD MobileNet v1 over the whole frame: ten times slower than BlazeFace, better
- * on small faces. Boxes come decoded as top, left, bottom, right, relative to the 512 px square.
+ * Runs face-api's SSD MobileNet v1 on the whole frame: ten times slower than BlazeFace, better for
+ * small faces. The network returns boxes as top, left, bottom, right, relative to the 512 px square.
  */
 export async function runSsd(session: ModelSession, frame: Frame): Promise<DetectorCandidate[]> {
   const { input } = session
@@ -32,5 +32,5 @@ export async function runSsd(session: ModelSession, frame: Frame): Promise<Detec
   )
 }
 
-/** Below this nothing counts in the rule that combines the detectors. */
+/** Lower scores have no effect when the detectors are combined. */
 const scoreMin = 0.05

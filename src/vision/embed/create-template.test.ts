@@ -7,31 +7,31 @@ import { cohortDensity, fuseEmbeddings, projectToAxes } from './create-template.
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values)
 
-test('a fused vector is the weighted first descriptor beside the direction of the second', () => {
-  const descriptor = { dlib: floats(1, -2), faceres: floats(0.6, 0.8) }
-  const fused = fuseEmbeddings(descriptor, floats(0.6, 0.5), 2)
+test('A fused vector is the weighted dlib embedding followed by the normalized faceres embedding', () => {
+  const embeddings = { dlib: floats(1, -2), faceres: floats(0.6, 0.8) }
+  const fused = fuseEmbeddings(embeddings, floats(0.6, 0.5), 2)
   assert.deepEqual(fused, floats(2, -4, 0, 1))
 })
 
-test('a projection is the coordinates along the axes, from the mean', () => {
+test('A projection contains the coordinates along the axes, relative to the mean', () => {
   const axes = floats(0, 1, 0, 0, 0, 2)
   assert.deepEqual(projectToAxes(floats(3, 4, 5), { mean: floats(1, 1, 1), axes }), floats(3, 8))
 })
 
-test('the density is the mean of the best scores, not of all', () => {
+test('The density is the mean of the best scores, not of all scores', () => {
   const cohort = floats(0, 0, 3, 4, 100, 0)
   assert.equal(cohortDensity(floats(0, 0), { cohort, neighbours: 2 }), -12.5)
 })
 
-test('a face nearer to strangers has a higher density', async () => {
+test('A face closer to the cohort has a higher density', async () => {
   const model = await readTemplateModel()
   const dimensions = model.axes.length / model.mean.length
-  const stranger = model.cohort.slice(0, dimensions)
-  const unusual = stranger.map((value) => value * 3)
-  assert.ok(cohortDensity(stranger, model) > cohortDensity(unusual, model))
+  const typical = model.cohort.slice(0, dimensions)
+  const unusual = typical.map((value) => value * 3)
+  assert.ok(cohortDensity(typical, model) > cohortDensity(unusual, model))
 })
 
-test('the shipped model is whole: 256 orthonormal axes and a cohort in their space', async () => {
+test('The shipped model has 256 orthonormal axes and a cohort in their space', async () => {
   const { axes, mean, centre, cohort, modelId } = await readTemplateModel()
   assert.equal(modelId, 'dlib-faceres-256@1')
   assert.deepEqual([centre.length, mean.length, axes.length], [1024, 1152, 256 * 1152])
@@ -45,7 +45,7 @@ test('the shipped model is whole: 256 orthonormal axes and a cohort in their spa
   }
 })
 
-test('only a vector with a direction is normalised', () => {
+test('A vector of zeros cannot be normalized', () => {
   assert.deepEqual(l2Normalize(floats(0, 3, 4)), floats(0, 0.6, 0.8))
-  assert.throws(() => l2Normalize(floats(0, 0)), /without a direction/u)
+  assert.throws(() => l2Normalize(floats(0, 0)), /a vector of zeros/u)
 })

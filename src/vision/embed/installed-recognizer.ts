@@ -1,23 +1,23 @@
 import { readCohort } from '../../models/template/read-cohort.ts'
-import type { InstalledModel } from '../../models/model-set.ts'
 import { requireRecognizerDecoding } from '../../models/decoding.ts'
-import { arcfaceTemplate, landmarkPoints } from '../landmarks/arcface-template.ts'
-import { l2Normalize } from './embed.ts'
-import { meshLandmarks } from '../landmarks/mesh.ts'
-import type { Recognizer } from './open-recognizers.ts'
-import type { ModelSession } from '../session.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
 import { fitSimilarityTransform } from '../image/similarity-transform.ts'
-import { cohortDensity } from './create-template.ts'
+import { arcfaceTemplate, landmarkPoints } from '../landmarks/arcface-template.ts'
+import { meshLandmarks } from '../landmarks/mesh.ts'
+import { formatProviders, type ModelSessions } from '../model-sessions.ts'
+import type { ModelSession } from '../session.ts'
 import { blackInput, toTensor, appendMirror } from '../tensor.ts'
+import { cohortDensity } from './create-template.ts'
+import { l2Normalize } from './embed.ts'
+import type { Recognizer } from './recognizer.ts'
 
 /**
- * A recognizer of a pack: one network that turns the face, aligned by five points as ArcFace's was,
- * into a vector of length 1. Its templates carry the density of `templateOf`; a model without a
- * cohort gives 0 for it, which only an evaluation that makes the cohort may use.
+ * Opens the recognizer of an installed pack: one network that converts a face, aligned by five
+ * points as for ArcFace, into a vector of length 1. Its templates have a density like those of
+ * `createTemplate`. Without a cohort the density is 0; only an evaluation that creates the cohort
+ * uses such a model.
  *
- * @throws Error naming the file when the network or the cohort is not what the manifest says.
+ * @throws Error naming the file if the network or the cohort does not match the manifest.
  */
 export async function openInstalledRecognizer(
   installed: InstalledModel,
@@ -28,22 +28,22 @@ export async function openInstalledRecognizer(
   const session = await sessions.openInstalled(installed)
   const { input } = session
   if (input.width !== input.height)
-    throw new Error(`${session.filePath}: the aligned face is square, the manifest's input is not`)
-  // Before anybody relies on it: a wrong output is found now, not in somebody's picture.
+    throw new Error(`${session.filePath}: the input in the manifest must be square`)
+  // Checks the output once at the start, so that a mismatch is not found in a caller's request.
   await embedBatch(session, blackInput(input), dimensions)
   const template = arcfaceTemplate(input.width)
   const modelId = formatProviders([installed.model])
   return {
     modelId,
     providers: modelId,
-    async createTemplate({ mesh }, { pyramid, stopwatch: watch }) {
-      const tensor = await watch.time('align', async () => {
+    async createTemplate({ mesh }, { pyramid, stopwatch }) {
+      const tensor = await stopwatch.time('align', async () => {
         const toFrame = fitSimilarityTransform(template, landmarkPoints(meshLandmarks(mesh)))
         return toTensor(await pyramid.sample(toFrame, input), input)
       })
-      return watch.time('embed', async () => {
-        const seen = flip ? appendMirror(tensor, input.width) : tensor
-        const vector = meanDirection(await embedBatch(session, seen, dimensions), dimensions)
+      return stopwatch.time('embed', async () => {
+        const batch = flip ? appendMirror(tensor, input.width) : tensor
+        const vector = meanDirection(await embedBatch(session, batch, dimensions), dimensions)
         return { modelId, vector, density: cohort ? cohortDensity(vector, cohort) : 0 }
       })
     },
@@ -51,31 +51,33 @@ export async function openInstalledRecognizer(
 }
 
 /**
- * The network's answers to all pictures of the tensor, one after another.
+ * Returns the vectors of all images in the tensor, one after another.
  *
- * @throws Error naming the file when an answer has not `dimensions` values.
+ * @throws Error naming the file if the network does not return `dimensions` values per image.
  */
 async function embedBatch(
-  { run, filePath: place, input, outputNames }: ModelSession,
+  { run, filePath, input, outputNames }: ModelSession,
   tensor: Float32Array,
   dimensions: number,
 ): Promise<Float32Array> {
   const [name = ''] = outputNames
   const values = (await run(tensor))[name] ?? new Float32Array()
-  const pictures = tensor.length / (3 * input.width * input.height)
-  if (outputNames.length !== 1 || values.length !== pictures * dimensions)
+  const images = tensor.length / (3 * input.width * input.height)
+  if (outputNames.length !== 1 || values.length !== images * dimensions)
     throw new Error(
-      `${place}: must have one output of ${dimensions} values, not ${outputNames.length} ` +
-        `outputs and ${values.length / pictures} values in "${name}"`,
+      `${filePath}: must have one output of ${dimensions} values, not ${outputNames.length} ` +
+        `outputs and ${values.length / images} values in "${name}"`,
     )
   return values
 }
 
-/** Where several vectors point together, each counting the same: a vector of length 1. */
+/** Returns the mean direction of several vectors with equal weight: a vector of length 1. */
 function meanDirection(vectors: Float32Array, dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions)
-  for (let at = 0; at < vectors.length; at += dimensions)
-    for (const [index, value] of l2Normalize(vectors.subarray(at, at + dimensions)).entries())
+  for (let offset = 0; offset < vectors.length; offset += dimensions)
+    for (const [index, value] of l2Normalize(
+      vectors.subarray(offset, offset + dimensions),
+    ).entries())
       sum[index] = (sum[index] ?? 0) + value
   return l2Normalize(sum)
 }

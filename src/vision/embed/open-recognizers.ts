@@ -1,58 +1,50 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
+import { formatProviders } from '../model-sessions.ts'
+import type { ModelSessions } from '../model-sessions.ts'
 import { sampleAlignedCrops } from './aligned-crops.ts'
+import { createTemplate as createTemplateWithModel } from './create-template.ts'
 import { embed } from './embed.ts'
 import type { NetworkEmbeddings } from './embed.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
-import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
-import { createTemplate } from './create-template.ts'
-import type { Template } from '../image-analysis.ts'
-
-/** Makes templates of faces, all of one model. */
-export type Recognizer = {
-  /** "id@version" of its templates; the built-in's are of several networks. */
-  readonly modelId: string
-  /** "id@version" of the networks. */
-  readonly providers: string
-  readonly createTemplate: (face: DetectedFace, scene: ImageContext) => Promise<Template>
-}
+import type { Recognizer } from './recognizer.ts'
+import type { Template } from './template.ts'
 
 export type Recognizers = {
-  /** Makes the templates that are stored from now on. */
+  /** Creates the templates that are stored from now on. */
   readonly active: Recognizer
-  /** Those of older templates, by `modelId`. */
-  readonly former: ReadonlyMap<string, Recognizer>
+  /** The recognizers of previous models, by `modelId`. */
+  readonly previous: ReadonlyMap<string, Recognizer>
 }
 
-/** What becomes of a descriptor: the shipped model's `templateOf`, or what a script wants to see. */
-export type CreateTemplate = (descriptor: NetworkEmbeddings) => Template
+/** Creates a template from embeddings. Scripts that fit another model pass their own function. */
+export type CreateTemplate = (embeddings: NetworkEmbeddings) => Template
 
-/** @param toTemplate of the built-in recognizer; without it the shipped model's. */
+/** @param createTemplate of the built-in recognizer; default: with the shipped template model. */
 export async function openRecognizers(
   { recognizer, formerRecognizers }: Pick<ModelSet, 'recognizer' | 'formerRecognizers'>,
   sessions: ModelSessions,
-  toTemplate?: CreateTemplate,
+  createTemplate?: CreateTemplate,
 ): Promise<Recognizers> {
   const open = (choice: ModelSet['recognizer']): Promise<Recognizer> =>
     choice === 'builtin'
-      ? openBuiltinRecognizer(sessions, toTemplate)
+      ? openBuiltinRecognizer(sessions, createTemplate)
       : openInstalledRecognizer(choice, sessions)
-  const former = await Promise.all(formerRecognizers.map(open))
+  const previous = await Promise.all(formerRecognizers.map(open))
   return {
     active: await open(recognizer),
-    former: new Map(former.map((known) => [known.modelId, known])),
+    previous: new Map(previous.map((opened) => [opened.modelId, opened])),
   }
 }
 
 async function openBuiltinRecognizer(
   sessions: ModelSessions,
-  toTemplate?: CreateTemplate,
+  createTemplate?: CreateTemplate,
 ): Promise<Recognizer> {
   const model = await readTemplateModel()
-  const make: CreateTemplate = toTemplate ?? ((descriptor) => createTemplate(descriptor, model))
+  const toTemplate: CreateTemplate =
+    createTemplate ?? ((embeddings) => createTemplateWithModel(embeddings, model))
   const networks = {
     dlib: await sessions.openBuiltin('face_recognition'),
     faceres: await sessions.openBuiltin('faceres'),
@@ -60,9 +52,9 @@ async function openBuiltinRecognizer(
   return {
     modelId: model.modelId,
     providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
-    async createTemplate({ mesh }, { pyramid, stopwatch: watch }) {
-      const chips = await watch.time('align', () => sampleAlignedCrops(pyramid, mesh))
-      return watch.time('embed', async () => make(await embed(networks, chips)))
+    async createTemplate({ mesh }, { pyramid, stopwatch }) {
+      const crops = await stopwatch.time('align', () => sampleAlignedCrops(pyramid, mesh))
+      return stopwatch.time('embed', async () => toTemplate(await embed(networks, crops)))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { encodeJpeg } from './decode.ts'
 import type { PlanarCrop } from './warp.ts'
 
-/** A chip as a JPEG in base64. */
+/** Returns a crop as a JPEG in base64. */
 export async function encodeCrop({ width, height, planes }: PlanarCrop): Promise<string> {
   const pixels = new Uint8Array(planes.length)
   const size = width * height

@@ -7,16 +7,16 @@ export type Frame = {
   readonly pixels: Uint8Array
 }
 
-/** An upright picture, as it is worked on. */
+/** A decoded image with its EXIF orientation applied. */
 export type OrientedImage = {
-  /** Size of the whole upright picture, px. */
+  /** Size of the whole oriented image, px. */
   readonly width: number
   readonly height: number
   readonly orientationApplied: boolean
-  /** The whole picture, as small as the search for faces allows. */
+  /** The whole image at the smallest size that face detection needs. */
   readonly frame: Frame
-  /** px of the finer frame per px of the frame, ≥ 1. */
+  /** px of the high-resolution frame per px of `frame`, ≥ 1. */
   readonly highResScale: number
-  /** The same with more pixels, for whoever looks closely; decoded when it is first asked for. */
+  /** Returns the whole image with more pixels, for small faces; decoded at the first call. */
   readonly highResFrame: () => Promise<Frame>
 }

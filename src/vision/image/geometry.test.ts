@@ -10,13 +10,13 @@ const near = (actual: number, expected: number, tolerance = 1e-6): void =>
 
 const square = (x: number, y: number, side: number) => ({ x, y, width: side, height: side })
 
-test('overlap is 1 for the same box, 0 for strangers, and a share between', () => {
+test('The overlap is 1 for equal boxes, 0 for separate boxes, and a share otherwise', () => {
   assert.equal(iou(square(0, 0, 10), square(0, 0, 10)), 1)
   assert.equal(iou(square(0, 0, 10), square(10, 0, 10)), 0)
   near(iou(square(0, 0, 10), square(5, 0, 10)), 1 / 3)
 })
 
-test('suppression keeps the best of what overlaps, best first', () => {
+test('Suppression keeps the best of overlapping items, in descending order', () => {
   const items = [
     { name: 'weak', box: square(1, 1, 10), score: 0.5 },
     { name: 'elsewhere', box: square(50, 50, 10), score: 0.6 },
@@ -29,9 +29,9 @@ test('suppression keeps the best of what overlaps, best first', () => {
   )
 })
 
-test('a similarity is found again from the points it moved', () => {
+test('The fit recovers the similarity transform that moved the points', () => {
   const number = double({ min: -100, max: 100, noNaN: true })
-  const turn = record({
+  const transform = record({
     scale: double({ min: 0.1, max: 10, noNaN: true }),
     angle: double({ min: -3, max: 3, noNaN: true }),
     x: number,
@@ -44,30 +44,31 @@ test('a similarity is found again from the points it moved', () => {
     { x: 41, y: 92 },
   ]
   check(
-    property(turn, ({ scale, angle, x, y }) => {
+    property(transform, ({ scale, angle, x, y }) => {
       const cos = scale * Math.cos(angle)
       const sin = scale * Math.sin(angle)
-      const moved = { a: cos, b: -sin, c: x, d: sin, e: cos, f: y }
-      const found = fitSimilarityTransform(
+      const original = { a: cos, b: -sin, c: x, d: sin, e: cos, f: y }
+      const fitted = fitSimilarityTransform(
         from,
-        from.map((point) => applyTransform(moved, point)),
+        from.map((point) => applyTransform(original, point)),
       )
-      for (const key of ['a', 'b', 'c', 'd', 'e', 'f'] as const) near(found[key], moved[key], 1e-6)
+      for (const key of ['a', 'b', 'c', 'd', 'e', 'f'] as const)
+        near(fitted[key], original[key], 1e-6)
     }),
   )
 })
 
-test('a chip lies over its rectangle, corner to corner, turned about its centre', () => {
+test('A crop transform maps corners to corners and rotates around the centre', () => {
   const size = { width: 8, height: 4 }
   const rect = { x: 10, y: 20, width: 80, height: 40 }
   assert.deepEqual(applyTransform(cropTransform(rect, size), { x: 0, y: 0 }), { x: 10, y: 20 })
   assert.deepEqual(applyTransform(cropTransform(rect, size), { x: 8, y: 4 }), { x: 90, y: 60 })
-  const turned = applyTransform(cropTransform(rect, size, Math.PI / 2), { x: 8, y: 2 })
-  near(turned.x, 50)
-  near(turned.y, 80)
+  const rotated = applyTransform(cropTransform(rect, size, Math.PI / 2), { x: 8, y: 2 })
+  near(rotated.x, 50)
+  near(rotated.y, 80)
 })
 
-test('a chip of the same size shows the pixels themselves, plane after plane', () => {
+test('A crop of the same size contains the original pixels, plane after plane', () => {
   const pixels = Uint8Array.from({ length: 3 * 3 * 2 }, (_, index) => 10 * index)
   const frame = { width: 3, height: 2, pixels }
   const { planes } = warp(frame, cropTransform({ x: 0, y: 0, width: 3, height: 2 }, frame), frame)
@@ -77,7 +78,7 @@ test('a chip of the same size shows the pixels themselves, plane after plane', (
   )
 })
 
-test('shrinking averages, and beyond the border the last pixels go on', () => {
+test('Shrinking averages pixels, and border pixels are repeated beyond the border', () => {
   const pixels = Uint8Array.from({ length: 4 * 4 * 3 }, (_, index) =>
     Math.floor(index / 3) % 2 === 0 ? 0 : 200,
   )

@@ -1,9 +1,21 @@
-import type { Point } from '../image-analysis.ts'
+/** px; origin top-left, y downwards. In results: px of the oriented image. */
+export type Point = { readonly x: number; readonly y: number }
+
+/** px */
+export type ImageSize = { readonly width: number; readonly height: number }
+
+/** Whole pixels of the oriented image, origin top-left. */
+export type BoundingBox = {
+  readonly left: number
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
 
 /**
  * A rectangle in continuous coordinates: pixel i covers i..i+1, its centre is i + 0.5. All
- * geometry here uses this convention, so that scaling a picture scales its coordinates by plain
- * multiplication.
+ * geometry in this folder uses this convention. Scaling an image then scales its coordinates by
+ * plain multiplication.
  */
 export type Rect = {
   readonly x: number
@@ -21,8 +33,8 @@ export function iou(a: Rect, b: Rect): number {
 }
 
 /**
- * Greedy non-maximum suppression: the best of `items` first, without those that overlap a better
- * one by more than `iouMax`.
+ * Greedy non-maximum suppression: returns `items` with the highest rank first, without those that
+ * overlap a better one by more than `iouMax`.
  */
 export function suppressOverlaps<T extends { readonly box: Rect }>(
   items: readonly T[],
@@ -43,12 +55,11 @@ export function centreOf({ x, y, width, height }: Rect): Point {
   return { x: x + width / 2, y: y + height / 2 }
 }
 
-/** The square around `middle` with this side. */
-export function squareAround(middle: Point, side: number): Rect {
-  return { x: middle.x - side / 2, y: middle.y - side / 2, width: side, height: side }
+export function squareAround(centre: Point, side: number): Rect {
+  return { x: centre.x - side / 2, y: centre.y - side / 2, width: side, height: side }
 }
 
-/** The smallest rectangle that holds all `points`. */
+/** The smallest rectangle that contains all `points`. */
 export function boundsOf(points: readonly Point[]): Rect {
   let left = Number.POSITIVE_INFINITY
   let top = Number.POSITIVE_INFINITY

@@ -1,50 +1,48 @@
-import type { Frame, OrientedImage } from './frame.ts'
 import { downscale2x } from './downscale-2x.ts'
+import type { Frame, OrientedImage } from './frame.ts'
+import type { ImageSize } from './geometry.ts'
 import type { AffineTransform } from './similarity-transform.ts'
 import { shrinkFactor, warp } from './warp.ts'
 import type { PlanarCrop } from './warp.ts'
 
-/** A picture in several sizes, each made when it is first needed. */
+/** One image in several sizes. Each size is created at its first use. */
 export type ImagePyramid = {
-  /** A chip as `warp` gives it, from the size that fits; `toFrame` is in the frame's coordinates. */
-  readonly sample: (
-    toFrame: AffineTransform,
-    size: { readonly width: number; readonly height: number },
-  ) => Promise<PlanarCrop>
-  /** The smallest size of the whole frame, halved again and again, that is at least this scale. */
+  /** Returns a crop as `warp` does, sampled from the best size; `toFrame` refers to the frame. */
+  readonly sample: (toFrame: AffineTransform, size: ImageSize) => Promise<PlanarCrop>
+  /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
   readonly levelForScale: (scale: number) => Frame
 }
 
 /**
- * A near face covers hundreds of pixels a side and is looked at in a chip of 112 or 192. Averaging
- * so many samples per pixel in JavaScript cost more than the networks; halving the whole frame
- * takes 1 ms, and what is left to shrink lies between 0.9 and 1.8. A face so small that a chip would
- * magnify it is sampled from the finer frame.
+ * A near face covers hundreds of pixels a side, but a crop has only 112 or 192. Averaging that many
+ * samples per pixel in JavaScript cost more than the networks. Halving the whole frame takes 1 ms,
+ * and the remaining shrink factor is between 0.9 and 1.8. A face that is smaller than its crop is
+ * sampled from the high-resolution frame.
  */
 export function createImagePyramid({
   frame,
-  highResFrame: finer,
+  highResFrame,
 }: Pick<OrientedImage, 'frame' | 'highResFrame'>): ImagePyramid {
   const levels = new Map([[0, frame]])
 
-  /** Each half of the one before: a quarter of the frame costs a quarter of halving it. */
-  function halved(times: number): Frame {
-    const level = levels.get(times) ?? downscale2x(halved(times - 1))
-    levels.set(times, level)
+  /** Creates each level from the previous one: every further level costs a quarter as much. */
+  function levelAt(index: number): Frame {
+    const level = levels.get(index) ?? downscale2x(levelAt(index - 1))
+    levels.set(index, level)
     return level
   }
 
   return {
     async sample(toFrame, size) {
-      const times = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
-      const level = times < 0 ? await finer() : halved(times)
+      const index = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
+      const level = index < 0 ? await highResFrame() : levelAt(index)
       return warp(level, scaleTransform(toFrame, frame, level), size)
     },
-    levelForScale: (scale) => halved(Math.max(0, Math.floor(-Math.log2(scale)))),
+    levelForScale: (scale) => levelAt(Math.max(0, Math.floor(-Math.log2(scale)))),
   }
 }
 
-/** Below it a chip would magnify what it shows. */
+/** Below this shrink factor a crop would magnify the image. */
 const shrinkMin = 0.9
 
 function scaleTransform(

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 
 import { meanOf } from './geometry.ts'
-import type { Rect } from './geometry.ts'
-import type { Point } from '../image-analysis.ts'
+import type { ImageSize, Point, Rect } from './geometry.ts'
 
 /** Maps (x, y) to (a·x + b·y + c, d·x + e·y + f). */
 export type AffineTransform = {
@@ -19,8 +18,9 @@ export function applyTransform({ a, b, c, d, e, f }: AffineTransform, { x, y }: 
 }
 
 /**
- * The similarity (turn, uniform scale, shift; no mirroring) that brings `from` nearest to `to` in
- * the least-squares sense. Written as complex numbers it is a line fit: to ≈ k·from + shift.
+ * Returns the similarity transform (rotation, uniform scale, shift; no mirroring) that maps `from`
+ * closest to `to` in the least-squares sense. In complex numbers it is a line fit:
+ * to ≈ k·from + shift.
  */
 export function fitSimilarityTransform(
   from: readonly Point[],
@@ -50,12 +50,8 @@ export function fitSimilarityTransform(
   })
 }
 
-/** Maps a chip of `size` px onto `rect` of the picture, turned by `radians` about its centre. */
-export function cropTransform(
-  rect: Rect,
-  size: { readonly width: number; readonly height: number },
-  radians = 0,
-): AffineTransform {
+/** Returns the transform from a crop of `size` px to `rect`, rotated by `radians` around its centre. */
+export function cropTransform(rect: Rect, size: ImageSize, radians = 0): AffineTransform {
   const cos = Math.cos(radians)
   const sin = Math.sin(radians)
   const stepX = rect.width / size.width
@@ -76,6 +72,7 @@ export function cropTransform(
   }
 }
 
+/** Maps the point `from` to `to`. The factor real + i·imaginary contains rotation and scale. */
 type ComplexSimilarity = {
   readonly real: number
   readonly imaginary: number

@@ -1,7 +1,8 @@
 import type { Frame } from './frame.ts'
+import type { ImageSize } from './geometry.ts'
 import type { AffineTransform } from './similarity-transform.ts'
 
-/** A small picture for a network: planar float32, all of R, then G, then B, 0..255. */
+/** A small image for a network: planar float32, all of R, then G, then B, 0..255. */
 export type PlanarCrop = {
   /** px */
   readonly width: number
@@ -11,63 +12,58 @@ export type PlanarCrop = {
 }
 
 /**
- * Samples a chip of `size` px from `frame`: chip point p shows the frame at `toFrame(p)`, both in
- * continuous coordinates. Bilinear between pixels; where the chip shrinks the picture, every chip
- * pixel is the mean of as many samples as it covers pixels across, so that fine texture does not
- * turn into noise. Beyond the border the nearest pixel goes on.
+ * Samples a crop of `size` px from `frame`. Crop point p shows the frame at `toFrame(p)`, both in
+ * continuous coordinates. Interpolation is bilinear. If the crop shrinks the frame by a factor n,
+ * every crop pixel is the mean of n × n samples, so that fine texture does not turn into noise.
+ * Beyond the border the nearest pixel is repeated.
  */
-export function warp(
-  frame: Frame,
-  toFrame: AffineTransform,
-  size: { readonly width: number; readonly height: number },
-): PlanarCrop {
+export function warp(frame: Frame, toFrame: AffineTransform, size: ImageSize): PlanarCrop {
   const { width, height } = size
-  const chip: PlanarCrop = { width, height, planes: new Float32Array(3 * width * height) }
+  const crop: PlanarCrop = { width, height, planes: new Float32Array(3 * width * height) }
   const perSide = Math.min(samplesPerSideMax, Math.max(1, Math.round(shrinkFactor(toFrame))))
   for (let row = 0; row < perSide; row++)
     for (let column = 0; column < perSide; column++)
-      addSamples(chip, frame, toFrame, {
+      addSamples(crop, frame, toFrame, {
         x: (column + 0.5) / perSide,
         y: (row + 0.5) / perSide,
         weight: 1 / perSide ** 2,
       })
-  return chip
+  return crop
 }
 
-/** Frame pixels across one chip pixel. */
+/** Returns the number of frame pixels along the side of one crop pixel. */
 export function shrinkFactor({ a, b, d, e }: AffineTransform): number {
   return Math.sqrt(Math.abs(a * e - b * d))
 }
 
-/** Beyond a shrinkage of eight the chip hardly changes, and the cost grows with the square. */
+/** Above a shrink factor of eight the crop hardly changes, and the cost grows with the square. */
 const samplesPerSideMax = 8
 
 type SubpixelSample = { readonly x: number; readonly y: number; readonly weight: number }
 
 /**
- * Adds one weighted sample to every chip pixel, taken at (`sample.x`, `sample.y`) within it.
- * This loop is the only one in JavaScript over pixels of a face; it stays free of calls and
- * allocations, because it runs up to a million times per face.
+ * Adds one weighted sample to every crop pixel, taken at (`sample.x`, `sample.y`) within the pixel.
+ * The loop has no calls and no allocations, because it runs up to a million times per face.
  */
 function addSamples(
-  chip: PlanarCrop,
+  crop: PlanarCrop,
   frame: Frame,
   toFrame: AffineTransform,
   sample: SubpixelSample,
 ): void {
   const { pixels } = frame
   const { a, d } = toFrame
-  const planes = chip.planes
-  const planeSize = chip.width * chip.height
+  const { planes } = crop
+  const planeSize = crop.width * crop.height
   const right = frame.width - 1
   const bottom = frame.height - 1
   const stride = frame.width * 3
-  for (let row = 0, at = 0; row < chip.height; row++) {
+  for (let row = 0, index = 0; row < crop.height; row++) {
     const y = row + sample.y
-    // From continuous coordinates to pixel centres: half a pixel less.
+    // From continuous coordinates to pixel centres: subtract half a pixel.
     let u = toFrame.a * sample.x + toFrame.b * y + toFrame.c - 0.5
     let v = toFrame.d * sample.x + toFrame.e * y + toFrame.f - 0.5
-    for (let column = 0; column < chip.width; column++, at++, u += a, v += d) {
+    for (let column = 0; column < crop.width; column++, index++, u += a, v += d) {
       const x = u < 0 ? 0 : u > right ? right : u
       const z = v < 0 ? 0 : v > bottom ? bottom : v
       const left = x | 0
@@ -83,7 +79,7 @@ function addSamples(
       const ne = toRight * sample.weight - se
       const sw = toBottom * sample.weight - se
       const nw = sample.weight - ne - sw - se
-      for (let plane = 0, to = at; plane < 3; plane++, to += planeSize) {
+      for (let plane = 0, to = index; plane < 3; plane++, to += planeSize) {
         const mixed =
           nw * (pixels[i + plane] ?? 0) +
           ne * (pixels[j + plane] ?? 0) +

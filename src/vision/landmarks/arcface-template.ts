@@ -1,29 +1,30 @@
-import type { Landmarks, Point } from '../image-analysis.ts'
+import type { Point } from '../image/geometry.ts'
+import type { Landmarks } from './landmarks.ts'
 
 /**
- * Where the five points lie in a chip of `size` px that shows the face like the 112 px chip of
- * ArcFace (Deng et al. 2019, the `arcface_dst` of insightface), `zoom` times as large about the
- * chip's centre; in continuous coordinates, in the order of `fivePoints`.
+ * Returns the positions of the five points in a crop of `size` px that is aligned like the 112 px
+ * crop of ArcFace (Deng et al. 2019, `arcface_dst` of insightface). `zoom` scales the face around the
+ * centre of the crop. The result is in continuous coordinates, in the order of `landmarkPoints`.
  *
- * The source names pixels by their centres: half a pixel more here.
+ * The source uses the coordinates of pixel centres; half a pixel is added here.
  */
 export function arcfaceTemplate(size: number, zoom = 1): Point[] {
-  const along = (at: number): number => ((at - centrePx) * zoom + centrePx) * (size / sidePx) + 0.5
-  return templatePoints.map(({ x, y }) => ({ x: along(x), y: along(y) }))
+  const scale = (position: number): number =>
+    ((position - centrePx) * zoom + centrePx) * (size / sidePx) + 0.5
+  return templatePoints.map(({ x, y }) => ({ x: scale(x), y: scale(y) }))
 }
 
-/** The landmarks in the order of the template. */
+/** Returns the landmarks in the order of the template. */
 export function landmarkPoints(landmarks: Landmarks): Point[] {
   const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = landmarks
   return [leftEye, rightEye, noseTip, leftMouth, rightMouth]
 }
 
-/** px */
 const sidePx = 112
-/** The point that stays where it is, as the source counts. */
+/** The fixed point of the zoom, in the coordinates of the source. */
 const centrePx = sidePx / 2
 
-/** Eyes, nose tip and corners of the mouth. */
+/** Left eye, right eye, nose tip, left and right corner of the mouth. */
 const templatePoints = [
   { x: 38.2946, y: 51.6963 },
   { x: 73.5318, y: 51.5014 },

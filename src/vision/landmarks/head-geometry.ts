@@ -1,36 +1,37 @@
 import type { OrientedImage } from '../image/frame.ts'
 import { meanOf } from '../image/geometry.ts'
+import type { Point } from '../image/geometry.ts'
 import { eyeCentres } from './landmarks-68.ts'
 import { meshLandmarks68 } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
-import type { Point } from '../image-analysis.ts'
 
-/** Where the head lies in the picture, in parts of the picture's height and width, 0..1. */
+/** The size and position of a head in the oriented image. */
 export type HeadPosition = {
-  /** Chin to crown; the crown is estimated, for no network sees it. */
+  /** Chin to crown as a share of the image height; the position of the crown is estimated. */
   readonly heightShare: number
-  /** The middle between the eyes. */
+  /** The point midway between the eyes, as shares of the image width and height, 0..1. */
   readonly eyeMidpoint: Point
-  /** Between the middles of the eyes, px of the picture. */
+  /** Distance between the eye centres, px of the image. */
   readonly eyeDistancePx: number
 }
 
-/** Where the head lies in the whole picture. */
+/** Returns the position of the head in the whole image. */
 export function headPosition(mesh: Mesh, { width, height, frame }: OrientedImage): HeadPosition {
   const { leftEye, rightEye, eyes, heightPx } = headGeometry(mesh)
-  const toPicture = width / frame.width
+  const toImage = width / frame.width
   return {
-    heightShare: (heightPx * toPicture) / height,
+    heightShare: (heightPx * toImage) / height,
     eyeMidpoint: { x: eyes.x / frame.width, y: eyes.y / frame.height },
-    eyeDistancePx: Math.hypot(rightEye.x - leftEye.x, rightEye.y - leftEye.y) * toPicture,
+    eyeDistancePx: Math.hypot(rightEye.x - leftEye.x, rightEye.y - leftEye.y) * toImage,
   }
 }
 
 /**
- * The head in continuous coordinates of the frame.
+ * Returns the head in continuous coordinates of the frame.
  *
- * No network sees where the hair ends. The eyes lie half-way between chin and crown (the canon that
- * draughtsmen use), so the head is twice as high as the way from the chin to the eyes.
+ * No network detects the top of the head. The eyes are half-way between chin and crown, according to
+ * the proportions that artists use. The height of the head is therefore twice the distance between
+ * the chin and the eyes.
  */
 export function headGeometry(mesh: Mesh) {
   const { leftEye, rightEye } = eyeCentres(meshLandmarks68(mesh))

@@ -1,18 +1,20 @@
 import { meanOf } from '../image/geometry.ts'
 import type { Mesh, Point3 } from './mesh.ts'
-import type { HeadPose } from '../image-analysis.ts'
+
+/** Degrees. yaw > 0: nose points to image right; pitch > 0: nose points up; roll > 0: clockwise. */
+export type HeadPose = { readonly yaw: number; readonly pitch: number; readonly roll: number }
 
 /**
- * Where the head points, in degrees: yaw > 0 to image right, pitch > 0 up, roll > 0 clockwise.
+ * Computes the direction of the head.
  *
- * Points of the mesh span the head's own axes: across (temple to temple) and down (the corners of
- * the eyes to those of the mouth); their cross product is where the nose points. The roll is taken
- * out first, so that a tilted head that looks straight ahead has neither yaw nor pitch.
+ * Points of the mesh span two axes of the head: across (temple to temple) and down (corners of the
+ * eyes to corners of the mouth). Their cross product is the direction of the nose. The roll is removed
+ * first, so that a tilted head that faces the camera has neither yaw nor pitch.
  */
 export function headPose({ points }: Mesh): HeadPose {
-  const at = (index: number): Point3 => points[index] ?? { x: 0, y: 0, z: 0 }
-  const across = subtract(at(temples.right), at(temples.left))
-  const down = subtract(meanOf3(mouthCorners.map(at)), meanOf3(eyeCorners.map(at)))
+  const pointAt = (index: number): Point3 => points[index] ?? { x: 0, y: 0, z: 0 }
+  const across = subtract(pointAt(temples.right), pointAt(temples.left))
+  const down = subtract(meanOf3(mouthCorners.map(pointAt)), meanOf3(eyeCorners.map(pointAt)))
   const ahead = cross(down, across)
   const roll = Math.atan2(across.y, across.x)
   const sideways = ahead.x * Math.cos(roll) + ahead.y * Math.sin(roll)
@@ -24,18 +26,18 @@ export function headPose({ points }: Mesh): HeadPose {
   }
 }
 
-/** Points of the mesh; left and right as seen in the image. */
+/** Indices of mesh points; left and right as seen in the image. */
 const temples = { left: 234, right: 454 }
 
 /**
- * Of five pairs of points that span the height of a face, the one whose pitch goes best with the
- * height of the nose between eyes and mouth (correlation 0.93 on 806 press photographs; from the
- * forehead to the chin, as `human` has it, 0.89).
+ * Of five pairs of points along the height of a face, this pair gives the pitch with the highest
+ * correlation to the height of the nose between eyes and mouth: 0.93 on 806 press photographs. From
+ * the forehead to the chin, as in `human`, it is 0.89.
  */
 const eyeCorners = [33, 133, 362, 263]
 const mouthCorners = [61, 291]
 
-/** Degrees that the formula gives for a level head: its median over the same photographs. */
+/** The result of the formula for a level head, degrees: the median over the same photographs. */
 const levelPitch = 1.3
 
 function meanOf3(points: readonly Point3[]): Point3 {

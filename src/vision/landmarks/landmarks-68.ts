@@ -1,17 +1,16 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { centreOf, meanOf, squareAround } from '../image/geometry.ts'
-import type { Rect } from '../image/geometry.ts'
+import type { Point, Rect } from '../image/geometry.ts'
 import type { ImagePyramid } from '../image/pyramid.ts'
+import { applyTransform, cropTransform } from '../image/similarity-transform.ts'
 import { requireOutput } from '../session.ts'
 import type { ModelSession } from '../session.ts'
-import { applyTransform, cropTransform } from '../image/similarity-transform.ts'
 import { toTensor } from '../tensor.ts'
-import type { Point } from '../image-analysis.ts'
 
 /**
- * The 68 points of the iBUG order (jaw 0–16, brows 17–26, nose 27–35, eyes 36–47, mouth 48–67)
- * inside a face box, in continuous coordinates of the frame. Rough (4 % of the distance between
- * the eyes' outer corners), but good enough to turn the face upright for the mesh.
+ * Predicts the 68 points of the iBUG order (jaw 0–16, brows 17–26, nose 27–35, eyes 36–47, mouth
+ * 48–67) in a face box, in continuous coordinates of the frame. Their error is 4 % of the distance
+ * between the outer eye corners, which is enough to rotate the face for the mesh.
  */
 export async function predictLandmarks68(
   session: ModelSession,
@@ -31,7 +30,7 @@ export async function predictLandmarks68(
   )
 }
 
-/** The centres of the eyes' outlines in the 68 points; left and right as seen in the image. */
+/** Returns the centres of the eye outlines in the 68 points; left and right as in the image. */
 export function eyeCentres(points: readonly Point[]): {
   readonly leftEye: Point
   readonly rightEye: Point

@@ -1,40 +1,43 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
+import type { FitMesh, ImageContext } from '../image-context.ts'
 import type { Rect } from '../image/geometry.ts'
+import { formatProviders } from '../model-sessions.ts'
+import type { ModelSessions } from '../model-sessions.ts'
 import { predictLandmarks68 } from './landmarks-68.ts'
 import { predictMesh, meshCropFromBox, meshCropFromLandmarks } from './mesh.ts'
 import type { Mesh } from './mesh.ts'
-import type { FitMesh, ImageContext } from '../image-context.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
 
-/** Takes close looks: lays the mesh over the face in a box. */
+/** Fits the mesh to the face in a box. */
 export type MeshLandmarker = {
-  /** "id@version" of the models. */
+  /** "id@version" of the models, joined by "+". */
   readonly providers: string
-  /** The look at the boxes of one scene, each box once. */
-  readonly forImage: (scene: Pick<ImageContext, 'pyramid' | 'stopwatch'>) => FitMesh
+  /** Returns a function for the boxes of one image. It runs the networks once per box. */
+  readonly forImage: (context: Pick<ImageContext, 'pyramid' | 'stopwatch'>) => FitMesh
 }
 
-/** The landmark network finds the face's place in a box, the mesh its shape; always built in. */
+/**
+ * The landmark network finds the position of the face in its box, the mesh network its shape. Both
+ * are always the built-in networks.
+ */
 export async function openMeshLandmarker(sessions: ModelSessions): Promise<MeshLandmarker> {
-  const landmarks = await sessions.openBuiltin('face_landmark_68')
-  const mesh = await sessions.openBuiltin('facemesh')
+  const landmarksSession = await sessions.openBuiltin('face_landmark_68')
+  const meshSession = await sessions.openBuiltin('facemesh')
   const { models } = builtinPack
   return {
     providers: formatProviders([models.face_landmark_68, models.facemesh]),
-    forImage({ pyramid, stopwatch: watch }) {
-      const known = new Map<Rect, Mesh>()
-      return async ({ box, landmarkPoints: points }) => {
-        const before = known.get(box)
-        if (before) return before
-        const found = await watch.time('landmarks', async () => {
-          const toFrame = points
-            ? meshCropFromBox(box, points)
-            : meshCropFromLandmarks(await predictLandmarks68(landmarks, pyramid, box))
-          return predictMesh(mesh, pyramid, toFrame)
+    forImage({ pyramid, stopwatch }) {
+      const cache = new Map<Rect, Mesh>()
+      return async ({ box, landmarkPoints }) => {
+        const cached = cache.get(box)
+        if (cached) return cached
+        const mesh = await stopwatch.time('landmarks', async () => {
+          const toFrame = landmarkPoints
+            ? meshCropFromBox(box, landmarkPoints)
+            : meshCropFromLandmarks(await predictLandmarks68(landmarksSession, pyramid, box))
+          return predictMesh(meshSession, pyramid, toFrame)
         })
-        known.set(box, found)
-        return found
+        cache.set(box, mesh)
+        return mesh
       }
     },
   }

@@ -1,15 +1,15 @@
-/** Parts of a face as outlines of points of the mesh (0..467); left and right as seen in the image. */
+/** Parts of a face as outlines of mesh points (0..467); left and right as seen in the image. */
 export const meshRegions = {
   /** The eye with its lids. */
   leftEye: [226, 31, 228, 229, 230, 231, 232, 233, 244, 189, 221, 222, 223, 224, 225, 113],
   rightEye: [446, 261, 448, 449, 450, 451, 452, 453, 464, 413, 441, 442, 443, 444, 445, 342],
-  /** What shows between the lids. */
+  /** The visible part of the eye between the lids. */
   leftOpening: [33, 246, 161, 160, 159, 158, 157, 173, 133, 155, 154, 153, 145, 144, 163, 7],
   rightOpening: [263, 466, 388, 387, 386, 385, 384, 398, 362, 382, 381, 380, 374, 373, 390, 249],
   nose: [197, 196, 198, 129, 98, 97, 2, 326, 327, 358, 420, 419],
   bridge: [168, 193, 122, 196, 197, 419, 351, 417],
   lips: [61, 185, 40, 39, 37, 0, 267, 269, 270, 409, 291, 375, 321, 405, 314, 17, 84, 181, 91, 146],
-  /** The lips and the skin about them. */
+  /** The lips and the skin around them. */
   mouth: [
     164, 393, 391, 322, 410, 432, 422, 424, 418, 421, 200, 201, 194, 204, 202, 212, 186, 92, 165,
     167,
@@ -20,7 +20,7 @@ export const meshRegions = {
   ],
   leftCheek: [116, 117, 118, 119, 100, 142, 36, 205, 187, 147, 123],
   rightCheek: [345, 346, 347, 348, 329, 371, 266, 425, 411, 376, 352],
-  /** Below the hair of most. */
+  /** The part of the forehead that is below the hair of most people. */
   forehead: [69, 108, 151, 337, 299, 296, 336, 9, 107, 66],
   /** The edge of the face. */
   oval: [

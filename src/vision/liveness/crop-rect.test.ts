@@ -5,9 +5,9 @@ import { cropAndResize } from './crop-resize.ts'
 
 const frame = { width: 640, height: 480 }
 
-test('a stretched crop is the box times the factor, sides apart, its last pixel included', () => {
+test('A stretched crop multiplies each side of the box by the factor and includes the last pixel', () => {
   const box = { x: 300, y: 200, width: 50, height: 60 }
-  // The middle is (325, 230), the sides 2.7 times the box's: 135 and 162.
+  // The centre is (325, 230); the sides are 2.7 times those of the box: 135 and 162.
   assert.deepEqual(cropRect('stretched', box, 2.7, frame), {
     left: 257,
     top: 149,
@@ -16,14 +16,14 @@ test('a stretched crop is the box times the factor, sides apart, its last pixel 
   })
 })
 
-test('a stretched crop at the border is shifted back into the frame', () => {
+test('A stretched crop at the border is shifted into the frame', () => {
   const left = cropRect('stretched', { x: 0, y: 0, width: 50, height: 60 }, 2.7, frame)
   assert.deepEqual(left, { left: 0, top: 0, width: 136, height: 163 })
   const right = cropRect('stretched', { x: 590, y: 420, width: 50, height: 60 }, 2.7, frame)
   assert.deepEqual([right.left + right.width, right.top + right.height], [640, 480])
 })
 
-test('a stretched crop of a face that fills the frame grows only as far as there is picture', () => {
+test('A stretched crop is limited to the size of the frame', () => {
   const box = { x: 100, y: 40, width: 300, height: 400 }
   assert.equal(cropFactorMax(box, frame), 479 / 400)
   const crop = cropRect('stretched', box, 4, frame)
@@ -31,12 +31,12 @@ test('a stretched crop of a face that fills the frame grows only as far as there
   assert.equal(crop.width, Math.trunc(250 + 179.625) - Math.trunc(250 - 179.625) + 1)
 })
 
-test('a square crop is of the longer side, about the middle, also beyond the frame', () => {
+test('A square crop uses the longer side, is centred and can extend beyond the frame', () => {
   const crop = cropRect('square', { x: 0, y: 0, width: 50, height: 60 }, 1.5, frame)
   assert.deepEqual(crop, { left: -20, top: -15, width: 90, height: 90 })
 })
 
-test('what lies beyond the frame is black, and pixels of the same size stay as they are', () => {
+test('Pixels outside the frame are black, and a crop of the same size keeps the pixel values', () => {
   const pixels = Uint8Array.from({ length: 2 * 2 * 3 }, (_, index) => index + 1)
   const source = { width: 2, height: 2, pixels }
   const { planes } = cropAndResize(
@@ -47,7 +47,7 @@ test('what lies beyond the frame is black, and pixels of the same size stay as t
   assert.deepEqual([...planes.subarray(0, 6)], [0, 1, 4, 0, 7, 10])
 })
 
-test('a crop is stretched as OpenCV stretches: pixels are their centres, and nothing is averaged', () => {
+test('A crop is resized like in OpenCV: between pixel centres and without averaging', () => {
   const source = {
     width: 4,
     height: 1,

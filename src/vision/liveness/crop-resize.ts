@@ -1,7 +1,8 @@
 import type { Frame } from '../image/frame.ts'
+import type { ImageSize } from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/warp.ts'
 
-/** Whole pixels of a frame; it may reach beyond the frame's borders. */
+/** Whole pixels of a frame. The rectangle can extend beyond the borders of the frame. */
 export type PixelRect = {
   readonly left: number
   readonly top: number
@@ -10,53 +11,55 @@ export type PixelRect = {
 }
 
 /**
- * `rect` of `frame`, its sides stretched to `size`: plain bilinear as OpenCV's `resize` does it, also
- * where it shrinks, because that is what these networks were trained on; black beyond the frame.
+ * Resizes `rect` of `frame` to `size`, each side separately. The interpolation is bilinear as in
+ * OpenCV's `resize`, without averaging when it shrinks, because these networks were trained on such
+ * crops. Pixels outside the frame are black.
  */
-export function cropAndResize(
-  frame: Frame,
-  rect: PixelRect,
-  size: { readonly width: number; readonly height: number },
-): PlanarCrop {
+export function cropAndResize(frame: Frame, rect: PixelRect, size: ImageSize): PlanarCrop {
   const { width, height } = size
   const planes = new Float32Array(3 * width * height)
   const columns = interpolationStops(rect.left, rect.width, { count: width, end: frame.width })
   const rows = interpolationStops(rect.top, rect.height, { count: height, end: frame.height })
   const { pixels } = frame
   const planeSize = width * height
-  // Free of calls and allocations: it runs over every pixel of every crop.
-  for (let y = 0, to = 0; y < height; y++) {
+  // No calls and no allocations: the loop runs over every pixel of every crop.
+  for (let y = 0, index = 0; y < height; y++) {
     const upper = (rows.from[y] ?? 0) * frame.width
     const lower = (rows.to[y] ?? 0) * frame.width
-    const ofUpper = rows.ofFrom[y] ?? 0
-    const ofLower = rows.ofTo[y] ?? 0
-    for (let x = 0; x < width; x++, to++) {
+    const upperWeight = rows.fromWeight[y] ?? 0
+    const lowerWeight = rows.toWeight[y] ?? 0
+    for (let x = 0; x < width; x++, index++) {
       const left = columns.from[x] ?? 0
       const right = columns.to[x] ?? 0
-      const ofLeft = columns.ofFrom[x] ?? 0
-      const ofRight = columns.ofTo[x] ?? 0
+      const leftWeight = columns.fromWeight[x] ?? 0
+      const rightWeight = columns.toWeight[x] ?? 0
       const i = (upper + left) * 3
       const j = (upper + right) * 3
       const k = (lower + left) * 3
       const l = (lower + right) * 3
-      for (let plane = 0, at = to; plane < 3; plane++, at += planeSize)
-        planes[at] =
-          ofUpper * (ofLeft * (pixels[i + plane] ?? 0) + ofRight * (pixels[j + plane] ?? 0)) +
-          ofLower * (ofLeft * (pixels[k + plane] ?? 0) + ofRight * (pixels[l + plane] ?? 0))
+      for (let plane = 0, to = index; plane < 3; plane++, to += planeSize)
+        planes[to] =
+          upperWeight *
+            (leftWeight * (pixels[i + plane] ?? 0) + rightWeight * (pixels[j + plane] ?? 0)) +
+          lowerWeight *
+            (leftWeight * (pixels[k + plane] ?? 0) + rightWeight * (pixels[l + plane] ?? 0))
     }
   }
   return { width, height, planes }
 }
 
-/** Between which two pixels of a row or column each sample lies, and what each of them counts. */
+/** For each sample of a row or column: the two pixels around it and their weights. */
 type InterpolationStops = {
   readonly from: Int32Array
   readonly to: Int32Array
-  readonly ofFrom: Float64Array
-  readonly ofTo: Float64Array
+  readonly fromWeight: Float64Array
+  readonly toWeight: Float64Array
 }
 
-/** `count` samples over `length` px from `start`; pixels below 0 and from `end` on count nothing. */
+/**
+ * Returns the stops of `count` samples over `length` px from `start`. Pixels below 0 and from `end`
+ * on have the weight 0.
+ */
 function interpolationStops(
   start: number,
   length: number,
@@ -64,20 +67,20 @@ function interpolationStops(
 ): InterpolationStops {
   const from = new Int32Array(count)
   const to = new Int32Array(count)
-  const ofFrom = new Float64Array(count)
-  const ofTo = new Float64Array(count)
-  const place = (pixel: number) => Math.min(end - 1, Math.max(0, pixel))
-  const counts = (pixel: number) => (pixel === place(pixel) ? 1 : 0)
+  const fromWeight = new Float64Array(count)
+  const toWeight = new Float64Array(count)
+  const clamp = (pixel: number) => Math.min(end - 1, Math.max(0, pixel))
+  const weightOf = (pixel: number) => (pixel === clamp(pixel) ? 1 : 0)
   for (let index = 0; index < count; index++) {
-    // Pixels are their centres here, hence the halves; at the rim the outermost pixel goes on.
-    const at = Math.min(length - 1, Math.max(0, ((index + 0.5) * length) / count - 0.5))
-    const first = start + Math.floor(at)
+    // The halves convert between pixel edges and centres. Border pixels are repeated.
+    const position = Math.min(length - 1, Math.max(0, ((index + 0.5) * length) / count - 0.5))
+    const first = start + Math.floor(position)
     const second = Math.min(start + length - 1, first + 1)
-    const share = at - Math.floor(at)
-    from[index] = place(first)
-    to[index] = place(second)
-    ofFrom[index] = (1 - share) * counts(first)
-    ofTo[index] = share * counts(second)
+    const share = position - Math.floor(position)
+    from[index] = clamp(first)
+    to[index] = clamp(second)
+    fromWeight[index] = (1 - share) * weightOf(first)
+    toWeight[index] = share * weightOf(second)
   }
-  return { from, to, ofFrom, ofTo }
+  return { from, to, fromWeight, toWeight }
 }

@@ -1,24 +1,22 @@
-import type { Decoding } from '../../models/decoding.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
+import type { Decoding } from '../../models/decoding.ts'
+import type { ImageContext } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
 import type { Rect } from '../image/geometry.ts'
-import type { DetectedFace, ImageContext } from '../image-context.ts'
-import { formatProviders } from '../model-sessions.ts'
-import type { ModelSessions } from '../model-sessions.ts'
-import { requireOutput } from '../session.ts'
-import type { ModelSession } from '../session.ts'
+import { formatProviders, type ModelSessions } from '../model-sessions.ts'
+import { requireOutput, type ModelSession } from '../session.ts'
 import { toTensor } from '../tensor.ts'
+import type { AntiSpoofModel } from './anti-spoof-model.ts'
 import { cropRect } from './crop-rect.ts'
 import { cropAndResize } from './crop-resize.ts'
 import { meshBounds } from './mesh-bounds.ts'
-import type { AntiSpoofModel, AntiSpoofScore } from './open-liveness-check.ts'
 
 type AntiSpoofDecoding = Extract<Decoding, { readonly kind: 'antispoof' }>
 
 /**
  * Opens an anti-spoofing network of an installed pack.
  *
- * @throws Error naming the file when it is no such network.
+ * @throws Error naming the file if it is not such a network.
  */
 export async function openInstalledAntiSpoof(
   installed: InstalledModel,
@@ -27,40 +25,40 @@ export async function openInstalledAntiSpoof(
   const { model } = installed
   const { decoding } = model
   if (decoding.kind !== 'antispoof')
-    throw new Error(`${model.id} judges no liveness: its decoding is ${decoding.kind}`)
+    throw new Error(`${model.id} is not a liveness model: its decoding is ${decoding.kind}`)
   const session = await sessions.openInstalled(installed)
   await checkOutput(session, decoding)
-  const id = formatProviders([model])
+  const providerId = formatProviders([model])
   return {
-    providerId: id,
+    providerId,
     liveMin: decoding.liveMin,
     spoofMax: decoding.spoofMax,
     contextMin: Math.min(decoding.cropFactor, decoding.contextMin),
-    async predict(face: DetectedFace, scene: ImageContext): Promise<AntiSpoofScore> {
-      const { frame, box } = await selectFrame(meshBounds(face), scene, session, decoding)
+    async predict(face, context) {
+      const { frame, box } = await selectFrame(meshBounds(face), context, session, decoding)
       const rect = cropRect(decoding.crop, box, decoding.cropFactor, frame)
-      const chip = cropAndResize(frame, rect, session.input)
-      const score = await liveProbability(session, decoding, toTensor(chip, session.input))
-      return { score, componentScores: { [id]: score } }
+      const crop = cropAndResize(frame, rect, session.input)
+      const score = await liveProbability(session, decoding, toTensor(crop, session.input))
+      return { score, componentScores: { [providerId]: score } }
     },
   }
 }
 
-/** Where the frame has fewer pixels than the network would look at, the finer one is taken. */
+/** Returns the high-resolution frame if the crop has fewer pixels than the network's input. */
 async function selectFrame(
   box: Rect,
-  { image: upright }: ImageContext,
+  { image }: ImageContext,
   { input }: ModelSession,
   { cropFactor }: AntiSpoofDecoding,
 ): Promise<{ readonly frame: Frame; readonly box: Rect }> {
-  const { frame } = upright
+  const { frame } = image
   if (cropFactor * Math.min(box.width, box.height) >= Math.max(input.width, input.height))
     return { frame, box }
-  const finer = await upright.highResFrame()
-  const x = finer.width / frame.width
-  const y = finer.height / frame.height
+  const highRes = await image.highResFrame()
+  const x = highRes.width / frame.width
+  const y = highRes.height / frame.height
   const scaled = { x: box.x * x, y: box.y * y, width: box.width * x, height: box.height * y }
-  return { frame: finer, box: scaled }
+  return { frame: highRes, box: scaled }
 }
 
 async function liveProbability(
@@ -76,19 +74,19 @@ async function runClasses(session: ModelSession, tensor: Float32Array): Promise<
   return requireOutput(await session.run(tensor), session.outputNames[0] ?? '')
 }
 
-/** A black picture tells how many classes there are, before the first face comes. */
+/** Runs a black image once at the start to compare the number of classes with the manifest. */
 async function checkOutput(session: ModelSession, decoding: AntiSpoofDecoding): Promise<void> {
   const { classes, liveClass, liveMin, spoofMax } = decoding
   const { width, height } = session.input
-  const found = await runClasses(session, new Float32Array(3 * width * height))
-  const wrong = (what: string): never => {
-    throw new Error(`${session.filePath}: ${what}`)
+  const values = await runClasses(session, new Float32Array(3 * width * height))
+  const fail = (message: string): never => {
+    throw new Error(`${session.filePath}: ${message}`)
   }
-  if (found.length !== classes)
-    wrong(`gives ${found.length} classes where its manifest says ${classes}`)
-  if (liveClass >= classes) wrong(`its manifest has no class ${liveClass} to be "live"`)
+  if (values.length !== classes)
+    fail(`returns ${values.length} classes, the manifest declares ${classes}`)
+  if (liveClass >= classes) fail(`the manifest has no class ${liveClass} for "live"`)
   if (spoofMax > liveMin)
-    wrong(`its manifest has a spoofMax of ${spoofMax} above its liveMin of ${liveMin}`)
+    fail(`the manifest has a spoofMax of ${spoofMax} above the liveMin of ${liveMin}`)
 }
 
 function softmax(logits: Float32Array): number[] {

@@ -1,11 +1,11 @@
+import type { DetectedFace } from '../image-context.ts'
 import { boundsOf } from '../image/geometry.ts'
 import type { Rect } from '../image/geometry.ts'
-import type { DetectedFace } from '../image-context.ts'
 
 /**
- * The face as the liveness networks' crops count it, in continuous coordinates of the frame: the
- * bounds of its mesh, from the hairline to the chin. Detectors draw their boxes each in a way of its
- * own; so the judgement is the same whichever of them found the face.
+ * Returns the face box for the crops of the liveness networks, in continuous coordinates of the
+ * frame: the bounds of the mesh, from the hairline to the chin. Boxes differ between detectors; with
+ * the mesh, the score does not depend on the detector that found the face.
  */
 export function meshBounds({ mesh }: DetectedFace): Rect {
   return boundsOf(mesh.points)

@@ -1,32 +1,31 @@
 import { resizeFrame } from '../image/decode.ts'
 import type { Frame } from '../image/frame.ts'
 import { boundsOf } from '../image/geometry.ts'
-import type { Rect } from '../image/geometry.ts'
 import { headGeometry } from '../landmarks/head-geometry.ts'
+import { meshRegions } from '../landmarks/mesh-regions.ts'
+import type { Mesh } from '../landmarks/mesh.ts'
 import { frameLuma, lumaStatistics, meanSquareFrequency } from './luma.ts'
 import type { Luma } from './luma.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
-import { meshRegions } from '../landmarks/mesh-regions.ts'
 import { sharpnessFromFrequency } from './measure-face-quality.ts'
 
-/** A picture as a whole. */
+/** The quality of an image as a whole. */
 export type ImageQuality = {
-  /** Mean luma of the whole picture, 0..100. */
+  /** Mean luma of the whole image, 0..100. */
   readonly brightness: number
-  /** As the component of a face, of the whole picture, 0..100. */
+  /** Sharpness of the whole image, 0..100, with the formula of the face component. */
   readonly sharpness: number
-  /** How plain the background of the largest face is; undefined where there is no face. */
+  /** The background of the largest face; undefined if there is no face. */
   readonly background: BackgroundStats | undefined
 }
 
 export type BackgroundStats = {
-  /** Standard deviation of the background's luma, 0..128. */
+  /** Standard deviation of the background luma, 0..128. A plain background has a low value. */
   readonly deviation: number
-  /** The share of the picture that was looked at as background, 0..1. */
+  /** The share of the image that was measured as background, 0..1. */
   readonly share: number
 }
 
-/** Judges a picture as a whole. `mesh`: that of the largest face, if there is one. */
+/** @param mesh of the largest face, if there is one. */
 export async function measureImageQuality(
   frame: Frame,
   mesh: Mesh | undefined,
@@ -43,9 +42,9 @@ export async function measureImageQuality(
 }
 
 /**
- * What lies beside and above the head, as far down as the mouth, so that shoulders do not count.
- * Plainness is the spread of its luma: a wall in even light has below 12, one with a soft shadow or
- * a gradient some 20, a street 40 to 70.
+ * Measures the area beside and above the head, down to the mouth, so that shoulders are excluded.
+ * The deviation is below 12 for an evenly lit wall, about 20 for a wall with a soft shadow or a
+ * gradient, and 40 to 70 for a street.
  */
 function measureBackground(luma: Luma, { left, right, top, bottom }: HeadBox): BackgroundStats {
   let count = 0
@@ -66,9 +65,13 @@ function measureBackground(luma: Luma, { left, right, top, bottom }: HeadBox): B
 
 type HeadBox = Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>
 
-/** With the hair of most people; `scale`: px of the small picture per px of the frame. */
+/**
+ * Returns the box of the head, including the hair of most people.
+ *
+ * @param scale px of the measured image per px of the frame.
+ */
 function headBoxOf(mesh: Mesh, scale: number): HeadBox {
-  const oval: Rect = boundsOf(meshRegions.oval.map((index) => mesh.points[index] ?? { x: 0, y: 0 }))
+  const oval = boundsOf(meshRegions.oval.map((index) => mesh.points[index] ?? { x: 0, y: 0 }))
   const { chin, heightPx } = headGeometry(mesh)
   const hair = hairShare * oval.width
   return {
@@ -79,7 +82,7 @@ function headBoxOf(mesh: Mesh, scale: number): HeadBox {
   }
 }
 
-/** Sharpness is told at this size: the finer a picture is sampled, the softer its pixels look. */
+/** Sharpness is measured at this size, because a higher resolution has softer pixels. */
 const sidePxMax = 512
 
 const hairShare = 0.25

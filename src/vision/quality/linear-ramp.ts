@@ -1,4 +1,4 @@
-/** 0 at `none` and beyond, 1 at `full` and beyond, straight between; either may be the larger. */
-export function linearRamp(value: number, none: number, full: number): number {
-  return Math.min(1, Math.max(0, (value - none) / (full - none)))
+/** Returns 0 up to `zeroAt`, 1 from `oneAt` on, and a linear value between; either may be larger. */
+export function linearRamp(value: number, zeroAt: number, oneAt: number): number {
+  return Math.min(1, Math.max(0, (value - zeroAt) / (oneAt - zeroAt)))
 }

@@ -2,7 +2,7 @@ import type { Frame } from '../image/frame.ts'
 import type { Rect } from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/warp.ts'
 
-/** A grey rectangle, row by row, Rec. 601 luma 0..255. */
+/** A grey image, row by row, Rec. 601 luma 0..255. */
 export type Luma = {
   /** px */
   readonly width: number
@@ -10,19 +10,19 @@ export type Luma = {
   readonly values: Float32Array
 }
 
-/** The luma of a part of a chip; the part is in whole pixels and inside. */
+/** Returns the luma of a part of a crop; the part has integer coordinates and is inside the crop. */
 export function cropLuma({ planes, width, height }: PlanarCrop, part: Rect): Luma {
   const size = width * height
   const values = new Float32Array(part.width * part.height)
   for (let y = 0, to = 0; y < part.height; y++)
     for (let x = 0; x < part.width; x++, to++) {
-      const at = (part.y + y) * width + part.x + x
-      values[to] = lumaOf(planes[at] ?? 0, planes[at + size] ?? 0, planes[at + 2 * size] ?? 0)
+      const i = (part.y + y) * width + part.x + x
+      values[to] = lumaOf(planes[i] ?? 0, planes[i + size] ?? 0, planes[i + 2 * size] ?? 0)
     }
   return { width: part.width, height: part.height, values }
 }
 
-/** The luma of a whole frame. */
+/** Returns the luma of a whole frame. */
 export function frameLuma({ pixels, width, height }: Frame): Luma {
   const values = new Float32Array(width * height)
   for (let to = 0, from = 0; to < values.length; to++, from += 3)
@@ -30,7 +30,7 @@ export function frameLuma({ pixels, width, height }: Frame): Luma {
   return { width, height, values }
 }
 
-/** Rec. 601, of gamma-encoded values. */
+/** Returns the Rec. 601 luma of gamma-encoded values. */
 export function lumaOf(red: number, green: number, blue: number): number {
   return 0.299 * red + 0.587 * green + 0.114 * blue
 }
@@ -39,7 +39,7 @@ export type LumaStatistics = {
   readonly mean: number
   /** Standard deviation. */
   readonly deviation: number
-  /** The share of pixels at either end of the range, 0..1. */
+  /** The share of nearly black and nearly white pixels, 0..1. */
   readonly clippedShare: number
 }
 
@@ -61,23 +61,23 @@ const darkest = 8
 const brightest = 247
 
 /**
- * Sum of squared second differences over sum of squared first differences: the mean squared
- * frequency of the picture's edges. Blurring by a Gaussian always lowers it (its derivative by the
- * width is minus a variance), and neither brightness nor contrast changes it.
+ * Returns the mean squared frequency of the edges: the sum of squared second differences divided by
+ * the sum of squared first differences. A Gaussian blur always lowers it (its derivative with respect
+ * to the width is minus a variance). Brightness and contrast do not change it.
  */
 export function meanSquareFrequency({ width, height, values }: Luma): number {
   let first = 0
   let second = 0
   for (let y = 1; y < height - 1; y++)
     for (let x = 1; x < width - 1; x++) {
-      const at = y * width + x
-      const here = values[at] ?? 0
-      const right = values[at + 1] ?? 0
-      const left = values[at - 1] ?? 0
-      const below = values[at + width] ?? 0
-      const above = values[at - width] ?? 0
-      first += (right - here) ** 2 + (below - here) ** 2
-      second += (right + left + below + above - 4 * here) ** 2
+      const i = y * width + x
+      const centre = values[i] ?? 0
+      const right = values[i + 1] ?? 0
+      const left = values[i - 1] ?? 0
+      const below = values[i + width] ?? 0
+      const above = values[i - width] ?? 0
+      first += (right - centre) ** 2 + (below - centre) ** 2
+      second += (right + left + below + above - 4 * centre) ** 2
     }
   return first === 0 ? 0 : second / first
 }

@@ -1,44 +1,45 @@
-import { cropLuma, lumaStatistics, meanSquareFrequency } from './luma.ts'
-import type { Mesh } from '../landmarks/mesh.ts'
+import type { ImageSize } from '../image/geometry.ts'
+import type { HeadPose } from '../landmarks/head-pose.ts'
 import { meshRegions } from '../landmarks/mesh-regions.ts'
+import type { Mesh } from '../landmarks/mesh.ts'
+import type { FaceQuality, Openness, Occlusion, QualityComponents } from './face-quality.ts'
+import { linearRamp } from './linear-ramp.ts'
+import { cropLuma, lumaStatistics, meanSquareFrequency } from './luma.ts'
 import { estimateOcclusion } from './occlusion.ts'
 import { measureOpenness } from './openness.ts'
-import { linearRamp } from './linear-ramp.ts'
-import type { FaceQuality, Openness, Occlusion, QualityComponents } from './face-quality.ts'
-import type { HeadPose } from '../image-analysis.ts'
 
-/** What is judged: the close look, where the head points, how sure the detectors are. */
 export type FaceQualityInput = {
   readonly mesh: Mesh
   readonly pose: HeadPose
+  /** The confidence of the detection, 0..1. */
   readonly confidence: number
-  /** px of the finest frame there is per px of the frame. */
+  /** px of the high-resolution frame per px of the frame. */
   readonly highResScale: number
-  /** Size of the frame, px. */
-  readonly frame: { readonly width: number; readonly height: number }
+  /** Size of the frame. */
+  readonly frame: ImageSize
 }
 
 /**
- * How good a face is for recognition, 0..100 (whole), and what was measured of it.
+ * Measures how suitable a face is for recognition. `score` is 0..100, an integer.
  *
- * The score is the geometric mean, weighted, of what stands in the way of comparing faces: one bad
- * component cannot be made up for by the others. Eyes and mouth are told and not weighed: they
- * hardly change a comparison.
+ * The score is the weighted geometric mean of the components that affect comparisons, so that good
+ * components cannot compensate for one bad component. Open mouths and closed eyes are reported but
+ * do not affect the score, because they hardly change a comparison.
  */
 export function measureFaceQuality(
-  judged: FaceQualityInput,
+  input: FaceQualityInput,
 ): FaceQuality & { readonly score: number } {
-  const { mesh, frame, confidence } = judged
+  const { mesh, frame, confidence } = input
   const openness = measureOpenness(mesh)
   const occlusion = estimateOcclusion(mesh)
-  const { luma, shares } = measureComponents(judged, openness, occlusion)
-  const weighed: WeightedComponents = {
+  const { luma, shares } = measureComponents(input, openness, occlusion)
+  const weighted: WeightedComponents = {
     ...shares,
     confidence: linearRamp(confidence, 0.2, 0.9),
     occlusion: uncoveredMin + (1 - uncoveredMin) * shares.occlusion,
   }
   return {
-    score: Math.round(100 * geometricMean(weighed)),
+    score: Math.round(100 * geometricMean(weighted)),
     components: toPercent(shares),
     luma,
     openness,
@@ -51,7 +52,7 @@ type WeightedComponents = Omit<QualityComponents, 'eyesOpen' | 'mouthClosed'> & 
   readonly confidence: number
 }
 
-/** They sum to 1, but for the occlusion's, which only takes away. */
+/** The weights without occlusion sum to 1. Occlusion can only lower the score. */
 const weights: WeightedComponents = {
   sharpness: 0.3,
   brightness: 0.1,
@@ -63,7 +64,7 @@ const weights: WeightedComponents = {
   occlusion: 0.1,
 }
 
-/** So much is left of the component of a face that is surely covered: half a face still compares. */
+/** The component of a face that is certainly covered: half a face can still be compared. */
 const uncoveredMin = 0.2
 
 function geometricMean(components: WeightedComponents): number {
@@ -74,37 +75,37 @@ function geometricMean(components: WeightedComponents): number {
 }
 
 /**
- * The components as shares, 0..1. Sharpness to exposure are read from the square about brows, eyes,
- * nose and mouth of the mesh's crop: no hair, no background.
+ * Returns the components as shares, 0..1. Sharpness, brightness, contrast and exposure are measured
+ * in the square around brows, eyes, nose and mouth of the mesh crop, without hair and background.
  */
-function measureComponents(judged: FaceQualityInput, openness: Openness, occlusion: Occlusion) {
-  const { mesh, pose, highResScale: finerScale } = judged
-  const luma = cropLuma(mesh.crop, inner)
-  const { mean, deviation, clippedShare: clipped } = lumaStatistics(luma)
+function measureComponents(input: FaceQualityInput, openness: Openness, occlusion: Occlusion) {
+  const { mesh, pose, highResScale } = input
+  const luma = cropLuma(mesh.crop, innerFace)
+  const { mean, deviation, clippedShare } = lumaStatistics(luma)
   const covered = Math.max(occlusion.leftEye, occlusion.rightEye, occlusion.lowerFace)
   const shares: QualityComponents = {
-    // Logarithmic in the mean squared frequency: 0 at 0.06 (blurred beyond use), 1 at 0.7 (crisp).
+    // Logarithmic in the mean squared frequency: 0 at 0.06 (unusably blurred), 1 at 0.7 (sharp).
     sharpness: sharpnessFromFrequency(meanSquareFrequency(luma)),
-    // Of the mean luma: 0 at 10 and 250, 1 between 70 and 200.
+    // Mean luma: 0 at 10 and 250, 1 between 70 and 200.
     brightness: Math.min(linearRamp(mean, 10, 70), linearRamp(mean, 250, 200)),
-    // Of the standard deviation of the luma: 0 at 5, 1 at 30.
+    // Standard deviation of the luma: 0 at 5, 1 at 30.
     contrast: linearRamp(deviation, 5, 30),
-    // Of the share of pixels below 8 or above 247: 1 up to a tenth, 0 at six tenths.
-    exposure: linearRamp(clipped, 0.6, 0.1),
-    // Of the face's side in px of the finest frame: 0 at 20, 1 at 140.
-    faceSize: linearRamp(faceSide * mesh.cropScale * finerScale, 20, 140),
-    // Of the angle between nose and camera: 1 up to 12°, 0 at 60°.
+    // Share of pixels below 8 or above 247: 1 up to a tenth, 0 at six tenths.
+    exposure: linearRamp(clippedShare, 0.6, 0.1),
+    // Side of the face in px of the high-resolution frame: 0 at 20, 1 at 140.
+    faceSize: linearRamp(faceSidePx * mesh.cropScale * highResScale, 20, 140),
+    // Angle between nose and camera: 1 up to 12°, 0 at 60°.
     headPose: linearRamp(offAxisDegrees(pose), 60, 12),
-    // The mean of both eyes: a turned head makes the far one narrower.
+    // Mean of both eyes, because the far eye of a turned head is narrower.
     eyesOpen: (openness.leftEye + openness.rightEye) / 2,
     mouthClosed: 1 - openness.mouth,
-    // 1 up to a probability of 0.3 that eyes or lower face are covered, 0 at 0.9.
+    // Probability that eyes or lower face are covered: 1 up to 0.3, 0 at 0.9.
     occlusion: linearRamp(covered, 0.9, 0.3),
   }
   return { luma: Math.round(mean * 10) / 10, shares }
 }
 
-/** 0..1 of a mean squared frequency. */
+/** Returns the sharpness, 0..1, for a mean squared frequency. */
 export function sharpnessFromFrequency(frequency: number): number {
   return frequency === 0 ? 0 : linearRamp(Math.log(frequency), Math.log(0.06), Math.log(0.7))
 }
@@ -123,14 +124,14 @@ function toPercent(shares: QualityComponents): QualityComponents {
   }
 }
 
-/** The angle between the nose and the camera. Roll is left out: alignment takes it out too. */
+/** Returns the angle between the nose and the camera. Roll is ignored: alignment removes it too. */
 function offAxisDegrees({ yaw, pitch }: HeadPose): number {
   const radians = Math.PI / 180
   return Math.acos(Math.cos(yaw * radians) * Math.cos(pitch * radians)) / radians
 }
 
-/** The share of the points on the edge of the face that lie beyond the frame. */
-function cutShareOf({ points }: Mesh, { width, height }: FaceQualityInput['frame']): number {
+/** Returns the share of the points on the edge of the face that are outside the frame. */
+function cutShareOf({ points }: Mesh, { width, height }: ImageSize): number {
   const outside = meshRegions.oval.filter((index) => {
     const { x, y } = points[index] ?? { x: 0, y: 0 }
     return x < 0 || y < 0 || x > width || y > height
@@ -138,8 +139,8 @@ function cutShareOf({ points }: Mesh, { width, height }: FaceQualityInput['frame
   return outside.length / meshRegions.oval.length
 }
 
-/** The longer side of the landmarks' bounds in the mesh's crop, which is 1.5 times as wide; px. */
-const faceSide = 128
+/** The longer side of the landmarks' bounds in the mesh crop, which is 1.5 times as wide. */
+const faceSidePx = 128
 
-/** About brows, eyes, nose and mouth in the mesh's crop. */
-const inner = { x: 48, y: 56, width: 96, height: 96 }
+/** The square around brows, eyes, nose and mouth in the mesh crop. */
+const innerFace = { x: 48, y: 56, width: 96, height: 96 }

@@ -1,20 +1,22 @@
-import type { Mesh } from '../landmarks/mesh.ts'
 import { meshRegions } from '../landmarks/mesh-regions.ts'
 import type { MeshRegion } from '../landmarks/mesh-regions.ts'
+import type { Mesh } from '../landmarks/mesh.ts'
+import type { Occlusion } from './face-quality.ts'
 import { mergePatches, measurePatch } from './patch-stats.ts'
 import type { PatchStats } from './patch-stats.ts'
-import type { Occlusion } from './face-quality.ts'
 
 /**
- * How sure it is that something covers the eyes or the lower face, 0..1; from 0.5 on they count as
+ * Estimates the probability that the eyes or the lower face are covered. From 0.5 on they count as
  * covered.
  *
- * Two logistic regressions on how a part differs from the skin of the rest of the face: in
- * brightness, colour, contrast and fineness, and on the mesh's own doubt. Fitted by
- * `eval/fit-occlusion.ts` on press photographs and on the same with masks, bars, dark glasses and
- * hands drawn on them. Measured on people that the fit has not seen (docs/recognition/quality.md): coloured
- * masks, bars and sunglasses are seen, a hand of the colour of the face often is, a hand over one
- * eye mostly is not.
+ * Uses two logistic regressions. Their inputs are the differences between a part and the skin of the
+ * rest of the face (brightness, colour, contrast, fineness) and the face score of the mesh network.
+ * `eval/fit-occlusion.ts` fits them on press photographs, with and without drawn masks, bars, dark
+ * glasses and hands. Results for people outside the training set (docs/recognition/quality.md):
+ *
+ * - coloured masks, bars and sunglasses are detected
+ * - a hand in the colour of the face is often detected
+ * - a hand over one eye is mostly not detected
  */
 export function estimateOcclusion(mesh: Mesh): Occlusion {
   const { eyes, lowerFace } = occlusionEvidence(mesh)
@@ -26,39 +28,39 @@ export function estimateOcclusion(mesh: Mesh): Occlusion {
   }
 }
 
-/** What the regressions look at, in the order of their weights. */
+/** The inputs of the regressions, in the order of their coefficients. */
 export type OcclusionEvidence = {
-  /** The left eye's and the right eye's. */
+  /** Left eye, right eye. */
   readonly eyes: readonly (readonly number[])[]
   readonly lowerFace: readonly number[]
 }
 
 export function occlusionEvidence(mesh: Mesh): OcclusionEvidence {
-  const of = (name: MeshRegion): PatchStats =>
+  const patchOf = (name: MeshRegion): PatchStats =>
     measurePatch(
       mesh.crop,
       meshRegions[name].map((index) => mesh.cropPoints[index] ?? { x: 0, y: 0 }),
     )
   const face = {
-    nose: of('nose'),
-    bridge: of('bridge'),
-    lips: of('lips'),
-    mouth: of('mouth'),
-    chin: of('chin'),
-    forehead: of('forehead'),
+    nose: patchOf('nose'),
+    bridge: patchOf('bridge'),
+    lips: patchOf('lips'),
+    mouth: patchOf('mouth'),
+    chin: patchOf('chin'),
+    forehead: patchOf('forehead'),
   }
-  const skin = mergePatches(of('leftCheek'), of('rightCheek'), face.nose)
-  const doubt = logit(mesh.faceScore)
+  const skin = mergePatches(patchOf('leftCheek'), patchOf('rightCheek'), face.nose)
+  const faceLogit = logit(mesh.faceScore)
   return {
     eyes: [
-      [...eyeOcclusionEvidence(of('leftEye'), of('leftOpening'), skin), doubt],
-      [...eyeOcclusionEvidence(of('rightEye'), of('rightOpening'), skin), doubt],
+      [...eyeOcclusionEvidence(patchOf('leftEye'), patchOf('leftOpening'), skin), faceLogit],
+      [...eyeOcclusionEvidence(patchOf('rightEye'), patchOf('rightOpening'), skin), faceLogit],
     ],
-    lowerFace: [...lowerFaceOcclusionEvidence(face), doubt],
+    lowerFace: [...lowerFaceOcclusionEvidence(face), faceLogit],
   }
 }
 
-/** `skin`: that of cheeks and nose. */
+/** @param skin of cheeks and nose. */
 function eyeOcclusionEvidence(eye: PatchStats, opening: PatchStats, skin: PatchStats): number[] {
   const brightness = logRatio(eye.luma, skin.luma, 10)
   return [
@@ -77,7 +79,7 @@ type LowerFacePatches = Readonly<
   Record<'nose' | 'bridge' | 'lips' | 'mouth' | 'chin' | 'forehead', PatchStats>
 >
 
-/** Compared with forehead and bridge, which a mask leaves free. */
+/** Compares the lower face with forehead and bridge, which a mask does not cover. */
 function lowerFaceOcclusionEvidence({
   nose,
   bridge,
@@ -103,24 +105,24 @@ function lowerFaceOcclusionEvidence({
     logRatio(mouth.gradient, skin.gradient, 2),
     logRatio(nose.deviation, skin.deviation, 2),
     logRatio(nose.gradient, skin.gradient, 2),
-    // Whether darker or lighter is left out: lips are lighter than the skin of dark faces, and
-    // with the sign the false alarms were theirs (2.9 % of the darkest quarter, 0.5 % of the others).
+    // The sign is dropped: lips are lighter than the skin of dark faces. With the sign, false alarms
+    // affected mainly dark faces (2.9 % of the darkest quarter, 0.5 % of the others).
     Math.abs(logRatio(lips.luma, mouth.luma, 10)),
   ]
 }
 
-/** ln((a + floor) / (b + floor)): the floor keeps black from meaning too much. */
+/** Returns ln((a + floor) / (b + floor)). The floor limits the effect of values close to 0. */
 function logRatio(a: number, b: number, floor: number): number {
   return Math.log((a + floor) / (b + floor))
 }
 
-/** Distance in the plane of chroma, in quarters of the mean luma: darkness takes colour away. */
+/** Returns the chroma distance in quarters of the mean luma, because dark areas have less chroma. */
 function chromaDistance(a: PatchStats, b: PatchStats): number {
-  const apart = Math.hypot(a.blueness - b.blueness, a.redness - b.redness)
-  return (4 * apart) / Math.max(20, (a.luma + b.luma) / 2)
+  const distance = Math.hypot(a.blueness - b.blueness, a.redness - b.redness)
+  return (4 * distance) / Math.max(20, (a.luma + b.luma) / 2)
 }
 
-/** Of a probability, within −3..6. */
+/** Returns the log-odds of a probability, limited to −3..6. */
 function logit(share: number): number {
   return Math.max(-3, Math.min(6, Math.log((share + 1e-4) / (1 - share + 1e-4))))
 }
@@ -129,9 +131,12 @@ type LogisticWeights = { readonly intercept: number; readonly coefficients: read
 
 function probability(
   evidence: readonly number[],
-  { intercept, coefficients: of }: LogisticWeights,
+  { intercept, coefficients }: LogisticWeights,
 ): number {
-  const sum = evidence.reduce((total, value, index) => total + value * (of[index] ?? 0), intercept)
+  const sum = evidence.reduce(
+    (total, value, index) => total + value * (coefficients[index] ?? 0),
+    intercept,
+  )
   return 1 / (1 + Math.exp(-sum))
 }
 

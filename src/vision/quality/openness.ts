@@ -1,29 +1,29 @@
+import type { Point } from '../image/geometry.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
-import { linearRamp } from './linear-ramp.ts'
 import type { Openness } from './face-quality.ts'
-import type { Point } from '../image-analysis.ts'
+import { linearRamp } from './linear-ramp.ts'
 
 /**
- * How far eyes and mouth are open, 0..1, by ratios of distances between points of the mesh.
+ * Measures how far eyes and mouth are open, 0..1, from ratios of distances between mesh points.
  *
- * Eyes: the eye aspect ratio (Soukupová and Čech 2016, "Real-time eye blink detection using facial
- * landmarks"), height over width of the opening. Over 826 press photographs it lies between 0.12 and
- * 0.44 (median 0.27); those below 0.16 are shut, or nearly so by laughing or against the sun, those
- * above 0.20 open.
+ * Eyes: the eye aspect ratio, height over width of the opening (Soukupová and Čech 2016, "Real-time
+ * eye blink detection using facial landmarks"). Over 826 press photographs it is between 0.12 and
+ * 0.44 (median 0.27). Eyes below 0.16 are closed, or nearly closed by laughing or by sunlight. Eyes
+ * above 0.20 are open.
  *
- * Mouth: the gap between the inner lips over the distance of the eyes' outer corners. 0.10 and more
- * are speaking mouths and smiles that show teeth (a quarter of press photographs).
+ * Mouth: the gap between the inner lips over the distance between the outer eye corners. From 0.10
+ * on the person speaks, or smiles with visible teeth (a quarter of press photographs).
  */
-export function measureOpenness({ cropPoints: inChip }: Mesh): Openness {
-  const at = (index: number): Point => inChip[index] ?? { x: 0, y: 0 }
-  const eye = (points: EyePoints): number =>
-    linearRamp(aspectRatio(points, at), eyeClosedRatio, eyeOpenRatio)
-  const gap = distanceBetween(at(innerLips.upper), at(innerLips.lower))
-  const eyes = distanceBetween(at(leftEye.outer), at(rightEye.outer))
+export function measureOpenness({ cropPoints }: Mesh): Openness {
+  const pointAt = (index: number): Point => cropPoints[index] ?? { x: 0, y: 0 }
+  const eyeOpenness = (points: EyePoints): number =>
+    linearRamp(aspectRatio(points, pointAt), eyeClosedRatio, eyeOpenRatio)
+  const lipGap = distanceBetween(pointAt(innerLips.upper), pointAt(innerLips.lower))
+  const eyeDistance = distanceBetween(pointAt(leftEye.outer), pointAt(rightEye.outer))
   return {
-    leftEye: eye(leftEye),
-    rightEye: eye(rightEye),
-    mouth: linearRamp(gap / Math.max(1, eyes), mouthClosedRatio, mouthOpenRatio),
+    leftEye: eyeOpenness(leftEye),
+    rightEye: eyeOpenness(rightEye),
+    mouth: linearRamp(lipGap / Math.max(1, eyeDistance), mouthClosedRatio, mouthOpenRatio),
   }
 }
 
@@ -32,11 +32,12 @@ const eyeOpenRatio = 0.2
 const mouthClosedRatio = 0.03
 const mouthOpenRatio = 0.17
 
+/** Indices of mesh points. */
 type EyePoints = {
   readonly outer: number
   readonly inner: number
-  /** Points of the upper lid and those below them. */
-  readonly lids: readonly (readonly [number, number])[]
+  /** Pairs of points on the upper and the lower lid. */
+  readonly lids: readonly (readonly [upper: number, lower: number])[]
 }
 
 const leftEye: EyePoints = {
@@ -57,10 +58,10 @@ const rightEye: EyePoints = {
 }
 const innerLips = { upper: 13, lower: 14 }
 
-function aspectRatio({ outer, inner, lids }: EyePoints, at: (index: number) => Point): number {
-  const heights = lids.map(([upper, lower]) => distanceBetween(at(upper), at(lower)))
-  const height = heights.reduce((sum, one) => sum + one, 0) / heights.length
-  return height / Math.max(1, distanceBetween(at(outer), at(inner)))
+function aspectRatio({ outer, inner, lids }: EyePoints, pointAt: (index: number) => Point): number {
+  const heights = lids.map(([upper, lower]) => distanceBetween(pointAt(upper), pointAt(lower)))
+  const meanHeight = heights.reduce((sum, height) => sum + height, 0) / heights.length
+  return meanHeight / Math.max(1, distanceBetween(pointAt(outer), pointAt(inner)))
 }
 
 function distanceBetween(a: Point, b: Point): number {

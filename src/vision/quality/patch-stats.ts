@@ -1,38 +1,40 @@
 import { boundsOf } from '../image/geometry.ts'
-import { lumaOf } from './luma.ts'
-import type { Point } from '../image-analysis.ts'
+import type { Point } from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/warp.ts'
+import { lumaOf } from './luma.ts'
 
-/** What the pixels of a patch have in common; luma 0..255, chroma as in JPEG less its 128. */
+/** Statistics of the pixels in a patch: means, unless described otherwise. */
 export type PatchStats = {
-  /** Pixels. */
   readonly pixelCount: number
+  /** 0..255. */
   readonly luma: number
+  /** Cb as in JPEG, minus 128. */
   readonly blueness: number
+  /** Cr as in JPEG, minus 128. */
   readonly redness: number
   /** Standard deviation of the luma. */
   readonly deviation: number
-  /** Mean of |∂luma/∂x| + |∂luma/∂y| over two pixels: how much is going on. */
+  /** Mean of |∂luma/∂x| + |∂luma/∂y| over two pixels: the amount of detail. */
   readonly gradient: number
 }
 
-/** The patch of `chip` inside a polygon in the chip's continuous coordinates. */
-export function measurePatch(chip: PlanarCrop, outline: readonly Point[]): PatchStats {
-  const { planes, width, height } = chip
+/** Measures the part of `crop` inside a polygon, given in continuous coordinates of the crop. */
+export function measurePatch(crop: PlanarCrop, outline: readonly Point[]): PatchStats {
+  const { planes, width, height } = crop
   const size = width * height
-  const luma = (at: number): number =>
-    lumaOf(planes[at] ?? 0, planes[at + size] ?? 0, planes[at + 2 * size] ?? 0)
+  const lumaAt = (i: number): number =>
+    lumaOf(planes[i] ?? 0, planes[i + size] ?? 0, planes[i + 2 * size] ?? 0)
   const sum = { count: 0, luma: 0, squares: 0, blueness: 0, redness: 0, gradient: 0 }
   for (const { start, end } of pixelRunsInside(outline, width, height))
-    for (let at = start; at < end; at++) {
-      const here = luma(at)
+    for (let i = start; i < end; i++) {
+      const luma = lumaAt(i)
       sum.count++
-      sum.luma += here
-      sum.squares += here * here
-      sum.blueness += 0.564 * ((planes[at + 2 * size] ?? 0) - here)
-      sum.redness += 0.713 * ((planes[at] ?? 0) - here)
-      sum.gradient += Math.abs(luma(at + 1) - luma(at - 1))
-      sum.gradient += Math.abs(luma(at + width) - luma(at - width))
+      sum.luma += luma
+      sum.squares += luma * luma
+      sum.blueness += 0.564 * ((planes[i + 2 * size] ?? 0) - luma)
+      sum.redness += 0.713 * ((planes[i] ?? 0) - luma)
+      sum.gradient += Math.abs(lumaAt(i + 1) - lumaAt(i - 1))
+      sum.gradient += Math.abs(lumaAt(i + width) - lumaAt(i - width))
     }
   const { count, squares } = sum
   const mean = (total: number): number => (count === 0 ? 0 : total / count)
@@ -47,7 +49,7 @@ export function measurePatch(chip: PlanarCrop, outline: readonly Point[]): Patch
   }
 }
 
-/** Several patches as one. */
+/** Returns the means over several patches, weighted by their number of pixels. */
 export function mergePatches(...patches: readonly PatchStats[]): PatchStats {
   const count = patches.reduce((sum, patch) => sum + patch.pixelCount, 0)
   const mean = (name: keyof PatchStats): number =>
@@ -62,10 +64,10 @@ export function mergePatches(...patches: readonly PatchStats[]): PatchStats {
   }
 }
 
-/** Pixels next to each other in one row: indices from `start` up to `end`, which is not one of them. */
+/** Adjacent pixels of one row: the indices from `start` up to, but not including, `end`. */
 type PixelRun = { readonly start: number; readonly end: number }
 
-/** The pixels whose centres lie inside by the even-odd rule, but for those on the edge of the chip. */
+/** Yields the pixels with their centre inside (even-odd rule), except on the edge of the crop. */
 function* pixelRunsInside(
   outline: readonly Point[],
   width: number,
@@ -83,14 +85,14 @@ function* pixelRunsInside(
   }
 }
 
-/** Where the outline crosses the line at this height, from left to right. */
+/** Returns the x coordinates at which the outline crosses the height `y`, from left to right. */
 function crossingsAt(outline: readonly Point[], y: number): number[] {
   const crossings: number[] = []
-  let before = outline.at(-1)
+  let previous = outline.at(-1)
   for (const point of outline) {
-    if (before && point.y > y !== before.y > y)
-      crossings.push(((before.x - point.x) * (y - point.y)) / (before.y - point.y) + point.x)
-    before = point
+    if (previous && point.y > y !== previous.y > y)
+      crossings.push(((previous.x - point.x) * (y - point.y)) / (previous.y - point.y) + point.x)
+    previous = point
   }
   return crossings.toSorted((a, b) => a - b)
 }

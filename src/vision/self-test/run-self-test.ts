@@ -7,18 +7,18 @@ import type { ModelSet } from '../../models/model-set.ts'
 const entry = fileURLToPath(new URL('./self-test-process.ts', import.meta.url))
 
 /**
- * Has a process of its own run every model of the pack and of `set` on its fixed input. A file can be whole and
- * still not compute what it should, on another processor or with another runtime.
+ * Runs `selfTestModels` in a separate process. A file can be intact and still compute wrong results,
+ * on another processor or with another version of the runtime.
  *
- * @throws Error that names each model with a wrong answer; the start must then refuse.
+ * @throws Error naming each model with a wrong result; the server must not start then.
  */
-export async function runSelfTest(modelsFolder: string, set: ModelSet): Promise<void> {
+export async function runSelfTest(modelsFolder: string, modelSet: ModelSet): Promise<void> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     entry,
     modelsFolder,
-    JSON.stringify(set),
+    JSON.stringify(modelSet),
   ])
   const mismatches = JSON.parse(stdout) as string[]
   if (mismatches.length > 0)
-    throw new Error(`models do not compute what they should: ${mismatches.join('; ')}`)
+    throw new Error(`models return wrong results: ${mismatches.join('; ')}`)
 }

@@ -1,17 +1,18 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+
 import type { InstalledModel } from '../../models/model-set.ts'
 
 const entry = fileURLToPath(new URL('./smoke-test-process.ts', import.meta.url))
 
-/** A large network takes seconds; one that takes a minute for a picture is of no use here. */
+/** A large network takes seconds. A network that takes a minute per image is not usable. */
 const smokeTestMsMax = 60_000
 
 /**
- * `probe` in a process of its own: a file that crashes the runtime crashes no more than that.
+ * Runs `smokeTest` in a separate process, because a damaged file can crash the runtime.
  *
- * @returns what is wrong in one sentence; undefined when nothing is.
+ * @returns one sentence that describes the fault; undefined if there is none.
  */
 export async function runSmokeTest(model: InstalledModel): Promise<string | undefined> {
   const args = [entry, JSON.stringify(model)]
@@ -21,6 +22,6 @@ export async function runSmokeTest(model: InstalledModel): Promise<string | unde
     })
     return (JSON.parse(stdout) as { fault?: string }).fault
   } catch {
-    return 'the process that ran it died or did not end'
+    return 'the test process crashed or timed out'
   }
 }

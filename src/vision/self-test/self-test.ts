@@ -1,37 +1,38 @@
 import path from 'node:path'
 
+import { installedModelsOf, builtinSet, type ModelSet } from '../../models/model-set.ts'
+import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
-import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
-import { installedModelsOf, builtinSet, type ModelSet } from '../../models/model-set.ts'
-import { smokeTest } from './smoke-test.ts'
 import { openBuiltinModel } from '../session.ts'
+import { smokeTest } from './smoke-test.ts'
 
 /**
- * Runs every model of the built-in pack once on its fixed input, and every installed one of `set`
- * on a fixed picture, and says which do not answer as they should, one sentence each; empty when all
- * do. One after another, so that no two are in memory at once.
+ * Runs every model of the built-in pack and every installed model of `modelSet` once on a fixed
+ * input. Models run one after another, so that only one of them is in memory.
+ *
+ * @returns one sentence per wrong result; empty if all results are correct.
  */
 export async function selfTestModels(
   modelsFolder: string,
-  set: ModelSet = builtinSet,
+  modelSet: ModelSet = builtinSet,
 ): Promise<string[]> {
   const mismatches: string[] = []
-  for (const entry of Object.values<BuiltinModel>(builtinPack.models)) {
-    const mismatch = await selfTestModel(modelsFolder, entry)
+  for (const model of Object.values<BuiltinModel>(builtinPack.models)) {
+    const mismatch = await selfTestModel(modelsFolder, model)
     if (mismatch) mismatches.push(mismatch)
   }
-  for (const installed of installedModelsOf(set)) {
+  for (const installed of installedModelsOf(modelSet)) {
     const fault = await smokeTest(installed)
     if (fault) mismatches.push(`${path.join(installed.folder, installed.model.file)}: ${fault}`)
   }
   return mismatches
 }
 
-async function selfTestModel(folder: string, entry: BuiltinModel): Promise<string | undefined> {
-  const session = await openBuiltinModel(folder, entry)
+async function selfTestModel(folder: string, model: BuiltinModel): Promise<string | undefined> {
+  const session = await openBuiltinModel(folder, model)
   try {
-    return goldenMismatch(entry, await session.run(goldenInput(entry)))
+    return goldenMismatch(model, await session.run(goldenInput(model)))
   } finally {
     await session.close()
   }

@@ -1,14 +1,14 @@
 import { goldenInput } from '../../models/builtin/golden.ts'
+import { isRecognizerDecoding } from '../../models/decoding.ts'
 import type { PackModel } from '../../models/pack-manifest.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
-import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { openInstalledModel, type ModelOutputs } from '../session.ts'
 
 /**
- * Loads an installed network and runs it once on a fixed picture: whether its answer can be decoded
- * as the manifest says. Not whether it is any good: that takes labelled pictures.
+ * Loads an installed network and runs it once on a fixed input. Tests whether the outputs can be
+ * decoded as the manifest declares. It does not test accuracy, which needs labelled images.
  *
- * @returns what is wrong in one sentence; undefined when nothing is.
+ * @returns one sentence that describes the fault; undefined if there is none.
  */
 export async function smokeTest(model: InstalledModel): Promise<string | undefined> {
   try {
@@ -31,22 +31,23 @@ function outputMismatch(
 ): string | undefined {
   for (const { name, length } of expectedOutputs(model, names)) {
     const values = outputs[name]
-    if (!values) return `it has no output "${name}", but ${names.join(', ')}`
+    if (!values) return `it has no output "${name}"; its outputs are ${names.join(', ')}`
     if (values.length !== length)
       return `its output "${name}" has ${values.length} values instead of ${length}`
-    if (!values.every(Number.isFinite)) return `its output "${name}" is not of finite numbers`
+    if (!values.every(Number.isFinite))
+      return `its output "${name}" contains values that are not finite`
   }
   return undefined
 }
 
 type ExpectedOutput = { readonly name: string; readonly length: number }
 
-/** The outputs that the decoding of a model reads, and how many values each has for one picture. */
+/** Returns the outputs that the decoding of a model reads, with their number of values per image. */
 function expectedOutputs(
   { input, decoding }: PackModel,
   names: readonly string[],
 ): readonly ExpectedOutput[] {
-  const nth = (at: number): string => names[at] ?? `number ${at + 1}`
+  const nth = (index: number): string => names[index] ?? `number ${index + 1}`
   if (isRecognizerDecoding(decoding)) return [{ name: nth(0), length: decoding.dimensions }]
   if (decoding.kind === 'antispoof') return [{ name: nth(0), length: decoding.classes }]
   const cells = (stride: number): number =>
@@ -59,14 +60,14 @@ function expectedOutputs(
       { name: `kps_${stride}`, length: cells(stride) * 10 },
     ])
   if (decoding.kind === 'scrfd')
-    return [1, 4, 10].flatMap((values, kind) =>
-      [8, 16, 32].map((stride, at) => ({
-        name: nth(kind * 3 + at),
+    return [1, 4, 10].flatMap((values, part) =>
+      [8, 16, 32].map((stride, level) => ({
+        name: nth(part * 3 + level),
         length: cells(stride) * decoding.anchorsPerCell * values,
       })),
     )
   const priors = decoding.strides.reduce(
-    (sum, stride, at) => sum + cells(stride) * (decoding.priorSides[at]?.length ?? 0),
+    (sum, stride, level) => sum + cells(stride) * (decoding.priorSides[level]?.length ?? 0),
     0,
   )
   return [

@@ -3,27 +3,27 @@ import { createHmac } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { ActionError } from '../../lib/errors.ts'
 
-/** Remembers which pictures were in a worker when it died. */
+/** Rejects images that repeatedly crashed a worker. */
 export type CrashQuarantine = {
-  /** Notes that a worker died over this picture (base64). */
-  readonly recordCrash: (picture: string) => void
+  /** Records that a worker crashed while it processed this image (base64). */
+  readonly recordCrash: (image: string) => void
   /**
-   * Refuses a picture that has killed so many workers that no other may see it.
+   * Throws if the image has reached the limit of crashes.
    *
-   * @param path JSON path of the picture in the request, for the message.
+   * @param path JSON path of the image in the API request, for the message.
    * @throws ActionError INVALID_REQUEST
    */
-  readonly assertNotQuarantined: (picture: string, path: string) => void
-  /** Refusals since the start. */
+  readonly assertNotQuarantined: (image: string, path: string) => void
+  /** Number of rejected images since the start. */
   readonly rejectedCount: () => number
 }
 
 export type CrashQuarantineOptions = {
-  /** Kills from which on a picture is poison. */
+  /** The number of crashes from which on an image is rejected. */
   readonly crashesMax: number
-  /** A picture that has killed nobody for so long is forgotten. */
+  /** An image is accepted again this long after its last crash. */
   readonly retentionMs: number
-  /** 32 random bytes: without them, what is remembered says nothing about any picture. */
+  /** 32 random bytes. Only keyed hashes of images are kept, so records reveal no image. */
   readonly key: Uint8Array
   readonly clock: Clock
 }
@@ -34,49 +34,49 @@ type CrashRecord = {
   readonly length: number
 }
 
-/** Beyond this the oldest suspect is forgotten; some 100 bytes each. */
+/** With more records than this, the oldest is deleted. A record takes about 100 bytes. */
 const crashRecordsMax = 1_000
 
 export function createCrashQuarantine(options: CrashQuarantineOptions): CrashQuarantine {
-  const { crashesMax: killsMax, retentionMs: memoryMs, key, clock } = options
-  // In the order of their last kill, oldest first.
-  const suspects = new Map<string, CrashRecord>()
-  let refusedCount = 0
-  const fingerprint = (picture: string) =>
-    createHmac('sha256', key).update(picture).digest('base64')
+  const { crashesMax, retentionMs, key, clock } = options
+  // Ordered by the last crash, oldest first.
+  const records = new Map<string, CrashRecord>()
+  let rejectedCount = 0
+  const fingerprint = (image: string) => createHmac('sha256', key).update(image).digest('base64')
 
-  function forgetOld(): void {
-    for (const [name, { lastCrashMs: lastKillMs }] of suspects)
-      if (suspects.size > crashRecordsMax || clock() - lastKillMs >= memoryMs) suspects.delete(name)
+  function deleteOldRecords(): void {
+    for (const [name, { lastCrashMs }] of records)
+      if (records.size > crashRecordsMax || clock() - lastCrashMs >= retentionMs)
+        records.delete(name)
   }
 
-  function strike(picture: string): void {
-    forgetOld()
-    const name = fingerprint(picture)
-    const kills = (suspects.get(name)?.crashes ?? 0) + 1
-    suspects.delete(name)
-    suspects.set(name, { crashes: kills, lastCrashMs: clock(), length: picture.length })
-    forgetOld()
+  function recordCrash(image: string): void {
+    deleteOldRecords()
+    const name = fingerprint(image)
+    const crashes = (records.get(name)?.crashes ?? 0) + 1
+    records.delete(name)
+    records.set(name, { crashes, lastCrashMs: clock(), length: image.length })
+    deleteOldRecords()
   }
 
-  function isPoison(picture: string): boolean {
-    forgetOld()
-    // To hash 8 MiB takes milliseconds that nobody else is served in, so the length comes first:
-    // an innocent picture is hardly ever hashed.
-    const mayBe = [...suspects.values()].some(
-      ({ crashes: kills, length }) => kills >= killsMax && length === picture.length,
+  function isQuarantined(image: string): boolean {
+    deleteOldRecords()
+    // Hashing 8 MiB blocks the server for milliseconds. Comparing the length first avoids the hash
+    // for almost every harmless image.
+    const mayMatch = [...records.values()].some(
+      ({ crashes, length }) => crashes >= crashesMax && length === image.length,
     )
-    return mayBe && (suspects.get(fingerprint(picture))?.crashes ?? 0) >= killsMax
+    return mayMatch && (records.get(fingerprint(image))?.crashes ?? 0) >= crashesMax
   }
 
-  function refuse(picture: string, path: string): void {
-    if (!isPoison(picture)) return
-    refusedCount += 1
+  function assertNotQuarantined(image: string, path: string): void {
+    if (!isQuarantined(image)) return
+    rejectedCount += 1
     throw new ActionError(
       'INVALID_REQUEST',
-      `${path}: this image stopped the decoder ${killsMax} times and is refused for a while`,
+      `${path}: this image crashed the decoder ${crashesMax} times and is temporarily rejected`,
     )
   }
 
-  return { recordCrash: strike, assertNotQuarantined: refuse, rejectedCount: () => refusedCount }
+  return { recordCrash, assertNotQuarantined, rejectedCount: () => rejectedCount }
 }

@@ -5,14 +5,14 @@ import { createRecyclePolicy } from './recycle-policy.ts'
 
 const limits = { workerJobsMax: 100, workerGrowthMax: 1.5, workerWarmUpJobs: 3 }
 
-test('a worker is worn after its last job', () => {
-  const wear = createRecyclePolicy(limits)
-  const isWorn = Array.from({ length: 100 }, () => wear.isRecycleDueAfter(1))
-  assert.equal(isWorn.indexOf(true), 99)
+test('A worker must be replaced after its last job', () => {
+  const policy = createRecyclePolicy(limits)
+  const isDue = Array.from({ length: 100 }, () => policy.isRecycleDueAfter(1))
+  assert.equal(isDue.indexOf(true), 99)
 })
 
-test('growth while a worker warms up sets the measure, growth beyond it wears it out', () => {
-  const wear = createRecyclePolicy(limits)
-  const isWorn = [100, 300, 200, 450, 451].map((rssBytes) => wear.isRecycleDueAfter(rssBytes))
-  assert.deepEqual(isWorn, [false, false, false, false, true])
+test('Warm-up sets the memory baseline, and growth beyond the limit requires a replacement', () => {
+  const policy = createRecyclePolicy(limits)
+  const isDue = [100, 300, 200, 450, 451].map((rssBytes) => policy.isRecycleDueAfter(rssBytes))
+  assert.deepEqual(isDue, [false, false, false, false, true])
 })

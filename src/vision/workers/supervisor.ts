@@ -3,119 +3,117 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../../lib/log.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** A fixed number of seats with a worker in each, for ever. */
+/** Keeps a fixed number of worker processes running. */
 export type WorkerSupervisor = {
-  /** The workers that are up, also those that are about to be let go. */
+  /** The running workers, including those that are about to be replaced. */
   readonly workers: ReadonlySet<WorkerProcess>
-  /** Resolves when somebody is up; rejects when the next few starts have failed in a row. */
+  /** Resolves when a worker is running; rejects after several consecutive failed starts. */
   readonly ready: () => Promise<void>
-  /** Workers that died or were killed, since the start. */
+  /** Workers that crashed or were killed, since the start. */
   readonly lostCount: () => number
-  /** Worn workers that were let go, since the start. */
+  /** Workers replaced because of their age or memory, since the start. */
   readonly recycledCount: () => number
-  /** Resolves when `signal` was aborted and every process is gone. */
+  /** Resolves when `signal` is aborted and every process has exited. */
   readonly closed: Promise<void>
 }
 
 export type WorkerSupervisorOptions = {
   readonly workerCount: number
   readonly startWorker: () => Promise<WorkerProcess>
-  /** Called with each worker that came up. */
-  readonly onStarted: (child: WorkerProcess) => void
-  /** Called with each worker whose successor is up; it may still be busy. */
-  readonly onReplaced: (child: WorkerProcess) => void
-  /** Closes the crew when aborted; `start` has to heed it too. */
+  /** Called with each worker that has started. */
+  readonly onStarted: (worker: WorkerProcess) => void
+  /** Called with each recycled worker after its replacement has started; it may still be busy. */
+  readonly onReplaced: (worker: WorkerProcess) => void
+  /** Stops the supervisor when aborted. `startWorker` must observe it too. */
   readonly signal: AbortSignal
   readonly log: Pick<Log, 'debug' | 'warn' | 'error'>
 }
 
-/** Starts that fail in a row until those who wait for the crew are told. */
+/** Consecutive failed starts after which `ready` rejects. */
 const failedStartsMax = 3
 
 export function superviseWorkers(options: WorkerSupervisorOptions): WorkerSupervisor {
-  const { workerCount: seats, onStarted: admit, onReplaced: dismiss, signal, log } = options
-  const up = new Set<WorkerProcess>()
-  let arrival = createReadySignal()
+  const { workerCount, onStarted, onReplaced, signal, log } = options
+  const workers = new Set<WorkerProcess>()
+  let readySignal = createReadySignal()
   let lostCount = 0
-  let wornCount = 0
+  let recycledCount = 0
 
-  /** One seat: the successor of a worn worker is up before that one is let go. */
-  async function keepSeat(): Promise<void> {
-    let worn: WorkerProcess | undefined
-    const next = () => startWithRetry(options, onFailedStart)
-    for (let child = await next(); child; child = await next()) {
-      welcome(child)
-      if (worn) replace(worn)
-      const end = await child.replacementDue
+  /** Runs one slot. A recycled worker is stopped only after its replacement has started. */
+  async function runSlot(): Promise<void> {
+    let recycled: WorkerProcess | undefined
+    const startNext = () => startWithRetry(options, onFailedStart)
+    for (let worker = await startNext(); worker; worker = await startNext()) {
+      addWorker(worker)
+      if (recycled) {
+        recycledCount += 1
+        onReplaced(recycled)
+      }
+      const cause = await worker.replacementDue
       if (signal.aborted) return
-      worn = end === 'worn' ? child : undefined
-      if (!worn) lostCount += 1
-      const why = end === 'worn' ? 'it has aged' : end.message
-      log.warn({ workerPid: child.pid, why }, 'a vision worker is being replaced')
+      recycled = cause === 'recycle' ? worker : undefined
+      if (!recycled) lostCount += 1
+      const reason = cause === 'recycle' ? 'its job or memory limit is reached' : cause.message
+      log.warn({ workerPid: worker.pid, reason }, 'replacing a vision worker')
     }
   }
 
   function onFailedStart(error: unknown, attempt: number): void {
-    log.error({ err: error, attempt }, 'a vision worker died at its start')
-    if (attempt >= failedStartsMax && up.size === 0) arrival.reject(error)
+    log.error({ err: error, attempt }, 'a vision worker failed to start')
+    if (attempt >= failedStartsMax && workers.size === 0) readySignal.reject(error)
   }
 
-  function welcome(child: WorkerProcess): void {
-    up.add(child)
-    void child.exited.then(() => up.delete(child))
-    arrival.resolve()
-    arrival = createReadySignal()
-    log.debug({ workerPid: child.pid }, 'a vision worker is up')
-    admit(child)
+  function addWorker(worker: WorkerProcess): void {
+    workers.add(worker)
+    void worker.exited.then(() => workers.delete(worker))
+    readySignal.resolve()
+    readySignal = createReadySignal()
+    log.debug({ workerPid: worker.pid }, 'a vision worker started')
+    onStarted(worker)
   }
 
-  function replace(worn: WorkerProcess): void {
-    wornCount += 1
-    dismiss(worn)
+  async function runUntilAborted(): Promise<void> {
+    await Promise.all(Array.from({ length: workerCount }, runSlot))
+    readySignal.reject(new Error('the vision pool is closed'))
+    await Promise.all([...workers].map((worker) => worker.exited))
   }
 
-  async function close(): Promise<void> {
-    await Promise.all(Array.from({ length: seats }, keepSeat))
-    arrival.reject(new Error('the vision pool is closed'))
-    await Promise.all([...up].map((child) => child.exited))
-  }
-
-  const ready = () => (up.size > 0 ? Promise.resolve() : arrival.promise)
+  const ready = () => (workers.size > 0 ? Promise.resolve() : readySignal.promise)
   return {
-    workers: up,
+    workers,
     ready,
     lostCount: () => lostCount,
-    recycledCount: () => wornCount,
-    closed: close(),
+    recycledCount: () => recycledCount,
+    closed: runUntilAborted(),
   }
 }
 
-/** Resolves with a worker that is up, or with nothing when the crew is closed. */
+/** Resolves with a started worker, or with undefined when the signal is aborted. */
 async function startWithRetry(
-  { startWorker: start, signal }: WorkerSupervisorOptions,
+  { startWorker, signal }: WorkerSupervisorOptions,
   onFailure: (error: unknown, attempt: number) => void,
 ): Promise<WorkerProcess | undefined> {
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     try {
-      return await start()
+      return await startWorker()
     } catch (error) {
       if (signal.aborted) break
       onFailure(error, attempt)
-      // Closing cuts the pause short, by an error that says nothing else.
+      // The signal ends the pause early with an error that needs no handling.
       await pause(backOffMs(attempt), undefined, { signal }).catch(() => undefined)
     }
   }
   return undefined
 }
 
-/** The first death at a start may be chance; from the second on the pause doubles up to 10 s. */
+/** The first failure is retried immediately. From the second on, the pause doubles up to 10 s. */
 function backOffMs(failures: number): number {
   return failures < 2 ? 0 : Math.min(10_000, 250 * 2 ** (failures - 1))
 }
 
 function createReadySignal(): PromiseWithResolvers<void> {
-  const arrival = Promise.withResolvers<void>()
-  // Nobody need be waiting; the log has the reason already.
-  arrival.promise.catch(() => undefined)
-  return arrival
+  const readySignal = Promise.withResolvers<void>()
+  // Prevents an unhandled rejection when `ready` is not being awaited. The reason is logged.
+  readySignal.promise.catch(() => undefined)
+  return readySignal
 }

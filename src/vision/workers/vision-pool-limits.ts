@@ -1,24 +1,24 @@
-/** The limits of the vision pool, with their defaults. */
+/** The default limits of the vision pool. */
 export const visionPoolLimits = {
-  /** Calls that may wait, per worker: more would wait longer than `queueWaitMsMax` anyway. */
+  /** Waiting calls per worker. With more, calls would exceed `queueWaitMsMax` anyway. */
   queuePerWorkerMax: 4,
-  /** Base64 characters that may wait in all. */
+  /** Base64 characters of all waiting calls. */
   queueBytesMax: 256 * 1024 * 1024,
-  /** The longest that a call waits for a worker. */
+  /** The longest time that a call waits for a worker. */
   queueWaitMsMax: 2_000,
-  /** A job that runs longer costs the worker its life. */
+  /** The longest time of one job. After that the worker is killed. */
   jobMsMax: 5_000,
-  /** A worker that is not ready by then is given up. */
+  /** The longest time until a new worker is ready. After that it is killed. */
   startMsMax: 30_000,
-  /** Jobs after which a worker is replaced. */
+  /** The number of jobs after which a worker is replaced. */
   workerJobsMax: 5_000,
   /** Resident memory at which a worker is replaced, as a multiple of that after warm-up. */
   workerGrowthMax: 1.5,
-  /** The first jobs of a worker, in which memory pools fill up and caches warm. */
+  /** The number of warm-up jobs of a worker, during which memory pools and caches fill. */
   workerWarmUpJobs: 20,
-  /** Workers that a picture may kill before it is refused. */
+  /** The number of worker crashes after which an image is rejected. */
   quarantineCrashesMax: 2,
-  /** A picture that has killed no worker for so long is forgotten. */
+  /** An image is accepted again this long after its last crash. */
   quarantineMs: 10 * 60 * 1_000,
 } as const
 

@@ -5,60 +5,51 @@ import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { withSpan } from '../../lib/observability/call-trace.ts'
 import type { ModelSet } from '../../models/model-set.ts'
-import { startWorker } from './worker-process.ts'
-import type { WorkerProcess } from './worker-process.ts'
-import { superviseWorkers } from './supervisor.ts'
-import type { WorkerSupervisor } from './supervisor.ts'
+import type { AnalysisRequest, ImageAnalysis } from '../image-analysis.ts'
+import type { EncodedImage, ImageLimits } from '../image/input/encoded-image.ts'
+import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.ts'
 import type { AnalysisJob } from './ipc/messages.ts'
+import { createWorkerQueue, type WorkerQueue } from './queue/worker-queue.ts'
+import { superviseWorkers, type WorkerSupervisor } from './supervisor.ts'
+import { visionPoolLimits, type VisionPoolLimits } from './vision-pool-limits.ts'
 import { WorkerLostError } from './worker-connection.ts'
-import { createCrashQuarantine } from './crash-quarantine.ts'
-import type { CrashQuarantine } from './crash-quarantine.ts'
-import { visionPoolLimits } from './vision-pool-limits.ts'
-import type { VisionPoolLimits } from './vision-pool-limits.ts'
-import { createWorkerQueue } from './queue/worker-queue.ts'
-import type { WorkerQueue } from './queue/worker-queue.ts'
-import type {
-  AnalysisRequest,
-  EncodedImage,
-  ImageLimits,
-  ImageAnalysis,
-} from '../image-analysis.ts'
+import { startWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Looks at pictures in child processes, so that no picture can harm the process that serves. */
+/** Analyzes images in child processes, so that a hostile image cannot crash the server. */
 export type VisionPool = AsyncDisposable & {
   /**
-   * Has one worker look at one picture.
+   * Analyzes one image in one worker.
    *
-   * @throws ActionError what the pipeline found wrong with the picture, or INVALID_REQUEST for a
-   *   picture that has killed workers before.
-   * @throws HttpError 503 when the queue is full or slow, the worker was lost, or the pool drains.
-   * @throws the reason of `call.signal` when it is aborted before a worker took the call.
+   * @throws ActionError of the pipeline, or INVALID_REQUEST for an image that crashed workers before.
+   * @throws HttpError 503 if the queue is full, the wait is too long, the worker was lost, or the
+   *   pool is draining.
+   * @throws the reason of `options.signal` if it is aborted before a worker is assigned.
    */
   readonly analyzeImage: (
-    picture: EncodedImage,
-    look: AnalysisRequest,
-    call: AnalyzeImageOptions,
+    image: EncodedImage,
+    request: AnalysisRequest,
+    options: AnalyzeImageOptions,
   ) => Promise<ImageAnalysis>
   /**
-   * Resolves when a worker can take calls; rejects when workers died at their start again and
-   * again before any came up. The pool goes on trying all the same.
+   * Resolves when a worker can take calls. Rejects if workers repeatedly fail to start and none is
+   * running; the pool still continues to retry.
    */
   readonly ready: () => Promise<void>
   /** Whether a worker can take calls now. */
   readonly isReady: () => boolean
   readonly stats: () => VisionPoolStats
-  /** Refuses new calls with 503 and resolves when the accepted ones are answered. */
+  /** Rejects new calls with 503 and resolves when all accepted calls are finished. */
   readonly drain: () => Promise<void>
-  /** Ends the workers; calls that are still waiting or running are answered with 503. */
+  /** Stops the workers. Calls that are waiting or running are rejected with 503. */
   readonly close: () => Promise<void>
 }
 
 export type AnalyzeImageOptions = {
-  /** Turns are dealt between projects, one call each in rotation. */
+  /** Workers are assigned to projects in rotation, one call each. */
   readonly projectId: string
-  /** JSON path of the picture in the request, for messages: `params.images[0]`. */
+  /** JSON path of the image in the API request, for messages: `params.images[0]`. */
   readonly path: string
-  /** Aborted when the client is gone: a waiting call is dropped, a running one finishes. */
+  /** Aborted when the client disconnects. A waiting call is dropped, a running one finishes. */
   readonly signal?: AbortSignal
 }
 
@@ -67,20 +58,19 @@ export type VisionPoolStats = {
   readonly workersBusy: number
   readonly queued: number
   readonly queuedBytes: number
-  /** Workers lost (crash, hang, garbage, kill) since the pool was opened. */
+  /** Workers lost (crash, timeout, invalid reply, kill) since the pool was opened. */
   readonly respawns: number
-  /** Workers replaced because of their age or growth. */
+  /** Workers replaced because of their age or memory. */
   readonly recycled: number
-  /** Calls refused because their picture had killed workers. */
+  /** Calls rejected because their image had crashed workers. */
   readonly quarantined: number
 }
 
-/** What is left out of the limits takes its default from `poolLimits`. */
+/** The defaults of the limits are in `visionPoolLimits`. */
 export type VisionPoolOptions = Partial<VisionPoolLimits> & {
   readonly workers: number
-  /** The folder that `preparePack` filled. */
+  /** The folder that `prepareBuiltinPack` filled. */
   readonly modelsFolder: string
-  /** Which models the workers look with. */
   readonly modelSet: ModelSet
   readonly limits: ImageLimits
   readonly clock: Clock
@@ -94,9 +84,9 @@ export function openVisionPool(options: VisionPoolOptions): VisionPool {
 }
 
 class WorkerPool implements VisionPool {
-  readonly #turns: WorkerQueue<WorkerProcess>
-  readonly #poison: CrashQuarantine
-  readonly #crew: WorkerSupervisor
+  readonly #queue: WorkerQueue<WorkerProcess>
+  readonly #quarantine: CrashQuarantine
+  readonly #supervisor: WorkerSupervisor
   readonly #accepted = new Set<Promise<ImageAnalysis>>()
   readonly #closing = new AbortController()
   #isDraining = false
@@ -104,19 +94,19 @@ class WorkerPool implements VisionPool {
   constructor(options: VisionPoolOptions) {
     const { workers, clock, log } = options
     const limits: VisionPoolLimits = { ...visionPoolLimits, ...options }
-    const turnLimits = {
+    const queueLimits = {
       countMax: limits.queuePerWorkerMax * workers,
       bytesMax: limits.queueBytesMax,
       waitMsMax: limits.queueWaitMsMax,
     }
-    this.#turns = createWorkerQueue<WorkerProcess>(turnLimits, (child) => void child.kill())
-    this.#poison = createCrashQuarantine({
+    this.#queue = createWorkerQueue<WorkerProcess>(queueLimits, (worker) => void worker.kill())
+    this.#quarantine = createCrashQuarantine({
       crashesMax: limits.quarantineCrashesMax,
       retentionMs: limits.quarantineMs,
       key: randomBytes(32),
       clock,
     })
-    this.#crew = superviseWorkers({
+    this.#supervisor = superviseWorkers({
       workerCount: workers,
       startWorker: () =>
         startWorker({
@@ -130,72 +120,73 @@ class WorkerPool implements VisionPool {
           signal: this.#closing.signal,
           log,
         }),
-      onStarted: (child) => this.#admit(child),
-      onReplaced: this.#turns.retire,
+      onStarted: (worker) => this.#addWorker(worker),
+      onReplaced: this.#queue.retire,
       signal: this.#closing.signal,
       log,
     })
   }
 
   async analyzeImage(
-    picture: EncodedImage,
-    look: AnalysisRequest,
-    call: AnalyzeImageOptions,
+    image: EncodedImage,
+    request: AnalysisRequest,
+    options: AnalyzeImageOptions,
   ): Promise<ImageAnalysis> {
     if (this.#isDraining) throw unavailable('shutting down')
-    const view = this.#analyzeInTurn({ image: picture, request: look, path: call.path }, call)
-    this.#accepted.add(view)
+    const analysis = this.#analyzeQueued({ image, request, path: options.path }, options)
+    this.#accepted.add(analysis)
     try {
-      return await view
+      return await analysis
     } finally {
-      this.#accepted.delete(view)
+      this.#accepted.delete(analysis)
     }
   }
 
-  async #analyzeInTurn(
+  async #analyzeQueued(
     job: AnalysisJob,
     { projectId, path, signal }: AnalyzeImageOptions,
   ): Promise<ImageAnalysis> {
     const { bytes } = job.image
-    this.#poison.assertNotQuarantined(bytes, path)
-    const child = await withSpan('vision.queue', () =>
-      this.#turns.acquire({ projectId, bytes: bytes.length }, signal),
+    this.#quarantine.assertNotQuarantined(bytes, path)
+    const worker = await withSpan('vision.queue', () =>
+      this.#queue.acquire({ projectId, bytes: bytes.length }, signal),
     )
     try {
-      // Once more: a twin of this picture may have killed a worker while this one waited.
-      this.#poison.assertNotQuarantined(bytes, path)
-      return await withSpan('vision.analyze', () => child.run(job))
+      // Checks again: a copy of this image can have crashed a worker while this call waited.
+      this.#quarantine.assertNotQuarantined(bytes, path)
+      return await withSpan('vision.analyze', () => worker.run(job))
     } catch (error) {
       if (!(error instanceof WorkerLostError)) throw error
-      this.#poison.recordCrash(bytes)
+      this.#quarantine.recordCrash(bytes)
       throw unavailable('processing failed, retry', 1, error)
     } finally {
-      if (!child.isLost()) this.#turns.release(child)
+      if (!worker.isLost()) this.#queue.release(worker)
     }
   }
 
-  #admit(child: WorkerProcess): void {
-    void child.exited.then(() => this.#turns.remove(child))
-    this.#turns.release(child)
+  #addWorker(worker: WorkerProcess): void {
+    void worker.exited.then(() => this.#queue.remove(worker))
+    this.#queue.release(worker)
   }
 
   ready(): Promise<void> {
-    return this.#crew.ready()
+    return this.#supervisor.ready()
   }
 
   isReady(): boolean {
-    return this.#crew.workers.size > 0 && !this.#isDraining
+    return this.#supervisor.workers.size > 0 && !this.#isDraining
   }
 
   stats(): VisionPoolStats {
+    const { workers, lostCount, recycledCount } = this.#supervisor
     return {
-      workersUp: this.#crew.workers.size,
-      workersBusy: [...this.#crew.workers].filter((child) => child.isBusy()).length,
-      queued: this.#turns.count(),
-      queuedBytes: this.#turns.bytes(),
-      respawns: this.#crew.lostCount(),
-      recycled: this.#crew.recycledCount(),
-      quarantined: this.#poison.rejectedCount(),
+      workersUp: workers.size,
+      workersBusy: [...workers].filter((worker) => worker.isBusy()).length,
+      queued: this.#queue.count(),
+      queuedBytes: this.#queue.bytes(),
+      respawns: lostCount(),
+      recycled: recycledCount(),
+      quarantined: this.#quarantine.rejectedCount(),
     }
   }
 
@@ -206,9 +197,9 @@ class WorkerPool implements VisionPool {
 
   async close(): Promise<void> {
     this.#isDraining = true
-    this.#turns.rejectAll()
+    this.#queue.rejectAll()
     this.#closing.abort()
-    await this.#crew.closed
+    await this.#supervisor.closed
   }
 
   [Symbol.asyncDispose](): Promise<void> {

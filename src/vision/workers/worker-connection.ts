@@ -10,21 +10,21 @@ import { readMessages, writeMessage } from './ipc/message-framing.ts'
 import { replyBytesMax, replyFd, deserializeReply } from './ipc/messages.ts'
 import type { WorkerReply, WorkerStartOptions } from './ipc/messages.ts'
 
-/** A worker process and the line to it: one question at a time, each answered or the end of it. */
+/** A worker process with its pipes. It handles one request at a time. */
 export type WorkerConnection = {
   readonly pid: number
   /**
-   * Sends `payload`, if any, and resolves with the answer to it.
+   * Sends `payload`, if given, and resolves with the next reply.
    *
-   * @throws WorkerLost when the process is gone, or has to go as it took more than `msMax`.
+   * @throws WorkerLostError if the process has exited, or is killed because of the timeout `msMax`.
    */
   readonly request: (payload: Uint8Array | undefined, msMax: number) => Promise<WorkerReply>
   readonly isBusy: () => boolean
-  /** Whether the process is gone or being killed. */
+  /** Whether the process has exited or is being killed. */
   readonly isLost: () => boolean
-  /** Kills the process and resolves, when it is gone, with the error that says why it had to. */
+  /** Kills the process. Resolves after its exit with the error that contains the reason. */
   readonly kill: (reason: string) => Promise<WorkerLostError>
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   readonly exited: Promise<WorkerLostError>
 }
 
@@ -37,60 +37,60 @@ export type WorkerConnectionOptions = {
   readonly log: Pick<Log, 'warn'>
 }
 
-/** The process ended, or was ended, before it answered; the message says how. */
+/** The worker process exited or was killed before it replied. The message contains the reason. */
 export class WorkerLostError extends Error {
-  override readonly name = 'WorkerLost'
+  override readonly name = 'WorkerLostError'
 }
 
 export function openWorkerConnection(options: WorkerConnectionOptions): WorkerConnection {
   const worker = spawnWorker(options)
-  const gone = Promise.withResolvers<WorkerLostError>()
-  let question: PromiseWithResolvers<WorkerReply> | undefined
-  let reason: string | undefined
+  const exited = Promise.withResolvers<WorkerLostError>()
+  let pending: PromiseWithResolvers<WorkerReply> | undefined
+  let lossReason: string | undefined
 
-  function cut(why: string): Promise<WorkerLostError> {
-    reason ??= why
+  function kill(reason: string): Promise<WorkerLostError> {
+    lossReason ??= reason
     worker.process.kill('SIGKILL')
-    return gone.promise
+    return exited.promise
   }
 
-  async function ask(payload: Uint8Array | undefined, msMax: number): Promise<WorkerReply> {
-    assert.equal(question, undefined, 'a worker is asked one thing at a time')
-    if (reason !== undefined) throw await gone.promise
-    const asked = Promise.withResolvers<WorkerReply>()
-    question = asked
-    const timer = setTimeout(() => void cut(`no answer within ${msMax} ms`), msMax)
+  async function request(payload: Uint8Array | undefined, msMax: number): Promise<WorkerReply> {
+    assert.equal(pending, undefined, 'a worker handles one request at a time')
+    if (lossReason !== undefined) throw await exited.promise
+    const reply = Promise.withResolvers<WorkerReply>()
+    pending = reply
+    const timer = setTimeout(() => void kill(`no reply within ${msMax} ms`), msMax)
     if (payload) writeMessage(worker.jobs, payload)
-    return asked.promise.finally(() => clearTimeout(timer))
+    return reply.promise.finally(() => clearTimeout(timer))
   }
 
-  async function listen(): Promise<void> {
+  async function receiveReplies(): Promise<void> {
     for await (const payload of readMessages(worker.replies, replyBytesMax)) {
-      const answer = deserializeReply(payload)
-      if (!question) throw new Error('an answer that nobody asked for')
-      question.resolve(answer)
-      question = undefined
+      const reply = deserializeReply(payload)
+      if (!pending) throw new Error('a reply without a request')
+      pending.resolve(reply)
+      pending = undefined
     }
   }
 
-  worker.process.on('error', (error) => (reason ??= error.message))
-  // Not `exit`, which may come before the last answer is read.
+  worker.process.on('error', (error) => (lossReason ??= error.message))
+  // `exit` can fire before the last reply is read, `close` cannot.
   worker.process.on('close', (code, signal) => {
-    reason ??= signal ? `ended by ${signal}` : `ended with code ${code}`
-    const lost = new WorkerLostError(`the worker was lost: ${reason}`)
-    gone.resolve(lost)
-    question?.reject(lost)
-    question = undefined
+    lossReason ??= signal ? `killed by ${signal}` : `exited with code ${code}`
+    const error = new WorkerLostError(`the worker was lost: ${lossReason}`)
+    exited.resolve(error)
+    pending?.reject(error)
+    pending = undefined
   })
-  listen().catch((error: Error) => cut(`sent garbage: ${error.message}`))
+  receiveReplies().catch((error: Error) => kill(`invalid reply: ${error.message}`))
 
   return {
     pid: worker.pid,
-    request: ask,
-    isBusy: () => question !== undefined,
-    isLost: () => reason !== undefined,
-    kill: cut,
-    exited: gone.promise,
+    request,
+    isBusy: () => pending !== undefined,
+    isLost: () => lossReason !== undefined,
+    kill,
+    exited: exited.promise,
   }
 }
 
@@ -103,41 +103,44 @@ type SpawnedWorker = {
 }
 
 /**
- * The environment is empty: the server's secrets have no business in the process that decodes
- * strangers' pictures. What native code prints goes to the log, as text in a field.
+ * Starts a process with an empty environment: the process that decodes untrusted images has no access
+ * to the secrets of the server. The text that native code prints is logged in a field.
  */
 function spawnWorker({
-  entryModule: entry,
-  startOptions: start,
+  entryModule,
+  startOptions,
   signal,
   log,
 }: WorkerConnectionOptions): SpawnedWorker {
-  const args = [...nodeFlags, fileURLToPath(entry), JSON.stringify(start)]
+  const args = [...nodeFlags, fileURLToPath(entryModule), JSON.stringify(startOptions)]
   const worker = spawn(process.execPath, args, {
     env: {},
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     signal,
     killSignal: 'SIGKILL',
   })
-  // Unheard, an `error` event would end this process; what is to be known, the end tells.
+  // Without a listener, an `error` event would crash this process. The `close` event follows anyway.
   const ignore = () => undefined
   worker.on('error', ignore)
   const { pid = 0, stdin, stderr, stdio } = worker
-  const answers = stdio[replyFd]
-  assert.ok(stdin && stderr && answers instanceof Socket, 'the pipes to a worker are open')
+  const replies = stdio[replyFd]
+  assert.ok(stdin && stderr && replies instanceof Socket, 'the pipes to a worker are open')
   stdin.on('error', ignore)
   stderr.setEncoding('utf8').on('data', (text: string) => {
-    log.warn({ workerPid: pid, text: text.slice(0, loggedCharsMax) }, 'a vision worker printed')
+    log.warn(
+      { workerPid: pid, text: text.slice(0, loggedCharsMax) },
+      'a vision worker wrote to stderr',
+    )
   })
-  return { process: worker, pid, jobs: stdin, replies: answers }
+  return { process: worker, pid, jobs: stdin, replies }
 }
 
 /**
- * Each look leaves megabytes of pixels behind, and V8 sees an old generation that must be collected
- * at once: every third look, a fifth of its time with small networks. Told to begin with 64 MB, it
- * collects a third as often, for 17 MB more memory.
+ * Each analysis leaves megabytes of pixels as garbage. By default V8 then collects the old generation
+ * after every third analysis, which takes a fifth of the time with small networks. With an initial
+ * old generation of 64 MB it collects a third as often and uses 17 MB more memory.
  */
 const nodeFlags = ['--initial-old-space-size=64']
 
-/** What is logged of one chunk that a worker prints. */
+/** The maximum length of the logged text for one chunk of output. */
 const loggedCharsMax = 2_000

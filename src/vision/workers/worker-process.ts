@@ -1,34 +1,34 @@
 import { ActionError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import type { ImageAnalysis } from '../image-analysis.ts'
 import { serializeJob } from './ipc/messages.ts'
 import type { AnalysisJob } from './ipc/messages.ts'
+import { createRecyclePolicy } from './recycle-policy.ts'
+import type { RecycleLimits } from './recycle-policy.ts'
 import { openWorkerConnection } from './worker-connection.ts'
 import type {
   WorkerConnection,
   WorkerConnectionOptions,
   WorkerLostError,
 } from './worker-connection.ts'
-import type { ImageAnalysis } from '../image-analysis.ts'
-import { createRecyclePolicy } from './recycle-policy.ts'
-import type { RecycleLimits } from './recycle-policy.ts'
 
-/** A worker that is up. */
+/** A worker that has started. */
 export type WorkerProcess = {
   readonly pid: number
   readonly isBusy: () => boolean
   readonly isLost: () => boolean
   /**
-   * Has the worker look at one picture; it must not be busy.
+   * Analyzes one image. The worker must not be busy.
    *
-   * @throws WorkerLost when the worker died over it or was killed for taking too long.
-   * @throws ActionError as the pipeline did; any other error is a fault of the worker's code.
+   * @throws WorkerLostError if the worker crashed or was killed because of a timeout.
+   * @throws ActionError as the pipeline does. Any other error is a bug in the worker.
    */
   readonly run: (job: AnalysisJob) => Promise<ImageAnalysis>
-  /** Resolves when the worker should be replaced: it has aged, or it is gone and this is why. */
-  readonly replacementDue: Promise<'worn' | WorkerLostError>
-  /** Resolves when the process is gone. */
+  /** Resolves when the worker must be replaced: 'recycle', or the error with which it was lost. */
+  readonly replacementDue: Promise<'recycle' | WorkerLostError>
+  /** Resolves when the process has exited. */
   readonly exited: Promise<WorkerLostError>
-  /** Ends the process at once and resolves when it is gone. */
+  /** Kills the process and resolves when it has exited. */
   readonly kill: () => Promise<void>
 }
 
@@ -37,33 +37,37 @@ export type WorkerProcessOptions = WorkerConnectionOptions & {
   readonly log: Pick<Log, 'warn' | 'error'>
 }
 
-/** Resolves when the worker is ready for its first job. @throws WorkerLost if it never is. */
+/**
+ * Resolves when the worker is ready for its first job.
+ *
+ * @throws WorkerLostError if it exits before, or is not ready in time.
+ */
 export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
-  const line = openWorkerConnection(options)
-  const { kind } = await line.request(undefined, options.limits.startMsMax)
-  if (kind !== 'ready') throw await line.kill(`said "${kind}" before "ready"`)
-  return createWorkerProcess(line, options)
+  const connection = openWorkerConnection(options)
+  const { kind } = await connection.request(undefined, options.limits.startMsMax)
+  if (kind !== 'ready') throw await connection.kill(`sent "${kind}" before "ready"`)
+  return createWorkerProcess(connection, options)
 }
 
 function createWorkerProcess(
-  line: WorkerConnection,
+  connection: WorkerConnection,
   { limits, log }: WorkerProcessOptions,
 ): WorkerProcess {
-  const { pid, isBusy, isLost, exited: gone } = line
-  const wear = createRecyclePolicy(limits)
-  const spent = Promise.withResolvers<'worn' | WorkerLostError>()
-  void gone.then(spent.resolve)
+  const { pid, isBusy, isLost, exited } = connection
+  const recyclePolicy = createRecyclePolicy(limits)
+  const replacementDue = Promise.withResolvers<'recycle' | WorkerLostError>()
+  void exited.then(replacementDue.resolve)
 
   async function run(job: AnalysisJob): Promise<ImageAnalysis> {
-    const answer = await line.request(serializeJob(job), limits.jobMsMax)
-    if (answer.kind === 'ready') throw await line.kill('said "ready" twice')
-    if (wear.isRecycleDueAfter(answer.rssBytes)) spent.resolve('worn')
-    if (answer.kind === 'view') return answer.view
-    if (answer.kind === 'problem') throw new ActionError(answer.code, answer.messages)
-    log.error({ workerPid: pid, fault: answer.stack }, 'a vision worker met a fault')
-    throw new Error('a vision worker met a fault')
+    const reply = await connection.request(serializeJob(job), limits.jobMsMax)
+    if (reply.kind === 'ready') throw await connection.kill('sent "ready" twice')
+    if (recyclePolicy.isRecycleDueAfter(reply.rssBytes)) replacementDue.resolve('recycle')
+    if (reply.kind === 'analysis') return reply.analysis
+    if (reply.kind === 'actionError') throw new ActionError(reply.code, reply.messages)
+    log.error({ workerPid: pid, stack: reply.stack }, 'unexpected error in a vision worker')
+    throw new Error('unexpected error in a vision worker')
   }
 
-  const end = async () => void (await line.kill('was ended'))
-  return { pid, isBusy, isLost, run, replacementDue: spent.promise, exited: gone, kill: end }
+  const kill = async () => void (await connection.kill('stopped by the server'))
+  return { pid, isBusy, isLost, run, replacementDue: replacementDue.promise, exited, kill }
 }

@@ -1,15 +1,14 @@
-/** The main module of one vision worker: a process that owns sessions and decodes pictures. */
-import type { WorkerStartOptions } from './ipc/messages.ts'
+/** Entry module of a vision worker: a process that loads the models and analyzes images. */
 import { createPipeline } from '../pipeline.ts'
+import type { WorkerStartOptions } from './ipc/messages.ts'
 import { serveJobs } from './serve-jobs.ts'
 
-// Ctrl-C in a terminal reaches the whole process group. When a worker ends is for the parent to
-// say, who may be draining: it kills its workers, and a worker whose parent is gone ends itself.
+// Ctrl-C in a terminal signals the whole process group, but the parent decides when workers stop,
+// because it may still finish calls. The parent kills its workers, and a worker exits when the pipe
+// from its parent closes.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
-const start = JSON.parse(process.argv[2] ?? '') as WorkerStartOptions
-const pipeline = await createPipeline(start)
-await serveJobs(({ image: picture, request: look, path }) =>
-  pipeline.analyzeImage(picture, look, path),
-)
+const startOptions = JSON.parse(process.argv[2] ?? '') as WorkerStartOptions
+const pipeline = await createPipeline(startOptions)
+await serveJobs(({ image, request, path }) => pipeline.analyzeImage(image, request, path))
 process.exit()

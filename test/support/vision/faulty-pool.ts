@@ -1,4 +1,4 @@
-/** A pool of workers that do what the picture's text says, and what tests ask of it. */
+/** A pool of workers that follow instructions in the image text; helpers for tests of the pool. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -13,7 +13,7 @@ import type {
   VisionPool,
 } from '../../../src/vision/workers/vision-pool.ts'
 
-/** A pool of `faulty-worker.ts`; without further options, of one that logs nothing. */
+/** Opens a pool of `faulty-worker.ts` processes. By default it has one worker and no log. */
 export function openFaultyPool(options: Partial<VisionPoolOptions> = {}): VisionPool {
   return openVisionPool({
     workers: 1,
@@ -27,32 +27,36 @@ export function openFaultyPool(options: Partial<VisionPoolOptions> = {}): Vision
   })
 }
 
-/** A log and what was written to it: "level, message, fields". */
+/** Returns a log and the lines that it has recorded: "level message fields". */
 export function createRecordingLog() {
   const lines: string[] = []
-  const note = (level: string) => (fields: object, message: string) =>
+  const record = (level: string) => (fields: object, message: string) =>
     void lines.push(`${level} ${message} ${inspect(fields)}`)
-  const log = { debug: note('debug'), warn: note('warn'), error: note('error') }
+  const log = { debug: record('debug'), warn: record('warn'), error: record('error') }
   return { lines, log: log as VisionPoolOptions['log'] }
 }
 
-/** Has the pool look at a picture whose text tells the worker what to do. */
-export function analyze(pool: VisionPool, bytes: string, call: Partial<AnalyzeImageOptions> = {}) {
+/** Analyzes an image whose text contains the instruction for the worker. */
+export function analyze(
+  pool: VisionPool,
+  bytes: string,
+  options: Partial<AnalyzeImageOptions> = {},
+) {
   return pool.analyzeImage(
     { bytes, contentType: 'image/jpeg' },
     { minFaceConfidence: 0.5, minFaceSizePx: 1, maxFaces: 1, crops: false },
-    { projectId: 'project', path: 'params.images[0]', ...call },
+    { projectId: 'project', path: 'params.images[0]', ...options },
   )
 }
 
-/** Whether a call was told to come again in a second. */
+/** Whether the error is a 503 with a retry after one second. */
 export const isOverloaded = (error: unknown) =>
   error instanceof HttpError && error.status === 503 && error.headers['retry-after'] === '1'
 
 export async function waitUntil(condition: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 20_000
   while (!condition()) {
-    assert.ok(Date.now() < deadlineMs, `still not: ${String(condition)}`)
+    assert.ok(Date.now() < deadlineMs, `timed out waiting for ${String(condition)}`)
     await pause(5)
   }
 }

@@ -1,11 +1,13 @@
 /**
- * A vision worker that does what the picture's text says, instead of looking at it: the faults of
- * native code, at will. A second word makes pictures differ. The models folder tells how to start.
+ * A vision worker that does not analyze images. The first word of the image text selects a fault,
+ * such as a crash of native code. The second word makes images differ. The name of the models folder
+ * selects a fault at the start.
  */
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { ActionError } from '../../../src/lib/errors.ts'
+import type { ImageAnalysis } from '../../../src/vision/image-analysis.ts'
 import { replyFd, serializeReply } from '../../../src/vision/workers/ipc/messages.ts'
 import type {
   WorkerReply,
@@ -13,7 +15,6 @@ import type {
   WorkerStartOptions,
 } from '../../../src/vision/workers/ipc/messages.ts'
 import { serveJobs } from '../../../src/vision/workers/serve-jobs.ts'
-import type { ImageAnalysis } from '../../../src/vision/image-analysis.ts'
 
 const { modelsFolder } = JSON.parse(process.argv[2] ?? '') as WorkerStartOptions
 const retainedBuffers: Buffer[] = []
@@ -26,26 +27,26 @@ const faults: Record<string, (job: AnalysisJob) => unknown> = {
     for (;;) retainedBuffers.length = 0
   },
   hang: () => pause(60_000),
-  // Answers twice: by hand, and then as everybody does.
-  babble: () => writeResponse({ kind: 'fault', stack: 'none', rssBytes: 1 }),
-  lastWords: () =>
-    writeResponse({ kind: 'fault', stack: 'the end', rssBytes: 1 }) && process.exit(),
-  garbage: () => writeSync(replyFd, Buffer.from([0, 0, 0, 3, 1, 2, 3])),
-  flood: () => writeSync(replyFd, Buffer.alloc(1_000, 0xff)),
-  early: () => writeResponse({ kind: 'ready' }),
-  mute: () => process.stdin.pause() && pause(60_000),
+  // Sends a reply here; `serveJobs` then sends a second one.
+  replyTwice: () => sendReply({ kind: 'unexpectedError', stack: 'none', rssBytes: 1 }),
+  replyAndExit: () =>
+    sendReply({ kind: 'unexpectedError', stack: 'the end', rssBytes: 1 }) && process.exit(),
+  invalidReply: () => writeSync(replyFd, Buffer.from([0, 0, 0, 3, 1, 2, 3])),
+  oversizedReply: () => writeSync(replyFd, Buffer.alloc(1_000, 0xff)),
+  readyTwice: () => sendReply({ kind: 'ready' }),
+  stopReading: () => process.stdin.pause() && pause(60_000),
   grow: () => retainedBuffers.push(Buffer.alloc(150 * 1024 * 1024, 1)),
-  problem: ({ path }) => {
+  actionError: ({ path }) => {
     throw new ActionError('IMAGE_DECODE_FAILED', [`${path}: one`, `${path}: two`])
   },
-  fault: () => {
+  unexpectedError: () => {
     throw new TypeError('a secret of the worker')
   },
-  sleep: ({ image: picture }) => pause(Number(picture.bytes.split(' ')[1])),
+  sleep: ({ image }) => pause(Number(image.bytes.split(' ')[1])),
 }
 
-function writeResponse(answer: WorkerReply): number {
-  const payload = serializeReply(answer)
+function sendReply(reply: WorkerReply): number {
+  const payload = serializeReply(reply)
   return writeSync(replyFd, Buffer.concat([Buffer.from([0, 0, 0, payload.length]), payload]))
 }
 

@@ -1,4 +1,4 @@
-/** Opens a pool, has one worker busy, prints the processes of both and waits to be killed. */
+/** Opens a pool, keeps one worker busy, prints the ids of both processes and waits to be killed. */
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'

@@ -3,15 +3,14 @@ import { builtinSet, type ModelSet } from '../../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../../src/models/builtin/prepare-builtin-pack.ts'
 import { createPipeline, type Pipeline } from '../../../src/vision/pipeline.ts'
 import type {
-  BoundingBox,
   AnalysisRequest,
-  Point,
   FaceResult,
   ImageAnalysis,
 } from '../../../src/vision/image-analysis.ts'
+import type { BoundingBox, Point } from '../../../src/vision/image/geometry.ts'
 import { testModelsFolder } from '../paths.ts'
 
-/** Converted models are kept between runs; preparing them checks them. */
+/** Converted models are kept between test runs and are verified before use. */
 export const modelsFolder = testModelsFolder
 
 export const defaultRequest: AnalysisRequest = {
@@ -22,32 +21,32 @@ export const defaultRequest: AnalysisRequest = {
 }
 
 export type TestPipeline = {
-  readonly analyze: (bytes: Buffer, look?: Partial<AnalysisRequest>) => Promise<ImageAnalysis>
+  readonly analyze: (bytes: Buffer, request?: Partial<AnalysisRequest>) => Promise<ImageAnalysis>
   readonly close: Pipeline['close']
 }
 
-/** The pipeline without the service around it; the type of a picture is read from its bytes. */
-export async function openTestPipeline(set: ModelSet = builtinSet): Promise<TestPipeline> {
+/** Opens a pipeline without a server. It reads the type of an image from its bytes. */
+export async function openTestPipeline(modelSet: ModelSet = builtinSet): Promise<TestPipeline> {
   await prepareBuiltinPack({ folder: modelsFolder })
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
-  const pipeline = await createPipeline({ modelsFolder, modelSet: set, limits })
+  const pipeline = await createPipeline({ modelsFolder, modelSet, limits })
   return {
     close: pipeline.close,
-    analyze(bytes, look) {
+    analyze(bytes, request) {
       const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-      const picture = { bytes: bytes.toString('base64'), contentType } as const
-      return pipeline.analyzeImage(picture, { ...defaultRequest, ...look }, 'params.images[0]')
+      const image = { bytes: bytes.toString('base64'), contentType } as const
+      return pipeline.analyzeImage(image, { ...defaultRequest, ...request }, 'params.images[0]')
     },
   }
 }
 
-export function largestFace(view: ImageAnalysis): FaceResult {
-  const [face] = view.faces
-  assert.ok(face, 'a face is seen')
+export function largestFace(analysis: ImageAnalysis): FaceResult {
+  const [face] = analysis.faces
+  assert.ok(face, 'a face is found')
   return face
 }
 
-/** The box drawn from edge to edge, so that no edge may be off by more than `tolerancePx`. */
+/** Asserts that no edge of the box differs by more than `tolerancePx`. */
 export function assertBoxNear(
   actual: BoundingBox,
   expected: BoundingBox,
@@ -66,7 +65,7 @@ export function assertBoxNear(
     )
 }
 
-/** Greatest distance between points of the same name, px. */
+/** Returns the largest distance between landmarks of the same name, px. */
 export function landmarkDistancePx(a: FaceResult, b: FaceResult): number {
   const names = Object.keys(a.landmarks) as (keyof FaceResult['landmarks'])[]
   return Math.max(...names.map((name) => distance(a.landmarks[name], b.landmarks[name])))

@@ -9,27 +9,27 @@ import {
   isOverloaded,
   isRunning,
   createRecordingLog,
-  openFaultyPool as open,
+  openFaultyPool,
   waitUntil,
 } from '../../support/vision/faulty-pool.ts'
 
-/** What `test/support/vision/faulty-worker.ts` can do to itself, and what the log says of it. */
+/** The faults of `test/support/vision/faulty-worker.ts` and the logged reasons. */
 const crashCases = {
-  abort: /ended by SIGABRT/u,
-  crash: /ended by SIGSEGV/u,
-  exit: /ended with code 0/u,
-  spin: /no answer within 1000 ms/u,
-  hang: /no answer within 1000 ms/u,
-  mute: /no answer within 1000 ms/u,
-  garbage: /sent garbage/u,
-  flood: /sent garbage: a frame of 4294967295 bytes/u,
-  early: /said "ready" twice/u,
+  abort: /killed by SIGABRT/u,
+  crash: /killed by SIGSEGV/u,
+  exit: /exited with code 0/u,
+  spin: /no reply within 1000 ms/u,
+  hang: /no reply within 1000 ms/u,
+  stopReading: /no reply within 1000 ms/u,
+  invalidReply: /invalid reply/u,
+  oversizedReply: /invalid reply: a message of 4294967295 bytes/u,
+  readyTwice: /sent "ready" twice/u,
 }
 
-for (const [fault, why] of Object.entries(crashCases)) {
-  test(`a worker that meets "${fault}" costs one call a 503 and is replaced`, async () => {
+for (const [fault, reason] of Object.entries(crashCases)) {
+  test(`A worker with the fault "${fault}" costs one call a 503 and is replaced`, async () => {
     const { lines, log } = createRecordingLog()
-    await using pool = open({ workers: 2, jobMsMax: 1_000, log })
+    await using pool = openFaultyPool({ workers: 2, jobMsMax: 1_000, log })
     await waitUntil(() => pool.stats().workersUp === 2)
     const calls = [
       analyze(pool, fault),
@@ -44,40 +44,40 @@ for (const [fault, why] of Object.entries(crashCases)) {
       ['fulfilled', 'fulfilled', 'fulfilled'],
     )
     await waitUntil(() => pool.stats().respawns === 1 && pool.stats().workersUp === 2)
-    const line = lines.find((text) => text.startsWith('warn a vision worker is being replaced'))
-    assert.match(line ?? '', why)
+    const line = lines.find((text) => text.startsWith('warn replacing a vision worker'))
+    assert.match(line ?? '', reason)
   })
 }
 
-test('an answer that nobody asked for ends a worker, and the answers before it count', async () => {
-  await using pool = open()
-  await assert.rejects(analyze(pool, 'babble'), /met a fault/u)
+test('A reply without a request stops the worker, and earlier replies are used', async () => {
+  await using pool = openFaultyPool()
+  await assert.rejects(analyze(pool, 'replyTwice'), /unexpected error/u)
   await waitUntil(() => pool.stats().respawns === 1 && pool.stats().workersUp === 1)
   assert.equal((await analyze(pool, 'fine')).width, 4)
 })
 
-test('what a worker said before it ended counts', async () => {
-  await using pool = open()
-  await assert.rejects(analyze(pool, 'lastWords'), /met a fault/u)
+test('A reply that a worker sent before it exited is used', async () => {
+  await using pool = openFaultyPool()
+  await assert.rejects(analyze(pool, 'replyAndExit'), /unexpected error/u)
   await waitUntil(() => pool.stats().respawns === 1)
 })
 
-test('a worker that dies while it is free costs no call', async () => {
-  await using pool = open()
+test('A worker that crashes while it is free costs no call', async () => {
+  await using pool = openFaultyPool()
   const { height: pid } = await analyze(pool, 'fine')
   process.kill(pid, 'SIGKILL')
   await waitUntil(() => pool.stats().respawns === 1)
   assert.equal((await analyze(pool, 'fine')).width, 4)
 })
 
-test('a picture that killed two workers is refused without one, until it is forgotten', async () => {
+test('An image that crashed two workers is rejected without a worker until it expires', async () => {
   let nowMs = 0
-  await using pool = open({ clock: () => nowMs, quarantineMs: 1_000 })
+  await using pool = openFaultyPool({ clock: () => nowMs, quarantineMs: 1_000 })
   await assert.rejects(analyze(pool, 'exit'), isOverloaded)
   await assert.rejects(analyze(pool, 'exit'), isOverloaded)
   await assert.rejects(analyze(pool, 'exit'), {
     code: 'INVALID_REQUEST',
-    message: /^params\.images\[0\]: this image stopped the decoder 2 times/u,
+    message: /^params\.images\[0\]: this image crashed the decoder 2 times/u,
   })
   assert.equal((await analyze(pool, 'fine')).width, 4)
   await assert.rejects(analyze(pool, 'exit'), { code: 'INVALID_REQUEST' })
@@ -87,29 +87,29 @@ test('a picture that killed two workers is refused without one, until it is forg
   await assert.rejects(analyze(pool, 'exit'), isOverloaded)
 })
 
-test('of many copies of a deadly picture in the queue, two reach a worker', async () => {
-  await using pool = open({ queuePerWorkerMax: 5, queueWaitMsMax: 20_000 })
+test('Of many queued copies of an image that crashes workers, two reach a worker', async () => {
+  await using pool = openFaultyPool({ queuePerWorkerMax: 5, queueWaitMsMax: 20_000 })
   const copies = await Promise.allSettled(Array.from({ length: 5 }, () => analyze(pool, 'exit')))
-  const reasons = copies.map((copy) => (copy.status === 'rejected' ? copy.reason.name : 'served'))
-  assert.deepEqual(reasons, ['HttpError', 'HttpError', ...Array(3).fill('ActionError')])
+  const outcomes = copies.map((copy) => (copy.status === 'rejected' ? copy.reason.name : 'served'))
+  assert.deepEqual(outcomes, ['HttpError', 'HttpError', ...Array(3).fill('ActionError')])
 })
 
-test('workers that die at every start leave the pool unready, and say so', async () => {
+test('With workers that crash at every start, the pool is not ready and logs the failures', async () => {
   const { lines, log } = createRecordingLog()
-  await using pool = open({ modelsFolder: 'missing', log })
-  await assert.rejects(pool.ready(), { name: 'WorkerLost', message: /ended with code 1/u })
+  await using pool = openFaultyPool({ modelsFolder: 'missing', log })
+  await assert.rejects(pool.ready(), { name: 'WorkerLostError', message: /exited with code 1/u })
   assert.equal(pool.isReady(), false)
-  const deaths = lines.filter((text) => text.startsWith('error a vision worker died at its start'))
-  assert.ok(deaths.length >= 3)
+  const failures = lines.filter((text) => text.startsWith('error a vision worker failed to start'))
+  assert.ok(failures.length >= 3)
   assert.ok(lines.some((text) => text.includes('no such folder')))
 })
 
-test('a worker that does not get ready in time is given up', async () => {
-  await using pool = open({ modelsFolder: 'slow', startMsMax: 100 })
-  await assert.rejects(pool.ready(), /no answer within 100 ms/u)
+test('A worker that is not ready in time is killed', async () => {
+  await using pool = openFaultyPool({ modelsFolder: 'slow', startMsMax: 100 })
+  await assert.rejects(pool.ready(), /no reply within 100 ms/u)
 })
 
-test('when the parent is killed, its workers end themselves', async () => {
+test('When the parent is killed, its workers exit', async () => {
   const fixture = new URL('../../support/vision/pool-owner.ts', import.meta.url)
   const owner = spawn(process.execPath, [fileURLToPath(fixture)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -121,14 +121,14 @@ test('when the parent is killed, its workers end themselves', async () => {
   await waitUntil(() => !pids.some(isRunning))
 })
 
-test('kill -9 amid fifty calls costs the calls in that worker, and no other', async () => {
-  await using pool = open({ workers: 2, queuePerWorkerMax: 25, queueWaitMsMax: 20_000 })
+test('kill -9 during fifty calls costs only the call in that worker', async () => {
+  await using pool = openFaultyPool({ workers: 2, queuePerWorkerMax: 25, queueWaitMsMax: 20_000 })
   const { height: pid } = await analyze(pool, 'fine')
   const calls = Array.from({ length: 50 }, (_, nth) => analyze(pool, `sleep 10 ${nth}`))
   await calls[10]
   process.kill(pid, 'SIGKILL')
-  const answers = await Promise.allSettled(calls)
-  const lost = answers.filter((answer) => answer.status === 'rejected')
+  const results = await Promise.allSettled(calls)
+  const lost = results.filter((result) => result.status === 'rejected')
   assert.ok(lost.length <= 1 && lost.every(({ reason }) => isOverloaded(reason)))
   await waitUntil(() => pool.stats().workersUp === 2)
   assert.equal(pool.stats().respawns, 1)

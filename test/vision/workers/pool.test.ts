@@ -7,28 +7,28 @@ import {
   isOverloaded,
   isRunning,
   createRecordingLog,
-  openFaultyPool as open,
+  openFaultyPool,
   waitUntil,
 } from '../../support/vision/faulty-pool.ts'
 
-test('a view crosses the border as it is', async () => {
-  await using pool = open()
-  const view = await analyze(pool, 'fine')
-  assert.equal(view.width, 'fine'.length)
+test('An analysis crosses the process border unchanged', async () => {
+  await using pool = openFaultyPool()
+  const analysis = await analyze(pool, 'fine')
+  assert.equal(analysis.width, 'fine'.length)
   const stages = 'decode detect landmarks align embed liveness attributes picture'.split(' ')
-  assert.deepEqual(view.timingsMs, Object.fromEntries(stages.map((stage) => [stage, 0])))
+  assert.deepEqual(analysis.timingsMs, Object.fromEntries(stages.map((stage) => [stage, 0])))
 })
 
-test('a picture of 8 MiB arrives whole', async () => {
-  await using pool = open()
+test('An image of 8 MiB reaches the worker completely', async () => {
+  await using pool = openFaultyPool()
   const bytes = 'A'.repeat(Math.ceil((8 * 1024 * 1024) / 3) * 4)
-  const view = await analyze(pool, bytes)
-  assert.equal(view.width, bytes.length)
+  const analysis = await analyze(pool, bytes)
+  assert.equal(analysis.width, bytes.length)
 })
 
-test('an expected failure crosses the border with its code and every message', async () => {
-  await using pool = open()
-  await assert.rejects(analyze(pool, 'problem'), (error) => {
+test('An ActionError crosses the process border with its code and all messages', async () => {
+  await using pool = openFaultyPool()
+  await assert.rejects(analyze(pool, 'actionError'), (error) => {
     assert.ok(error instanceof ActionError)
     assert.deepEqual(
       error.problems,
@@ -42,10 +42,10 @@ test('an expected failure crosses the border with its code and every message', a
   assert.equal(pool.stats().respawns, 0)
 })
 
-test('a fault of the worker is told to the log and not to the caller', async () => {
+test('An unexpected error in a worker is logged and its details are hidden from the caller', async () => {
   const { lines, log } = createRecordingLog()
-  await using pool = open({ log })
-  await assert.rejects(analyze(pool, 'fault'), (error) => {
+  await using pool = openFaultyPool({ log })
+  await assert.rejects(analyze(pool, 'unexpectedError'), (error) => {
     assert.ok(error instanceof Error && !(error instanceof HttpError))
     assert.doesNotMatch(String(error.stack), /secret/u)
     return true
@@ -54,8 +54,8 @@ test('a fault of the worker is told to the log and not to the caller', async () 
   assert.equal((await analyze(pool, 'fine')).width, 4)
 })
 
-test('more calls than may wait are refused at once, and so are more bytes', async () => {
-  await using pool = open({ queuePerWorkerMax: 2, queueBytesMax: 100 })
+test('Calls that exceed the queue limit for calls or for bytes are rejected immediately', async () => {
+  await using pool = openFaultyPool({ queuePerWorkerMax: 2, queueBytesMax: 100 })
   await pool.ready()
   const running = analyze(pool, 'sleep 300')
   const waiting = [analyze(pool, 'one'), analyze(pool, 'x'.repeat(90))]
@@ -68,8 +68,8 @@ test('more calls than may wait are refused at once, and so are more bytes', asyn
   await again
 })
 
-test('a call that would wait too long is refused', async () => {
-  await using pool = open({ queueWaitMsMax: 50 })
+test('A call that waits too long is rejected', async () => {
+  await using pool = openFaultyPool({ queueWaitMsMax: 50 })
   await pool.ready()
   const running = analyze(pool, 'sleep 500')
   await assert.rejects(analyze(pool, 'fine'), isOverloaded)
@@ -77,34 +77,34 @@ test('a call that would wait too long is refused', async () => {
   await running
 })
 
-test('a client that goes away while it waits gives up its place; a running call finishes', async () => {
-  await using pool = open()
+test('When a client disconnects, its waiting call is dropped and its running call finishes', async () => {
+  await using pool = openFaultyPool()
   await pool.ready()
   const client = new AbortController()
   const running = analyze(pool, 'sleep 200', { signal: client.signal })
   const waiting = analyze(pool, 'exit', { signal: client.signal })
-  client.abort(new Error('gone'))
-  await assert.rejects(waiting, /gone/u)
+  client.abort(new Error('disconnected'))
+  await assert.rejects(waiting, /disconnected/u)
   assert.equal(pool.stats().queued, 0)
   assert.equal((await running).width, 'sleep 200'.length)
-  await assert.rejects(analyze(pool, 'fine', { signal: client.signal }), /gone/u)
+  await assert.rejects(analyze(pool, 'fine', { signal: client.signal }), /disconnected/u)
   assert.equal(pool.stats().respawns, 0)
 })
 
-test('a worker that has done its share is replaced, and no call is lost', async () => {
-  const patient = { queuePerWorkerMax: 100, queueWaitMsMax: 20_000 }
-  await using pool = open({ workers: 2, workerJobsMax: 10, ...patient })
+test('A worker that reaches its job limit is replaced, and no call is lost', async () => {
+  const largeQueue = { queuePerWorkerMax: 100, queueWaitMsMax: 20_000 }
+  await using pool = openFaultyPool({ workers: 2, workerJobsMax: 10, ...largeQueue })
   await waitUntil(() => pool.stats().workersUp === 2)
   const originals = await Promise.all([analyze(pool, 'sleep 50'), analyze(pool, 'sleep 50')])
-  const views = await Promise.all(Array.from({ length: 80 }, () => analyze(pool, 'sleep 5')))
-  assert.equal(views.length, 80)
+  const analyses = await Promise.all(Array.from({ length: 80 }, () => analyze(pool, 'sleep 5')))
+  assert.equal(analyses.length, 80)
   await waitUntil(() => !originals.some(({ height }) => isRunning(height)))
   assert.equal((await analyze(pool, 'fine')).width, 4)
   assert.equal(pool.stats().respawns, 0)
 })
 
-test('a worker that has grown is replaced', async () => {
-  await using pool = open({ workerWarmUpJobs: 2 })
+test('A worker that reaches its memory limit is replaced', async () => {
+  await using pool = openFaultyPool({ workerWarmUpJobs: 2 })
   const first = await analyze(pool, 'fine')
   await analyze(pool, 'fine')
   await analyze(pool, 'grow')
@@ -112,31 +112,31 @@ test('a worker that has grown is replaced', async () => {
   assert.notEqual((await analyze(pool, 'fine')).height, first.height)
 })
 
-test('a pool that drains answers what it accepted and refuses the rest', async () => {
-  await using pool = open()
+test('A draining pool finishes accepted calls and rejects new ones', async () => {
+  await using pool = openFaultyPool()
   const accepted = [analyze(pool, 'sleep 50'), analyze(pool, 'fine')]
   const drained = pool.drain()
   await assert.rejects(analyze(pool, 'fine'), isOverloaded)
   assert.equal(pool.isReady(), false)
   await drained
-  const states = await Promise.allSettled(accepted)
-  assert.ok(states.every(({ status }) => status === 'fulfilled'))
+  const results = await Promise.allSettled(accepted)
+  assert.ok(results.every(({ status }) => status === 'fulfilled'))
 })
 
-test('a pool that closes answers 503 to everybody and leaves no process', async () => {
-  const pool = open({ queueWaitMsMax: 20_000 })
+test('A closing pool rejects all calls with 503 and leaves no process', async () => {
+  const pool = openFaultyPool({ queueWaitMsMax: 20_000 })
   const { height: pid } = await analyze(pool, 'fine')
   const calls = [analyze(pool, 'hang'), analyze(pool, 'fine')]
-  const refused = calls.map((call) => assert.rejects(call, isOverloaded))
+  const rejected = calls.map((call) => assert.rejects(call, isOverloaded))
   await pool.close()
-  await Promise.all(refused)
+  await Promise.all(rejected)
   assert.equal(isRunning(pid), false)
   await pool.close()
 })
 
-test('a pool can be closed while its workers start', async () => {
+test('A pool can be closed while its workers start', async () => {
   const { lines, log } = createRecordingLog()
-  const pool = open({ modelsFolder: 'slow', log })
+  const pool = openFaultyPool({ modelsFolder: 'slow', log })
   const ready = assert.rejects(pool.ready(), /closed/u)
   await pool.close()
   await ready

@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { samplePhotograph, type TestImage } from '../../support/facegate/test-facegate.ts'
 import { spawnFacegate, type FacegateProcess } from '../../support/facegate/spawn-facegate.ts'
 
-/** The process ids of the vision workers, which are the children of the service. */
+/** Returns the process ids of the vision workers, which are the child processes of the server. */
 async function workerIds({ process: { pid } }: FacegateProcess): Promise<number[]> {
   const tasks = await readdir(`/proc/${pid}/task`)
   const lists = await Promise.all(
@@ -17,13 +17,13 @@ async function workerIds({ process: { pid } }: FacegateProcess): Promise<number[
     .map(Number)
 }
 
-/** Fifty different pictures, so that no two are one and the same to the guard against poison. */
+/** Returns `count` different images, because the crash quarantine treats equal images as one. */
 async function createDistinctImages(count: number): Promise<TestImage[]> {
   const { bytes } = await samplePhotograph(3)
   return Promise.all(
-    Array.from({ length: count }, async (_, n) => ({
+    Array.from({ length: count }, async (_, nth) => ({
       bytes: await sharp(bytes)
-        .resize(640 + n)
+        .resize(640 + nth)
         .jpeg()
         .toBuffer(),
       contentType: 'image/jpeg',
@@ -31,8 +31,8 @@ async function createDistinctImages(count: number): Promise<TestImage[]> {
   )
 }
 
-async function waitUntilReady(url: string, forMs: number): Promise<boolean> {
-  const endMs = performance.now() + forMs
+async function waitUntilReady(url: string, timeoutMs: number): Promise<boolean> {
+  const endMs = performance.now() + timeoutMs
   while (performance.now() < endMs) {
     if ((await fetch(`${url}/readyz`)).status === 200) return true
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -40,7 +40,7 @@ async function waitUntilReady(url: string, forMs: number): Promise<boolean> {
   return false
 }
 
-test('kill -9 of a worker amid 50 calls costs at most the calls in it', async () => {
+test('kill -9 of a worker during 50 calls costs at most one call', async () => {
   const settings = {
     VISION_WORKERS: '2',
     VISION_QUEUE_PER_WORKER_MAX: '50',
@@ -52,34 +52,34 @@ test('kill -9 of a worker amid 50 calls costs at most the calls in it', async ()
   const [victim] = await workerIds(facegate)
   assert.ok(victim)
   process.kill(victim, 'SIGKILL')
-  const answers = await Promise.all(calls)
-  const refused = answers.filter(({ status }) => status !== 200)
-  assert.ok(refused.length <= 1, `${refused.length} calls were lost`)
-  for (const { status, headers } of refused) {
+  const responses = await Promise.all(calls)
+  const lost = responses.filter(({ status }) => status !== 200)
+  assert.ok(lost.length <= 1, `${lost.length} calls were lost`)
+  for (const { status, headers } of lost) {
     assert.equal(status, 503)
     assert.ok(Number(headers.get('retry-after')) >= 1)
   }
-  for (const { body } of answers.filter(({ status }) => status === 200))
+  for (const { body } of responses.filter(({ status }) => status === 200))
     assert.equal(body.data.results[0].value.faceCount, 3)
   assert.ok(await waitUntilReady(facegate.url, 3000))
   assert.equal((await facegate.run('svc.detect', await samplePhotograph(3))).body.ok, true)
 })
 
-test('more calls than the queue holds are answered 503 with Retry-After, the rest in full', async () => {
+test('Calls beyond the queue limit receive 503 with Retry-After, the others succeed', async () => {
   await using facegate = await spawnFacegate({
     VISION_WORKERS: '1',
     VISION_QUEUE_PER_WORKER_MAX: '4',
   })
-  const pictures = await createDistinctImages(30)
-  const answers = await Promise.all(pictures.map((image) => facegate.run('svc.detect', image)))
-  const refused = answers.filter(({ status }) => status === 503)
-  assert.ok(refused.length >= 1, 'the queue is bounded')
-  assert.ok(refused.length <= 25, 'one runs and four wait')
-  for (const { headers } of refused) assert.ok(Number(headers.get('retry-after')) >= 1)
-  for (const { status, body } of answers) assert.ok(status === 503 || body.ok)
+  const images = await createDistinctImages(30)
+  const responses = await Promise.all(images.map((image) => facegate.run('svc.detect', image)))
+  const rejected = responses.filter(({ status }) => status === 503)
+  assert.ok(rejected.length >= 1, 'the queue is bounded')
+  assert.ok(rejected.length <= 25, 'one call runs and four wait')
+  for (const { headers } of rejected) assert.ok(Number(headers.get('retry-after')) >= 1)
+  for (const { status, body } of responses) assert.ok(status === 503 || body.ok)
 })
 
-test('the workers end with the service, even when it is killed', async () => {
+test('The workers exit with the server, even if it is killed', async () => {
   await using facegate = await spawnFacegate({ VISION_WORKERS: '2' })
   const workers = await workerIds(facegate)
   assert.equal(workers.length, 2)
@@ -91,7 +91,7 @@ test('the workers end with the service, even when it is killed', async () => {
       return false
     }
   }
-  for (let tries = 0; tries < 100 && workers.some(isAlive); tries++)
+  for (let attempts = 0; attempts < 100 && workers.some(isAlive); attempts++)
     await new Promise((resolve) => setTimeout(resolve, 50))
   assert.deepEqual(workers.filter(isAlive), [])
 })

@@ -1,46 +1,44 @@
-import type { Rect } from '../../image/geometry.ts'
-import type { ImageSize } from '../../network-input.ts'
+import type { ImageSize, Point, Rect } from '../../image/geometry.ts'
 import type { ModelOutputs } from '../../session.ts'
-import type { Point } from '../../image-analysis.ts'
 
-/** What a detector says of one place, in px of its input. */
+/** One detection of a network, in px of its input. */
 export type RawDetection = {
-  /** As the network draws it. */
+  /** As the network returns it. */
   readonly box: Rect
-  /** The network's own, 0..1. */
+  /** The score of the network, 0..1. */
   readonly score: number
-  /** Left eye, right eye, tip of the nose, left and right corner of the mouth, as seen in the image. */
+  /** Left eye, right eye, nose tip, left and right corner of the mouth, as seen in the image. */
   readonly landmarkPoints: readonly Point[]
 }
 
 /**
- * Reads the outputs of one run on an input of `size`.
+ * Decodes the outputs of one run on an input of `size`.
  *
- * @throws Error naming the file when they are not what the manifest says.
+ * @throws Error naming the file if the outputs do not match the manifest.
  */
 export type DecodeDetections = (outputs: ModelOutputs, size: ImageSize) => RawDetection[]
 
-/** Below this nothing is a candidate: the least that a threshold can ask for, near enough. */
+/** Candidates with a lower score are dropped. Practical thresholds are far above this score. */
 export const candidateScoreMin = 0.05
 
 /**
- * The named output of the network in the file `place`.
+ * Returns the named output of the network in the file `filePath`.
  *
- * @throws Error naming both when it is missing or has not `length` values.
+ * @throws Error naming both if the output is missing or does not have `length` values.
  */
 export function readOutput(
-  place: string,
+  filePath: string,
   outputs: ModelOutputs,
   { name, length }: { readonly name: string; readonly length: number },
 ): Float32Array {
   const values = outputs[name]
-  if (!values) throw new Error(`${place}: no output "${name}"`)
+  if (!values) throw new Error(`${filePath}: no output "${name}"`)
   if (values.length !== length)
-    throw new Error(`${place}: the output "${name}" has ${values.length} values, not ${length}`)
+    throw new Error(`${filePath}: the output "${name}" has ${values.length} values, not ${length}`)
   return values
 }
 
-/** The grid of cells of one stride, each px × px of the input. */
+/** Returns the grid of cells of one stride; a cell has stride × stride px of the input. */
 export function cellGrid(
   { width, height }: ImageSize,
   stride: number,

@@ -3,18 +3,18 @@ import { cellGrid, readOutput, candidateScoreMin } from './raw-detection.ts'
 import type { DecodeDetections, RawDetection } from './raw-detection.ts'
 
 /**
- * InsightFace's SCRFD with five points (Guo et al. 2021). The outputs have numbers for names, so
- * they are taken in the order of the graph: scores (sigmoid inside), distances, points, each at
- * stride 8, 16 and 32. An anchor is the corner of its cell, without half a cell; the box lies at
- * four distances from it, the points at ten offsets, all in cells.
+ * Decodes InsightFace's SCRFD with five points (Guo et al. 2021). The names of the outputs are
+ * numbers, so the outputs are used in the order of the graph: scores (with sigmoid applied),
+ * distances, points, each at stride 8, 16 and 32. An anchor is the top left corner of its cell, not
+ * the centre. Four distances from it define the box and ten offsets the points, all in cells.
  */
 export function scrfd(
-  { filePath: place, outputNames }: ModelSession,
+  { filePath, outputNames }: ModelSession,
   { anchorsPerCell }: { readonly anchorsPerCell: number },
 ): DecodeDetections {
   if (outputNames.length !== 3 * strides.length)
     throw new Error(
-      `${place}: ${outputNames.length} outputs, not 9: scores, distances and points ` +
+      `${filePath}: ${outputNames.length} outputs, not 9: scores, distances and points ` +
         'at strides 8, 16 and 32',
     )
   return (outputs, size) =>
@@ -23,10 +23,10 @@ export function scrfd(
       const anchors = cells * anchorsPerCell
       const read = (part: number, perAnchor: number) => {
         const name = outputNames[part * strides.length + level] ?? ''
-        return readOutput(place, outputs, { name, length: anchors * perAnchor })
+        return readOutput(filePath, outputs, { name, length: anchors * perAnchor })
       }
       const [scores, distances, points] = [read(0, 1), read(1, 4), read(2, 10)]
-      const faces: RawDetection[] = []
+      const detections: RawDetection[] = []
       for (let anchor = 0; anchor < anchors; anchor++) {
         const score = scores[anchor] ?? 0
         if (score < candidateScoreMin) continue
@@ -37,7 +37,7 @@ export function scrfd(
           .subarray(4 * anchor, 4 * anchor + 4)
           .map((distance) => distance * stride)
         if (left + right <= 0 || top + bottom <= 0) continue
-        faces.push({
+        detections.push({
           score,
           box: { x: x - left, y: y - top, width: left + right, height: top + bottom },
           landmarkPoints: Array.from({ length: 5 }, (_, index) => ({
@@ -46,7 +46,7 @@ export function scrfd(
           })),
         })
       }
-      return faces
+      return detections
     })
 }
 

@@ -1,15 +1,17 @@
-/** What a picture's header promises, before a pixel is decoded. */
+import type { ImageSize } from '../geometry.ts'
+
+/** The facts that the header of an image states, read before any pixel is decoded. */
 export type ImageHeader = {
   /** px as stored, before any EXIF orientation. */
   readonly width: number
   readonly height: number
-  /** Passes over the picture: the scans of a JPEG, 1 for a PNG. */
+  /** Passes over all pixels: the scans of a JPEG, 1 for a PNG. */
   readonly scans: number
 }
 
 /**
- * Reads the header of a PNG (ISO/IEC 15948): IHDR must come first and be 13 bytes long.
- * `undefined` when it does not.
+ * Reads the header of a PNG (ISO/IEC 15948). Returns `undefined` if the first chunk is not an IHDR of
+ * 13 bytes, or if a side is 0.
  */
 export function readPngHeader(bytes: Uint8Array): ImageHeader | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -18,13 +20,13 @@ export function readPngHeader(bytes: Uint8Array): ImageHeader | undefined {
 }
 
 /**
- * Walks the markers of a JPEG (ITU-T T.81) for the size in its one frame header and the number of
- * its scans. A tiny file may declare 65,535 × 65,535 pixels or thousands of scans; both must be
- * known before the decoder sees it. Whatever follows the end-of-image marker is ignored.
- * `undefined` when the structure is broken or there is not exactly one frame.
+ * Reads the size and the number of scans from the segments of a JPEG (ITU-T T.81). A tiny file can
+ * declare 65,535 × 65,535 pixels or thousands of scans. Both must be checked before it is decoded.
+ * Bytes after the end-of-image marker are ignored. Returns `undefined` if the structure is broken, if
+ * there is not exactly one frame header, or if a side is 0.
  */
 export function readJpegHeader(bytes: Uint8Array): ImageHeader | undefined {
-  let frame: { readonly width: number; readonly height: number } | undefined
+  let frame: ImageSize | undefined
   let scans = 0
   for (const { marker, data } of jpegSegments(bytes)) {
     if (isFrameHeader(marker)) {
@@ -48,30 +50,30 @@ function nonEmpty(header: ImageHeader): ImageHeader | undefined {
 
 type JpegSegment = { readonly marker: number; readonly data: Uint8Array }
 
-/** The segments up to the end of the image, or up to the first that is cut off. */
+/** Yields the segments up to the end of the image, or up to the first incomplete one. */
 function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
-  // indexOf jumps over entropy-coded data at the speed of memchr.
-  let at = bytes.indexOf(0xff, 2)
-  while (at !== -1 && at + 3 < bytes.length) {
-    const marker = bytes[at + 1] ?? 0
+  // indexOf skips entropy-coded data at the speed of memchr.
+  let offset = bytes.indexOf(0xff, 2)
+  while (offset !== -1 && offset + 3 < bytes.length) {
+    const marker = bytes[offset + 1] ?? 0
     if (marker === endOfImage) return
     if (hasNoLength(marker)) {
-      at = bytes.indexOf(0xff, at + (marker === 0xff ? 1 : 2))
+      offset = bytes.indexOf(0xff, offset + (marker === 0xff ? 1 : 2))
       continue
     }
-    const end = at + 2 + (((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0))
+    const end = offset + 2 + (((bytes[offset + 2] ?? 0) << 8) | (bytes[offset + 3] ?? 0))
     if (end > bytes.length) return
-    yield { marker, data: bytes.subarray(at + 4, end) }
-    at = bytes.indexOf(0xff, end)
+    yield { marker, data: bytes.subarray(offset + 4, end) }
+    offset = bytes.indexOf(0xff, end)
   }
 }
 
-/** Stuffed zero, fill byte, TEM, the restart markers RST0 to RST7, start of image. */
+/** True for a stuffed zero, a fill byte, TEM, the restart markers RST0 to RST7 and start of image. */
 function hasNoLength(marker: number): boolean {
   return marker <= 0x01 || marker === 0xff || (marker >= 0xd0 && marker <= startOfImage)
 }
 
-/** SOF0 to SOF15 without DHT (C4), JPG (C8) and DAC (CC), which share their range. */
+/** True for SOF0 to SOF15. DHT (C4), JPG (C8) and DAC (CC) are in the same range. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 }

@@ -1,15 +1,14 @@
 /**
- * The kind of file that `bytes` are, by their first bytes; `undefined` when nothing is recognised.
+ * Returns the file type that the first bytes indicate; `undefined` for an unknown type.
  *
- * Only JPEG and PNG are ever decoded. The others are known by name alone, so that the caller is
- * told what was sent and not merely that it failed.
+ * Only JPEG and PNG are decoded. The names of the other types are used in error messages.
  */
 export function sniffFileType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes))
   const start = head.toString('latin1')
   return (
-    signatures.find(({ parts }) => parts.every(([at, text]) => start.startsWith(text, at)))?.name ??
-    textSignatures.find(({ pattern }) => pattern.test(head.toString('utf8')))?.name
+    signatures.find(({ parts }) => parts.every(([offset, text]) => start.startsWith(text, offset)))
+      ?.name ?? textSignatures.find(({ pattern }) => pattern.test(head.toString('utf8')))?.name
   )
 }
 
@@ -18,14 +17,14 @@ const headBytes = 1024
 
 type Signature = {
   readonly name: string
-  /** Byte offset and the bytes there, as Latin-1; all must agree. */
-  readonly parts: readonly (readonly [at: number, text: string])[]
+  /** The bytes at each offset, as Latin-1; all parts must match. */
+  readonly parts: readonly (readonly [offset: number, text: string])[]
 }
 
-/** Magic numbers from the formats' own specifications. */
+/** Magic numbers from the specifications of the formats. */
 const signatures: readonly Signature[] = [
   { name: 'JPEG', parts: [[0, '\xff\xd8\xff']] },
-  // The whole signature: its last bytes are there to show a transfer that changed line ends.
+  // The whole signature: its last bytes reveal a transfer that changed line ends.
   { name: 'PNG', parts: [[0, '\x89PNG\r\n\x1a\n']] },
   { name: 'GIF', parts: [[0, 'GIF8']] },
   {
@@ -52,7 +51,7 @@ const signatures: readonly Signature[] = [
   { name: 'gzip', parts: [[0, '\x1f\x8b\x08']] },
   { name: 'ICO', parts: [[0, '\0\0\x01\0']] },
   { name: 'ICO', parts: [[0, '\0\0\x02\0']] },
-  // Two letters alone are weak: the header's reserved words must be zero as well.
+  // Two letters are not enough: the reserved words of the header must also be zero.
   {
     name: 'BMP',
     parts: [

@@ -5,11 +5,11 @@ import { validateImage } from './validate-image.ts'
 import { decodeBase64 } from './base64.ts'
 import { readJpegHeader, readPngHeader } from './image-header.ts'
 import { sniffFileType } from './sniff-file-type.ts'
-import type { EncodedImage } from '../../image-analysis.ts'
+import type { EncodedImage } from './encoded-image.ts'
 
 const limits = { bytesMax: 1000, pixelsMax: 40_000_000, sideMinPx: 32 }
 
-/** Signature and IHDR: all that is read before decoding. */
+/** Returns the signature and the IHDR chunk, the only parts that are read before decoding. */
 function pngHeader(width: number, height: number): Buffer {
   const bytes = Buffer.alloc(33)
   bytes.write('\x89PNG\r\n\x1a\n', 'latin1')
@@ -20,7 +20,7 @@ function pngHeader(width: number, height: number): Buffer {
   return bytes
 }
 
-/** A frame header and as many scan headers as wanted, each with a little entropy-coded data. */
+/** Returns a frame header and `scans` scan headers, each with a little entropy-coded data. */
 function jpegHeader(width: number, height: number, scans = 1): Buffer {
   const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 0, 1, 1, 0x11, 0])
   frame.writeUInt16BE(height, 5)
@@ -38,7 +38,7 @@ function errorCodeOf(bytes: Buffer | string, contentType: EncodedImage['contentT
   const text = typeof bytes === 'string' ? bytes : bytes.toString('base64')
   try {
     validateImage({ bytes: text, contentType }, limits, 'params.images[2]')
-    return 'admitted'
+    return 'valid'
   } catch (error) {
     assert.ok(error instanceof ActionError)
     assert.match(error.message, /^params\.images\[2\]\.(?:bytes|contentType): /u)
@@ -46,19 +46,19 @@ function errorCodeOf(bytes: Buffer | string, contentType: EncodedImage['contentT
   }
 }
 
-test('base64 is what RFC 4648 section 4 writes, and nothing else', () => {
+test('Only base64 as defined in RFC 4648 section 4 is accepted', () => {
   assert.deepEqual(decodeBase64('+/8='), Buffer.from([0xfb, 0xff]))
   assert.deepEqual(decodeBase64('AA=='), Buffer.from([0]))
   assert.equal(decodeBase64('')?.length, 0)
-  const refused = ['-_8=', 'AA', 'AA=', 'AAA', 'AB==', 'AAB=', 'AA==\n', ' AA==', 'AA\n==']
-  refused.push('data:image/png;base64,AA==', 'A===', '====', 'AA==AA==', 'AÄ==', 'AA=A', '*AA=')
-  for (const text of refused) assert.equal(decodeBase64(text), undefined, text)
+  const invalid = ['-_8=', 'AA', 'AA=', 'AAA', 'AB==', 'AAB=', 'AA==\n', ' AA==', 'AA\n==']
+  invalid.push('data:image/png;base64,AA==', 'A===', '====', 'AA==AA==', 'AÄ==', 'AA=A', '*AA=')
+  for (const text of invalid) assert.equal(decodeBase64(text), undefined, text)
   assert.equal(errorCodeOf('not base64!', 'image/png'), 'INVALID_REQUEST')
 })
 
-test('the limit of bytes holds to the byte, before anything is decoded', () => {
+test('The byte limit is exact and is checked before decoding', () => {
   const atLimit = Buffer.concat([pngHeader(32, 32), Buffer.alloc(1000 - 33)])
-  assert.equal(errorCodeOf(atLimit, 'image/png'), 'admitted')
+  assert.equal(errorCodeOf(atLimit, 'image/png'), 'valid')
   assert.equal(
     errorCodeOf(Buffer.concat([atLimit, Buffer.alloc(1)]), 'image/png'),
     'IMAGE_TOO_LARGE',
@@ -66,8 +66,8 @@ test('the limit of bytes holds to the byte, before anything is decoded', () => {
   assert.equal(errorCodeOf('!'.repeat(4000), 'image/png'), 'IMAGE_TOO_LARGE')
 })
 
-test('other kinds of files are named, whatever they are declared as', () => {
-  const named: Record<string, string | Buffer> = {
+test('Other file types are named in the error, whatever their declared type is', () => {
+  const files: Record<string, string> = {
     GIF: 'GIF89a..........',
     WebP: 'RIFF....WEBPVP8 ',
     TIFF: 'II*\0........',
@@ -80,51 +80,51 @@ test('other kinds of files are named, whatever they are declared as', () => {
     SVG: '<?xml version="1.0"?>\n<!-- drawn -->\n<svg xmlns="http://www.w3.org/2000/svg">',
     HTML: '<!DOCTYPE html><html>',
   }
-  for (const [name, text] of Object.entries(named)) {
-    const bytes = Buffer.from(text as string, 'latin1')
+  for (const [name, text] of Object.entries(files)) {
+    const bytes = Buffer.from(text, 'latin1')
     assert.equal(sniffFileType(bytes), name)
     assert.equal(errorCodeOf(bytes, 'image/jpeg'), 'UNSUPPORTED_IMAGE_TYPE', name)
   }
 })
 
-test('bytes must be of the declared type; image/jpg is image/jpeg', () => {
+test('The bytes must be of the declared type; image/jpg means image/jpeg', () => {
   assert.equal(errorCodeOf(pngHeader(64, 64), 'image/jpeg'), 'UNSUPPORTED_IMAGE_TYPE')
   assert.equal(errorCodeOf(jpegHeader(64, 64), 'image/png'), 'UNSUPPORTED_IMAGE_TYPE')
-  assert.equal(errorCodeOf(jpegHeader(64, 64), 'image/jpg'), 'admitted')
-  assert.equal(errorCodeOf(jpegHeader(64, 64), 'image/jpeg'), 'admitted')
+  assert.equal(errorCodeOf(jpegHeader(64, 64), 'image/jpg'), 'valid')
+  assert.equal(errorCodeOf(jpegHeader(64, 64), 'image/jpeg'), 'valid')
 })
 
-test('empty and unrecognisable bytes are no image', () => {
+test('Empty and unrecognisable bytes are rejected', () => {
   assert.equal(errorCodeOf('', 'image/jpeg'), 'IMAGE_DECODE_FAILED')
   assert.equal(errorCodeOf(Buffer.alloc(64), 'image/jpeg'), 'IMAGE_DECODE_FAILED')
-  // A transfer in text mode changes the line ends in the signature of a PNG.
+  // A transfer in text mode changes the line ends in a PNG signature.
   const mangled = Buffer.concat([Buffer.from('\x89PNG\n\x1a\n', 'latin1'), Buffer.alloc(32)])
   assert.equal(errorCodeOf(mangled, 'image/png'), 'IMAGE_DECODE_FAILED')
 })
 
-test('size is judged by the header alone', () => {
+test('The image size is read from the header alone', () => {
   assert.equal(errorCodeOf(pngHeader(64_250, 64_250), 'image/png'), 'IMAGE_TOO_LARGE')
   assert.equal(errorCodeOf(jpegHeader(65_535, 65_535), 'image/jpeg'), 'IMAGE_TOO_LARGE')
-  assert.equal(errorCodeOf(pngHeader(8000, 5000), 'image/png'), 'admitted')
+  assert.equal(errorCodeOf(pngHeader(8000, 5000), 'image/png'), 'valid')
   assert.equal(errorCodeOf(pngHeader(8001, 5000), 'image/png'), 'IMAGE_TOO_LARGE')
   assert.equal(errorCodeOf(pngHeader(31, 500), 'image/png'), 'IMAGE_TOO_SMALL')
-  assert.equal(errorCodeOf(pngHeader(32, 500), 'image/png'), 'admitted')
+  assert.equal(errorCodeOf(pngHeader(32, 500), 'image/png'), 'valid')
   assert.equal(errorCodeOf(jpegHeader(500, 31), 'image/jpeg'), 'IMAGE_TOO_SMALL')
   assert.equal(errorCodeOf(pngHeader(0, 500), 'image/png'), 'IMAGE_DECODE_FAILED')
 })
 
-test('a JPEG may have a hundred scans and no more', () => {
+test('A JPEG with more than a hundred scans is rejected', () => {
   assert.equal(readJpegHeader(jpegHeader(64, 48, 7))?.scans, 7)
-  const roomy = { ...limits, bytesMax: 10_000 }
-  const picture = (scans: number): EncodedImage => ({
+  const largerLimits = { ...limits, bytesMax: 10_000 }
+  const image = (scans: number): EncodedImage => ({
     bytes: jpegHeader(64, 64, scans).toString('base64'),
     contentType: 'image/jpeg',
   })
-  assert.ok(validateImage(picture(100), roomy, 'x'))
-  assert.throws(() => validateImage(picture(101), roomy, 'x'), { code: 'IMAGE_TOO_LARGE' })
+  assert.ok(validateImage(image(100), largerLimits, 'x'))
+  assert.throws(() => validateImage(image(101), largerLimits, 'x'), { code: 'IMAGE_TOO_LARGE' })
 })
 
-test('the size is that of the picture, not of a thumbnail or of what follows its end', () => {
+test('The size is read from the image, not from a thumbnail or trailing data', () => {
   const thumbnail = jpegHeader(160, 120)
   const app1 = Buffer.concat([Buffer.from([0xff, 0xe1, 0, thumbnail.length + 2]), thumbnail])
   const whole = jpegHeader(640, 480)
@@ -132,12 +132,16 @@ test('the size is that of the picture, not of a thumbnail or of what follows its
   assert.deepEqual(readJpegHeader(bytes), { width: 640, height: 480, scans: 1 })
 })
 
-test('broken headers are no headers', () => {
+test('Broken headers are rejected', () => {
   const two = Buffer.concat([jpegHeader(64, 64).subarray(0, 15), jpegHeader(64, 64).subarray(2)])
   assert.equal(readJpegHeader(two), undefined, 'two frames')
   assert.equal(readJpegHeader(Buffer.from([0xff, 0xd8, 0xff])), undefined)
-  assert.equal(readJpegHeader(jpegHeader(64, 64).subarray(0, 12)), undefined, 'cut off')
-  assert.equal(readJpegHeader(jpegHeader(64, 0)), undefined, 'height to be told later')
+  assert.equal(readJpegHeader(jpegHeader(64, 64).subarray(0, 12)), undefined, 'truncated')
+  assert.equal(
+    readJpegHeader(jpegHeader(64, 0)),
+    undefined,
+    'height 0, to be defined by a later marker',
+  )
   assert.equal(readPngHeader(pngHeader(64, 64).subarray(0, 32)), undefined)
   const noIhdr = pngHeader(64, 64)
   noIhdr.write('IDAT', 12)

@@ -1,35 +1,35 @@
 import { ActionError } from '../../../lib/errors.ts'
 import { base64BytesMax, decodeBase64 } from './base64.ts'
+import type { EncodedImage, ImageLimits } from './encoded-image.ts'
 import { readJpegHeader, readPngHeader } from './image-header.ts'
 import { sniffFileType } from './sniff-file-type.ts'
-import type { EncodedImage, ImageLimits } from '../../image-analysis.ts'
 
 /**
- * The bytes of `picture`, fit to be decoded: the type that was declared, within `limits` by their
- * header alone, so that no bomb reaches the decoder.
+ * Returns the bytes of an image if they are of the declared type and within `limits`. Only the
+ * header is read, so that a decompression bomb never reaches the decoder.
  *
- * @param path JSON path of the picture in the request, for messages: `params.images[0]`.
- * @throws ActionError as `Pipeline.look` lists.
+ * @param path JSON path of the image in the API request, for messages: `params.images[0]`.
+ * @throws ActionError the codes that `Pipeline.analyzeImage` lists.
  */
-export function validateImage(picture: EncodedImage, limits: ImageLimits, path: string): Buffer {
+export function validateImage(image: EncodedImage, limits: ImageLimits, path: string): Buffer {
   const field = `${path}.bytes`
-  if (base64BytesMax(picture.bytes) > limits.bytesMax)
+  if (base64BytesMax(image.bytes) > limits.bytesMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${limits.bytesMax} bytes`)
-  const bytes = decodeBase64(picture.bytes)
+  const bytes = decodeBase64(image.bytes)
   if (!bytes)
     throw new ActionError(
       'INVALID_REQUEST',
       `${field}: not base64 as RFC 4648 section 4 defines it (padded, no line breaks, no prefix)`,
     )
-  checkHeader(bytes, checkType(bytes, picture.contentType, path), limits, field)
+  checkHeader(bytes, checkType(bytes, image.contentType, path), limits, field)
   return bytes
 }
 
 type DecodedType = 'JPEG' | 'PNG'
 
 /**
- * More scans than this are made to keep a decoder busy: a progressive camera picture has about
- * ten, and every scan passes over all pixels.
+ * A progressive photograph of a camera has about ten scans, and every scan passes over all pixels.
+ * A file with more scans than this limit is built to keep a decoder busy.
  */
 const scansMax = 100
 
@@ -39,21 +39,21 @@ function checkType(
   path: string,
 ): DecodedType {
   if (bytes.length === 0) throw new ActionError('IMAGE_DECODE_FAILED', `${path}.bytes: empty`)
-  const found = sniffFileType(bytes)
-  if (!found)
+  const type = sniffFileType(bytes)
+  if (!type)
     throw new ActionError('IMAGE_DECODE_FAILED', `${path}.bytes: not recognisable as an image`)
-  if (found !== 'JPEG' && found !== 'PNG')
+  if (type !== 'JPEG' && type !== 'PNG')
     throw new ActionError(
       'UNSUPPORTED_IMAGE_TYPE',
-      `${path}.bytes: ${found} is not supported; send JPEG or PNG`,
+      `${path}.bytes: ${type} is not supported; send JPEG or PNG`,
     )
   const declared = contentType === 'image/png' ? 'PNG' : 'JPEG'
-  if (found !== declared)
+  if (type !== declared)
     throw new ActionError(
       'UNSUPPORTED_IMAGE_TYPE',
-      `${path}.contentType: says ${contentType}, but the bytes are ${found}`,
+      `${path}.contentType: is ${contentType}, but the bytes are ${type}`,
     )
-  return found
+  return type
 }
 
 function checkHeader(bytes: Buffer, type: DecodedType, limits: ImageLimits, field: string): void {
@@ -65,7 +65,7 @@ function checkHeader(bytes: Buffer, type: DecodedType, limits: ImageLimits, fiel
   if (width * height > limits.pixelsMax)
     throw new ActionError(
       'IMAGE_TOO_LARGE',
-      `${field}: ${size} is over ${limits.pixelsMax} pixels in all`,
+      `${field}: ${size} exceeds the limit of ${limits.pixelsMax} pixels`,
     )
   if (scans > scansMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${scansMax} JPEG scans`)

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream'
 
-/** A frame is its payload's length (unsigned, 32 bits, big-endian) and then the payload. */
+/** A message is the length of its payload (unsigned, 32 bits, big-endian), then the payload. */
 const headerBytes = 4
 
-/** Writes one frame; the payload is not copied. */
+/** Writes one message. The payload is not copied. */
 export function writeMessage(stream: Writable, payload: Uint8Array): void {
   const header = Buffer.alloc(headerBytes)
   header.writeUInt32BE(payload.length)
@@ -14,29 +14,29 @@ export function writeMessage(stream: Writable, payload: Uint8Array): void {
 }
 
 /**
- * The payloads of the frames that arrive on `stream`, until it ends.
+ * Yields the payloads of the messages on `stream` until it ends.
  *
- * Node's own message channel would do all this, but it throws inside the event loop of the reader
- * when the bytes are not a message: one mad child would end the process that serves everybody.
+ * Node's built-in IPC channel is not used: it throws inside the event loop of the reader if the bytes
+ * are not a valid message, so one faulty worker could crash the server.
  *
- * @throws when a frame announces more than `payloadBytesMax`.
+ * @throws RangeError if a message announces more than `payloadBytesMax`.
  */
 export async function* readMessages(
   stream: AsyncIterable<Buffer>,
   payloadBytesMax: number,
 ): AsyncGenerator<Buffer> {
-  let held: Buffer[] = []
-  let heldBytes = 0
+  let buffered: Buffer[] = []
+  let bufferedBytes = 0
   let neededBytes = headerBytes
   let isHeaderNext = true
   for await (const chunk of stream) {
-    held.push(chunk)
-    heldBytes += chunk.length
-    while (heldBytes >= neededBytes) {
-      const joined = Buffer.concat(held)
+    buffered.push(chunk)
+    bufferedBytes += chunk.length
+    while (bufferedBytes >= neededBytes) {
+      const joined = Buffer.concat(buffered)
       const part = joined.subarray(0, neededBytes)
-      held = [joined.subarray(neededBytes)]
-      heldBytes -= neededBytes
+      buffered = [joined.subarray(neededBytes)]
+      bufferedBytes -= neededBytes
       if (!isHeaderNext) yield part
       neededBytes = isHeaderNext ? payloadBytes(part, payloadBytesMax) : headerBytes
       isHeaderNext = !isHeaderNext
@@ -46,6 +46,7 @@ export async function* readMessages(
 
 function payloadBytes(header: Buffer, bytesMax: number): number {
   const bytes = header.readUInt32BE()
-  if (bytes > bytesMax) throw new RangeError(`a frame of ${bytes} bytes, ${bytesMax} are allowed`)
+  if (bytes > bytesMax)
+    throw new RangeError(`a message of ${bytes} bytes exceeds the limit of ${bytesMax} bytes`)
   return bytes
 }

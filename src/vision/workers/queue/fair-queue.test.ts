@@ -7,76 +7,80 @@ import { createFairQueue } from './fair-queue.ts'
 import type { QueueEntry } from './fair-queue.ts'
 
 type NumberedEntry = QueueEntry & { readonly nth: number }
-type QueueStep = { readonly kind: 'offer' | 'take' | 'remove'; readonly who: number; bytes: number }
+type QueueStep = {
+  readonly kind: 'offer' | 'take' | 'remove'
+  readonly projectIndex: number
+  readonly bytes: number
+}
 
 const projects = ['a', 'b', 'c', 'd']
 const bounds = { countMax: 6, bytesMax: 100 }
 
-const step: fc.Arbitrary<QueueStep> = fc.record({
+const queueStep: fc.Arbitrary<QueueStep> = fc.record({
   kind: fc.constantFrom('offer', 'offer', 'take', 'remove'),
-  who: fc.nat(projects.length - 1),
+  projectIndex: fc.nat(projects.length - 1),
   bytes: fc.integer({ min: 0, max: 120 }),
 })
 
-/** What the queue should hold, and whom it has served while somebody waited. */
+/** Tracks the expected content of the queue and asserts that the rotation is fair. */
 function createReferenceQueue() {
   const waiting: NumberedEntry[] = []
-  /** "p q" → how often q was served since p has been waiting for its next turn. */
+  /** "p q" → how often q was served since p began to wait for its next turn. */
   const served = new Map<string, number>()
-  const forget = (p: string) => projects.forEach((q) => served.delete(`${p} ${q}`))
-  const waits = (p: string) => waiting.some(({ projectId }) => projectId === p)
+  const resetCounts = (p: string) => projects.forEach((q) => served.delete(`${p} ${q}`))
+  const isWaiting = (p: string) => waiting.some(({ projectId }) => projectId === p)
 
-  function join(entry: NumberedEntry): void {
-    if (!waits(entry.projectId)) forget(entry.projectId)
+  function add(entry: NumberedEntry): void {
+    if (!isWaiting(entry.projectId)) resetCounts(entry.projectId)
     waiting.push(entry)
   }
 
-  function leave(entry: NumberedEntry): void {
-    const place = waiting.indexOf(entry)
-    assert.ok(place >= 0, 'only what waits can leave')
-    waiting.splice(place, 1)
+  function remove(entry: NumberedEntry): void {
+    const index = waiting.indexOf(entry)
+    assert.ok(index >= 0, 'only waiting entries can be removed')
+    waiting.splice(index, 1)
   }
 
   function serve(entry: NumberedEntry): void {
     const q = entry.projectId
     const first = waiting.find(({ projectId }) => projectId === q)
-    assert.equal(entry, first, 'within a project the first comes first')
-    leave(entry)
-    forget(q)
-    for (const p of projects.filter(waits).filter((p) => p !== q)) {
+    assert.equal(entry, first, 'within a project, entries are served in order')
+    remove(entry)
+    resetCounts(q)
+    for (const p of projects.filter(isWaiting).filter((p) => p !== q)) {
       const times = (served.get(`${p} ${q}`) ?? 0) + 1
       assert.ok(times <= 1, `${q} was served ${times} times while ${p} waited for one turn`)
       served.set(`${p} ${q}`, times)
     }
   }
 
-  return { waiting, join, leave, serve }
+  return { waiting, add, remove, serve }
 }
 
-test('no project waits for two jobs of another, no bound is passed, nothing is lost', () => {
+test('No project waits for two jobs of another, no bound is exceeded, no entry is lost', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+    fc.property(fc.array(queueStep, { maxLength: 80 }), (steps) => {
       const queue = createFairQueue<NumberedEntry>(bounds)
-      const witness = createReferenceQueue()
-      for (const [nth, { kind, who, bytes }] of steps.entries()) {
-        const entry = { projectId: projects[who] ?? '', bytes, nth }
+      const reference = createReferenceQueue()
+      for (const [nth, { kind, projectIndex, bytes }] of steps.entries()) {
+        const entry = { projectId: projects[projectIndex] ?? '', bytes, nth }
         if (kind === 'offer') {
-          const { isIn, displaced } = queue.offer(entry)
-          if (displaced) witness.leave(displaced)
-          if (isIn) witness.join(entry)
+          const { isAccepted, evicted } = queue.offer(entry)
+          if (evicted) reference.remove(evicted)
+          if (isAccepted) reference.add(entry)
         } else if (kind === 'take') {
           const taken = queue.take()
-          assert.equal(taken === undefined, witness.waiting.length === 0)
-          if (taken) witness.serve(taken)
+          assert.equal(taken === undefined, reference.waiting.length === 0)
+          if (taken) reference.serve(taken)
         } else {
-          const present = witness.waiting[who]
+          const present = reference.waiting[projectIndex]
           assert.equal(queue.remove(present ?? entry), present !== undefined)
-          if (present) witness.leave(present)
+          if (present) reference.remove(present)
         }
-        assert.equal(queue.count(), witness.waiting.length)
+        assert.equal(queue.count(), reference.waiting.length)
         assert.equal(
           queue.bytes(),
-          witness.waiting.reduce((sum, waiting) => sum + waiting.bytes, 0),
+          reference.waiting.reduce((sum, waiting) => sum + waiting.bytes, 0),
         )
         assert.ok(queue.count() <= bounds.countMax && queue.bytes() <= bounds.bytesMax)
       }
@@ -88,16 +92,16 @@ test('no project waits for two jobs of another, no bound is passed, nothing is l
 const entriesOf = (projectId: string, count: number, bytes = 1): NumberedEntry[] =>
   Array.from({ length: count }, (_, nth) => ({ projectId, bytes, nth }))
 
-test('a project that fills the queue makes room for others, up to an equal share', () => {
+test('A project that fills the queue loses entries to others, down to an equal share', () => {
   const queue = createFairQueue<NumberedEntry>({ ...bounds, countMax: 5 })
   const many = entriesOf('a', 6)
   assert.deepEqual(
-    many.map((entry) => queue.offer(entry).isIn),
+    many.map((entry) => queue.offer(entry).isAccepted),
     [true, true, true, true, true, false],
   )
   const offers = entriesOf('b', 3).map((entry) => queue.offer(entry))
   assert.deepEqual(
-    offers.map(({ isIn, displaced }) => [isIn, displaced]),
+    offers.map(({ isAccepted, evicted }) => [isAccepted, evicted]),
     [
       [true, many[4]],
       [true, many[3]],
@@ -106,15 +110,15 @@ test('a project that fills the queue makes room for others, up to an equal share
   )
 })
 
-test('a project that fills the memory makes room for others', () => {
+test('A project that fills the memory loses entries to others', () => {
   const queue = createFairQueue<NumberedEntry>(bounds)
   const [first, second] = entriesOf('a', 2, 50)
   assert.ok(first && second)
   queue.offer(first)
   queue.offer(second)
-  assert.deepEqual(queue.offer({ projectId: 'b', bytes: 51, nth: 0 }), { isIn: false })
+  assert.deepEqual(queue.offer({ projectId: 'b', bytes: 51, nth: 0 }), { isAccepted: false })
   assert.deepEqual(queue.offer({ projectId: 'b', bytes: 50, nth: 1 }), {
-    isIn: true,
-    displaced: second,
+    isAccepted: true,
+    evicted: second,
   })
 })

@@ -1,19 +1,21 @@
-/** Something that waits: on whose behalf, and how much memory it holds while it does. */
+/** One waiting call: its project, and the memory that it holds while it waits. */
 export type QueueEntry = { readonly projectId: string; readonly bytes: number }
 
 export type FairQueue<Entry extends QueueEntry> = {
   /**
-   * Lets `entry` in if there is room. In a full queue it takes the place of the newest entry of
-   * the project that holds most, provided that project keeps no less than the newcomer's gets.
+   * Adds `entry` if there is room. If the queue is full, the newest entry of the project that holds
+   * most is evicted, provided that this project keeps at least as much as the project of `entry` gets.
    */
-  readonly offer: (entry: Entry) => { readonly isIn: boolean; readonly displaced?: Entry }
-  /** The next entry: projects take turns, and within a project the first comes first. */
+  readonly offer: (entry: Entry) => OfferResult<Entry>
+  /** Removes and returns the next entry: projects in rotation, first in first out per project. */
   readonly take: () => Entry | undefined
-  /** Whether `entry` was still waiting; it is not any more. */
+  /** Removes `entry`; returns false if it was not in the queue. */
   readonly remove: (entry: Entry) => boolean
   readonly count: () => number
   readonly bytes: () => number
 }
+
+type OfferResult<Entry> = { readonly isAccepted: boolean; readonly evicted?: Entry }
 
 export type QueueBounds = { readonly countMax: number; readonly bytesMax: number }
 
@@ -21,44 +23,44 @@ export type QueueBounds = { readonly countMax: number; readonly bytesMax: number
 type Lane<Entry> = readonly Entry[]
 
 /**
- * A bounded queue that is fair between projects at both ends.
+ * A bounded queue that is fair between projects.
  *
- * Out: one entry per project in rotation, as in fair queueing (Nagle, RFC 970). In: when it is
- * full, the longest lane gives way (McKenney, "Stochastic Fairness Queueing", 1990), so that a
- * project with few calls is served however many another one sends.
+ * - Removing: one entry per project in rotation, as in fair queueing (Nagle, RFC 970).
+ * - Adding to a full queue: the longest lane loses an entry (McKenney, "Stochastic Fairness
+ *   Queueing", 1990). A project with few calls is served, however many calls another project sends.
  */
 export function createFairQueue<Entry extends QueueEntry>(bounds: QueueBounds): FairQueue<Entry> {
-  // A Map remembers the order of insertion: the first lane is the next to be served.
+  // A Map keeps the order of insertion: the first lane is the next in the rotation.
   const lanes = new Map<string, Lane<Entry>>()
-  const all = () => [...lanes.values()].flat()
-  const count = () => all().length
-  const bytes = () => totalBytes(all())
+  const allEntries = () => [...lanes.values()].flat()
+  const count = () => allEntries().length
+  const bytes = () => totalBytes(allEntries())
 
-  function put(projectId: string, lane: Lane<Entry>): void {
+  function setLane(projectId: string, lane: Lane<Entry>): void {
     if (lane.length > 0) lanes.set(projectId, lane)
     else lanes.delete(projectId)
   }
 
   function remove(entry: Entry): boolean {
     const lane = lanes.get(entry.projectId) ?? []
-    put(
+    setLane(
       entry.projectId,
       lane.filter((other) => other !== entry),
     )
     return lane.includes(entry)
   }
 
-  function offer(entry: Entry): { isIn: boolean; displaced?: Entry } {
-    const own = lanes.get(entry.projectId) ?? []
-    if (fits([...all(), entry], bounds)) {
-      put(entry.projectId, [...own, entry])
-      return { isIn: true }
+  function offer(entry: Entry): OfferResult<Entry> {
+    const lane = lanes.get(entry.projectId) ?? []
+    if (fits([...allEntries(), entry], bounds)) {
+      setLane(entry.projectId, [...lane, entry])
+      return { isAccepted: true }
     }
-    const displaced = selectEviction([...lanes.values()], [...own, entry], bounds)
-    if (!displaced) return { isIn: false }
-    remove(displaced)
-    put(entry.projectId, [...own, entry])
-    return { isIn: true, displaced }
+    const evicted = selectEviction([...lanes.values()], [...lane, entry], bounds)
+    if (!evicted) return { isAccepted: false }
+    remove(evicted)
+    setLane(entry.projectId, [...lane, entry])
+    return { isAccepted: true, evicted }
   }
 
   function take(): Entry | undefined {
@@ -66,27 +68,31 @@ export function createFairQueue<Entry extends QueueEntry>(bounds: QueueBounds): 
     if (!first) return undefined
     const [projectId, [entry, ...rest]] = first
     lanes.delete(projectId)
-    put(projectId, rest)
+    setLane(projectId, rest)
     return entry
   }
 
   return { offer, take, remove, count, bytes }
 }
 
-/** The entry that leaves so that the newcomer, last of its lane `grown`, comes in; or none. */
+/**
+ * Returns the entry to evict so that a new entry fits, or undefined if the new entry must be rejected.
+ *
+ * @param grown the lane of the new entry, with the new entry as its last element.
+ */
 function selectEviction<Entry extends QueueEntry>(
   lanes: readonly Lane<Entry>[],
   grown: Lane<Entry>,
   bounds: QueueBounds,
 ): Entry | undefined {
-  const isCrowded = lanes.flat().length >= bounds.countMax
-  const size = (lane: Lane<Entry>) => (isCrowded ? lane.length : totalBytes(lane))
-  const largest = lanes.toSorted((one, other) => size(other) - size(one))[0] ?? []
-  const rest = largest.slice(0, -1)
-  const victim = largest.at(-1)
-  const others = lanes.flat().filter((entry) => entry !== victim)
-  const isFair = size(rest) >= size(grown)
-  return isFair && fits([...others, ...grown.slice(-1)], bounds) ? victim : undefined
+  const isCountFull = lanes.flat().length >= bounds.countMax
+  const sizeOf = (lane: Lane<Entry>) => (isCountFull ? lane.length : totalBytes(lane))
+  const largest = lanes.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? []
+  const remaining = largest.slice(0, -1)
+  const newest = largest.at(-1)
+  const others = lanes.flat().filter((entry) => entry !== newest)
+  const isFair = sizeOf(remaining) >= sizeOf(grown)
+  return isFair && fits([...others, ...grown.slice(-1)], bounds) ? newest : undefined
 }
 
 function fits(entries: readonly QueueEntry[], bounds: QueueBounds): boolean {

@@ -4,59 +4,59 @@ import { test } from 'node:test'
 import { createWorkerQueue } from './worker-queue.ts'
 
 const limits = { countMax: 4, bytesMax: 100, waitMsMax: 20_000 }
-const call = (projectId: string) => ({ projectId, bytes: 1 })
+const callOf = (projectId: string) => ({ projectId, bytes: 1 })
 
-function open() {
-  const ended: object[] = []
-  const turns = createWorkerQueue<object>(limits, (worker) => void ended.push(worker))
-  return { turns, ended }
+function openQueue() {
+  const stopped: object[] = []
+  const queue = createWorkerQueue<object>(limits, (worker) => void stopped.push(worker))
+  return { queue, stopped }
 }
 
-test('a worker goes from call to call, one project after the other', async () => {
-  const { turns } = open()
+test('A worker is assigned to one call after another, with projects in rotation', async () => {
+  const { queue } = openQueue()
   const worker = {}
   const order: string[] = []
-  const served = ['a', 'a', 'b'].map(async (projectId) => {
-    const given = await turns.acquire(call(projectId))
+  const calls = ['a', 'a', 'b'].map(async (projectId) => {
+    const assigned = await queue.acquire(callOf(projectId))
     order.push(projectId)
-    turns.release(given)
+    queue.release(assigned)
   })
-  turns.release(worker)
-  await Promise.all(served)
+  queue.release(worker)
+  await Promise.all(calls)
   assert.deepEqual(order, ['a', 'b', 'a'])
-  assert.equal(await turns.acquire(call('c')), worker)
+  assert.equal(await queue.acquire(callOf('c')), worker)
 })
 
-test('a worker that is let go is ended at once when it is free, else after its call', async () => {
-  const { turns, ended } = open()
-  const [free, held] = [{ name: 'free' }, { name: 'held' }]
-  turns.release(held)
-  await turns.acquire(call('a'))
-  turns.release(free)
+test('A retired worker is stopped immediately if it is free, otherwise after its call', async () => {
+  const { queue, stopped } = openQueue()
+  const [free, busy] = [{ name: 'free' }, { name: 'busy' }]
+  queue.release(busy)
+  await queue.acquire(callOf('a'))
+  queue.release(free)
 
-  turns.retire(free)
-  turns.retire(held)
-  assert.deepEqual(ended, [free])
-  turns.release(held)
-  assert.deepEqual(ended, [free, held])
+  queue.retire(free)
+  queue.retire(busy)
+  assert.deepEqual(stopped, [free])
+  queue.release(busy)
+  assert.deepEqual(stopped, [free, busy])
 })
 
-test('a worker that is no more is given to nobody', async () => {
-  const { turns } = open()
-  const [lost, sound] = [{ name: 'lost' }, { name: 'sound' }]
-  turns.release(lost)
-  turns.remove(lost)
-  turns.release(sound)
-  assert.equal(await turns.acquire(call('a')), sound)
+test('A removed worker is not assigned to any call', async () => {
+  const { queue } = openQueue()
+  const [lost, running] = [{ name: 'lost' }, { name: 'running' }]
+  queue.release(lost)
+  queue.remove(lost)
+  queue.release(running)
+  assert.equal(await queue.acquire(callOf('a')), running)
 })
 
-test('a call whose place another project takes is refused at once', async () => {
-  const { turns } = open()
-  const calls = Array.from({ length: 4 }, () => turns.acquire(call('a')))
-  const newcomer = turns.acquire(call('b'))
+test('A call that is evicted by another project is rejected immediately', async () => {
+  const { queue } = openQueue()
+  const calls = Array.from({ length: 4 }, () => queue.acquire(callOf('a')))
+  const other = queue.acquire(callOf('b'))
   await assert.rejects(calls.pop() ?? assert.fail(), { status: 503 })
-  const refused = [...calls, newcomer].map((waiting) => assert.rejects(waiting, { status: 503 }))
-  turns.rejectAll()
-  await Promise.all(refused)
-  assert.deepEqual([turns.count(), turns.bytes()], [0, 0])
+  const rejected = [...calls, other].map((waiting) => assert.rejects(waiting, { status: 503 }))
+  queue.rejectAll()
+  await Promise.all(rejected)
+  assert.deepEqual([queue.count(), queue.bytes()], [0, 0])
 })

@@ -1,0 +1,18 @@
+import type { Point, Rect } from '../image/geometry.ts'
+
+/** One result of one detector, in continuous coordinates of the frame. */
+export type DetectorCandidate = {
+  /** From the hairline to the chin and from cheek to cheek, the same for every detector. */
+  readonly box: Rect
+  /** The score of the network, 0..1. */
+  readonly score: number
+}
+
+/** One face after the results of all detectors are combined, in coordinates of the frame. */
+export type Detection = {
+  readonly box: Rect
+  /** 0..1; 0.6 is the threshold for "this is a face". */
+  readonly confidence: number
+  /** Eyes, nose and mouth in the order of `landmarkPoints`, if the detector returns them. */
+  readonly landmarkPoints?: readonly Point[]
+}

@@ -1,0 +1,11 @@
+import type { DetectedFace, ImageContext } from '../image-context.ts'
+import type { Template } from './template.ts'
+
+/** Creates templates of one model. */
+export type Recognizer = {
+  /** "id@version" of its templates. The built-in template model combines several networks. */
+  readonly modelId: string
+  /** "id@version" of the networks, joined by "+". */
+  readonly providers: string
+  readonly createTemplate: (face: DetectedFace, context: ImageContext) => Promise<Template>
+}
