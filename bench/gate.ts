@@ -140,7 +140,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
         admissionSettings(),
       ),
     )
-    if (claimed.kind !== 'pass') throw new Error(claimed.kind)
+    if (claimed.kind !== 'admitted') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
     const result = { applyEffects: () => ({ response: answer }), toErrorResponse: () => answer }
     await ledger.runTransaction((tx) => settle(tx, claimed.reservation, result, Date.now()))

@@ -70,7 +70,7 @@ type GateDeployment = {
 const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
 
 /** @returns a key for each of so many projects with money enough. */
-async function createKeys(
+export async function createKeys(
   { url, folder }: GateDeployment,
   projects: number,
 ): Promise<readonly string[]> {
@@ -91,7 +91,7 @@ async function createKeys(
   return keys
 }
 
-async function gatedCalls(
+export async function gatedCalls(
   place: GateDeployment,
   keys: readonly string[],
   measureMs: number,

@@ -1,5 +1,5 @@
 import { allActions } from '../../src/actions/all-actions.ts'
-import { errorResponseTable } from '../../src/http/openapi/error-responses.ts'
+import { errorResponseTable } from '../../src/http/openapi/components.ts'
 import { errorTable } from '../../src/lib/errors.ts'
 import { markdownTable } from './markdown-table.ts'
 

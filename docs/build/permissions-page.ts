@@ -1,5 +1,5 @@
 import { allPermissions } from '../../src/http/permissions.ts'
-import { toOpenApiPath } from '../../src/http/openapi/rest-paths.ts'
+import { toOpenApiPath } from '../../src/http/openapi/paths.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import { markdownTable } from './markdown-table.ts'
 

@@ -62,8 +62,8 @@ test('a step outlives its failure: the time is told and the error is the same', 
   const watch = { onSpanEnd: (step: string) => void steps.push(step) }
   const error = new Error('no')
   const call = traceCall({ attributes: {}, observer: watch }, () =>
-    withSpan('gate.enter', () => withSpan('database.write', () => Promise.reject(error))),
+    withSpan('gate.admit', () => withSpan('database.write', () => Promise.reject(error))),
   )
   await assert.rejects(call, error)
-  assert.deepEqual(steps, ['database.write', 'gate.enter'])
+  assert.deepEqual(steps, ['database.write', 'gate.admit'])
 })

@@ -46,8 +46,8 @@ test('a call is one trace: the caller’s, with a span for each step, and the sa
   assert.equal(replay.attributes['facegate.replay'], true)
   assert.deepEqual(namesUnder(first, spans), [
     'gallery.search',
-    'gate.enter',
-    'gate.identify',
+    'gate.admit',
+    'gate.authenticate',
     'gate.settle',
     'vision.queue',
     'vision.work',

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** The steps of a call whose time is worth knowing: one list, so that no name is made of a text. */
 export type SpanName =
-  | 'gate.identify'
-  | 'gate.enter'
+  | 'gate.authenticate'
+  | 'gate.admit'
   | 'gate.settle'
   | 'vision.queue'
   | 'vision.work'

@@ -1,4 +1,5 @@
 import { inheritedSettings } from '../database/engine.ts'
+import { stepwiseStore } from './stepwise-store.ts'
 import { startGate } from './test-gate.ts'
 
 /**
@@ -18,6 +19,7 @@ const gate = await startGate({
   environment: { STARTER_CREDIT_MICROS: '1000000000', ...inheritedSettings() },
   atStep,
   onCommit: atStep,
+  ...(process.env['SINGLE_STATEMENT'] === 'off' && { wrapStore: stepwiseStore }),
   ...(key && { key }),
 })
 process.on('message', () => {

@@ -95,7 +95,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     connectionsMax: 1e3,
     drainMsMax: 100,
     log,
-    ...(options.observer && { watch: options.observer }),
+    ...(options.observer && { observer: options.observer }),
   })
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
   const key = options.key ?? (await books.createFirstKey()) ?? ''
