@@ -117,7 +117,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
     const startMs = performance.now()
     if (!isApiKey(key) || hashApiKey(key).length !== 32) throw new Error('the key is none')
     const requestId = newId()
-    const params = { say: 'bench' }
+    const params = { text: 'bench' }
     const fingerprint = fingerprintOf({
       projectId,
       requestId,

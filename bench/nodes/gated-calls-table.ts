@@ -65,6 +65,7 @@ type GateDeployment = {
   /** Empty: SQLite in the folder. */
   readonly url: string
   readonly folder: string
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
@@ -98,7 +99,12 @@ export async function gatedCalls(
 ): Promise<LoadResult> {
   await using opened = new AsyncDisposableStack()
   const { url, folder } = place
-  const environment = { ...settings, DATABASE_URL: url, KEY: keys[0] ?? '' }
+  const environment = {
+    ...settings,
+    ...place.environment,
+    DATABASE_URL: url,
+    KEY: keys[0] ?? '',
+  }
   const starting = Array.from({ length: place.nodes }, async (_, node) =>
     opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
   )

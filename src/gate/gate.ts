@@ -20,7 +20,7 @@ import {
 } from './settle.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { expireLeftover, sweep } from './sweep.ts'
-import { createGateStats, type GateStats } from './gate-stats.ts'
+import { createGateStats, type GateStats, type GateStatsRecorder } from './gate-stats.ts'
 import { createInFlightCalls, type InFlightStats } from './admission/in-flight.ts'
 
 export type GateOptions = {
@@ -65,12 +65,16 @@ export type Gate = {
 
 export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
+  const getNow = (): Now => ({
+    nowMs: clock(),
+    steadyUs: options.steadyClock(),
+    windowMs: options.windowMs,
+  })
   const inFlight = createInFlightCalls()
   const recorder = createGateStats(options.steadyClock)
   const authThrottle = createAuthThrottle(options.authThrottleLimits, options.steadyClock)
   const authenticateDeps = { findKey: store.findKey, authThrottle, clock }
   const admit = createAdmit(store, { ...options, inFlight, now: getNow })
-
   return {
     authenticate: (request) =>
       withSpan('gate.authenticate', () =>
@@ -83,6 +87,26 @@ export function createGate(store: Store, options: GateOptions): Gate {
           recorder.recordFailure,
         ),
       ),
+    ...createEndings(store, recorder, clock),
+    expireLeftover: () => store.write((tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
+    sweep: async () => {
+      await store.write((tx) => sweep(tx, getNow(), options.logMsMax))
+      recorder.recordSweep()
+    },
+    authThrottle,
+    stats: () => ({ ...recorder.stats(), ...inFlight.stats() }),
+  }
+}
+
+/** Creates the three ways to end an admitted call. */
+function createEndings(
+  store: Store,
+  recorder: GateStatsRecorder,
+  clock: Clock,
+): Pick<Gate, 'settle' | 'finish' | 'release'> {
+  const write = ({ call }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> =>
+    runAsAccount(call.caller.accountId, () => store.write(job))
+  return {
     settle: (admission, result) =>
       withSpan('gate.settle', () =>
         runAsAccount(admission.call.caller.accountId, async () => {
@@ -100,26 +124,10 @@ export function createGate(store: Store, options: GateOptions): Gate {
     },
     release: async (admission, error) => {
       // If the database is down, the reservation expires later.
-      await write(admission, (tx) => releaseReservation(tx, admission, error)).catch(
-        () => undefined,
-      )
+      const job = (tx: Tx): Promise<void> => releaseReservation(tx, admission, error)
+      await write(admission, job).catch(() => undefined)
       admission.complete()
       return error
     },
-    expireLeftover: () => store.write((tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
-    sweep: async () => {
-      await store.write((tx) => sweep(tx, getNow(), options.logMsMax))
-      recorder.recordSweep()
-    },
-    authThrottle,
-    stats: () => ({ ...recorder.stats(), ...inFlight.stats() }),
-  }
-
-  function write({ call }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> {
-    return runAsAccount(call.caller.accountId, () => store.write(job))
-  }
-
-  function getNow(): Now {
-    return { nowMs: clock(), steadyUs: options.steadyClock(), windowMs: options.windowMs }
   }
 }
