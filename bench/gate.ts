@@ -117,7 +117,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
     const startMs = performance.now()
     if (!isApiKey(key) || hashApiKey(key).length !== 32) throw new Error('the key is none')
     const requestId = newId()
-    const params = { say: 'bench' }
+    const params = { text: 'bench' }
     const fingerprint = fingerprintOf({
       projectId,
       requestId,
@@ -140,7 +140,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
         admissionSettings(),
       ),
     )
-    if (claimed.kind !== 'pass') throw new Error(claimed.kind)
+    if (claimed.kind !== 'admitted') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
     const result = { applyEffects: () => ({ response: answer }), toErrorResponse: () => answer }
     await ledger.runTransaction((tx) => settle(tx, claimed.reservation, result, Date.now()))

@@ -136,7 +136,7 @@ async function measureBatch(client: BenchClient): Promise<CallCost> {
   const before = process.threadCpuUsage()
   for (let call = 0; call < callsPerBatch; call++) {
     const startMs = performance.now()
-    const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
+    const body = { action: 'svc.echo', requestId: newId(), params: { text: 'bench' } }
     const answer = await client.post(JSON.stringify(body))
     if (!answer.startsWith('{"ok":true')) throw new Error(answer)
     took.push(performance.now() - startMs)

@@ -65,12 +65,13 @@ type GateDeployment = {
   /** Empty: SQLite in the folder. */
   readonly url: string
   readonly folder: string
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
 
 /** @returns a key for each of so many projects with money enough. */
-async function createKeys(
+export async function createKeys(
   { url, folder }: GateDeployment,
   projects: number,
 ): Promise<readonly string[]> {
@@ -91,14 +92,19 @@ async function createKeys(
   return keys
 }
 
-async function gatedCalls(
+export async function gatedCalls(
   place: GateDeployment,
   keys: readonly string[],
   measureMs: number,
 ): Promise<LoadResult> {
   await using opened = new AsyncDisposableStack()
   const { url, folder } = place
-  const environment = { ...settings, DATABASE_URL: url, KEY: keys[0] ?? '' }
+  const environment = {
+    ...settings,
+    ...place.environment,
+    DATABASE_URL: url,
+    KEY: keys[0] ?? '',
+  }
   const starting = Array.from({ length: place.nodes }, async (_, node) =>
     opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
   )

@@ -40,7 +40,7 @@ export async function measure(
 export async function openEchoClient(url: string, key: string): Promise<LoadClient> {
   const client = await openClient(url, key)
   const once = async (): Promise<void> => {
-    const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
+    const body = { action: 'svc.echo', requestId: newId(), params: { text: 'bench' } }
     const answer = await client.post(JSON.stringify(body))
     if (!answer.startsWith('{"ok":true')) throw new Error(answer)
   }

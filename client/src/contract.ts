@@ -706,15 +706,15 @@ export interface ListSubjectsQuery {
   /** Your own id, unique in the gallery. Use one that says nothing by itself. At most 128 characters. */
   readonly externalId?: string | undefined
   readonly group?: string | undefined
-  /** Part of the display name or the external id. At most 128 characters. */
+  /** A part of the display name or of the external id. At most 128 characters. */
   readonly q?: string | undefined
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
-  /** The most items of a page. 1..200. Default 50. */
+  /** The maximum number of items per page. 1..200. Default 50. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. At most 1024 characters. */
+  /** `nextCursor` of the previous page. At most 1024 characters. */
   readonly cursor?: string | undefined
-  /** `faces`: the templates’ facts. */
+  /** `faces` adds the details of the templates. */
   readonly include?: 'faces' | undefined
 }
 
@@ -744,7 +744,7 @@ export interface Subject {
 }
 
 export interface GetSubjectQuery {
-  /** `faces`: the templates’ facts. */
+  /** `faces` adds the details of the templates. */
   readonly include?: 'faces' | undefined
 }
 
@@ -758,13 +758,13 @@ export interface Group {
 }
 
 export interface DeleteGroupQuery {
-  /** `true` only counts who would be deleted. Default "false". */
+  /** `true` only counts the subjects. Default "false". */
   readonly dryRun?: 'true' | 'false' | undefined
 }
 
 export interface GroupDeletion {
   group: string
-  /** Subjects that were, or with dryRun would be, deleted. */
+  /** Deleted subjects, or with dryRun the subjects to delete. */
   deletedCount: number
   /** Empty with dryRun. */
   records: DeletionRecord[]
@@ -788,9 +788,9 @@ export interface ListDeletionsQuery {
   readonly externalId?: string | undefined
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
-  /** The most items of a page. 1..200. Default 50. */
+  /** The maximum number of items per page. 1..200. Default 50. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. At most 1024 characters. */
+  /** `nextCursor` of the previous page. At most 1024 characters. */
   readonly cursor?: string | undefined
 }
 

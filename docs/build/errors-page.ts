@@ -1,9 +1,9 @@
 import { allActions } from '../../src/actions/all-actions.ts'
-import { errorResponseTable } from '../../src/http/openapi/error-responses.ts'
+import { errorResponseTable } from '../../src/http/openapi/components.ts'
 import { errorTable } from '../../src/lib/errors.ts'
 import { markdownTable } from './markdown-table.ts'
 
-/** `docs/reference/errors.md`: every code and every status, out of the tables that answer them. */
+/** Returns `docs/reference/errors.md`: every code and status, from the tables that the service uses. */
 export function errorsPage(): string {
   const codes = Object.entries(errorTable)
   return `${[
@@ -22,25 +22,27 @@ export function errorsPage(): string {
         .join('\n\n'),
     ),
     '## Statuses without an envelope',
-    'Their body is `{"detail": "…"}`. The routes beside the actions answer everything in this way.',
+    'Their body is `{"detail": "…"}`. The REST routes return all errors in this form.',
     markdownTable(
       ['HTTP', 'When'],
-      Object.entries(errorResponseTable).map(([status, { description: when }]) => [status, when]),
+      Object.entries(errorResponseTable).map(([status, { description }]) => [status, description]),
     ),
   ].join('\n\n')}\n`
 }
 
 const introduction = `# Errors
 
-Made of the error table by \`npm run docs\`; do not edit.
+Generated from the error table by \`npm run docs\`; do not edit.
 
-Branch on \`ok\`, then on \`errors[].code\`; messages are for people and may change. HTTP 200 means that the code stands in the envelope. No failed call is charged. Try again, under the same \`requestId\`, only RATE_LIMITED, 408, 429, 502, 503, 504 and broken connections.`
+Branch on \`ok\`, then on \`errors[].code\`; messages are for people and may change. HTTP 200 means that the code is in the envelope. Failed calls are not charged. Retry only RATE_LIMITED, 408, 429, 502, 503, 504 and broken connections, with the same \`requestId\`.`
 
-/** Codes that no action has of its own come from the gate. */
+/** Codes that no action lists are returned by the gate. */
 function returnedBy(code: string): string {
   const names = allActions
-    .filter(({ errors }) => errors.some((own) => own === code))
+    .filter(({ errors }) => errors.some((actionCode) => actionCode === code))
     .map(({ name }) => `\`${name}\``)
   if (names.length === 0) return ''
-  return names.length === allActions.length ? 'Of every action.' : `Of ${names.join(', ')}.`
+  return names.length === allActions.length
+    ? 'Returned by every action.'
+    : `Returned by ${names.join(', ')}.`
 }

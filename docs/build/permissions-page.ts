@@ -1,14 +1,14 @@
 import { allPermissions } from '../../src/http/permissions.ts'
-import { toOpenApiPath } from '../../src/http/openapi/rest-paths.ts'
+import { toOpenApiPath } from '../../src/http/openapi/paths.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import { markdownTable } from './markdown-table.ts'
 
-/** `docs/reference/permissions.md`: what a key can be allowed, out of the actions and routes. */
+/** Returns `docs/reference/permissions.md`: every permission, from the actions and routes. */
 export function permissionsPage(): string {
   return `${[
     introduction,
     markdownTable(
-      ['Permission', 'Allows', 'By'],
+      ['Permission', 'Allows', 'Endpoints'],
       allPermissions.map(({ permission, summary }) => [
         `\`${permission}\``,
         summary,
@@ -21,19 +21,19 @@ export function permissionsPage(): string {
 
 const introduction = `# Permissions
 
-Made of the actions and routes by \`npm run docs\`; do not edit.
+Generated from the actions and routes by \`npm run docs\`; do not edit.
 
-A key belongs to one project and may do what it was minted for; a key without the permission is answered FORBIDDEN (an action) or 403 (a route). \`facegate key mint --permissions a,b\` or the console's *Keys* page says what. What people may do in the console is another matter: [console.md](console.md).`
+A key belongs to one project and has the permissions that it was created with. Without the permission, an action returns FORBIDDEN and a route 403. Set the permissions with \`facegate key mint --permissions a,b\` or on the *Keys* page of the console. Roles of console users are independent of these permissions: [console.md](../operations/console.md).`
 
-const advice = `## Which to give
+const advice = `## Recommended permissions
 
-| Who has the key | Permissions |
+| Use of the key | Permissions |
 |---|---|
-| a door, a terminal | \`svc.identify\`, or \`svc.verify\` where a card says who it ought to be |
-| the desk that enrols | \`svc.enroll\`, \`svc.analyze\`, \`svc.updateSubject\` |
-| the system that knows who leaves | \`svc.deleteSubject\`, \`deletions:read\` |
+| a door, a terminal | \`svc.identify\`, or \`svc.verify\` with a card that identifies the person |
+| an enrollment desk | \`svc.enroll\`, \`svc.analyze\`, \`svc.updateSubject\` |
+| a system that deletes people who leave | \`svc.deleteSubject\`, \`deletions:read\` |
 | an auditor | \`subjects:read\`, \`deletions:read\` |
-| a page that everybody can open | \`svc.detect\` at most, in a project with a small budget |`
+| a public web page | only \`svc.detect\`, in a project with a small budget |`
 
 function endpointsOf(permission: string): string {
   if (permission.startsWith('svc.')) return '`POST /v1/face/execute`'

@@ -80,7 +80,7 @@ async function handleRequest(
     const action = 'error' in asked ? routeName(route) : asked.work.name
     const entry = await options.gate.admit(caller, { requestId, startMs, action, parsed: asked })
     headers = { ...entry.headers, ...trace }
-    if (entry.kind === 'refused') throw entry.error
+    if (entry.kind === 'rejected') throw entry.error
     if (entry.kind === 'replay' || 'error' in asked) throw new Error('nothing is asked twice here')
     const at = { caller, services: options.services, signal: request.signal }
     const done = await runAndSettle(asked.work, at, { admission: entry.admission, options })

@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { takeToken, type RateLimits } from './limit.ts'
 
-/** Keeps guessing of keys slow, per address. */
+/** Slows down failed authentication, per client address. */
 export type AuthThrottle = {
-  /** Called for every wrong key. @returns seconds to wait before the next; 0 within the limit. */
+  /**
+   * Records a failed authentication and delays its 401 response if the address is over its limit.
+   *
+   * @returns the seconds to wait before the next attempt; 0 within the limit.
+   */
   readonly recordFailure: (clientIp: string) => Promise<number>
 }
 
@@ -12,32 +16,34 @@ const delayedMax = 1000
 const delayMs = 250
 
 /**
- * Beyond its limit, an address waits a quarter of a second for each 401. Only wrong keys are slowed:
- * a right one is looked up and let in at once even then, because behind a proxy or one company's
- * router all clients share an address, and one bad script must not lock the others out. Against
- * guessing itself, 256 random bits and the checksum are the defence; this bounds the noise.
+ * Creates the throttle. Above its limit, an address waits a quarter of a second for each 401.
+ * Only failed authentication is delayed; a valid key is accepted immediately. Behind a proxy or a
+ * company router all clients share an address, and one faulty script must not lock out the others.
+ * The protection against guessing is the 256 random bits of a key and its checksum; the throttle
+ * only limits the load.
  */
 export function createAuthThrottle(limits: RateLimits, nowUs: () => number): AuthThrottle {
-  const fullAtUs = new Map<string, number>()
-  let held = 0
+  const fullAtUsByAddress = new Map<string, number>()
+  let delayedCount = 0
   return {
     recordFailure: async (clientIp) => {
-      const tokens = takeToken(limits, fullAtUs.get(clientIp) ?? null, nowUs())
-      remember(clientIp, tokens.fullAtUs)
+      const tokens = takeToken(limits, fullAtUsByAddress.get(clientIp) ?? null, nowUs())
+      trackAddress(clientIp, tokens.fullAtUs)
       if (tokens.isAllowed) return 0
-      if (held < delayedMax) {
-        held++
-        await sleep(delayMs).finally(() => held--)
+      if (delayedCount < delayedMax) {
+        delayedCount++
+        await sleep(delayMs).finally(() => delayedCount--)
       }
       return tokens.retryAfterS
     },
   }
 
-  /** The address that was wrong longest ago is forgotten first. */
-  function remember(clientIp: string, us: number): void {
-    fullAtUs.delete(clientIp)
-    const [oldest] = fullAtUs.keys()
-    if (fullAtUs.size >= trackedAddressesMax && oldest !== undefined) fullAtUs.delete(oldest)
-    fullAtUs.set(clientIp, us)
+  /** Above the maximum, the address with the oldest failure is dropped. */
+  function trackAddress(clientIp: string, fullAtUs: number): void {
+    fullAtUsByAddress.delete(clientIp)
+    const [oldest] = fullAtUsByAddress.keys()
+    if (fullAtUsByAddress.size >= trackedAddressesMax && oldest !== undefined)
+      fullAtUsByAddress.delete(oldest)
+    fullAtUsByAddress.set(clientIp, fullAtUs)
   }
 }

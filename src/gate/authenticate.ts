@@ -4,7 +4,7 @@ import { HttpError } from '../lib/errors.ts'
 import type { KeyIdentity, FindKey, KeyState } from '../store/tenancy/keys.ts'
 import type { AuthThrottle } from './auth-throttle.ts'
 
-/** What is known of a request before its body is read. */
+/** The parts of a request that are available before its body is read. */
 export type RequestIdentity = {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly clientIp: string
@@ -17,25 +17,26 @@ type AuthenticateDeps = {
 }
 
 /**
- * Whose call is this? Asked before the body is read, so that strangers cost one look-up at most.
- * Missing, cut, mistyped and unknown keys get one identical answer: nothing is to be learnt.
+ * Finds the project of the API key. It runs before the body is read, so that an unauthenticated
+ * request costs at most one database read. Missing, truncated, mistyped and unknown keys get the
+ * same response, so that it reveals nothing about existing keys.
  *
- * @throws HttpError 401 that says missing or unknown, revoked, or expired.
+ * @throws HttpError 401: missing or unknown, revoked, or expired.
  */
 export async function authenticate(
   { headers, clientIp }: RequestIdentity,
-  door: AuthenticateDeps,
+  deps: AuthenticateDeps,
 ): Promise<KeyIdentity> {
   const apiKey = headers['x-api-key']
-  const isKey = apiKey !== undefined && isApiKey(apiKey)
-  const key = isKey ? await door.findKey(apiKey, new Date(door.clock())) : undefined
+  const isWellFormed = apiKey !== undefined && isApiKey(apiKey)
+  const key = isWellFormed ? await deps.findKey(apiKey, new Date(deps.clock())) : undefined
   if (key?.state === 'active') return key
-  const retryAfterS = await door.authThrottle.recordFailure(clientIp)
-  const wait = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-  throw new HttpError(401, unauthorizedMessages[key?.state ?? 'unknown'], { headers: wait })
+  const retryAfterS = await deps.authThrottle.recordFailure(clientIp)
+  const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
+  throw new HttpError(401, unauthorizedMessages[key?.state ?? 'unknown'], { headers: retryAfter })
 }
 
-/** The texts of the contract. */
+/** The messages of the API contract. */
 export const unauthorizedMessages: Readonly<
   Record<Exclude<KeyState, 'active'> | 'unknown', string>
 > = {

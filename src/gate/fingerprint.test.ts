@@ -4,14 +4,14 @@ import * as fc from 'fast-check'
 import { fingerprintOf, decryptResponse, encryptResponse } from './fingerprint.ts'
 
 const scope = { projectId: 'p', requestId: 'r', action: 'svc.echo', debug: false }
-const of = (params: unknown) => fingerprintOf({ ...scope, params })
+const fingerprint = (params: unknown) => fingerprintOf({ ...scope, params })
 
-test('the order of fields does not matter, everything else does', () => {
-  assert.deepEqual(of({ a: 1, b: [1, 2] }), of({ b: [1, 2], a: 1 }))
+test('The fingerprint depends on all content, but not on the order of fields', () => {
+  assert.deepEqual(fingerprint({ a: 1, b: [1, 2] }), fingerprint({ b: [1, 2], a: 1 }))
   fc.assert(
-    fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
-      const isSame = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
-      assert.equal(of(one).hash.equals(of(other).hash), isSame)
+    fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
+      const isSame = JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
+      assert.equal(fingerprint(left).hash.equals(fingerprint(right).hash), isSame)
     }),
     {
       examples: [
@@ -24,21 +24,21 @@ test('the order of fields does not matter, everything else does', () => {
   )
 })
 
-test('only the same content opens an answer, and no byte of it can be changed', () => {
-  const { responseKey: answerKey, hash: fingerprint } = of({ image: 'abc' })
-  const sealed = encryptResponse(answerKey, '{"ok":true,"name":"Zoë"}')
-  assert.equal(decryptResponse(answerKey, sealed), '{"ok":true,"name":"Zoë"}')
-  assert.equal(sealed.includes('Zoë'), false)
-  assert.throws(() => decryptResponse(fingerprint, sealed))
-  assert.throws(() => decryptResponse(of({ image: 'abd' }).responseKey, sealed))
-  for (let at = 0; at < sealed.length; at++) {
-    const changed = Buffer.from(sealed)
-    changed[at] = (changed[at] ?? 0) ^ 1
-    assert.throws(() => decryptResponse(answerKey, changed), `byte ${at}`)
+test('Only the same content decrypts a response, and any changed byte is detected', () => {
+  const { responseKey, hash } = fingerprint({ image: 'abc' })
+  const encrypted = encryptResponse(responseKey, '{"ok":true,"name":"Zoë"}')
+  assert.equal(decryptResponse(responseKey, encrypted), '{"ok":true,"name":"Zoë"}')
+  assert.equal(encrypted.includes('Zoë'), false)
+  assert.throws(() => decryptResponse(hash, encrypted))
+  assert.throws(() => decryptResponse(fingerprint({ image: 'abd' }).responseKey, encrypted))
+  for (let index = 0; index < encrypted.length; index++) {
+    const changed = Buffer.from(encrypted)
+    changed[index] = (changed[index] ?? 0) ^ 1
+    assert.throws(() => decryptResponse(responseKey, changed), `byte ${index}`)
   }
 })
 
-/** JSON with the fields of all objects in order; it writes -0 as 0. */
+/** Sorts the fields of all objects, so that equal contents have the same JSON; JSON writes -0 as 0. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

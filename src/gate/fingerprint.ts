@@ -1,7 +1,7 @@
 import { createHash, createHmac, type Hash } from 'node:crypto'
 import { decrypt, encrypt } from '../lib/crypto/aes-gcm.ts'
 
-/** What makes a request this request. */
+/** The content that identifies a request: a retry has the same content. */
 export type RequestContent = {
   readonly projectId: string
   /** In lower case. */
@@ -11,12 +11,12 @@ export type RequestContent = {
   readonly debug: boolean
 }
 
-/** Two independent values derived of the content: one to compare, one to lock the answer with. */
+/** Two independent values derived from the content: one to compare, one to encrypt the response. */
 export type RequestFingerprint = { readonly hash: Buffer; readonly responseKey: Buffer }
 
 /**
- * Hashes a request. The same content gives the same values whatever the order of its fields; who
- * knows only the stored fingerprint cannot derive the answer's key of it.
+ * Hashes a request. The order of the fields does not change the result. The response key cannot be
+ * derived from the stored hash.
  */
 export function fingerprintOf(content: RequestContent): RequestFingerprint {
   const hash = createHash('sha256')
@@ -28,19 +28,19 @@ export function fingerprintOf(content: RequestContent): RequestFingerprint {
 }
 
 /**
- * Seals an answer for replays (AES-256-GCM). It holds what was seen in a picture: only somebody who
- * sends the same picture again can open it, not somebody who reads the database.
+ * Encrypts a response for replays (AES-256-GCM). The response describes an image. Only a request
+ * with the same image yields the key; the contents of the database do not.
  */
-export function encryptResponse(answerKey: Buffer, answer: string): Buffer {
-  return encrypt(answerKey, Buffer.from(answer), 'answer')
+export function encryptResponse(responseKey: Buffer, response: string): Buffer {
+  return encrypt(responseKey, Buffer.from(response), 'answer')
 }
 
-/** @throws Error when the bytes were changed or the key is of other content. */
-export function decryptResponse(answerKey: Buffer, sealed: Uint8Array): string {
-  return decrypt(answerKey, sealed, 'answer').toString('utf8')
+/** @throws Error when the bytes were changed or the key belongs to other content. */
+export function decryptResponse(responseKey: Buffer, encrypted: Uint8Array): string {
+  return decrypt(responseKey, encrypted, 'answer').toString('utf8')
 }
 
-/** Every value with its kind and length before it, so that no two contents feed the same bytes. */
+/** Prefixes each value with its type and length, so that different contents give different bytes. */
 function updateHash(hash: Hash, value: unknown): void {
   if (typeof value === 'string') {
     hash.update(`s${value.length}:`).update(value, 'utf8')

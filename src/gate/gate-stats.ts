@@ -6,58 +6,59 @@ import type { AdmitResult } from './admission/admit.ts'
 import { errorCodeOf } from './log-call.ts'
 import { priceOf, type BillableResponse } from './settle.ts'
 
-/** What the gate of this process has done since its start. */
+/** Counts of this process since its start. */
 export type GateStats = {
-  /** Calls that were turned away, by the code of the table of errors. */
+  /** Rejected calls, by error code. */
   readonly rejected: ReadonlyMap<string, number>
   readonly replayedCount: number
-  /** What was charged, by action. */
+  /** Charged money, by action. */
   readonly chargedMicros: ReadonlyMap<string, Micros>
-  /** Time since overdue calls were last looked for with success; 5 s is usual. */
+  /** Time since the last successful sweep; up to 5 s is normal. */
   readonly sweepLagMs: number
 }
 
-/** Counts at the ways into the gate and out of it. */
+/** Counts calls as they enter and leave the gate. */
 export type GateStatsRecorder = {
-  readonly recordAdmission: (entry: AdmitResult) => AdmitResult
-  /** @throws the same error. */
+  /** @returns its argument. */
+  readonly recordAdmission: (result: AdmitResult) => AdmitResult
+  /** @throws its argument. */
   readonly recordFailure: (error: unknown) => never
-  readonly recordSettlement: (pass: Admission, answer: BillableResponse) => void
+  readonly recordSettlement: (admission: Admission, response: BillableResponse) => void
   readonly recordSweep: () => void
   readonly stats: () => GateStats
 }
 
 export function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
-  const refused = new Map<string, number>()
+  const rejected = new Map<string, number>()
   const chargedMicros = new Map<string, Micros>()
   let replayedCount = 0
-  let sweptAtUs = steadyClock()
-  const countRefusal = (error: unknown): void => {
+  let lastSweepUs = steadyClock()
+  const recordRejection = (error: unknown): void => {
     const code = errorCodeOf(error)
-    refused.set(code, (refused.get(code) ?? 0) + 1)
+    rejected.set(code, (rejected.get(code) ?? 0) + 1)
   }
   return {
-    recordAdmission: (entry) => {
-      if (entry.kind === 'refused') countRefusal(entry.error)
-      if (entry.kind === 'replay') replayedCount += 1
-      return entry
+    recordAdmission: (result) => {
+      if (result.kind === 'rejected') recordRejection(result.error)
+      if (result.kind === 'replay') replayedCount += 1
+      return result
     },
     recordFailure: (error) => {
-      if (error instanceof HttpError) countRefusal(error)
+      if (error instanceof HttpError) recordRejection(error)
       throw error
     },
-    recordSettlement: (pass, answer) => {
-      const { action } = pass.call
-      const amountMicros = priceOf(pass, answer)
+    recordSettlement: (admission, response) => {
+      const { action } = admission.call
+      const amountMicros = priceOf(admission, response)
       if (amountMicros > 0n)
         chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + amountMicros)
     },
     recordSweep: () => {
-      sweptAtUs = steadyClock()
+      lastSweepUs = steadyClock()
     },
     stats: () => {
-      const sweepLagMs = (steadyClock() - sweptAtUs) / 1000
-      return { rejected: refused, chargedMicros, replayedCount, sweepLagMs }
+      const sweepLagMs = (steadyClock() - lastSweepUs) / 1000
+      return { rejected, chargedMicros, replayedCount, sweepLagMs }
     },
   }
 }

@@ -20,103 +20,114 @@ import {
 } from './settle.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { expireLeftover, sweep } from './sweep.ts'
-import { createGateStats, type GateStats } from './gate-stats.ts'
+import { createGateStats, type GateStats, type GateStatsRecorder } from './gate-stats.ts'
 import { createInFlightCalls, type InFlightStats } from './admission/in-flight.ts'
 
 export type GateOptions = {
   readonly clock: Clock
   readonly steadyClock: SteadyClock
-  /** For projects without limits of their own. */
+  /** Rate limits of projects without individual limits. */
   readonly limits: RateLimits
-  /** Wrong keys of one address. */
+  /** Limits of failed authentication per client address. */
   readonly authThrottleLimits: RateLimits
-  /** What one price unit costs accounts without a price list. */
+  /** The price of one unit for accounts without a price list. */
   readonly unitMicros: Micros
+  /** How long responses are kept for replays. */
   readonly windowMs: number
-  /** An attempt that is not back by then is given up; its retry runs. */
+  /** A call that takes longer expires; its retry runs again. */
   readonly attemptMsMax: number
   readonly inFlightWaitMsMax: number
   readonly logMsMax: number
 }
 
-/** The questions every call must answer before it costs anything, and the ways out. */
+/** The checks that every call passes before its action runs, and the ways to end a call. */
 export type Gate = {
-  /** The first question, asked before the body is read. @throws HttpError 401. */
-  readonly authenticate: (visitor: RequestIdentity) => Promise<KeyIdentity>
-  /** The other questions. @throws HttpError 401 when the key was revoked meanwhile, 503. */
-  readonly admit: (caller: KeyIdentity, arrival: IncomingCall) => Promise<AdmitResult>
-  /** @returns the answer that holds. @throws HttpError 503 when the attempt was given up. */
+  /** The first check; it runs before the body is read. @throws HttpError 401. */
+  readonly authenticate: (request: RequestIdentity) => Promise<KeyIdentity>
+  /** The other checks. @throws HttpError 401 when the key was revoked in the meantime, 503. */
+  readonly admit: (caller: KeyIdentity, call: IncomingCall) => Promise<AdmitResult>
+  /** @returns the response that was stored. @throws HttpError 503 when the call had expired. */
   readonly settle: <A extends BillableResponse>(
-    pass: Admission,
+    admission: Admission,
     result: ExecutedAction<A>,
   ) => Promise<A>
-  /** Ends a call that went well, costs nothing and is not kept for replays. */
-  readonly finish: (pass: Admission) => Promise<void>
-  /** Ends a call that failed through no fault of the caller. @returns the error it failed with. */
-  readonly release: (pass: Admission, error: unknown) => Promise<unknown>
-  /** Ends what an earlier process left running. To be called once, at the start. */
+  /** Ends a successful call that costs nothing and is not kept for replays. */
+  readonly finish: (admission: Admission) => Promise<void>
+  /** Ends a call that failed because of a fault of the server. @returns the given error. */
+  readonly release: (admission: Admission, error: unknown) => Promise<unknown>
+  /** Expires the calls that an earlier process left. Call it once, at the start. */
   readonly expireLeftover: () => Promise<number>
   readonly sweep: () => Promise<void>
-  /** Slows whoever guesses, keys or anything else. */
+  /** Slows down failed authentication; other sign-ins share it. */
   readonly authThrottle: AuthThrottle
   readonly stats: () => GateStats & InFlightStats
 }
 
 export function createGate(store: Store, options: GateOptions): Gate {
   const { clock } = options
-  const twins = createInFlightCalls()
-  const tally = createGateStats(options.steadyClock)
+  const getNow = (): Now => ({
+    nowMs: clock(),
+    steadyUs: options.steadyClock(),
+    windowMs: options.windowMs,
+  })
+  const inFlight = createInFlightCalls()
+  const recorder = createGateStats(options.steadyClock)
   const authThrottle = createAuthThrottle(options.authThrottleLimits, options.steadyClock)
   const authenticateDeps = { findKey: store.findKey, authThrottle, clock }
-  const enter = createAdmit(store, { ...options, inFlight: twins, now: moment })
-
+  const admit = createAdmit(store, { ...options, inFlight, now: getNow })
   return {
-    authenticate: (visitor) =>
+    authenticate: (request) =>
       withSpan('gate.authenticate', () =>
-        authenticate(visitor, authenticateDeps).catch(tally.recordFailure),
+        authenticate(request, authenticateDeps).catch(recorder.recordFailure),
       ),
-    admit: (caller, arrival) =>
+    admit: (caller, call) =>
       withSpan('gate.admit', () =>
-        runAsAccount(caller.accountId, () => enter(caller, arrival)).then(
-          tally.recordAdmission,
-          tally.recordFailure,
+        runAsAccount(caller.accountId, () => admit(caller, call)).then(
+          recorder.recordAdmission,
+          recorder.recordFailure,
         ),
       ),
-    settle: (pass, result) =>
-      withSpan('gate.settle', () =>
-        runAsAccount(pass.call.caller.accountId, async () => {
-          const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-          if (!answer) throw reservationExpired()
-          tally.recordSettlement(pass, answer)
-          await result.afterCommit?.()
-          pass.complete()
-          return answer
-        }),
-      ),
-    finish: async (pass) => {
-      await write(pass, (tx) => finishUnbilled(tx, pass))
-      pass.complete()
-    },
-    release: async (pass, error) => {
-      // What cannot be released now, because the database is down, expires by itself.
-      await write(pass, (tx) => releaseReservation(tx, pass, error)).catch(() => undefined)
-      pass.complete()
-      return error
-    },
-    expireLeftover: () => store.write((tx) => expireLeftover(tx, moment(), store.isFirstServer)),
+    ...createEndings(store, recorder, clock),
+    expireLeftover: () => store.write((tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async () => {
-      await store.write((tx) => sweep(tx, moment(), options.logMsMax))
-      tally.recordSweep()
+      await store.write((tx) => sweep(tx, getNow(), options.logMsMax))
+      recorder.recordSweep()
     },
     authThrottle,
-    stats: () => ({ ...tally.stats(), ...twins.stats() }),
+    stats: () => ({ ...recorder.stats(), ...inFlight.stats() }),
   }
+}
 
-  function write({ call: visit }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> {
-    return runAsAccount(visit.caller.accountId, () => store.write(job))
-  }
-
-  function moment(): Now {
-    return { nowMs: clock(), steadyUs: options.steadyClock(), windowMs: options.windowMs }
+/** Creates the three ways to end an admitted call. */
+function createEndings(
+  store: Store,
+  recorder: GateStatsRecorder,
+  clock: Clock,
+): Pick<Gate, 'settle' | 'finish' | 'release'> {
+  const write = ({ call }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> =>
+    runAsAccount(call.caller.accountId, () => store.write(job))
+  return {
+    settle: (admission, result) =>
+      withSpan('gate.settle', () =>
+        runAsAccount(admission.call.caller.accountId, async () => {
+          const response = await store.write((tx) => settle(tx, admission, result, clock()))
+          if (!response) throw reservationExpired()
+          recorder.recordSettlement(admission, response)
+          await result.afterCommit?.()
+          admission.complete()
+          return response
+        }),
+      ),
+    finish: async (admission) => {
+      await write(admission, (tx) => finishUnbilled(tx, admission))
+      admission.complete()
+    },
+    release: async (admission, error) => {
+      // If the database is down, the reservation expires later.
+      const job = (tx: Tx): Promise<void> => releaseReservation(tx, admission, error)
+      await write(admission, job).catch(() => undefined)
+      admission.complete()
+      return error
+    },
   }
 }

@@ -2,12 +2,12 @@ import type { Micros } from '../lib/money.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { RequestFingerprint } from './fingerprint.ts'
 
-/** A call as it comes to the gate: understood, or with what is wrong about it. */
+/** A call as it arrives at the gate: parsed, or with the reason why it could not be parsed. */
 export type IncomingCall = {
-  /** As the answer echoes it. */
+  /** In the spelling of the response. */
   readonly requestId: string
   readonly action: string
-  /** When it came, by `performance.now()`. */
+  /** Time of arrival, by `performance.now()`. */
   readonly startMs: number
   readonly parsed: BillableCall | { readonly error: unknown }
 }
@@ -16,24 +16,24 @@ export type BillableCall = {
   readonly action: { readonly price: (imageCount: number) => number }
   readonly params: unknown
   readonly debug: boolean
-  /** All that the key must have. */
+  /** The key needs all of them. */
   readonly permissions: readonly string[]
 }
 
-/** The call of a known key, as every row of the log needs it. */
+/** The call of an authenticated key, with the fields of its log row. */
 export type AuthenticatedCall = Omit<IncomingCall, 'parsed'> & {
   readonly caller: KeyIdentity
-  /** When it came, by the time of day. */
+  /** Time of arrival, by the wall clock. */
   readonly atMs: number
 }
 
-/** Leave to work, once: whoever holds it must settle or release it. */
+/** Permission to run an action once. Its owner must settle, finish or release it. */
 export type Admission = Reservation & {
-  /** Tells twins that wait. */
+  /** Resumes the retries that wait for this call in this process. */
   readonly complete: () => void
 }
 
-/** What the gate has written down of a call that passed. */
+/** The stored record of an admitted call. */
 export type Reservation = {
   readonly call: AuthenticatedCall
   readonly projectId: string
@@ -42,8 +42,8 @@ export type Reservation = {
   readonly token: string
   readonly fingerprint: RequestFingerprint
   readonly windowStartMs: number
-  /** The frozen price of the whole call, set aside. */
+  /** The reserved price of the whole call; later price changes do not affect it. */
   readonly reservedMicros: Micros
-  /** The price if so many of its images failed. */
+  /** The price when the given number of images failed. */
   readonly priceMicros: (failedCount: number) => Micros
 }

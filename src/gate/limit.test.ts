@@ -10,8 +10,8 @@ const limits = fc.record({
 })
 const gapsUs = fc.array(fc.integer({ min: 0, max: 2_000_000 }), { minLength: 1, maxLength: 200 })
 
-/** The moments at which calls that come with these gaps are admitted. */
-function admittedUs(limit: RateLimits, gaps: readonly number[]): number[] {
+/** Returns the times at which calls are admitted that arrive with these gaps. */
+function admissionTimesUs(limit: RateLimits, gaps: readonly number[]): number[] {
   const admitted: number[] = []
   let fullAtUs: number | null = null
   let nowUs = startUs
@@ -24,22 +24,22 @@ function admittedUs(limit: RateLimits, gaps: readonly number[]): number[] {
   return admitted
 }
 
-test('no window of time ever admits more than burst + rate × its length', () => {
+test('No time window admits more calls than the burst plus the rate times its length', () => {
   fc.assert(
     fc.property(limits, gapsUs, (limit, gaps) => {
-      const admitted = admittedUs(limit, gaps)
+      const admitted = admissionTimesUs(limit, gaps)
       for (const [first, fromUs] of admitted.entries())
-        for (const [more, toUs] of admitted.slice(first).entries()) {
-          const most = limit.burst + (limit.sustainedPerS * (toUs - fromUs)) / 1e6
-          assert.ok(more + 1 <= most + 1e-6)
+        for (const [following, toUs] of admitted.slice(first).entries()) {
+          const callsMax = limit.burst + (limit.sustainedPerS * (toUs - fromUs)) / 1e6
+          assert.ok(following + 1 <= callsMax + 1e-6)
         }
     }),
     { numRuns: 500 },
   )
 })
 
-test('two servers, of which one is ahead by less than a second, admit no more than one would', () => {
-  const few = fc.record({
+test('Two servers whose clocks differ by less than a second admit no more calls than one server', () => {
+  const lowLimits = fc.record({
     sustainedPerS: fc.integer({ min: 5, max: 50 }),
     burst: fc.integer({ min: 1, max: 10 }),
   })
@@ -48,35 +48,40 @@ test('two servers, of which one is ahead by less than a second, admit no more th
     { minLength: 100, maxLength: 300 },
   )
   fc.assert(
-    fc.property(few, calls, fc.integer({ min: 0, max: 900_000 }), (limit, made, aheadUs) => {
-      let fullAtUs: number | null = null
-      let nowUs = startUs
-      let admitted = 0
-      for (const { gapUs, isAhead } of made) {
-        nowUs += gapUs
-        const tokens = takeToken(limit, fullAtUs, isAhead ? nowUs + aheadUs : nowUs)
-        fullAtUs = tokens.fullAtUs
-        if (tokens.isAllowed) admitted++
-      }
-      const mostUs = nowUs - startUs + aheadUs
-      assert.ok(admitted <= limit.burst + (limit.sustainedPerS * mostUs) / 1e6 + 1e-6)
-    }),
+    fc.property(
+      lowLimits,
+      calls,
+      fc.integer({ min: 0, max: 900_000 }),
+      (limit, arrivals, aheadUs) => {
+        let fullAtUs: number | null = null
+        let nowUs = startUs
+        let admitted = 0
+        for (const { gapUs, isAhead } of arrivals) {
+          nowUs += gapUs
+          const tokens = takeToken(limit, fullAtUs, isAhead ? nowUs + aheadUs : nowUs)
+          fullAtUs = tokens.fullAtUs
+          if (tokens.isAllowed) admitted++
+        }
+        const elapsedUs = nowUs - startUs + aheadUs
+        assert.ok(admitted <= limit.burst + (limit.sustainedPerS * elapsedUs) / 1e6 + 1e-6)
+      },
+    ),
   )
 })
 
-test('who keeps to the sustained rate is never refused', () => {
+test('Calls at the sustained rate are never rejected', () => {
   fc.assert(
     fc.property(limits, fc.array(fc.integer({ min: 0, max: 1000 })), (limit, delaysUs) => {
-      const paceUs = Math.ceil(1e6 / limit.sustainedPerS)
-      const gaps = delaysUs.map((delay) => paceUs + delay)
-      assert.equal(admittedUs(limit, gaps).length, gaps.length)
+      const intervalUs = Math.ceil(1e6 / limit.sustainedPerS)
+      const gaps = delaysUs.map((delay) => intervalUs + delay)
+      assert.equal(admissionTimesUs(limit, gaps).length, gaps.length)
     }),
   )
 })
 
-test('burst and sustained rate are one decision: a refusal spends neither', () => {
+test('A rejected call reduces neither the burst nor the sustained rate', () => {
   fc.assert(
-    fc.property(limits, gapsUs, fc.integer({ min: 1, max: 50 }), (limit, gaps, refusals) => {
+    fc.property(limits, gapsUs, fc.integer({ min: 1, max: 50 }), (limit, gaps, retries) => {
       let fullAtUs: number | null = null
       let nowUs = startUs
       for (const gap of gaps) {
@@ -84,25 +89,25 @@ test('burst and sustained rate are one decision: a refusal spends neither', () =
         const tokens = takeToken(limit, fullAtUs, nowUs)
         fullAtUs = tokens.fullAtUs
         if (tokens.isAllowed) continue
-        let asked = tokens
-        for (let again = 0; again < refusals; again++)
-          asked = takeToken(limit, asked.fullAtUs, nowUs)
-        assert.deepEqual(asked, tokens)
+        let retried = tokens
+        for (let retry = 0; retry < retries; retry++)
+          retried = takeToken(limit, retried.fullAtUs, nowUs)
+        assert.deepEqual(retried, tokens)
       }
     }),
   )
 })
 
-test('a clock that was set back locks nobody out for longer than one interval', () => {
+test('After a clock was set back, the next token comes after at most one interval', () => {
   const limit = { sustainedPerS: 1, burst: 20 }
   const { fullAtUs } = takeToken(limit, null, startUs + 3_600e6)
-  const back = takeToken(limit, fullAtUs, startUs)
-  assert.equal(back.isAllowed, false)
-  assert.equal(back.retryAfterS, 1)
-  assert.equal(takeToken(limit, back.fullAtUs, startUs + 1e6).isAllowed, true)
+  const afterStep = takeToken(limit, fullAtUs, startUs)
+  assert.equal(afterStep.isAllowed, false)
+  assert.equal(afterStep.retryAfterS, 1)
+  assert.equal(takeToken(limit, afterStep.fullAtUs, startUs + 1e6).isAllowed, true)
 })
 
-test('the headers count down to empty and tell when there is more', () => {
+test('The headers contain the remaining tokens, the reset time and, when empty, Retry-After', () => {
   const limit = { sustainedPerS: 2, burst: 2 }
   const first = takeToken(limit, null, startUs)
   const second = takeToken(limit, first.fullAtUs, startUs)

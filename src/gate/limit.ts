@@ -1,30 +1,36 @@
-/** What a project may ask: requests per second in the long run, and at once. */
+/** The rate limit of a project: sustained requests per second, and the burst. */
 export type RateLimits = { readonly sustainedPerS: number; readonly burst: number }
 
-/** A bucket after it was asked for a token. */
+/** A token bucket after one token was requested from it. */
 export type TokenBucketResult = {
   readonly isAllowed: boolean
-  /** When the bucket will be full again, by the steady clock. */
+  /** The time at which the bucket is full again, by the steady clock. */
   readonly fullAtUs: number
   readonly burst: number
   readonly remaining: number
-  /** Whole seconds until the bucket is full, and until there is a token again. */
+  /** Whole seconds until the bucket is full, and until the next token. */
   readonly resetS: number
   readonly retryAfterS: number
 }
 
 const usPerS = 1_000_000
 
-/** Clocks of servers on one database, and a call's moment and its turn, are not further apart. */
+/**
+ * The maximum difference between the clocks of servers on one database, and between the time a call
+ * read the clock and the time it got its turn.
+ */
 const clockSkewUsMax = usPerS
 
 /**
- * Is there a token left? A token bucket in whole microseconds (the generic cell rate algorithm): all
- * that is kept is the moment at which the bucket is full again, and each token puts it off by one
- * interval. Burst and sustained rate are one decision, so that neither can be spent without the
- * other. A debt far beyond one whole bucket only comes of a clock that was set back before a restart:
- * it is forgiven down to that, so that nobody waits longer than one interval. A little beyond, it is
- * another server's clock that is ahead, and forgiving it would give tokens away at every refusal.
+ * Takes a token if there is one. This is a token bucket in whole microseconds (the generic cell
+ * rate algorithm). It stores only the time at which the bucket is full again; each token moves that
+ * time forward by one interval. Burst and sustained rate are one decision, so neither can be used
+ * up without the other.
+ *
+ * A debt of more than one bucket plus the clock skew means that the clock was set back before a
+ * restart. It is reduced to one bucket, so that the next token comes after at most one interval.
+ * A smaller excess means that another server's clock is ahead. It is kept: reducing it would add
+ * tokens with every rejected call.
  */
 export function takeToken(
   limits: RateLimits,
@@ -33,21 +39,21 @@ export function takeToken(
 ): TokenBucketResult {
   const intervalUs = Math.ceil(usPerS / limits.sustainedPerS)
   const capacityUs = limits.burst * intervalUs
-  const owedUs = Math.max((fullAtUs ?? nowUs) - nowUs, 0)
-  const debtUs = owedUs > capacityUs + clockSkewUsMax ? capacityUs : owedUs
-  const isAdmitted = debtUs + intervalUs <= capacityUs
-  const leftUs = isAdmitted ? debtUs + intervalUs : debtUs
+  const storedDebtUs = Math.max((fullAtUs ?? nowUs) - nowUs, 0)
+  const debtUs = storedDebtUs > capacityUs + clockSkewUsMax ? capacityUs : storedDebtUs
+  const isAllowed = debtUs + intervalUs <= capacityUs
+  const debtAfterUs = isAllowed ? debtUs + intervalUs : debtUs
   return {
-    isAllowed: isAdmitted,
-    fullAtUs: nowUs + leftUs,
+    isAllowed,
+    fullAtUs: nowUs + debtAfterUs,
     burst: limits.burst,
-    remaining: Math.max(0, Math.floor((capacityUs - leftUs) / intervalUs)),
-    resetS: Math.ceil(leftUs / usPerS),
+    remaining: Math.max(0, Math.floor((capacityUs - debtAfterUs) / intervalUs)),
+    resetS: Math.ceil(debtAfterUs / usPerS),
     retryAfterS: Math.max(1, Math.ceil((debtUs + intervalUs - capacityUs) / usPerS)),
   }
 }
 
-/** The headers of every answer behind the key. */
+/** The rate-limit headers of every response to an authenticated call. */
 export function limitHeaders(tokens: TokenBucketResult): Readonly<Record<string, string>> {
   return {
     'ratelimit-limit': String(tokens.burst),

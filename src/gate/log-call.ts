@@ -7,53 +7,56 @@ import type { AuthenticatedCall } from './incoming-call.ts'
 export type CallOutcome = {
   readonly code: string
   readonly isReplay?: boolean
-  /** The charge, if there was one, and what it was. */
+  /** The id and the amount of the charge, if there is one. */
   readonly transferId?: number
   readonly costMicros?: Micros
 }
 
 const actionLengthMax = 128
 
-/** Adds the row of the request log for one call. */
+/** Adds the row of a call to the request log. */
 export async function logCall(
   tx: Tx,
-  visit: AuthenticatedCall,
-  ending: CallOutcome,
+  call: AuthenticatedCall,
+  outcome: CallOutcome,
 ): Promise<void> {
-  await tx.logCall(callRowOf(visit, ending))
+  await tx.logCall(callRowOf(call, outcome))
 }
 
-/** The row as it is at this moment. Fields are chosen one by one; params never are. */
-export function callRowOf(visit: AuthenticatedCall, ending: CallOutcome): Omit<CallRow, 'callId'> {
-  const { caller, requestId, action, startMs } = visit
+/**
+ * Returns the log row of a call that ends now. Fields are copied one by one, so that parameters
+ * cannot get into the log.
+ */
+export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Omit<CallRow, 'callId'> {
+  const { caller, requestId, action, startMs } = call
   const latencyMs = performance.now() - startMs
   return {
-    atMs: visit.atMs,
+    atMs: call.atMs,
     keyId: caller.keyId,
     projectId: caller.projectId,
     requestId,
-    action: printable(action),
-    code: ending.code,
+    action: toLoggableText(action),
+    code: outcome.code,
     latencyMs: Math.round(latencyMs * 1000) / 1000,
-    costMicros: ending.costMicros ?? 0n,
-    isReplay: ending.isReplay ? 1 : 0,
-    transferId: ending.transferId ?? null,
+    costMicros: outcome.costMicros ?? 0n,
+    isReplay: outcome.isReplay ? 1 : 0,
+    transferId: outcome.transferId ?? null,
   }
 }
 
 /**
- * How the log names a failure: by the code of the error table, where the table has one for it, else
- * by the status under which the answer left.
+ * Returns the log's code of a failure: the code of the error table if it has one for the error or
+ * its status, otherwise `HTTP_<status>`.
  */
 export function errorCodeOf(error: unknown): string {
   if (error instanceof ActionError) return error.code
   const status = error instanceof HttpError ? error.status : 500
   if (status === 400) return 'INVALID_REQUEST'
-  const known = Object.entries(errorTable).find(([, row]) => row.status === status)
-  return known?.[0] ?? `HTTP_${status}`
+  const found = Object.entries(errorTable).find(([, row]) => row.status === status)
+  return found?.[0] ?? `HTTP_${status}`
 }
 
-/** A caller's own text may stand in the log, but neither forge a line nor flood it. */
-function printable(text: string): string {
+/** Truncates text from the caller and removes line breaks and control characters. */
+function toLoggableText(text: string): string {
   return text.slice(0, actionLengthMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '')
 }

@@ -1,11 +1,12 @@
+import { release } from '../billing/ledger.ts'
+import type { AttemptRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
-import { expireAttempt } from './expire.ts'
 import type { Now } from './admission/find-replay.ts'
 
-/** Rows that one sweep takes of each kind, so that no call waits long behind it. */
+/** The maximum number of rows of each kind per sweep, so that calls do not wait long for it. */
 const rowsMax = 500
 
-/** Ends what is overdue, and forgets answers and log rows that are old enough. */
+/** Expires overdue reservations, and deletes stored responses and log rows that are old enough. */
 export async function sweep(
   tx: Tx,
   { nowMs, steadyUs, windowMs }: Now,
@@ -19,16 +20,41 @@ export async function sweep(
 }
 
 /**
- * Ends what a process which is no more left running: everything, but where others were at work before
- * this one only what is overdue. @returns how many there were.
+ * Expires the reservations that an earlier process left. The first server on a database expires all
+ * of them; where other servers are running, only the overdue ones.
+ *
+ * @returns the number of expired reservations.
  */
 export async function expireLeftover(
   tx: Tx,
   { nowMs, steadyUs }: Pick<Now, 'nowMs' | 'steadyUs'>,
-  isFirst: boolean,
+  isFirstServer: boolean,
 ): Promise<number> {
-  const deadlineMs = isFirst ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)
-  const left = await tx.attempts.findOverdue({ deadlineMs, limit: -1 })
-  for (const attempt of left) await expireAttempt(tx, attempt, nowMs)
-  return left.length
+  const deadlineMs = isFirstServer ? Number.MAX_SAFE_INTEGER : Math.floor(steadyUs / 1000)
+  const leftover = await tx.attempts.findOverdue({ deadlineMs, limit: -1 })
+  for (const attempt of leftover) await expireAttempt(tx, attempt, nowMs)
+  return leftover.length
+}
+
+/**
+ * Deletes the reservation of a call that did not finish, and releases its price. Nothing is billed;
+ * the request log gets a row `EXPIRED`. A late result is discarded, because its token is no longer
+ * stored.
+ */
+export async function expireAttempt(tx: Tx, attempt: AttemptRow, nowMs: number): Promise<void> {
+  const { projectId, requestId, keyId, action, windowStartMs, reservedMicros } = attempt
+  if (!(await tx.attempts.delete({ projectId, requestId }))) return
+  await release(tx, projectId, reservedMicros)
+  await tx.logCall({
+    atMs: windowStartMs,
+    keyId,
+    projectId,
+    requestId,
+    action,
+    code: 'EXPIRED',
+    latencyMs: Math.max(0, nowMs - windowStartMs),
+    costMicros: 0n,
+    isReplay: 0,
+    transferId: null,
+  })
 }

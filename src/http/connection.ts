@@ -1,24 +1,24 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A client that is still sending when it is refused gets this long to read why. */
+/** A client that still sends when it is rejected has this long to read the response. */
 const lingerMs = 1000
 
-/** Whether the client has announced a body that has not arrived in full. */
+/** Returns whether the client has announced a body that has not arrived in full. */
 export function isBodyPending({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /**
- * Lets a client read its answer although nobody wants the rest of its body, then ends the
- * connection, unless the body came whole in the meantime: clients use a connection again. At most
- * one buffer of 64 KiB is read. Closing at once would reset the connection, and many clients then
- * report the reset instead of the answer.
+ * Lets a client read its response although the rest of its body is not read, then closes the
+ * connection. If the body arrives in full in the meantime, the connection stays open for the next
+ * request. At most one buffer of 64 KiB is read. An immediate close would reset the connection, and
+ * many clients then report the reset instead of the response.
  */
 export function startLingeringClose(request: IncomingMessage, response: ServerResponse): void {
-  request.read(0) // Marks the body as taken: Node would otherwise read and discard all of it.
-  request.on('error', () => {}) // The client may be the first to hang up.
+  request.read(0) // Marks the body as read. Otherwise Node reads and discards all of it.
+  request.on('error', () => {}) // The client may close the connection first.
   response.once('finish', () => {
     const end = (): void => {
       if (!request.complete) request.socket.destroy()
@@ -27,7 +27,7 @@ export function startLingeringClose(request: IncomingMessage, response: ServerRe
   })
 }
 
-/** Answers what the HTTP parser refused: broken syntax, headers too large or too slow. */
+/** Responds to requests that the HTTP parser rejects: broken syntax, headers too large or too slow. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) return
   const status = statusOf(error.code)

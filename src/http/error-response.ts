@@ -2,7 +2,7 @@ import { HttpError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { HttpResponse } from './route.ts'
 
-/** The answer to a call that never became an envelope. A fault's cause goes to the log alone. */
+/** Returns the response to a call that has no envelope. The cause of a fault is only logged. */
 export function errorResponse(error: unknown, requestId: string, log: Log): HttpResponse {
   const trace = { 'x-request-id': requestId }
   if (error instanceof HttpError) {
@@ -11,5 +11,9 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Http
     return { status: error.status, headers, body: { detail: error.message } }
   }
   log.error({ requestId, err: error }, 'unexpected fault')
-  return { status: 500, headers: trace, body: { detail: 'Internal error; the log tells more.' } }
+  return {
+    status: 500,
+    headers: trace,
+    body: { detail: 'Internal error. The server log has the details.' },
+  }
 }

@@ -37,7 +37,7 @@ export async function execute(
     const entry = await gate.admit(caller, { ...echo, startMs, parsed: asked }) // permit, limit, replay, afford
     headers = entry.headers
     if (entry.kind === 'replay') return leave(replayEnvelope(entry.response, echo.requestId))
-    if (entry.kind === 'refused') throw entry.error
+    if (entry.kind === 'rejected') throw entry.error
     if ('error' in asked) throw asked.error // never here: the gate has refused it
     const work = { call: asked, echo, caller, request }
     const envelope = await runAndSettle(work, entry.admission, options)

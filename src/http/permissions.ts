@@ -3,7 +3,7 @@ import { restRoutes } from './routes/rest-routes.ts'
 
 export type PermissionInfo = { readonly permission: string; readonly summary: string }
 
-/** All that a key can be allowed: each action and route under its own permission, `debug`, and `*`. */
+/** Every permission of a key: one for each action, those of the routes, `debug`, and `*`. */
 export const allPermissions: readonly PermissionInfo[] = [
   ...allActions.map(({ name, summary }) => ({ permission: name, summary })),
   ...[...new Set(restRoutes.map(({ permission }) => permission))].map((permission) => ({
@@ -13,6 +13,6 @@ export const allPermissions: readonly PermissionInfo[] = [
       .map(({ summary }) => summary)
       .join(' '),
   })),
-  { permission: 'debug', summary: 'Ask how an answer came about.' },
+  { permission: 'debug', summary: 'Request debug information about a result.' },
   { permission: '*', summary: 'Everything.' },
 ]

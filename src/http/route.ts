@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** A request as the pages of this folder see it, whatever server carries it. */
+/** A request, independent of the HTTP framework. */
 export type HttpRequest = {
   readonly method: string
   /** The path without its query. */
@@ -8,19 +8,19 @@ export type HttpRequest = {
   /** Lower-case names; a header sent several times is one text, joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
-  /** What stands in the path where the route has a `:name`. */
+  /** The values of the `:name` parts of the route. */
   readonly pathParams: Readonly<Record<string, string>>
-  /** The address of the client: the other end of the connection, or what trusted proxies say. */
+  /** The client address: the other end of the connection, or as reported by trusted proxies. */
   readonly clientIp: string
-  /** Where the client sees the service, such as `https://faces.example.org`. */
+  /** The URL of the service as the client uses it, such as `https://faces.example.org`. */
   readonly origin: string
-  /** The body, unread. */
+  /** The unread body. */
   readonly body: Readable
-  /** Fires when the client is gone before the answer. */
+  /** Fires when the client disconnects before the response is sent. */
   readonly signal: AbortSignal
 }
 
-/** An answer; text, bytes and streams are sent as they stand, anything else as JSON. */
+/** A response. Text, bytes and streams are sent unchanged, everything else as JSON. */
 export type HttpResponse = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export type HttpResponse = {
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  /** Asked by machines every few seconds: no trace and no line in the log tells of it. */
+  /** Requests to the route are neither traced nor logged, for example periodic health checks. */
   readonly isQuiet?: boolean
   readonly handle: (request: HttpRequest) => Promise<HttpResponse> | HttpResponse
 }

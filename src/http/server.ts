@@ -16,45 +16,48 @@ import { errorResponse } from './error-response.ts'
 
 export type HttpServerOptions = {
   readonly routes: readonly Route[]
-  /** Answers what no route has; without it, 404. */
+  /** Handles requests that match no route; 404 without it. */
   readonly fallback?: Route['handle']
-  /** Reverse proxies in front of the service whose `X-Forwarded-…` headers are believed; 0: none. */
+  /** The number of reverse proxies whose `X-Forwarded-…` headers are trusted; 0: none. */
   readonly proxies?: number
   readonly headersMsMax: number
   readonly requestMsMax: number
   readonly connectionsMax: number
-  /** Running calls get this long to finish when the server closes. */
+  /** How long running calls may take to finish when the server closes. */
   readonly drainMsMax: number
   readonly log: Log
-  readonly watch?: RequestObserver
+  readonly observer?: RequestObserver
 }
 
 export type HttpServer = {
-  /** Resolves to the address that clients use, such as `http://127.0.0.1:8080`. */
+  /** Resolves to the URL for clients, such as `http://127.0.0.1:8080`. */
   readonly listen: (host: string, port: number) => Promise<string>
-  /** Refuses new calls with 503, lets running ones finish, then closes. */
+  /** Rejects new calls with 503, lets running calls finish, then closes. */
   readonly close: () => Promise<void>
 }
 
 type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 const headerBytesMax = 16 * 1024
-/** Ids of 128 characters, each written as up to four bytes `%xx`. */
+/** Ids of 128 characters, each encoded as up to four bytes `%xx`. */
 const pathParamCharsMax = 128 * 12
 const sweepMs = 50
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** The only page that knows the HTTP framework: routes in, plain requests and answers through. */
+/**
+ * Creates the HTTP server. Only this file uses the HTTP framework; routes work with plain requests
+ * and responses.
+ */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const app = createFastify(options)
   let isDraining = false
   for (const path of new Set(options.routes.map((route) => route.path))) {
-    const here = options.routes.filter((route) => route.path === path)
-    registerPath(app, here, answerWith)
+    const routesOfPath = options.routes.filter((route) => route.path === path)
+    registerPath(app, routesOfPath, toHook)
   }
-  const noRoute = (): HttpResponse => ({ status: 404, body: { detail: 'No such route.' } })
+  const handleNotFound = (): HttpResponse => ({ status: 404, body: { detail: 'No such route.' } })
   app.setNotFoundHandler(
-    answerWith({ path: 'unmatched', handle: options.fallback ?? noRoute, isQuiet: true }),
+    toHook({ path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }),
   )
   return {
     listen: async (host, port) => {
@@ -64,7 +67,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     close: async () => {
       isDraining = true
       const deadline = setTimeout(() => app.server.closeAllConnections(), options.drainMsMax)
-      // A connection that was busy when the server closed would stay open once it is idle.
+      // A connection that is busy now would otherwise stay open when it becomes idle.
       const sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs)
       await app.close()
       clearInterval(sweep)
@@ -72,12 +75,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
   }
 
-  function answerWith({
-    path: route,
-    handle,
-    isQuiet = false,
-  }: Omit<Route, 'method'>): RequestHook {
-    const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<SentResponse> => {
+  function toHook({ path: route, handle, isQuiet = false }: Omit<Route, 'method'>): RequestHook {
+    const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<SentResponse> => {
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
@@ -92,10 +91,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
     return (request, reply) => {
       const { traceparent } = request.raw.headers
-      // A header sent several times is a text here, but its type does not know.
+      // Node joins repeated headers to one text; the type of this header also allows a list.
       const parent = typeof traceparent === 'string' ? traceparent : undefined
-      const asked = { method: request.method, route, isQuiet, traceparent: parent }
-      return observeRequest(asked, () => answer(request, reply), options)
+      const observed = { method: request.method, route, isQuiet, traceparent: parent }
+      return observeRequest(observed, () => respond(request, reply), options)
     }
   }
 }
@@ -110,7 +109,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
       connectionsCheckingInterval: 1000,
     },
     requestTimeout: options.requestMsMax,
-    // The last of so many proxies says the truth; what the client itself claims is not read.
+    // Only the entries of the trusted proxies are used; entries sent by the client are ignored.
     trustProxy: proxies > 0 && ((_address, hop) => hop < proxies),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -124,17 +123,17 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
-/** One path with all its methods; the methods it does not have are answered 405. */
+/** Registers a path with all its methods. Other methods get 405. */
 function registerPath(
   app: FastifyInstance,
-  here: readonly Route[],
+  routes: readonly Route[],
   hookOf: (route: Route) => RequestHook,
 ) {
-  const url = here[0]?.path ?? '/'
-  const allowed = here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  for (const route of here) {
+  const url = routes[0]?.path ?? '/'
+  const allowed = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  for (const route of routes) {
     const method = route.method === 'GET' ? ['GET', 'HEAD'] : route.method
-    // The answer is sent from the hook, before the framework would read the body.
+    // The hook sends the response before the framework reads the body.
     app.route({ method, url, onRequest: hookOf(route), handler: unreachable })
   }
   app.route({
@@ -150,25 +149,25 @@ function registerPath(
 
 function toHttpRequest(request: FastifyRequest, reply: FastifyReply): HttpRequest {
   const { url = '/' } = request.raw
-  // A query may hold question marks of its own.
+  // A query may contain question marks.
   const [path = '/'] = url.split('?', 1)
   const query = url.slice(path.length + 1)
-  const gone = new AbortController()
+  const disconnected = new AbortController()
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort()
+    if (!reply.raw.writableFinished) disconnected.abort()
   })
   return {
     method: request.method,
     path,
-    // Node joins repeated headers to one text, but for Set-Cookie, which only servers send.
+    // Node joins repeated headers to one text, except Set-Cookie, which only servers send.
     headers: request.raw.headers as Readonly<Record<string, string>>,
     query: new URLSearchParams(query),
-    // The framework gives a text for each `:name` of the path.
+    // The framework returns a text for each `:name` of the path.
     pathParams: request.params as Readonly<Record<string, string>>,
     clientIp: request.ip,
     origin: `${request.protocol}://${request.host}`,
     body: request.raw,
-    signal: gone.signal,
+    signal: disconnected.signal,
   }
 }
 
@@ -184,10 +183,10 @@ function send(reply: FastifyReply, { status, headers = {}, body }: HttpResponse)
 
 function addressOf(app: FastifyInstance, host: string): string {
   const address = app.server.address() as AddressInfo
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${address.port}`
+  const hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${address.port}`
 }
 
 function unreachable(): never {
-  throw new Error('the answer is sent before the handler')
+  throw new Error('the response is sent before the handler runs')
 }

@@ -34,44 +34,44 @@ async function serve(dist: string): Promise<HttpServer & { readonly url: string 
   return { ...server, url: await server.listen('127.0.0.1', 0) }
 }
 
-const asPage = { accept: 'text/html,*/*', 'accept-encoding': 'identity' }
+const browserHeaders = { accept: 'text/html,*/*', 'accept-encoding': 'identity' }
 
-test('a page of the application is the application, with a nonce of its own and no inline script', async () => {
+test('Every page path returns the application with a new nonce and without inline scripts', async () => {
   const { url, close } = await serve('dist')
   const nonces = new Set<string>()
-  for (const place of ['/', '/projects/1', '/index.html']) {
-    const answer = await fetch(url + place, { headers: asPage })
-    const text = await answer.text()
-    const policy = answer.headers.get('content-security-policy') ?? ''
+  for (const pagePath of ['/', '/projects/1', '/index.html']) {
+    const response = await fetch(url + pagePath, { headers: browserHeaders })
+    const text = await response.text()
+    const policy = response.headers.get('content-security-policy') ?? ''
     const nonce = /'nonce-([^']+)'/u.exec(policy)?.[1] ?? ''
-    assert.equal(answer.status, 200)
+    assert.equal(response.status, 200)
     assert.equal(text, `<meta nonce="${nonce}"><style nonce="${nonce}"></style>`)
     assert.match(policy, /script-src 'self';/u)
     assert.match(policy, /frame-ancestors 'none'/u)
     assert.ok(!policy.includes('unsafe'))
-    assert.equal(answer.headers.get('cache-control'), 'no-cache')
+    assert.equal(response.headers.get('cache-control'), 'no-cache')
     nonces.add(nonce)
   }
   assert.equal(nonces.size, 3)
-  assert.equal((await fetch(url)).status, 200, 'the front page needs no browser to ask for it')
+  assert.equal((await fetch(url)).status, 200, '`/` returns the page for any Accept header')
   await close()
 })
 
-test('files with a hash in their name are kept for ever and sent compressed where that is there', async () => {
+test('Files with a hash in the name are cached permanently and sent compressed if a compressed file exists', async () => {
   const { url, close } = await serve('dist')
-  const plain = await fetch(`${url}/assets/app-1a2b.js`, { headers: asPage })
+  const plain = await fetch(`${url}/assets/app-1a2b.js`, { headers: browserHeaders })
   assert.equal(await plain.text(), 'plain')
   assert.match(plain.headers.get('cache-control') ?? '', /immutable/u)
   assert.match(plain.headers.get('content-type') ?? '', /javascript/u)
   const head = { method: 'HEAD', headers: { 'accept-encoding': 'gzip, br' } }
-  const packed = await fetch(`${url}/assets/app-1a2b.js`, head)
-  assert.equal(packed.headers.get('content-encoding'), 'br')
+  const compressed = await fetch(`${url}/assets/app-1a2b.js`, head)
+  assert.equal(compressed.headers.get('content-encoding'), 'br')
   const icon = await fetch(`${url}/favicon.svg`)
   assert.doesNotMatch(icon.headers.get('cache-control') ?? '', /immutable/u)
   await close()
 })
 
-test('nothing else is served: no source map, no path out of the folder, no page for programs', async () => {
+test('Source maps, paths outside the folder and API paths are not served', async () => {
   const { url, close } = await serve('dist')
   const missing = [
     '/assets/app-1a2b.js.map',
@@ -80,20 +80,20 @@ test('nothing else is served: no source map, no path out of the folder, no page 
     '/v1/nothing',
     '/console/v1/nothing',
   ]
-  for (const place of missing) {
-    const answer = await fetch(url + place, { headers: asPage })
-    assert.equal(answer.status, 404, place)
-    assert.deepEqual(await answer.json(), { detail: 'No such route.' })
+  for (const pagePath of missing) {
+    const response = await fetch(url + pagePath, { headers: browserHeaders })
+    assert.equal(response.status, 404, pagePath)
+    assert.deepEqual(await response.json(), { detail: 'No such route.' })
   }
   assert.equal((await fetch(`${url}/anything`)).status, 404)
   assert.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404)
   await close()
 })
 
-test('where the console is not built, a page says so', async () => {
+test('Without a console build, a page explains how to build it', async () => {
   const { url, close } = await serve('none')
-  const answer = await fetch(url, { headers: asPage })
-  assert.match(await answer.text(), /The console is not built/u)
+  const response = await fetch(url, { headers: browserHeaders })
+  assert.match(await response.text(), /The console is not built/u)
   assert.equal((await fetch(url)).status, 404)
   await close()
 })

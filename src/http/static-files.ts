@@ -5,39 +5,39 @@ import type { HttpResponse, HttpRequest } from './route.ts'
 
 type ContentEncoding = 'identity' | 'gzip' | 'br'
 
-/** A file as it may be sent: plain, and compressed where the build has done that already. */
+/** A file in its available encodings; the build compresses files in advance. */
 type StaticFile = {
   readonly contentType: string
   readonly bytes: Partial<Record<ContentEncoding, Buffer>>
 }
 
-/** Where the build puts its nonce; each answer has one of its own in its place. */
+/** The build inserts this placeholder; each response gets a new nonce instead. */
 const noncePlaceholder = '__CSP_NONCE__'
 
-/** Files under here have a hash of their content in their names. */
+/** Files below this path have a hash of their content in the name. */
 const hashedAssetsPath = '/assets/'
 
-/** Paths of programs: a page in their place would be read as an answer. */
+/** API paths never return the application page, because clients would parse it as a response. */
 const apiPaths = /^\/(?:v1|api\/v1|console\/v1|assets)(?:\/|$)/u
 
 /**
- * Serves the browser's files out of memory: all are read once, at the start, and no path of a request
- * ever reaches the disk. What is no file is a page of the application, if a browser asks to show it;
- * the front page is there for everybody.
+ * Serves the files of the console from memory. All files are read once, at the start, so no request
+ * path reaches the disk. Other paths return the application page if the request accepts HTML; `/`
+ * always does.
  *
- * @param folder of the build; when it is not there, a page says so.
+ * @param folder the build folder; if it does not exist, `/` returns an explanation.
  */
 export function serveStaticFiles(folder: string): (request: HttpRequest) => HttpResponse {
-  const pages = readStaticFiles(folder)
+  const files = readStaticFiles(folder)
   return (request) => {
     const { method, headers } = request
     if (method !== 'GET' && method !== 'HEAD') return routeNotFound
-    const page = pages.get(request.path)
-    if (page && request.path !== '/index.html') return fileResponse(request, page)
-    const isBrowsing = headers['accept']?.includes('text/html') === true
-    const wantsPage = isBrowsing || request.path === '/'
+    const file = files.get(request.path)
+    if (file && request.path !== '/index.html') return fileResponse(request, file)
+    const acceptsHtml = headers['accept']?.includes('text/html') === true
+    const wantsPage = acceptsHtml || request.path === '/'
     if (!wantsPage || apiPaths.test(request.path)) return routeNotFound
-    const index = pages.get('/index.html')?.bytes.identity
+    const index = files.get('/index.html')?.bytes.identity
     return index ? applicationResponse(index.toString()) : consoleNotBuilt
   }
 }
@@ -52,20 +52,20 @@ const securityHeaders = {
 }
 
 function fileResponse(
-  { path: place, headers }: HttpRequest,
-  { contentType: type, bytes }: StaticFile,
+  { path: requestPath, headers }: HttpRequest,
+  { contentType, bytes }: StaticFile,
 ): HttpResponse {
   const accepted = (headers['accept-encoding'] ?? '').split(',').map((name) => name.split(';')[0])
   const isAccepted = (encoding: string): boolean =>
     accepted.some((name) => name?.trim() === encoding)
   const best = (['br', 'gzip'] as const).find((encoding) => bytes[encoding] && isAccepted(encoding))
-  const isForEver = place.startsWith(hashedAssetsPath)
+  const isImmutable = requestPath.startsWith(hashedAssetsPath)
   return {
     status: 200,
     headers: {
       ...securityHeaders,
-      'content-type': type,
-      'cache-control': isForEver ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+      'content-type': contentType,
+      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
       vary: 'accept-encoding',
       ...(best && { 'content-encoding': best }),
     },
@@ -74,8 +74,9 @@ function fileResponse(
 }
 
 /**
- * The one page of the application. Scripts come from this service alone, none inline; styles that the
- * component library makes at run time carry the nonce; nobody may put the page into a frame.
+ * Returns the application page. Scripts are loaded only from this service, and inline scripts are
+ * blocked. Styles that the component library creates at run time have the nonce. The page cannot be
+ * embedded in a frame.
  */
 function applicationResponse(html: string): HttpResponse {
   const nonce = randomBytes(16).toString('base64')
@@ -110,21 +111,21 @@ const consoleNotBuilt: HttpResponse = {
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   },
   body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Facegate</title>
-<h1>The console is not built</h1><p>The service itself runs. Build the console with
-<code>npm run build</code> and start again; the API is described at <a href="/docs">/docs</a>.</p>`,
+<h1>The console is not built</h1><p>The service is running. Build the console with
+<code>npm run build</code> and restart. The API is described at <a href="/docs">/docs</a>.</p>`,
 }
 
 function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {
-  const pages = new Map<string, StaticFile>()
-  if (!existsSync(folder)) return pages
+  const files = new Map<string, StaticFile>()
+  if (!existsSync(folder)) return files
   for (const entry of globSync('**/*', { cwd: folder, withFileTypes: true })) {
-    const type = contentTypes[path.extname(entry.name)]
-    if (!entry.isFile() || type === undefined) continue
+    const contentType = contentTypes[path.extname(entry.name)]
+    if (!entry.isFile() || contentType === undefined) continue
     const file = path.join(entry.parentPath, entry.name)
-    const place = `/${path.relative(folder, file).split(path.sep).join('/')}`
-    pages.set(place, { contentType: type, bytes: readEncodings(file) })
+    const urlPath = `/${path.relative(folder, file).split(path.sep).join('/')}`
+    files.set(urlPath, { contentType, bytes: readEncodings(file) })
   }
-  return pages
+  return files
 }
 
 function readEncodings(file: string): StaticFile['bytes'] {
@@ -134,7 +135,7 @@ function readEncodings(file: string): StaticFile['bytes'] {
   return { identity: readFileSync(file), ...(br && { br }), ...(gzip && { gzip }) }
 }
 
-/** What the build may consist of; anything else, such as source maps, is not served. */
+/** The served file types; others, such as source maps, are not served. */
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

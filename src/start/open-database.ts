@@ -23,7 +23,12 @@ export type OpenedDatabase = AsyncDisposable & {
   readonly createFirstKey: () => Promise<string | undefined>
 }
 
-export type OpenDatabaseOptions = StoreOptions & { readonly clock: Clock; readonly log: Log }
+export type OpenDatabaseOptions = StoreOptions & {
+  readonly clock: Clock
+  readonly log: Log
+  /** Replaces parts of the store; tests and benchmarks use it. */
+  readonly wrapStore?: (store: Store) => Store
+}
 
 const sweepIntervalMs = 5000
 const dayMs = 86_400_000
@@ -42,7 +47,8 @@ export async function openDatabase(
   await using opened = new AsyncDisposableStack()
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   if (config.DATABASE_URL === '') opened.use(lockDataDir(config.DATA_DIR))
-  const store = await openStore(storeLocationOf(config), { ...options, isServer: true })
+  const { wrapStore = (unchanged: Store) => unchanged } = options
+  const store = wrapStore(await openStore(storeLocationOf(config), { ...options, isServer: true }))
   opened.defer(() => store.close())
   const clock = databaseClock(store, options.clock)
   const gate = createGate(store, gateOptions(config, store, clock))

@@ -106,7 +106,7 @@ export async function createFacegate(
     fallback: serveStaticFiles(webFolder),
     ...serverLimits(config),
     log,
-    watch: watching.server,
+    observer: watching.server,
   })
   return {
     server,

@@ -171,18 +171,18 @@ async function applyAdmit(
   const reserved = BigInt(model.running.size - (due && !isRunning ? 1 : 0)) * priceMicros
   const expected = !earlier
     ? model.budget - reserved >= priceMicros
-      ? 'pass'
+      ? 'admitted'
       : 'PAYMENT_REQUIRED'
     : earlier.content !== content
       ? 'REQUEST_ID_CONFLICT'
       : isRunning
-        ? 'twin'
+        ? 'inFlight'
         : 'replay'
   assert.equal(resultKindOf(answer), expected)
   if (ending === 'crash') return
   if (due && !isRunning) model.running.delete(request)
   if (old && !isDone) model.done.delete(request)
-  if (answer.kind !== 'pass') return
+  if (answer.kind !== 'admitted') return
   world.attempts.push(answer.reservation)
   const dueMs = model.nowMs + attemptMs
   model.running.set(request, { token: answer.reservation.token, content, dueMs })
@@ -269,7 +269,7 @@ function optionsOf(model: LedgerModel) {
 }
 
 function resultKindOf(answer: AdmitTransactionResult): string {
-  if (answer.kind !== 'refused') return answer.kind
+  if (answer.kind !== 'rejected') return answer.kind
   return answer.error instanceof Error && 'code' in answer.error
     ? String(answer.error.code)
     : 'fault'

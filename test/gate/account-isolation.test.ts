@@ -8,20 +8,20 @@ import { seedAccount } from '../support/database/account-rows.ts'
 import { startGate } from '../support/gate/test-gate.ts'
 import { postgresSkipReason, sharedPostgresServer } from '../support/database/postgres-server.ts'
 
-/** Asks what no query of the service ever would: whose rows are in reach. */
+/** Reads all accounts without a filter: row-level security limits the result. */
 async function visibleAccountNames({ build, run }: ReadTx): Promise<string[]> {
   return (await run(build.selectFrom('accounts').select('name'))).map(({ name }) => name)
 }
 
 test(
-  'what a call asks and what it writes stays in the account of its key',
+  'A call can only read and write rows in the account of its key',
   { skip: postgresSkipReason ?? false },
   async () => {
     await using database = await (await sharedPostgresServer()).createDatabase()
     let store: Store | undefined
-    const census = defineAction({
-      name: 'svc.census',
-      summary: 'Tell whose rows are in reach.',
+    const listAccounts = defineAction({
+      name: 'svc.listAccounts',
+      summary: 'List the visible accounts.',
       price: () => 1,
       params: z.strictObject({}),
       value: z.object({ whileRunning: z.array(z.string()), whileWriting: z.array(z.string()) }),
@@ -38,11 +38,14 @@ test(
       },
     })
     const environment = { DATABASE_URL: database.url }
-    await using gate = await startGate({ environment, actions: new Map([[census.name, census]]) })
+    await using gate = await startGate({
+      environment,
+      actions: new Map([[listAccounts.name, listAccounts]]),
+    })
     store = gate.database.store
-    await seedAccount(store, 'theirs')
-    const { body } = await gate.post({ action: 'svc.census', params: {} })
-    const own = (await store.read(visibleAccountNames)).filter((name) => name !== 'theirs')
+    await seedAccount(store, 'other')
+    const { body } = await gate.post({ action: 'svc.listAccounts', params: {} })
+    const own = (await store.read(visibleAccountNames)).filter((name) => name !== 'other')
     assert.equal(own.length, 1)
     assert.deepEqual(body.data.results[0].value, { whileRunning: own, whileWriting: own })
   },

@@ -8,33 +8,33 @@ import { authenticate } from '../../src/gate/authenticate.ts'
 import { listKeys, revokeKey } from '../../src/store/tenancy/keys.ts'
 import { addKey, echoRequest, startGate } from '../support/gate/test-gate.ts'
 
-test('a key lives from its minting to its revocation, and the next call knows', async () => {
+test('A key works until it is revoked; the revocation applies to the next call', async () => {
   await using gate = await startGate()
   const { db } = gate.database.store
   const client = gate.withKey(await addKey(gate))
-  assert.equal((await client.post(echoRequest('alive'))).body.ok, true)
+  assert.equal((await client.post(echoRequest('accepted'))).body.ok, true)
   const key = (await listKeys(db, undefined, new Date())).find(({ name }) => name === 'another')
   assert.ok(key?.lastUsedAtUtc)
   assert.equal((await revokeKey(db, key.keyId, new Date())) === undefined, false)
-  const refused = await client.post(echoRequest('dead'))
-  assert.equal(refused.status, 401)
-  assert.equal(refused.body.detail, 'API key revoked.')
+  const rejected = await client.post(echoRequest('rejected'))
+  assert.equal(rejected.status, 401)
+  assert.equal(rejected.body.detail, 'API key revoked.')
 })
 
-test('a key is good until the millisecond of its expiry and not in it', async () => {
+test('A key is valid until, but not in, the millisecond of its expiry', async () => {
   const expiryMs = Date.now() + 3_600_000
   let nowMs = expiryMs - 1
   await using gate = await startGate({ clock: () => nowMs })
   const expiresAtUtc = new Date(expiryMs).toISOString()
   const client = gate.withKey(await addKey(gate, { expiresAtUtc }))
-  assert.equal((await client.post(echoRequest('alive'))).body.ok, true)
+  assert.equal((await client.post(echoRequest('accepted'))).body.ok, true)
   nowMs = expiryMs
-  const refused = await client.post(echoRequest('dead'))
-  assert.equal(refused.status, 401)
-  assert.equal(refused.body.detail, 'API key expired.')
+  const rejected = await client.post(echoRequest('rejected'))
+  assert.equal(rejected.status, 401)
+  assert.equal(rejected.body.detail, 'API key expired.')
 })
 
-test('a key revoked while its body is on the way is refused at the gate', async () => {
+test('A key that is revoked while the body arrives is rejected', async () => {
   let revoke: () => Promise<unknown> = async () => undefined
   await using gate = await startGate({
     atStep: async (step) => void (step === 'enter' && (await revoke())),
@@ -43,24 +43,24 @@ test('a key revoked while its body is on the way is refused at the gate', async 
   const client = gate.withKey(await addKey(gate))
   const key = (await listKeys(db, undefined, new Date())).find(({ name }) => name === 'another')
   revoke = () => revokeKey(db, key?.keyId ?? '', new Date())
-  const refused = await client.post(echoRequest('late'))
-  assert.equal(refused.status, 401)
+  const rejected = await client.post(echoRequest('late'))
+  assert.equal(rejected.status, 401)
   assert.equal(gate.runCounts.size, 0)
 })
 
-test('neither the database nor any answer holds a piece of a key', async () => {
+test('The database contains no part of a key', async () => {
   await using gate = await startGate()
   const key = await addKey(gate)
   await gate.withKey(key).post(echoRequest('x'))
   for (const secret of [key.slice(9), gate.key.slice(9)])
     for (const file of await readdir(gate.dataDir)) {
       const bytes = await readFile(path.join(gate.dataDir, file))
-      for (let at = 0; at + 12 <= secret.length; at++)
-        assert.equal(bytes.includes(secret.slice(at, at + 12)), false, `${file} at ${at}`)
+      for (let start = 0; start + 12 <= secret.length; start++)
+        assert.equal(bytes.includes(secret.slice(start, start + 12)), false, `${file} at ${start}`)
     }
 })
 
-test('neither what was sent nor what was answered can be read in the database', async () => {
+test('The database contains no request and no response in plain text', async () => {
   await using gate = await startGate()
   const requestId = randomUUID()
   await gate.post(echoRequest('canary of 1859', requestId))
@@ -68,28 +68,28 @@ test('neither what was sent nor what was answered can be read in the database', 
   await gate.post(echoRequest('canary of 1859', undefined, { fail: 'action' }))
   for (const file of await readdir(gate.dataDir)) {
     const bytes = await readFile(path.join(gate.dataDir, file))
-    for (const form of ['utf8', 'base64', 'hex'] as const)
-      assert.equal(bytes.includes(Buffer.from('canary of 1859').toString(form)), false, file)
+    for (const encoding of ['utf8', 'base64', 'hex'] as const)
+      assert.equal(bytes.includes(Buffer.from('canary of 1859').toString(encoding)), false, file)
   }
 })
 
-test('wrong keys beyond the limit are told to wait; a right key of that address comes in', async () => {
+test('Failed authentication above the limit returns Retry-After; a valid key of that address is accepted', async () => {
   await using gate = await startGate({
     environment: { AUTH_FAILURES_BURST: '3', AUTH_FAILURES_PER_S: '1' },
   })
-  const stranger = gate.withKey(generateApiKey('live'))
-  const answers = []
-  for (let n = 0; n < 5; n++) answers.push(await stranger.post(echoRequest('x')))
+  const unauthenticated = gate.withKey(generateApiKey('live'))
+  const responses = []
+  for (let n = 0; n < 5; n++) responses.push(await unauthenticated.post(echoRequest('x')))
   assert.deepEqual(
-    new Set(answers.map(({ body }) => body.detail)),
+    new Set(responses.map(({ body }) => body.detail)),
     new Set(['API key missing or unknown.']),
   )
-  assert.equal(answers[2]?.headers.get('retry-after'), null)
-  assert.equal(answers[4]?.headers.get('retry-after'), '1')
+  assert.equal(responses[2]?.headers.get('retry-after'), null)
+  assert.equal(responses[4]?.headers.get('retry-after'), '1')
   assert.equal((await gate.post(echoRequest('x'))).body.ok, true)
 })
 
-test('how near a guess comes to a key cannot be told from the time of its refusal', async () => {
+test('The response time to a guessed key does not depend on how much of it is correct', async () => {
   await using gate = await startGate()
   const { findKey } = gate.database.store
   const deps = { findKey, authThrottle: { recordFailure: async () => 0 }, clock: Date.now }
@@ -98,8 +98,8 @@ test('how near a guess comes to a key cannot be told from the time of its refusa
     await authenticate({ headers: { 'x-api-key': apiKey }, clientIp: '' }, deps).catch(() => 0)
     return Number(process.hrtime.bigint() - startNs)
   }
-  // Right checksums, so that each guess is looked up. Without one it is compared with its own
-  // checksum alone, which says nothing about any key that exists.
+  // The checksums are valid, so that each guess is looked up in the database. A guess with an invalid
+  // checksum is only compared with that checksum, which is independent of existing keys.
   const body = gate.key.slice(0, -6)
   const first = appendChecksum(`fsk_live_${otherCharacter(body[9])}${body.slice(10)}`)
   const last = appendChecksum(body.slice(0, -1) + otherCharacter(body.at(-1)))
@@ -113,16 +113,16 @@ test('how near a guess comes to a key cannot be told from the time of its refusa
 
 const rounds = Number(process.env['TIMING_ROUNDS'] ?? 10_000)
 
-/** A real difference shows each time; noise of the machine does not, three times in a row. */
+/** A real difference appears in all three tries; noise of the machine does not. */
 async function isTimingAlike(
   pair: readonly [string, string],
   timeOf: (key: string) => Promise<number>,
 ) {
   for (let tries = 0; tries < 3; tries++) {
     const samples: [number[], number[]] = [[], []]
-    for (let n = 0; n < rounds; n++)
-      for (const at of n % 2 ? ([0, 1] as const) : ([1, 0] as const))
-        samples[at].push(await timeOf(pair[at]))
+    for (let round = 0; round < rounds; round++)
+      for (const index of round % 2 ? ([0, 1] as const) : ([1, 0] as const))
+        samples[index].push(await timeOf(pair[index]))
     if (Math.abs(welchT(trimmed(samples[0]), trimmed(samples[1]))) < 4.5) return true
   }
   return false
@@ -132,14 +132,14 @@ function otherCharacter(character: string | undefined): string {
   return character === 'A' ? 'B' : 'A'
 }
 
-/** Without the slowest tenth, which tells of the machine's other work alone. */
+/** Removes the slowest tenth, which only measures other work of the machine. */
 function trimmed(values: readonly number[]): number[] {
   return values.toSorted((a, b) => a - b).slice(0, Math.floor(values.length * 0.9))
 }
 
-/** Welch's t: how many standard errors lie between the means of two samples. */
-function welchT(one: readonly number[], other: readonly number[]): number {
-  const [a, b] = [one, other].map((values) => {
+/** Returns Welch's t: the difference of two means in standard errors. */
+function welchT(left: readonly number[], right: readonly number[]): number {
+  const [a, b] = [left, right].map((values) => {
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length
     const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
     return { mean, error: squares / (values.length - 1) / values.length }

@@ -14,33 +14,33 @@ import {
 
 const codes = (rows: readonly { readonly code: string }[]) => rows.map((row) => row.code)
 
-test('two hundred calls at once on the last unit: one runs, twenty times over', async () => {
+test('Of 200 concurrent calls for the last unit of the budget, exactly one runs, in 20 rounds', async () => {
   await using gate = await startGate()
   for (let round = 0; round < 20; round++) {
     await setBudget(gate, 1000n)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, () => gate.post(echoRequest(`round ${round}`))),
     )
-    const refused = answers.filter(({ body }) => body.errors[0]?.code === 'PAYMENT_REQUIRED')
-    assert.equal(answers.filter(({ body }) => body.ok).length, 1)
-    assert.equal(refused.length, 199)
+    const rejected = responses.filter(({ body }) => body.errors[0]?.code === 'PAYMENT_REQUIRED')
+    assert.equal(responses.filter(({ body }) => body.ok).length, 1)
+    assert.equal(rejected.length, 199)
     assert.equal(await budgetMicros(gate), 0n)
     assert.equal(gate.runCounts.get(`round ${round}`), 1)
   }
   await assertLedgerAudit(gate)
 })
 
-test('a replay is the first answer again, a thousand times in a row, for one charge', async () => {
+test('1000 replays return the first response for one charge', async () => {
   await using gate = await startGate()
   const before = await budgetMicros(gate)
   const body = echoRequest('again', randomUUID())
   const first = (await gate.post(body)).body
   assert.equal(first.ok, true)
   assert.equal('meta' in first, false)
-  for (let time = 0; time < 1000; time++) {
-    const { meta, ...again } = (await gate.post(body)).body
+  for (let replay = 0; replay < 1000; replay++) {
+    const { meta, ...repeated } = (await gate.post(body)).body
     assert.deepEqual(meta, { idempotencyReplay: true })
-    assert.deepEqual(again, first)
+    assert.deepEqual(repeated, first)
   }
   assert.equal(before - (await budgetMicros(gate)), 1000n)
   assert.equal(gate.runCounts.get('again'), 1)
@@ -51,19 +51,19 @@ test('a replay is the first answer again, a thousand times in a row, for one cha
   await assertLedgerAudit(gate)
 })
 
-test('two hundred twins at once: one works, the others wait for its answer', async () => {
+test('Of 200 concurrent calls with one requestId, one runs and the others wait for its response', async () => {
   await using gate = await startGate()
   const before = await budgetMicros(gate)
-  const body = echoRequest('twin', randomUUID(), { waitMs: 50 })
-  const answers = await Promise.all(Array.from({ length: 200 }, () => gate.post(body)))
-  assert.ok(answers.every((answer) => answer.body.ok))
-  assert.equal(answers.filter((answer) => answer.body.meta).length, 199)
-  assert.equal(gate.runCounts.get('twin'), 1)
+  const body = echoRequest('duplicate', randomUUID(), { waitMs: 50 })
+  const responses = await Promise.all(Array.from({ length: 200 }, () => gate.post(body)))
+  assert.ok(responses.every(({ body }) => body.ok))
+  assert.equal(responses.filter(({ body }) => body.meta).length, 199)
+  assert.equal(gate.runCounts.get('duplicate'), 1)
   assert.equal(before - (await budgetMicros(gate)), 1000n)
   await assertLedgerAudit(gate)
 })
 
-test('a twin does not wait for ever, and a retry after a fault runs', async () => {
+test('A waiting retry times out, and a retry after a fault runs again', async () => {
   await using gate = await startGate({ environment: { IN_FLIGHT_WAIT_MS_MAX: '50' } })
   const slow = echoRequest('slow', randomUUID(), { waitMs: 400 })
   const first = gate.post(slow)
@@ -81,7 +81,7 @@ test('a twin does not wait for ever, and a retry after a fault runs', async () =
   await assertLedgerAudit(gate)
 })
 
-test('the same id with other content is a conflict and leaves the first alone', async () => {
+test('The same requestId with other content is a conflict and does not change the first call', async () => {
   await using gate = await startGate()
   const requestId = randomUUID()
   const first = echoRequest('one', requestId)
@@ -91,21 +91,21 @@ test('the same id with other content is a conflict and leaves the first alone', 
     echoRequest('two', requestId),
     { ...first, debug: true },
     { ...first, action: 'svc.batch' },
-    { ...first, params: { say: 'one', waitMs: 0 } },
+    { ...first, params: { text: 'one', waitMs: 0 } },
     { ...echoRequest('two'), requestId: requestId.toUpperCase() },
   ]
   for (const other of others) {
-    const answer = await gate.post(other)
-    assert.equal(answer.body.errors[0]?.code, 'REQUEST_ID_CONFLICT', JSON.stringify(other))
+    const { body: conflict } = await gate.post(other)
+    assert.equal(conflict.errors[0]?.code, 'REQUEST_ID_CONFLICT', JSON.stringify(other))
   }
   assert.equal(await budgetMicros(gate), before)
-  const again = await gate.post({ params: { say: 'one' }, requestId, action: 'svc.echo' })
-  assert.deepEqual(again.body.data, body.data)
-  assert.equal(again.body.meta.idempotencyReplay, true)
+  const replay = await gate.post({ params: { text: 'one' }, requestId, action: 'svc.echo' })
+  assert.deepEqual(replay.body.data, body.data)
+  assert.equal(replay.body.meta.idempotencyReplay, true)
   await assertLedgerAudit(gate)
 })
 
-test('two spellings of one id are one request, each echoed as it was sent', async () => {
+test('Two spellings of a requestId are one request; each is echoed as sent', async () => {
   await using gate = await startGate()
   const requestId = randomUUID()
   await gate.post(echoRequest('spelt', requestId))
@@ -115,23 +115,23 @@ test('two spellings of one id are one request, each echoed as it was sent', asyn
   assert.equal(gate.runCounts.get('spelt'), 1)
 })
 
-test('an id belongs to its project: another project starts anew, another key does not', async () => {
+test('A requestId is scoped to its project: another project runs the call, another key gets the replay', async () => {
   await using gate = await startGate()
   const requestId = randomUUID()
-  const body = echoRequest('whose', requestId)
+  const body = echoRequest('shared id', requestId)
   await gate.post(body)
   const other = await addProject(gate, 'other')
   assert.equal('meta' in (await gate.withKey(other.key).post(body)).body, false)
-  assert.equal(gate.runCounts.get('whose'), 2)
+  assert.equal(gate.runCounts.get('shared id'), 2)
   const sameProject = await addKey(gate)
   assert.ok((await gate.withKey(sameProject).post(body)).body.meta.idempotencyReplay)
-  const powerless = await addKey(gate, { permissions: ['svc.batch'] })
-  const refused = await gate.withKey(powerless).post(body)
-  assert.equal(refused.body.errors[0].code, 'FORBIDDEN')
+  const withoutPermission = await addKey(gate, { permissions: ['svc.batch'] })
+  const rejected = await gate.withKey(withoutPermission).post(body)
+  assert.equal(rejected.body.errors[0].code, 'FORBIDDEN')
   await assertLedgerAudit(gate)
 })
 
-test('a replay outlives the budget, but not its key nor its window', async () => {
+test('A replay needs no budget, but a valid key, and ends with the replay window', async () => {
   let nowMs = Date.now()
   await using gate = await startGate({ clock: () => nowMs })
   const key = await addKey(gate)
@@ -164,13 +164,13 @@ test('a replay outlives the budget, but not its key nor its window', async () =>
   await assertLedgerAudit(gate)
 })
 
-test('only ok is billed: every other ending leaves the money where it was, and a row', async () => {
+test('Only successful calls are billed; every failed call adds a log row without a charge', async () => {
   await using gate = await startGate()
-  const powerless = gate.withKey(await addKey(gate, { permissions: ['debug'] }))
+  const withoutPermission = gate.withKey(await addKey(gate, { permissions: ['debug'] }))
   const before = await budgetMicros(gate)
   const huge = JSON.stringify(echoRequest('x'.repeat(25 * 1024 * 1024)))
   const endings: readonly [string, () => Promise<unknown>][] = [
-    ['FORBIDDEN', () => powerless.post(echoRequest('no'))],
+    ['FORBIDDEN', () => withoutPermission.post(echoRequest('no'))],
     ['INVALID_REQUEST', () => gate.post('{')],
     ['HTTP_415', () => gate.post('{}', { 'content-type': 'text/plain' })],
     ['PAYLOAD_TOO_LARGE', () => gate.post(huge)],
@@ -180,8 +180,8 @@ test('only ok is billed: every other ending leaves the money where it was, and a
     ['HTTP_500', () => gate.post(echoRequest('x', undefined, { fail: 'fault' }))],
     ['NO_FACE_FOUND', () => gate.post({ action: 'svc.batch', params: { images: ['', ''] } })],
   ]
-  for (const [code, end] of endings) {
-    await end()
+  for (const [code, send] of endings) {
+    await send()
     const [row] = await callLogRows(gate)
     assert.equal(row?.code, code)
     assert.equal(row.costMicros, 0n)
@@ -192,7 +192,7 @@ test('only ok is billed: every other ending leaves the money where it was, and a
   await assertLedgerAudit(gate)
 })
 
-test('a batch pays for the images that worked', async () => {
+test('A batch is billed for the images that succeeded', async () => {
   await using gate = await startGate()
   const before = await budgetMicros(gate)
   const { body } = await gate.post({ action: 'svc.batch', params: { images: ['a', '', 'b'] } })
@@ -201,7 +201,7 @@ test('a batch pays for the images that worked', async () => {
   await assertLedgerAudit(gate)
 })
 
-test('an account pays by its own price list', async () => {
+test('An account is billed by its own price list', async () => {
   await using gate = await startGate()
   const { accountId } = gate.project
   await gate.database.store.db

@@ -24,51 +24,54 @@ const rounds = Number(process.env['GATE_CRASH_ROUNDS'] ?? (isOnPostgres() ? 5 : 
 const clients = 100
 
 /**
- * A folder's next server knows that nobody is at work on what is left running. In a database others
- * may be: there it waits until the attempt's time is over.
+ * The next server on a data folder releases leftover reservations at once. On PostgreSQL other
+ * servers may be running, so a reservation is released only after its timeout.
  */
 const crashSettings: Record<string, string> = isOnPostgres() ? { CALL_TIMEOUT_MS: '2000' } : {}
 
-test(`${rounds} times killed amid ${clients} calls: each ends with one answer and one bill`, async () => {
+test(`After a kill during ${clients} calls, ${rounds} times, every call has one response and one charge`, async () => {
   await using opened = new AsyncDisposableStack()
   let gate = opened.use(await forkGate(dataDir, crashSettings))
   const { key } = gate
-  const asked: string[] = []
-  let answered = 0
+  const sent: string[] = []
+  let answeredCount = 0
   for (let round = 0; round < rounds; round++) {
     const requestIds = Array.from({ length: clients }, () => randomUUID())
-    asked.push(...requestIds)
-    // The moment of death wanders over the whole of a round.
-    const deathMs = (1 + ((round * 37) % 90)) * (isOnPostgres() ? 10 : 1)
-    const death = setTimeout(() => gate.process.kill('SIGKILL'), deathMs)
-    const first = await Promise.all(requestIds.map((requestId) => attempt(gate, requestId)))
-    clearTimeout(death)
-    answered += first.filter(Boolean).length
+    sent.push(...requestIds)
+    // The time of the kill varies over the whole round.
+    const killMs = (1 + ((round * 37) % 90)) * (isOnPostgres() ? 10 : 1)
+    const killTimer = setTimeout(() => gate.process.kill('SIGKILL'), killMs)
+    const first = await Promise.all(requestIds.map((requestId) => callOnce(gate, requestId)))
+    clearTimeout(killTimer)
+    answeredCount += first.filter(Boolean).length
     gate.process.kill('SIGKILL')
     await gate.exited
     gate = opened.use(await forkGate(dataDir, { ...crashSettings, KEY: key }))
     const retried = await Promise.all(
       requestIds.map((requestId) => callUntilAnswered(gate, requestId)),
     )
-    for (const [at, answer] of retried.entries()) {
-      assert.equal(answer.ok, true, JSON.stringify(answer))
-      // Who was answered before the crash is answered the same after it, by replay.
-      if (!first[at]) continue
-      assert.deepEqual(answer.data, first[at].data)
-      assert.deepEqual(answer.meta, { idempotencyReplay: true })
+    for (const [index, response] of retried.entries()) {
+      assert.equal(response.ok, true, JSON.stringify(response))
+      // A response sent before the crash is replayed after it.
+      if (!first[index]) continue
+      assert.deepEqual(response.data, first[index].data)
+      assert.deepEqual(response.meta, { idempotencyReplay: true })
     }
   }
-  assert.ok(answered > 0 && answered < asked.length, `${answered} were answered before a crash`)
+  assert.ok(
+    answeredCount > 0 && answeredCount < sent.length,
+    `${answeredCount} were answered before a crash`,
+  )
   gate.process.kill('SIGKILL')
   await gate.exited
-  await using books = await startGate({ dataDir, key })
-  await assertLedgerAudit(books)
-  const billed = (await callLogRows(books)).filter((row) => row.transferId !== null)
-  assert.deepEqual(billed.map((row) => row.requestId).toSorted(), asked.toSorted())
+  await using reopened = await startGate({ dataDir, key })
+  await assertLedgerAudit(reopened)
+  const billed = (await callLogRows(reopened)).filter((row) => row.transferId !== null)
+  assert.deepEqual(billed.map((row) => row.requestId).toSorted(), sent.toSorted())
 })
 
-/** One call; undefined when the connection broke, or it was told to come again. */
-async function attempt(gate: TestClient, requestId: string) {
+/** Sends a call once. @returns undefined when the connection broke or the status is an error. */
+async function callOnce(gate: TestClient, requestId: string) {
   try {
     const { status, body } = await gate.post(echoRequest(requestId, requestId, { waitMs: 5 }))
     return status === 200 ? body : undefined
@@ -77,7 +80,7 @@ async function attempt(gate: TestClient, requestId: string) {
   }
 }
 
-/** Asks for as long as it is told to come again. */
+/** Repeats a call until its status is 200. */
 async function callUntilAnswered(gate: TestClient, requestId: string) {
   for (;;) {
     const { status, body } = await gate.post(echoRequest(requestId, requestId, { waitMs: 5 }))
@@ -88,47 +91,53 @@ async function callUntilAnswered(gate: TestClient, requestId: string) {
 
 const steps = ['read', 'enter', 'run', 'settle', 'leave', 'commit', 'committed'] as const
 
-/** Where most calls are one statement there is no step at a commit: nodes/cut-commit.test.ts cuts it. */
-const reached = steps.filter((step) => !isOnPostgres() || !step.startsWith('commit'))
+/**
+ * On PostgreSQL most calls are single statements without a commit step;
+ * test/nodes/commit-disconnects.test.ts covers their commits.
+ */
+const reachableSteps = steps.filter((step) => !isOnPostgres() || !step.startsWith('commit'))
 
-for (const step of reached)
+for (const step of reachableSteps)
   for (const commit of step.startsWith('commit')
-    ? (['claim', 'settle'] as const)
+    ? (['admit', 'settle'] as const)
     : (['any'] as const))
-    test(`killed at ${step} (${commit}), a retry runs or replays, and is billed once`, async () => {
+    test(`After a kill at step ${step} (commit: ${commit}), a retry runs or is replayed, and is billed once`, async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'facegate-failpoint-'))
       const requestId = randomUUID()
-      // The first group commit of a process is its own: the take-over.
-      const own = step.startsWith('commit') ? (commit === 'claim' ? 1 : 2) : 0
-      await using dying = await forkGate(folder, { ...crashSettings, FAIL_AT: `${step}:${own}` })
-      const { key } = dying
-      assert.equal(await attempt(dying, requestId), undefined)
-      await dying.exited
-      await using again = await startGate({ dataDir: folder, key, environment: crashSettings })
-      const body = await callUntilAnswered(again, requestId)
+      // The first commit of a process belongs to its start.
+      const passCount = step.startsWith('commit') ? (commit === 'admit' ? 1 : 2) : 0
+      await using killed = await forkGate(folder, {
+        ...crashSettings,
+        FAIL_AT: `${step}:${passCount}`,
+      })
+      const { key } = killed
+      assert.equal(await callOnce(killed, requestId), undefined)
+      await killed.exited
+      await using restarted = await startGate({ dataDir: folder, key, environment: crashSettings })
+      const body = await callUntilAnswered(restarted, requestId)
       assert.equal(body.ok, true, JSON.stringify(body))
       const wasSettled = step === 'leave' || (step === 'committed' && commit === 'settle')
       assert.equal('meta' in body, wasSettled)
-      const billed = (await callLogRows(again)).filter((row) => row.transferId !== null)
+      const billed = (await callLogRows(restarted)).filter((row) => row.transferId !== null)
       assert.equal(billed.length, 1)
-      await assertLedgerAudit(again)
+      await assertLedgerAudit(restarted)
       await rm(folder, { recursive: true, force: true })
     })
 
-for (const step of reached)
-  test(`a fault thrown at ${step} bills once at most, and leaves nothing reserved`, async () => {
+for (const step of reachableSteps)
+  test(`A fault at step ${step} is billed at most once and leaves nothing reserved`, async () => {
     let isArmed = false
-    const fail = (now: string): void => {
-      if (!isArmed || now !== step) return
+    const fail = (current: string): void => {
+      if (!isArmed || current !== step) return
       isArmed = false
-      throw new Error(`planted at ${step}`)
+      throw new Error(`injected at ${step}`)
     }
     await using gate = await startGate({ atStep: fail, onCommit: fail })
     const requestId = randomUUID()
     isArmed = true
     const faulty = await gate.post(echoRequest('x', requestId))
     assert.ok(faulty.status >= 500, String(faulty.status))
-    // A claim of which nobody knows that it was committed holds its budget until it expires.
+    // If the result of an admission was lost, its reservation holds the budget until it expires.
     await gate.database.store.db
       .updateTable('attempts')
       .set({ deadlineMs: 0 })
@@ -142,13 +151,13 @@ for (const step of reached)
   })
 
 for (const step of ['run', 'settle'] as const)
-  test(`asleep at ${step} past its deadline, an attempt can never commit after its retry`, async () => {
+  test(`A call that is delayed at step ${step} past its deadline cannot commit after its retry`, async () => {
     const slow = Promise.withResolvers<void>()
     let isFirst = true
     await using gate = await startGate({
       environment: { CALL_TIMEOUT_MS: '1000', IN_FLIGHT_WAIT_MS_MAX: '1500' },
-      atStep: async (now) => {
-        if (now !== step || !isFirst) return
+      atStep: async (current) => {
+        if (current !== step || !isFirst) return
         isFirst = false
         await slow.promise
       },
@@ -165,10 +174,10 @@ for (const step of ['run', 'settle'] as const)
     await assertLedgerAudit(gate)
   })
 
-test('what is never asked again is released by the sweep, unbilled', async () => {
+test('The sweep releases an expired call without charging it', async () => {
   await using gate = await startGate({
     environment: { CALL_TIMEOUT_MS: '1000' },
-    atStep: (now) => (now === 'run' ? new Promise(() => {}) : undefined),
+    atStep: (step) => (step === 'run' ? new Promise(() => {}) : undefined),
   })
   createTestClient(gate.url, gate.key)
     .post(echoRequest('lost'))

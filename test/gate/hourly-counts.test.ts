@@ -4,26 +4,26 @@ import { backfillHourlyCounts } from '../../src/store/sqlite/backfill-hourly-cou
 import { isOnPostgres } from '../support/database/engine.ts'
 import { echoRequest, callLogRows, startGate } from '../support/gate/test-gate.ts'
 
-test('what the hours count is what the log holds, also when commits fail and jobs are taken back', async () => {
-  let left = Number.MAX_SAFE_INTEGER
-  const atCommit = (step: string): void => {
-    if (step === 'commit' && left-- === 0) throw new Error('the disk is gone for a moment')
+test('The hourly counts equal the request log, even after failed commits and rollbacks', async () => {
+  let remainingCommits = Number.MAX_SAFE_INTEGER
+  const failCommit = (step: string): void => {
+    if (step === 'commit' && remainingCommits-- === 0) throw new Error('the disk is unavailable')
   }
-  await using gate = await startGate({ onCommit: atCommit })
+  await using gate = await startGate({ onCommit: failCommit })
   for (let round = 0; round < 6; round++) {
-    left = round
-    const some = Array.from({ length: 5 }, (_, at) => {
-      const say = `${round} ${at}`
-      return gate.post(echoRequest(say, undefined, at === 0 ? { fail: 'action' } : {}))
+    remainingCommits = round
+    const calls = Array.from({ length: 5 }, (_, index) => {
+      const text = `${round} ${index}`
+      return gate.post(echoRequest(text, undefined, index === 0 ? { fail: 'action' } : {}))
     })
-    await Promise.all(some)
+    await Promise.all(calls)
   }
-  left = Number.MAX_SAFE_INTEGER
-  await gate.post(echoRequest('at last'))
+  remainingCommits = Number.MAX_SAFE_INTEGER
+  await gate.post(echoRequest('last'))
   const rows = await callLogRows(gate)
   const hours = await gate.database.store.db.selectFrom('callHours').selectAll().execute()
-  const sum = (of: (hour: (typeof hours)[number]) => number) =>
-    hours.reduce((total, hour) => total + of(hour), 0)
+  const sum = (valueOf: (hour: (typeof hours)[number]) => number) =>
+    hours.reduce((total, hour) => total + valueOf(hour), 0)
   assert.ok(rows.length > 20)
   assert.equal(
     sum(({ calls }) => calls),
@@ -43,9 +43,9 @@ test('what the hours count is what the log holds, also when commits fail and job
   )
   assert.equal(counted, rows.length)
   if (isOnPostgres()) return
-  // An older log is counted by SQLite's migration: to the same cells.
+  // The SQLite migration counts an existing log; the result must be the same.
   await gate.database.store.db.deleteFrom('callHours').execute()
   await backfillHourlyCounts(gate.database.store.db)
-  const filled = await gate.database.store.db.selectFrom('callHours').selectAll().execute()
-  assert.deepEqual(filled, hours)
+  const backfilled = await gate.database.store.db.selectFrom('callHours').selectAll().execute()
+  assert.deepEqual(backfilled, hours)
 })

@@ -10,49 +10,49 @@ import {
 } from '../support/gate/test-gate.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 
-test('beyond its burst a project is RATE_LIMITED, unbilled, and told when to come again', async () => {
+test('Calls above the burst are RATE_LIMITED, not billed, and include Retry-After', async () => {
   await using gate = await startGate({
     environment: { RATE_SUSTAINED_PER_S: '1', RATE_BURST: '3' },
   })
   const before = await budgetMicros(gate)
-  const answers = []
-  for (let n = 0; n < 4; n++) answers.push(await gate.post(echoRequest(`call ${n}`)))
+  const responses = []
+  for (let n = 0; n < 4; n++) responses.push(await gate.post(echoRequest(`call ${n}`)))
   assert.deepEqual(
-    answers.map(({ body }) => body.errors[0]?.code ?? 'OK'),
+    responses.map(({ body }) => body.errors[0]?.code ?? 'OK'),
     ['OK', 'OK', 'OK', 'RATE_LIMITED'],
   )
-  assert.equal(answers[3]?.body.errors[0].message, 'Project rate limit exceeded.')
+  assert.equal(responses[3]?.body.errors[0].message, 'Project rate limit exceeded.')
   assert.deepEqual(
-    answers.map(({ headers }) => headers.get('ratelimit-remaining')),
+    responses.map(({ headers }) => headers.get('ratelimit-remaining')),
     ['2', '1', '0', '0'],
   )
   assert.deepEqual(
-    new Set(answers.map(({ headers }) => headers.get('ratelimit-limit'))),
+    new Set(responses.map(({ headers }) => headers.get('ratelimit-limit'))),
     new Set(['3']),
   )
-  assert.ok(answers.every(({ headers }) => /^[1-3]$/u.test(headers.get('ratelimit-reset') ?? '')))
-  assert.equal(answers[2]?.headers.get('retry-after'), null)
-  assert.equal(answers[3]?.headers.get('retry-after'), '1')
+  assert.ok(responses.every(({ headers }) => /^[1-3]$/u.test(headers.get('ratelimit-reset') ?? '')))
+  assert.equal(responses[2]?.headers.get('retry-after'), null)
+  assert.equal(responses[3]?.headers.get('retry-after'), '1')
   assert.equal(before - (await budgetMicros(gate)), 3000n)
   assert.equal((await callLogRows(gate))[0]?.code, 'RATE_LIMITED')
   await assertLedgerAudit(gate)
 })
 
-test('two hundred calls at once on a burst of five: five run', async () => {
+test('Of 200 concurrent calls with a burst of five, five run', async () => {
   await using gate = await startGate({
     environment: { RATE_SUSTAINED_PER_S: '1', RATE_BURST: '5' },
   })
-  // A second is far longer than it takes to claim; a sixth token may yet drip in on a slow machine.
+  // The admissions take much less than a second; a slow machine may add a sixth token.
   const startMs = performance.now()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => gate.post(echoRequest('storm'))),
   )
-  const dripped = Math.floor((performance.now() - startMs) / 1000)
-  const ok = answers.filter(({ body }) => body.ok).length
-  assert.ok(ok >= 5 && ok <= 5 + dripped, `${ok} ran`)
+  const addedTokens = Math.floor((performance.now() - startMs) / 1000)
+  const ok = responses.filter(({ body }) => body.ok).length
+  assert.ok(ok >= 5 && ok <= 5 + addedTokens, `${ok} ran`)
 })
 
-test('a call that is refused or no call at all takes a token; its answer has the headers', async () => {
+test('A rejected or malformed call consumes a token and its response has the rate-limit headers', async () => {
   await using gate = await startGate({
     environment: { RATE_SUSTAINED_PER_S: '1', RATE_BURST: '4' },
   })
@@ -71,13 +71,13 @@ test('a call that is refused or no call at all takes a token; its answer has the
   assert.equal((await gate.post('{')).status, 400)
 })
 
-test('a twin pays one token, however often it asks while it waits', async () => {
+test('A waiting retry consumes one token, however often it polls', async () => {
   await using gate = await startGate({
     environment: { RATE_SUSTAINED_PER_S: '1', RATE_BURST: '9' },
   })
-  const body = echoRequest('twin', randomUUID(), { waitMs: 200 })
-  const [first, twin] = await Promise.all([gate.post(body), gate.post(body)])
-  const remaining = [first, twin, await gate.post(echoRequest('next'))].map(({ headers }) =>
+  const body = echoRequest('duplicate', randomUUID(), { waitMs: 200 })
+  const [first, second] = await Promise.all([gate.post(body), gate.post(body)])
+  const remaining = [first, second, await gate.post(echoRequest('next'))].map(({ headers }) =>
     Number(headers.get('ratelimit-remaining')),
   )
   assert.deepEqual(
@@ -86,19 +86,19 @@ test('a twin pays one token, however often it asks while it waits', async () => 
   )
 })
 
-test('limits of a project of its own hold from the next call on', async () => {
+test('Individual limits of a project apply from the next call', async () => {
   await using gate = await startGate()
   const { projectId } = gate.project
   assert.equal((await gate.post(echoRequest('x'))).headers.get('ratelimit-limit'), '100000')
   await updateProject(gate.database.store.db, projectId, { sustainedPerS: 1, burst: 1 })
-  const answers = [await gate.post(echoRequest('x')), await gate.post(echoRequest('x'))]
+  const responses = [await gate.post(echoRequest('x')), await gate.post(echoRequest('x'))]
   assert.deepEqual(
-    answers.map(({ body }) => body.errors[0]?.code ?? 'OK'),
+    responses.map(({ body }) => body.errors[0]?.code ?? 'OK'),
     ['OK', 'RATE_LIMITED'],
   )
 })
 
-test('an hour on the clock of the day, forward or back, gives no free burst and locks nobody out', async () => {
+test('Setting the wall clock by an hour, forward or back, neither adds tokens nor blocks calls', async () => {
   let nowMs = Date.now()
   await using gate = await startGate({
     clock: () => nowMs,

@@ -12,13 +12,13 @@ import {
   type TestGate,
 } from '../support/gate/test-gate.ts'
 
-/** An action that wants a price written, and then allows it, refuses it or breaks. */
+/** An action whose effect writes a price, and then succeeds, throws an ActionError or fails. */
 function writingActions(gate: () => TestGate): ReadonlyMap<string, Action> {
   const write = defineAction({
     name: 'svc.write',
-    summary: 'Write it.',
+    summary: 'Write a price.',
     price: () => 1,
-    params: z.strictObject({ name: z.string(), ending: z.enum(['allow', 'refuse', 'break']) }),
+    params: z.strictObject({ name: z.string(), ending: z.enum(['succeed', 'reject', 'fail']) }),
     value: z.object({ name: z.string() }),
     errors: ['DUPLICATE_SUBJECT'],
     example: { params: {}, value: { name: '' } },
@@ -26,8 +26,8 @@ function writingActions(gate: () => TestGate): ReadonlyMap<string, Action> {
       effect: async (tx) => {
         const row = { accountId: gate().project.accountId, action: name, unitMicros: 7n }
         await tx.run(tx.build.insertInto('prices').values(row))
-        if (ending === 'refuse') throw new ActionError('DUPLICATE_SUBJECT', name)
-        if (ending === 'break') throw new Error(name)
+        if (ending === 'reject') throw new ActionError('DUPLICATE_SUBJECT', name)
+        if (ending === 'fail') throw new Error(name)
         return [{ correlationId: undefined, value: { name } }]
       },
     }),
@@ -35,29 +35,29 @@ function writingActions(gate: () => TestGate): ReadonlyMap<string, Action> {
   return new Map([[write.name, write]])
 }
 
-test('an effect is written with its charge, or neither is', async () => {
+test('An effect and its charge are written together or not at all', async () => {
   await using gate = await startGate({ actions: writingActions(() => gate) })
   const call = (name: string, ending: string) =>
     gate.post({ action: 'svc.write', requestId: randomUUID(), params: { name, ending } })
   const before = await budgetMicros(gate)
 
-  assert.equal((await call('allowed', 'allow')).body.ok, true)
-  const refused = await call('refused', 'refuse')
-  assert.equal(refused.body.errors[0].code, 'DUPLICATE_SUBJECT')
-  assert.equal((await call('broken', 'break')).status, 500)
+  assert.equal((await call('written', 'succeed')).body.ok, true)
+  const rejected = await call('rejected', 'reject')
+  assert.equal(rejected.body.errors[0].code, 'DUPLICATE_SUBJECT')
+  assert.equal((await call('failed', 'fail')).status, 500)
 
   const prices = await gate.database.store.db.selectFrom('prices').select('action').execute()
   assert.deepEqual(
     prices.map(({ action }) => action),
-    ['allowed'],
+    ['written'],
   )
   assert.equal(before - (await budgetMicros(gate)), 1000n)
   const codes = (await callLogRows(gate)).map((row) => row.code)
   assert.deepEqual(codes, ['HTTP_500', 'DUPLICATE_SUBJECT', 'OK'])
 
-  const again = { action: 'svc.write', requestId: refused.body.requestId }
-  const replay = await gate.post({ ...again, params: { name: 'refused', ending: 'refuse' } })
+  const retry = { action: 'svc.write', requestId: rejected.body.requestId }
+  const replay = await gate.post({ ...retry, params: { name: 'rejected', ending: 'reject' } })
   assert.equal(replay.body.meta.idempotencyReplay, true)
-  assert.deepEqual(replay.body.errors, refused.body.errors)
+  assert.deepEqual(replay.body.errors, rejected.body.errors)
   await assertLedgerAudit(gate)
 })

@@ -31,7 +31,7 @@ const codeOf = ({ body }: TestResponse): string => body.errors?.[0]?.code ?? 'OK
 const flatImage = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: '#777' } })
 
-/** A PNG whose header promises any size; its pixels are a few bytes of zeros. */
+/** Returns a PNG whose header declares any size; its pixels are a few bytes of zeros. */
 function pngClaiming(width: number, height: number): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -53,7 +53,7 @@ function pngClaiming(width: number, height: number): Buffer {
   ])
 }
 
-/** A real JPEG whose frame header is rewritten to promise another size. */
+/** Returns a real JPEG whose frame header declares another size. */
 async function jpegClaiming(width: number, height: number): Promise<Buffer> {
   const bytes = await flatImage(64, 64).jpeg().toBuffer()
   const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]))
@@ -62,12 +62,12 @@ async function jpegClaiming(width: number, height: number): Promise<Buffer> {
   return bytes
 }
 
-test('pictures that promise too many pixels are refused from their header', async () => {
+test('Images whose header declares too many pixels are rejected before decoding', async () => {
   assert.equal(codeOf(await detect(png(pngClaiming(64_250, 64_250)))), 'IMAGE_TOO_LARGE')
   assert.equal(codeOf(await detect(jpeg(await jpegClaiming(65_535, 65_535)))), 'IMAGE_TOO_LARGE')
 })
 
-test('the edges of the pixel limits are exact', async () => {
+test('The pixel limits are exact', async () => {
   const code = async (width: number, height: number): Promise<string> =>
     codeOf(await detect(png(await flatImage(width, height).png().toBuffer())))
   assert.equal(await code(32, 32), 'OK')
@@ -78,14 +78,14 @@ test('the edges of the pixel limits are exact', async () => {
   assert.equal(await code(8000, 5001), 'IMAGE_TOO_LARGE')
 })
 
-test('the edge of the byte limit is exact', async () => {
+test('The byte limit is exact', async () => {
   const photograph = (await samplePhotograph(1)).bytes
   const padded = (length: number) => Buffer.concat([photograph], length)
   assert.equal(codeOf(await detect(jpeg(padded(8 * mebibyte)))), 'OK', 'trailing bytes are ignored')
   assert.equal(codeOf(await detect(jpeg(padded(8 * mebibyte + 1)))), 'IMAGE_TOO_LARGE')
 })
 
-test('a photograph cut anywhere is refused, never half seen', async () => {
+test('A truncated photograph is rejected, wherever it is cut', async () => {
   const { bytes } = await samplePhotograph(6)
   for (let percent = 0; percent < 100; percent += 4) {
     const cut = bytes.subarray(0, Math.floor((bytes.length * percent) / 100))
@@ -93,64 +93,64 @@ test('a photograph cut anywhere is refused, never half seen', async () => {
   }
 })
 
-test('bytes of another kind than declared are refused by name', async () => {
-  const picture = flatImage(100, 100)
-  assert.equal(codeOf(await detect(jpeg(await picture.png().toBuffer()))), 'UNSUPPORTED_IMAGE_TYPE')
-  assert.equal(codeOf(await detect(png(await picture.jpeg().toBuffer()))), 'UNSUPPORTED_IMAGE_TYPE')
-  for (const other of ['gif', 'webp', 'tiff', 'avif'] as const) {
-    const answer = await detect(png(await picture.toFormat(other).toBuffer()))
-    assert.equal(codeOf(answer), 'UNSUPPORTED_IMAGE_TYPE', other)
+test('Bytes of another image type than declared are rejected with UNSUPPORTED_IMAGE_TYPE', async () => {
+  const image = flatImage(100, 100)
+  assert.equal(codeOf(await detect(jpeg(await image.png().toBuffer()))), 'UNSUPPORTED_IMAGE_TYPE')
+  assert.equal(codeOf(await detect(png(await image.jpeg().toBuffer()))), 'UNSUPPORTED_IMAGE_TYPE')
+  for (const type of ['gif', 'webp', 'tiff', 'avif'] as const) {
+    const response = await detect(png(await image.toFormat(type).toBuffer()))
+    assert.equal(codeOf(response), 'UNSUPPORTED_IMAGE_TYPE', type)
   }
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"/>')
   assert.equal(codeOf(await detect(png(svg))), 'UNSUPPORTED_IMAGE_TYPE')
   assert.equal(codeOf(await detect(png(Buffer.from('GIF89a')))), 'UNSUPPORTED_IMAGE_TYPE')
-  assert.equal(codeOf(await detect(png(Buffer.from('no picture')))), 'IMAGE_DECODE_FAILED')
+  assert.equal(codeOf(await detect(png(Buffer.from('not an image')))), 'IMAGE_DECODE_FAILED')
   assert.equal(codeOf(await detect(png(Buffer.alloc(0)))), 'IMAGE_DECODE_FAILED')
-  const jpg = { bytes: await picture.jpeg().toBuffer(), contentType: 'image/jpg' }
+  const jpg = { bytes: await image.jpeg().toBuffer(), contentType: 'image/jpg' }
   assert.equal(codeOf(await detect(jpg)), 'OK')
 })
 
-test('a JPEG with another file behind it is the JPEG', async () => {
+test('A JPEG followed by another file is analyzed as the JPEG', async () => {
   const { bytes } = await samplePhotograph(3)
   const zip = Buffer.from('PK\u0003\u0004<script>alert(1)</script><?php ?>')
-  const answer = await detect(jpeg(Buffer.concat([bytes, zip])))
-  assert.equal(answer.body.data.results[0].value.faceCount, 3)
+  const response = await detect(jpeg(Buffer.concat([bytes, zip])))
+  assert.equal(response.body.data.results[0].value.faceCount, 3)
 })
 
-test('base64 is taken in its strict form alone', async () => {
+test('Only strict base64 is accepted', async () => {
   const photograph = (await samplePhotograph(1)).bytes
-  const good = photograph.toString('base64')
+  const valid = photograph.toString('base64')
   const send = async (bytes: string): Promise<string> => {
     const image = { kind: 'image', contentType: 'image/jpeg', bytes }
     return codeOf(await facegate.post({ action: 'svc.detect', params: { images: [image] } }))
   }
-  assert.equal(await send(good), 'OK')
+  assert.equal(await send(valid), 'OK')
   const unpadded = photograph.subarray(0, photograph.length - (photograph.length % 3) - 1)
   const padded = unpadded.toString('base64')
   assert.match(padded, /[^=]=$/u)
   const last = padded.at(-2) ?? ''
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   const trailingBits = `${padded.slice(0, -2)}${alphabet[alphabet.indexOf(last) + 1] ?? ''}=`
-  const wrong: Readonly<Record<string, string>> = {
-    'a line break': `${good.slice(0, 76)}\n${good.slice(76)}`,
-    'a space': `${good.slice(0, 4)} ${good.slice(4)}`,
-    'a leading space': ` ${good}`,
-    'a data address': `data:image/jpeg;base64,${good}`,
-    'URL-safe letters': `${good.slice(0, 40)}-_${good.slice(42)}`,
+  const invalid: Readonly<Record<string, string>> = {
+    'a line break': `${valid.slice(0, 76)}\n${valid.slice(76)}`,
+    'a space': `${valid.slice(0, 4)} ${valid.slice(4)}`,
+    'a leading space': ` ${valid}`,
+    'a data address': `data:image/jpeg;base64,${valid}`,
+    'URL-safe letters': `${valid.slice(0, 40)}-_${valid.slice(42)}`,
     'no padding': padded.slice(0, -1),
     'too much padding': `${padded}=`,
-    'padding inside': `${good.slice(0, 4)}==${good.slice(6)}`,
+    'padding inside': `${valid.slice(0, 4)}==${valid.slice(6)}`,
     'padding alone': '====',
     'bits behind the end': trailingBits,
-    'a length of 4n + 1': `${good}A`,
+    'a length of 4n + 1': `${valid}A`,
     junk: '%%%%',
-    'letters beyond ASCII': `é${good.slice(1)}`,
+    'letters beyond ASCII': `é${valid.slice(1)}`,
   }
-  for (const [name, bytes] of Object.entries(wrong))
+  for (const [name, bytes] of Object.entries(invalid))
     assert.equal(await send(bytes), 'INVALID_REQUEST', name)
 })
 
-test('a body is taken up to its limit and refused one byte beyond, however it is sent', async () => {
+test('A body is accepted up to the limit and rejected one byte above it, with and without chunked encoding', async () => {
   const padTo = (length: number): string => `{"action":"x","params":{}}`.padEnd(length, ' ')
   const chunked = (text: string): ReadableStream<Uint8Array> => new Blob([text]).stream()
   const limit = 24 * mebibyte
@@ -160,7 +160,7 @@ test('a body is taken up to its limit and refused one byte beyond, however it is
   assert.equal((await facegate.postStream(chunked(padTo(limit + 1)))).status, 413)
 })
 
-test('structure that would block the event loop is refused before it is parsed', async () => {
+test('A structure that would block the event loop is rejected before it is parsed', async () => {
   const bodies: Readonly<Record<string, string>> = {
     'depth of a million': '['.repeat(1_000_000),
     'millions of objects': `[${'{},'.repeat(3_500_000)}{}]`,
@@ -170,7 +170,7 @@ test('structure that would block the event loop is refused before it is parsed',
     assert.equal((await facegate.post(body)).status, 400, name)
 })
 
-/** What each file of the folder must come to; the labels say which are broken. */
+/** Returns whether the error code is right for the file; the labels mark broken files. */
 function isExpectedOutcome(file: string, expected: string, code: string): boolean {
   if (expected === 'invalid') return code !== 'OK'
   if (/\.(?:bmp|gif|ico|tiff|webp)$/u.test(file)) return code === 'UNSUPPORTED_IMAGE_TYPE'
@@ -178,18 +178,18 @@ function isExpectedOutcome(file: string, expected: string, code: string): boolea
 }
 
 test(
-  'every file of the hostile collection is answered rightly and costs no memory',
-  { skip: existsSync(hostileFolder) ? false : 'the collection is not beside the project' },
+  'Every file of the hostile collection gets the expected code, and memory does not grow',
+  { skip: existsSync(hostileFolder) ? false : 'the collection is not next to the project folder' },
   async () => {
     const labels = await readLabels(hostileFolder, ['file', 'expected'])
     const rssBefore = await facegate.rssBytes()
     const wrong: string[] = []
     for (const { file = '', expected = '' } of labels) {
       const bytes = await readFile(path.join(hostileFolder, file))
-      const answer = await detect(file.endsWith('.png') ? png(bytes) : jpeg(bytes))
-      const code = codeOf(answer)
-      if (answer.status !== 200 || !isExpectedOutcome(file, expected, code))
-        wrong.push(`${file}: ${expected}, answered ${answer.status} ${code}`)
+      const response = await detect(file.endsWith('.png') ? png(bytes) : jpeg(bytes))
+      const code = codeOf(response)
+      if (response.status !== 200 || !isExpectedOutcome(file, expected, code))
+        wrong.push(`${file}: expected ${expected}, got ${response.status} ${code}`)
     }
     assert.deepEqual(wrong, [])
     const grownBytes = (await facegate.rssBytes()) - rssBefore

@@ -17,37 +17,37 @@ import {
 
 type OpenApiNode = { readonly [key: string]: OpenApiNode }
 
-/** As a client gets it: text. */
+/** The description after serialization, as clients receive it. */
 const description = JSON.parse(
   JSON.stringify(openApiDocument('test', { bodyBytesMax: 1000 })),
 ) as OpenApiNode
 
-/** What stands at a `#/…` place. @throws AssertionError when nothing does. */
+/** Returns the value at a `#/…` reference. @throws AssertionError when there is none. */
 function resolveRef(ref: string): OpenApiNode {
   const found = ref
     .slice('#/'.length)
     .split('/')
-    .reduce<OpenApiNode | undefined>((place, step) => place?.[step], description)
+    .reduce<OpenApiNode | undefined>((node, key) => node?.[key], description)
   assert.ok(found, ref)
   return found
 }
 
 /** Follows a reference. */
-function dereference(thing: OpenApiNode | undefined): OpenApiNode {
-  assert.ok(thing)
-  const { $ref } = thing
-  return typeof $ref === 'string' ? resolveRef($ref) : thing
+function dereference(node: OpenApiNode | undefined): OpenApiNode {
+  assert.ok(node)
+  const { $ref } = node
+  return typeof $ref === 'string' ? resolveRef($ref) : node
 }
 
-/** A validator of a described schema, made by another road than the one that described it. */
+/** Creates a validator from the description, independent of the zod schemas of the service. */
 function validatorOf(schema: OpenApiNode | undefined): z.ZodType {
-  const whole = { ...schema, $defs: description['components']?.['schemas'] }
-  const text = JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/')
+  const complete = { ...schema, $defs: description['components']?.['schemas'] }
+  const text = JSON.stringify(complete).replaceAll('#/components/schemas/', '#/$defs/')
   return z.fromJSONSchema(JSON.parse(text) as z.core.JSONSchema.JSONSchema)
 }
 
-const jsonContentOf = (thing: OpenApiNode | undefined): OpenApiNode =>
-  dereference(thing)['content']?.['application/json'] ?? {}
+const jsonContentOf = (node: OpenApiNode | undefined): OpenApiNode =>
+  dereference(node)['content']?.['application/json'] ?? {}
 
 type ReceivedResponse = {
   readonly status: number
@@ -55,7 +55,7 @@ type ReceivedResponse = {
   readonly body: unknown
 }
 
-/** Holds an answer against what is said of the operation: status, headers, body. */
+/** Checks a response against the described operation: status, headers, body. */
 function assertDescribed(
   path: string,
   method: string,
@@ -66,9 +66,11 @@ function assertDescribed(
   )
   const result = validatorOf(jsonContentOf(response)['schema']).safeParse(body)
   assert.ok(result.success, `${method} ${path} ${status}: ${result.error}\n${JSON.stringify(body)}`)
-  const known = new Set(Object.keys(response['headers'] ?? {}).map((name) => name.toLowerCase()))
+  const described = new Set(
+    Object.keys(response['headers'] ?? {}).map((name) => name.toLowerCase()),
+  )
   for (const [name] of headers)
-    if (/^(x-|ratelimit-|retry-after|allow)/u.test(name)) assert.ok(known.has(name), name)
+    if (/^(x-|ratelimit-|retry-after|allow)/u.test(name)) assert.ok(described.has(name), name)
 }
 
 let gallery: TestGallery
@@ -77,13 +79,13 @@ before(async () => {
 })
 after(() => gallery[Symbol.asyncDispose]())
 
-test('the examples are of the schemas they stand for, and the service takes them', () => {
+test('The examples match their schemas, and the service accepts them', () => {
   const execute = description['paths']?.['/v1/face/execute']?.['post']
-  const said = {
+  const contents = {
     request: jsonContentOf(execute?.['requestBody']),
-    answer: jsonContentOf(execute?.['responses']?.['200']),
+    response: jsonContentOf(execute?.['responses']?.['200']),
   }
-  for (const { schema, examples } of Object.values(said)) {
+  for (const { schema, examples } of Object.values(contents)) {
     const validator = validatorOf(schema)
     const all = Object.values(examples ?? {})
     assert.ok(all.length >= allActions.length)
@@ -94,14 +96,14 @@ test('the examples are of the schemas they stand for, and the service takes them
   for (const { value, example } of restRoutes) assert.deepEqual(value.parse(example), example)
 })
 
-test('every code has a status, a condition and a remedy', () => {
-  const told = JSON.stringify(description)
+test('The description contains every error code with its condition and remedy', () => {
+  const text = JSON.stringify(description)
   for (const [code, { condition, remedy }] of Object.entries(errorTable))
-    for (const text of [code, condition, remedy])
-      assert.ok(told.includes(JSON.stringify(text).slice(1, -1)), text)
+    for (const part of [code, condition, remedy])
+      assert.ok(text.includes(JSON.stringify(part).slice(1, -1)), part)
 })
 
-test('the page for people names every parameter of every action', () => {
+test('The documentation page contains every parameter of every action', () => {
   const sections = docsPage('test').split('<section')
   for (const action of allActions) {
     const section = sections.find((text) => text.includes(`<h3>${action.name}</h3>`)) ?? ''
@@ -111,7 +113,7 @@ test('the page for people names every parameter of every action', () => {
   }
 })
 
-test('every operation has a name of its own, a summary, a description and a tag', () => {
+test('Every operation has a unique name, a summary, a description and a tag', () => {
   const operations = Object.values(description['paths'] ?? {}).flatMap((path) =>
     Object.values(path),
   )
@@ -120,7 +122,7 @@ test('every operation has a name of its own, a summary, a description and a tag'
   for (const { summary, description: text, tags } of operations) assert.ok(summary && text && tags)
 })
 
-test('a validator of the description tells right from wrong', () => {
+test('Validators from the description accept valid data and reject invalid data', () => {
   const request = validatorOf({ $ref: '#/components/schemas/Request' } as unknown as OpenApiNode)
   const params = { subjectId: randomUUID() }
   assert.ok(request.safeParse({ action: 'svc.deleteSubject', params }).success)
@@ -132,15 +134,15 @@ test('a validator of the description tells right from wrong', () => {
   assert.ok(!response.safeParse({ ...empty, ok: false }).success)
 })
 
-test('what the service answers is what the description says', async () => {
+test('Real responses match the description', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  const told = (answer: ReceivedResponse): void =>
-    assertDescribed('/v1/face/execute', 'post', answer)
+  const assertCallDescribed = (response: ReceivedResponse): void =>
+    assertDescribed('/v1/face/execute', 'post', response)
   const requestId = randomUUID()
   const enrolled = await client.call('svc.enroll', { ...imageParams('Ada'), groups: ['staff'] })
   const { subjectId } = enrolled.body.data.results[0].value
-  told(enrolled)
-  for (const [action, params, more] of [
+  assertCallDescribed(enrolled)
+  for (const [action, params, fields] of [
     ['svc.detect', imageParams('Ada'), { requestId }],
     ['svc.detect', imageParams('Ada'), { requestId }],
     ['svc.detect', imageParams('Ben'), { requestId }],
@@ -153,43 +155,43 @@ test('what the service answers is what the description says', async () => {
     ['svc.dance', {}, {}],
     ['svc.deleteSubject', { subjectId: randomUUID() }, {}],
   ] as const)
-    told(await client.call(action, params, more))
+    assertCallDescribed(await client.call(action, params, fields))
 
-  for (const [path, place] of [
+  for (const [path, url] of [
     ['/v1/subjects', '/v1/subjects?limit=1'],
     ['/v1/subjects', '/v1/subjects?limit=0'],
     ['/v1/subjects/{subjectId}', `/v1/subjects/${subjectId}?include=faces`],
     ['/v1/subjects/{subjectId}', `/v1/subjects/${randomUUID()}`],
     ['/v1/groups', '/v1/groups'],
   ] as const)
-    assertDescribed(path, 'get', await client.rest('GET', place))
-  for (const place of ['/v1/groups/staff?dryRun=true', '/v1/groups/staff', '/v1/groups/staff'])
-    assertDescribed('/v1/groups/{name}', 'delete', await client.rest('DELETE', place))
+    assertDescribed(path, 'get', await client.rest('GET', url))
+  for (const url of ['/v1/groups/staff?dryRun=true', '/v1/groups/staff', '/v1/groups/staff'])
+    assertDescribed('/v1/groups/{name}', 'delete', await client.rest('DELETE', url))
   assertDescribed('/v1/deletions', 'get', await client.rest('GET', '/v1/deletions'))
   assertDescribed('/v1/deletions', 'get', await client.rest('POST', '/v1/deletions'))
 
-  told(await client.post('{'))
-  told(await client.post('{}', { 'content-type': 'text/plain' }))
-  told(await client.post('{}', { 'x-api-version': '2' }))
-  told(await client.post(`"${'x'.repeat(26_000_000)}"`))
-  told(await gallery.withKey('fsk_live_x').call('svc.detect', {}))
+  assertCallDescribed(await client.post('{'))
+  assertCallDescribed(await client.post('{}', { 'content-type': 'text/plain' }))
+  assertCallDescribed(await client.post('{}', { 'x-api-version': '2' }))
+  assertCallDescribed(await client.post(`"${'x'.repeat(26_000_000)}"`))
+  assertCallDescribed(await gallery.withKey('fsk_live_x').call('svc.detect', {}))
 })
 
-test('a project at its limit is answered as described, action and route', async () => {
-  await using small = await startGallery({
+test('Responses above the rate limit match the description, for actions and routes', async () => {
+  await using limitedGallery = await startGallery({
     environment: { RATE_BURST: '1', RATE_SUSTAINED_PER_S: '1' },
   })
-  const client = createGalleryClient(small)
-  // A slow machine may gather a token between two calls, but not for ever.
+  const client = createGalleryClient(limitedGallery)
+  // On a slow machine a token may be added between two calls, so repeat the call.
   let limited = await client.rest('GET', '/v1/groups')
   while (limited.status === 200) limited = await client.rest('GET', '/v1/groups')
   assert.equal(limited.status, 429)
   assertDescribed('/v1/groups', 'get', limited)
-  let refused = await client.call('svc.detect', imageParams('Ada'))
-  while (refused.body.ok) refused = await client.call('svc.detect', imageParams('Ada'))
-  assert.equal(refused.body.errors[0].code, 'RATE_LIMITED')
-  assert.ok(refused.headers.get('retry-after'))
-  assertDescribed('/v1/face/execute', 'post', refused)
+  let rejected = await client.call('svc.detect', imageParams('Ada'))
+  while (rejected.body.ok) rejected = await client.call('svc.detect', imageParams('Ada'))
+  assert.equal(rejected.body.errors[0].code, 'RATE_LIMITED')
+  assert.ok(rejected.headers.get('retry-after'))
+  assertDescribed('/v1/face/execute', 'post', rejected)
 })
 
 function imageItemOf(...people: readonly string[]): unknown {

@@ -1,54 +1,57 @@
 import { formatUtc } from '../../lib/utc.ts'
 import type { Store } from '../../store/database.ts'
-import { reservationOf, limitsOf, priceUnitsOf, touchIntervalMs } from './admit-transaction.ts'
+import { deadlineOf, limitsOf, touchIntervalMs } from './admit-transaction.ts'
 import type {
   AdmitTransactionResult,
   AdmitTransactionOptions,
   AdmitRequest,
 } from './admit-transaction.ts'
 import { takeToken } from '../limit.ts'
+import { createReservation, priceUnitsOf } from './reservation.ts'
 
 /**
- * Claims a call against which nothing stands by one statement of the database, where it has one.
+ * Admits a call with one SQL statement, if the database has one for it and every check passes.
+ * PostgreSQL has: it saves the round trips of the transaction. The statement follows the same rules
+ * as `admitInTransaction`; test/postgres/single-statement.test.ts compares both.
  *
- * @returns undefined when it did nothing, for whatever reason: then the gate asks its questions.
+ * @returns undefined when nothing was written; then the caller uses `admitInTransaction`.
  */
 export async function admitInSingleStatement(
-  { admitInOneStatement: ask }: Store,
-  { call: visit, parsed: asked, consumedTokens: paid, token }: AdmitRequest,
+  { admitInOneStatement }: Store,
+  { call, parsed, consumedTokens, token }: AdmitRequest,
   options: AdmitTransactionOptions,
-): Promise<Extract<AdmitTransactionResult, { kind: 'pass' }> | undefined> {
-  if (!ask || paid || 'error' in asked) return undefined
+): Promise<Extract<AdmitTransactionResult, { kind: 'admitted' }> | undefined> {
+  if (!admitInOneStatement || consumedTokens || 'error' in parsed) return undefined
   const { nowMs, steadyUs, limits } = options
-  const { projectId, keyId } = visit.caller
-  const key = { projectId, requestId: visit.requestId.toLowerCase() }
-  const facts = await ask({
+  const { projectId, keyId } = call.caller
+  const key = { projectId, requestId: call.requestId.toLowerCase() }
+  const facts = await admitInOneStatement({
     projectId,
     keyId,
-    action: visit.action,
+    action: call.action,
     requestId: key.requestId,
-    permissions: asked.permissions,
+    permissions: parsed.permissions,
     nowMs,
     nowUtc: formatUtc(nowMs),
     touchedBeforeUtc: formatUtc(nowMs - touchIntervalMs),
     steadyUs,
     ...limits,
     defaultMicros: options.unitMicros,
-    units: priceUnitsOf(asked, 0),
-    fingerprint: asked.fingerprint.hash,
+    units: priceUnitsOf(parsed, 0),
+    fingerprint: parsed.fingerprint.hash,
     token,
-    deadlineMs: Math.floor(steadyUs / 1000) + options.attemptMsMax,
+    deadlineMs: deadlineOf(options),
   })
   if (!facts) return undefined
   const tokens = takeToken(limitsOf(facts, options), facts.fullAtUs, steadyUs)
   const unitMicros = facts.unitMicros ?? options.unitMicros
-  const attempt = reservationOf({
-    call: visit,
-    parsed: asked,
+  const reservation = createReservation({
+    call,
+    parsed,
     key,
     token,
     windowStartMs: nowMs,
     unitMicros,
   })
-  return { kind: 'pass', reservation: attempt, tokens }
+  return { kind: 'admitted', reservation, tokens }
 }

@@ -18,12 +18,12 @@ import type { Now } from './find-replay.ts'
 import { fingerprintOf, decryptResponse } from '../fingerprint.ts'
 import type { InFlightCalls } from './in-flight.ts'
 
-/** The headers of the rate limit are for every answer to a call that entered. */
+/** The decision about a call. Every response to the call gets the rate-limit headers. */
 export type AdmitResult = { readonly headers: Readonly<Record<string, string>> } & (
-  | { readonly kind: 'refused'; readonly error: unknown }
-  /** The stored answer as it left the first time, JSON. */
+  | { readonly kind: 'rejected'; readonly error: unknown }
+  /** The stored response as it was first sent, as JSON. */
   | { readonly kind: 'replay'; readonly response: string }
-  | { readonly kind: 'pass'; readonly admission: Admission }
+  | { readonly kind: 'admitted'; readonly admission: Admission }
 )
 
 export type AdmitOptions = AdmitSettings & {
@@ -32,76 +32,80 @@ export type AdmitOptions = AdmitSettings & {
   readonly now: () => Now
 }
 
-/** Claims, and where a twin of the call is at work, waits for it and claims again. */
+/**
+ * Returns the function that admits calls. While an earlier call with the same requestId runs, it
+ * waits for that call and then tries again.
+ */
 export function createAdmit(store: Store, options: AdmitOptions) {
-  const { inFlight: twins, inFlightWaitMsMax: twinMsMax, now } = options
-  const inLine = createKeyedQueue()
-  // Claims of a project wait for each other in the database, each with a connection: better here.
-  const claimInTurn = (asking: AdmitRequest): Promise<AdmitTransactionResult> => {
-    const ask = () => store.write((tx) => admitInTransaction(tx, asking, options))
-    return store.isShared ? inLine(asking.call.caller.projectId, ask) : ask()
+  const { inFlight, inFlightWaitMsMax, now } = options
+  const projectQueue = createKeyedQueue()
+  // Transactions of one project wait for each other in the database, where each holds a connection.
+  // They wait here instead.
+  const admitByTransaction = (request: AdmitRequest): Promise<AdmitTransactionResult> => {
+    const run = () => store.write((tx) => admitInTransaction(tx, request, options))
+    return store.isShared ? projectQueue(request.call.caller.projectId, run) : run()
   }
   return async (
     caller: KeyIdentity,
-    { parsed, ...arrival }: IncomingCall,
+    { parsed, ...incoming }: IncomingCall,
   ): Promise<AdmitResult> => {
-    const beforeMs = performance.now() - arrival.startMs
+    const elapsedMs = performance.now() - incoming.startMs
     const call: AuthenticatedCall = {
-      ...arrival,
+      ...incoming,
       caller,
-      atMs: Math.round(now().nowMs - beforeMs),
+      atMs: Math.round(now().nowMs - elapsedMs),
     }
-    const question = { call, parsed: withFingerprint(call, parsed), token: newId() }
-    const scope = `${caller.projectId} ${arrival.requestId.toLowerCase()}`
-    const lastMs = performance.now() + twinMsMax
-    for (let paid: TokenBucketResult | undefined; ;) {
-      const asking: AdmitRequest = { ...question, consumedTokens: paid }
-      const claimed =
-        (await admitInSingleStatement(store, asking, { ...options, ...now() })) ??
-        (await claimInTurn(asking))
-      if (claimed.kind === 'unauthorized')
-        throw new HttpError(401, unauthorizedMessages[claimed.state])
-      if (claimed.kind !== 'twin') return toAdmitResult(claimed, () => twins.begin(scope))
-      paid = claimed.tokens
-      const leftMs = lastMs - performance.now()
-      if (leftMs <= 0) return rejectAfterTimeout(store, call, paid)
-      await twins.wait(scope, leftMs)
+    const newRequest = { call, parsed: withFingerprint(call, parsed), token: newId() }
+    const scope = `${caller.projectId} ${incoming.requestId.toLowerCase()}`
+    const waitUntilMs = performance.now() + inFlightWaitMsMax
+    for (let consumedTokens: TokenBucketResult | undefined; ;) {
+      const request: AdmitRequest = { ...newRequest, consumedTokens }
+      const decision =
+        (await admitInSingleStatement(store, request, { ...options, ...now() })) ??
+        (await admitByTransaction(request))
+      if (decision.kind === 'unauthorized')
+        throw new HttpError(401, unauthorizedMessages[decision.state])
+      if (decision.kind !== 'inFlight') return toAdmitResult(decision, () => inFlight.begin(scope))
+      consumedTokens = decision.tokens
+      const remainingMs = waitUntilMs - performance.now()
+      if (remainingMs <= 0) return rejectAfterTimeout(store, call, consumedTokens)
+      await inFlight.wait(scope, remainingMs)
     }
   }
 }
 
-type FinalDecision = Extract<AdmitTransactionResult, { kind: 'refused' | 'replay' | 'pass' }>
+type FinalDecision = Extract<AdmitTransactionResult, { kind: 'rejected' | 'replay' | 'admitted' }>
 
-function toAdmitResult(claimed: FinalDecision, begin: () => () => void): AdmitResult {
-  const headers = limitHeaders(claimed.tokens)
-  if (claimed.kind === 'refused') return { kind: 'refused', headers, error: claimed.error }
-  if (claimed.kind === 'replay')
+function toAdmitResult(decision: FinalDecision, begin: () => () => void): AdmitResult {
+  const headers = limitHeaders(decision.tokens)
+  if (decision.kind === 'rejected') return { kind: 'rejected', headers, error: decision.error }
+  if (decision.kind === 'replay')
     return {
       kind: 'replay',
       headers,
-      response: decryptResponse(claimed.fingerprint.responseKey, claimed.response),
+      response: decryptResponse(decision.fingerprint.responseKey, decision.response),
     }
-  return { kind: 'pass', headers, admission: { ...claimed.reservation, complete: begin() } }
+  return { kind: 'admitted', headers, admission: { ...decision.reservation, complete: begin() } }
 }
 
 async function rejectAfterTimeout(
   store: Store,
-  visit: AuthenticatedCall,
-  paid: TokenBucketResult,
+  call: AuthenticatedCall,
+  tokens: TokenBucketResult,
 ): Promise<AdmitResult> {
-  const error = unavailable('The first call with this requestId is still at work.')
-  await store.write((tx) => logCall(tx, visit, { code: errorCodeOf(error) }))
-  return { kind: 'refused', headers: limitHeaders(paid), error }
+  const error = unavailable('The first call with this requestId is still running.')
+  await store.write((tx) => logCall(tx, call, { code: errorCodeOf(error) }))
+  return { kind: 'rejected', headers: limitHeaders(tokens), error }
 }
 
 function withFingerprint(
-  visit: AuthenticatedCall,
-  asked: IncomingCall['parsed'],
+  call: AuthenticatedCall,
+  parsed: IncomingCall['parsed'],
 ): AdmitRequest['parsed'] {
-  if ('error' in asked) return asked
-  const { params, debug } = asked
-  const requestId = visit.requestId.toLowerCase()
-  const { projectId } = visit.caller
-  const content = fingerprintOf({ projectId, requestId, action: visit.action, params, debug })
-  return { ...asked, fingerprint: content }
+  if ('error' in parsed) return parsed
+  const { params, debug } = parsed
+  const requestId = call.requestId.toLowerCase()
+  const { projectId } = call.caller
+  const fingerprint = fingerprintOf({ projectId, requestId, action: call.action, params, debug })
+  return { ...parsed, fingerprint }
 }

@@ -2,27 +2,27 @@ import { ActionError } from '../../lib/errors.ts'
 import type { AttemptRow } from '../../store/schema.ts'
 
 export type Now = {
-  /** Time of day. */
+  /** By the wall clock. */
   readonly nowMs: number
   /** By the steady clock. */
   readonly steadyUs: number
-  /** How long answers are kept for replays. */
+  /** How long responses are kept for replays. */
   readonly windowMs: number
 }
 
-/** What came of the same request before. */
+/** The state of an earlier call with the same requestId. */
 export type EarlierCall =
   | { readonly kind: 'none' }
   | { readonly kind: 'done'; readonly code: string; readonly response: Uint8Array }
-  /** The first is at work still: a twin waits for it. */
+  /** The first call still runs; a retry waits for it. */
   | { readonly kind: 'running' }
-  /** It was answered long ago, or given up: its row makes way. */
+  /** The response is too old, or the call ran too long; a new call replaces the row. */
   | { readonly kind: 'stale' | 'overdue'; readonly attempt: AttemptRow }
 
 /**
- * Was this asked before?
+ * Finds out whether the request is a retry, from the stored row of its requestId.
  *
- * @throws ActionError REQUEST_ID_CONFLICT when the id was used for other content.
+ * @throws ActionError REQUEST_ID_CONFLICT when the requestId was used for other content.
  */
 export function findReplay(
   attempt: AttemptRow | undefined,

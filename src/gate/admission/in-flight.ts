@@ -1,49 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Requests that are at work in this process, so that their twins can wait for them. */
+/** The calls that run in this process; retries wait for them. */
 export type InFlightCalls = {
-  /** @returns what to call at the end of the work, whatever its end. */
+  /** @returns a function to call when the call ends, successful or not. */
   readonly begin: (scope: string) => () => void
-  /** Resolves at the end of the work, or after a while, when it is time to ask the database again. */
+  /** Resolves when the call ends, or when the database is to be read again. */
   readonly wait: (scope: string, msMax: number) => Promise<void>
   readonly stats: () => InFlightStats
 }
 
 export type InFlightStats = {
-  /** Calls that wait now for their first attempt. */
+  /** Retries that are waiting for their first call. */
   readonly duplicatesWaiting: number
-  /** How often one has begun to wait since the start. */
+  /** Waits since the start of the process. */
   readonly duplicateWaits: number
 }
 
-/** Work in another process tells nobody here when it ends. */
+/** The end of a call in another process is only visible in the database. */
 const pollMs = 100
 
 export function createInFlightCalls(): InFlightCalls {
-  const working = new Map<string, Promise<void>>()
-  let twinsWaiting = 0
-  let twinWaits = 0
+  const callsByScope = new Map<string, Promise<void>>()
+  let duplicatesWaiting = 0
+  let duplicateWaits = 0
   return {
     begin: (scope) => {
       const { promise, resolve } = Promise.withResolvers<void>()
-      working.set(scope, promise)
+      callsByScope.set(scope, promise)
       return () => {
-        if (working.get(scope) === promise) working.delete(scope)
+        if (callsByScope.get(scope) === promise) callsByScope.delete(scope)
         resolve()
       }
     },
     wait: async (scope, msMax) => {
-      twinsWaiting += 1
-      twinWaits += 1
-      const own = working.get(scope)
+      duplicatesWaiting += 1
+      duplicateWaits += 1
+      const localCall = callsByScope.get(scope)
       const timer = new AbortController()
-      const time = sleep(Math.max(0, own ? msMax : Math.min(msMax, pollMs)), undefined, {
+      const timeout = sleep(Math.max(0, localCall ? msMax : Math.min(msMax, pollMs)), undefined, {
         signal: timer.signal,
       }).catch(() => undefined)
-      await Promise.race([time, ...(own ? [own] : [])])
+      await Promise.race([timeout, ...(localCall ? [localCall] : [])])
       timer.abort()
-      twinsWaiting -= 1
+      duplicatesWaiting -= 1
     },
-    stats: () => ({ duplicatesWaiting: twinsWaiting, duplicateWaits: twinWaits }),
+    stats: () => ({ duplicatesWaiting, duplicateWaits }),
   }
 }

@@ -13,16 +13,17 @@ const colon = 0x3a
 const comma = 0x2c
 const openingBrackets = new Set([0x7b, 0x5b])
 const closingBrackets = new Set([0x7d, 0x5d])
+const whitespace = new Set<number | undefined>([0x20, 0x09, 0x0a, 0x0d])
 
-/** Duplicate keys are refused down to this depth: the envelope and its `params`. */
+/** Duplicate keys are rejected down to this depth: the envelope and its `params`. */
 const uniqueDepthMax = 2
 
 /**
- * Parses a request body to an object. Its structure is bounded before `JSON.parse` sees it: ten
- * mebibytes of `[{},{},…` would block the event loop for most of a second, while one pass that
- * leaps over strings does not.
+ * Parses a request body to an object. Its structure is checked against the limits before
+ * `JSON.parse` runs: ten mebibytes of `[{},{},…` would block the event loop for most of a second,
+ * while one pass that skips strings does not.
  *
- * @throws HttpError 400 that says what is malformed.
+ * @throws HttpError 400 that describes what is malformed.
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits): Readonly<Record<string, unknown>> {
   if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not valid UTF-8.')
@@ -41,16 +42,16 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Walks over everything but the insides of strings. Broken syntax is left to `JSON.parse`. */
+/** Checks everything outside strings. `JSON.parse` reports invalid syntax. */
 function checkStructure(bytes: Buffer, limits: JsonLimits): void {
-  const keys: Set<string>[] = [new Set()]
+  const keysByDepth: Set<string>[] = [new Set()]
   let tokens = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] ?? 0
     if (byte === quote) {
-      const end = stringEnd(bytes, at)
-      if (isKey(bytes, end)) addKey(keys, bytes.subarray(at, end + 1))
-      at = end
+      const end = stringEnd(bytes, index)
+      if (isKey(bytes, end)) addKey(keysByDepth, bytes.subarray(index, end + 1))
+      index = end
       continue
     }
     const opens = openingBrackets.has(byte)
@@ -58,13 +59,13 @@ function checkStructure(bytes: Buffer, limits: JsonLimits): void {
     if (!opens && !closes && byte !== colon && byte !== comma) continue
     if (++tokens > limits.tokensMax)
       throw new HttpError(400, `The body has more than ${limits.tokensMax} structural characters.`)
-    if (opens && keys.push(new Set()) - 1 > limits.depthMax)
+    if (opens && keysByDepth.push(new Set()) - 1 > limits.depthMax)
       throw new HttpError(400, `The body is nested deeper than ${limits.depthMax}.`)
-    if (closes) keys.pop()
+    if (closes) keysByDepth.pop()
   }
 }
 
-/** The index of the quote that ends the string begun at `start`. */
+/** Returns the index of the quote that ends the string starting at `start`. */
 function stringEnd(bytes: Buffer, start: number): number {
   let end = bytes.indexOf(quote, start + 1)
   while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(quote, end + 1)
@@ -72,26 +73,26 @@ function stringEnd(bytes: Buffer, start: number): number {
   return end
 }
 
-/** A quote is escaped when an odd number of backslashes stands before it. */
-function isEscaped(bytes: Buffer, quoteAt: number): boolean {
-  let at = quoteAt - 1
-  while (bytes[at] === backslash) at--
-  return (quoteAt - 1 - at) % 2 === 1
+/** A quote is escaped when an odd number of backslashes precedes it. */
+function isEscaped(bytes: Buffer, quoteIndex: number): boolean {
+  let index = quoteIndex - 1
+  while (bytes[index] === backslash) index--
+  return (quoteIndex - 1 - index) % 2 === 1
 }
 
 function isKey(bytes: Buffer, end: number): boolean {
-  let at = end + 1
-  while (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0a || bytes[at] === 0x0d) at++
-  return bytes[at] === colon
+  let index = end + 1
+  while (whitespace.has(bytes[index])) index++
+  return bytes[index] === colon
 }
 
-/** `__proto__` changes the meaning of the object that it is copied into; no honest call has it. */
-function addKey(keys: readonly Set<string>[], text: Buffer): void {
-  const known = keys.at(-1)
+/** `__proto__` changes the object that it is copied into; valid calls never contain it. */
+function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
+  const keys = keysByDepth.at(-1)
   const key = String(parse(text))
   if (key === '__proto__' || key === 'constructor')
     throw new HttpError(400, `The key ${key} is not allowed.`)
-  if (!known || keys.length - 1 > uniqueDepthMax) return
-  if (known.has(key)) throw new HttpError(400, `The key ${key.slice(0, 64)} stands twice.`)
-  known.add(key)
+  if (!keys || keysByDepth.length - 1 > uniqueDepthMax) return
+  if (keys.has(key)) throw new HttpError(400, `The key ${key.slice(0, 64)} is duplicated.`)
+  keys.add(key)
 }

@@ -3,10 +3,10 @@ import { HttpError } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
 
 /**
- * Reads a body as bytes, never more than the limit and one chunk beyond it.
+ * Reads a body as bytes: at most the limit plus one chunk.
  *
- * @throws HttpError 415 for another type or a content encoding, 413 beyond the limit, 400 when the
- * client breaks off.
+ * @throws HttpError 415 for another type or a content encoding, 413 above the limit, 400 when the
+ * client aborts the body.
  */
 export async function readBody(
   request: HttpRequest,
@@ -20,7 +20,7 @@ export async function readBody(
   return collectBytes(request.body, bytesMax)
 }
 
-/** What the body is said to be, without parameters and in lower case. */
+/** Returns the media type of the body in lower case, without parameters. */
 export function mediaTypeOf({ headers }: HttpRequest): string | undefined {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
 }
@@ -39,8 +39,8 @@ function collectBytes(body: Readable, bytesMax: number): Promise<Buffer> {
       chunks.push(chunk)
     })
     body.once('end', () => resolve(Buffer.concat(chunks, byteCount)))
-    body.once('error', (cause) => stop(new HttpError(400, 'The body broke off.', { cause })))
-    body.once('close', () => stop(new HttpError(400, 'The body broke off.')))
+    body.once('error', (cause) => stop(new HttpError(400, 'The body is incomplete.', { cause })))
+    body.once('close', () => stop(new HttpError(400, 'The body is incomplete.')))
   })
 }
 

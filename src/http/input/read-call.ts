@@ -5,7 +5,7 @@ import { readBody } from './read-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
 
-/** A call whose envelope was understood; its `params` are for the action to check. */
+/** A call with a valid envelope; the action validates `params`. */
 export type ParsedCall = {
   readonly action: Action
   readonly params: unknown
@@ -17,7 +17,7 @@ export type ActionsByName = ReadonlyMap<string, Action>
 
 const envelopeFields = new Set(['action', 'requestId', 'params', 'debug'])
 
-/** The names that an answer repeats. */
+/** The fields of the request that the response repeats. */
 export type EchoedFields = { readonly requestId: string; readonly action: string }
 
 export type ReadCallOptions = {
@@ -26,10 +26,10 @@ export type ReadCallOptions = {
   readonly jsonLimits: JsonLimits
 }
 
-/** A request as far as it could be understood; what is wrong about it is for the gate to tell. */
+/** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
   request: HttpRequest,
-  { actions, bodyBytesMax, jsonLimits: json }: ReadCallOptions,
+  { actions, bodyBytesMax, jsonLimits }: ReadCallOptions,
 ): Promise<{
   readonly echo: EchoedFields
   readonly asked: ParsedCall | { readonly error: unknown }
@@ -38,7 +38,7 @@ export async function readCall(
   try {
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1.')
-    const body = parseJson(await readBody(request, bodyBytesMax), json)
+    const body = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
     echo = readEchoedFields(body)
     return { echo, asked: parseCall(body, actions) }
   } catch (error) {
@@ -46,7 +46,7 @@ export async function readCall(
   }
 }
 
-/** What an answer echoes, whatever else is wrong with the call. */
+/** Returns the echoed fields of any body; missing or invalid values get defaults. */
 function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields {
   const { requestId, action } = body
   return {
@@ -55,7 +55,7 @@ function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields
   }
 }
 
-/** @throws ActionError INVALID_REQUEST with one item for everything wrong with the envelope. */
+/** @throws ActionError INVALID_REQUEST with one item for each problem of the envelope. */
 function parseCall(
   body: Readonly<Record<string, unknown>>,
   actionsByName: ActionsByName,
@@ -79,8 +79,8 @@ function parseCall(
 }
 
 /**
- * Texts and numbers that JSON can say and a database cannot store: NUL, half surrogate pairs, and
- * numbers beyond the largest double.
+ * Finds texts and numbers that JSON can represent and a database cannot store: NUL, half surrogate
+ * pairs, and numbers beyond the largest double.
  */
 function findUnstorable(value: unknown, path: string): string[] {
   if (typeof value === 'string') {

@@ -2,13 +2,13 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { MetricFamily } from '../../lib/observability/metric-family.ts'
 import type { CallAttributes, SpanName } from '../../lib/observability/call-trace.ts'
 
-/** A figure that somebody else keeps, asked for when the metrics are. */
+/** A metric whose value another part of the service keeps; it is read with every scrape. */
 export type MetricSource = {
   readonly name: string
   readonly help: string
-  /** A counter only ever grows, from the start of the process on. */
+  /** A counter only increases, from the start of the process. */
   readonly kind: 'gauge' | 'counter'
-  /** What its values are told apart by. */
+  /** The names of its labels. */
   readonly labels: readonly string[]
   /** It must not fail. */
   readonly read: () => readonly MetricSample[] | Promise<readonly MetricSample[]>
@@ -18,24 +18,24 @@ export type MetricSample = { readonly labels: MetricLabels; readonly value: numb
 type MetricLabels = Readonly<Record<string, string>>
 
 export type Metrics = {
-  readonly onCallCompleted: (facts: CallAttributes, durationMs: number) => void
-  readonly onRequestCompleted: (facts: CallAttributes, durationMs: number) => void
+  readonly onCallCompleted: (attributes: CallAttributes, durationMs: number) => void
+  readonly onRequestCompleted: (attributes: CallAttributes, durationMs: number) => void
   readonly onStep: (step: SpanName, durationMs: number) => void
-  /** The Prometheus text of this moment. */
+  /** Returns the current metrics in the text format of Prometheus. */
   readonly text: () => Promise<string>
-  /** The same for other ways out: there is one set of counters. */
+  /** Returns the same metrics for other exporters. */
   readonly families: () => Promise<readonly MetricFamily[]>
 }
 
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
-/** A step in memory takes microseconds. */
+/** Steps in memory take microseconds. */
 const stepBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, ...callBuckets]
 
-/** Counts and times of calls. No label carries a caller's text. */
-export function createMetrics(figures: readonly MetricSource[]): Metrics {
+/** Creates the counters and histograms of calls. No label contains text of a caller. */
+export function createMetrics(sources: readonly MetricSource[]): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  for (const figure of figures) registry.registerMetric(toCollectedMetric(figure))
+  for (const source of sources) registry.registerMetric(toCollectedMetric(source))
   const { calls, durations, requests, steps } = callMetrics([registry])
   return {
     onCallCompleted: ({ action = '', code = '' }, durationMs) => {
@@ -54,7 +54,7 @@ function callMetrics(registers: Registry[]) {
   return {
     calls: new Counter({
       name: 'facegate_calls_total',
-      help: 'Envelopes answered, by action and code; OK is the code of success.',
+      help: 'Calls answered with an envelope, by action and code; OK means success.',
       labelNames: ['action', 'code'] as const,
       registers,
     }),
@@ -67,13 +67,13 @@ function callMetrics(registers: Registry[]) {
     }),
     requests: new Counter({
       name: 'facegate_http_requests_total',
-      help: 'Requests answered, by route and status; an envelope has status 200.',
+      help: 'HTTP requests, by route and status; an envelope has status 200.',
       labelNames: ['method', 'route', 'status'] as const,
       registers,
     }),
     steps: new Histogram({
       name: 'facegate_step_duration_seconds',
-      help: 'Time of the steps of calls; one step may stand within another.',
+      help: 'Duration of the steps of calls; steps can be nested.',
       labelNames: ['step'] as const,
       buckets: stepBuckets,
       registers,

@@ -8,38 +8,40 @@ import {
   type CallObserver,
 } from '../../lib/observability/call-trace.ts'
 
-/** What is told of requests while they run and when they are answered. */
+/** Receives the spans of a request while it runs, and its duration when it is completed. */
 export type RequestObserver = CallObserver & {
-  readonly onRequestCompleted?: ((facts: CallAttributes, durationMs: number) => void) | undefined
+  readonly onRequestCompleted?:
+    | ((attributes: CallAttributes, durationMs: number) => void)
+    | undefined
 }
 
 export type ObservedRequest = {
   readonly method: string
   readonly route: string
-  /** Asked by machines every few seconds, or a file: counted, and nothing more. */
+  /** The request is counted, but neither traced nor logged, such as health checks and files. */
   readonly isQuiet: boolean
   readonly traceparent: string | undefined
 }
 
-/** What left. */
+/** The response that was sent. */
 export type SentResponse = { readonly status: number }
 
 /**
- * One request as logs, metrics and traces see it. It has an id from its first line on; one that the
- * caller sends takes its place once the body is read.
+ * Runs a request and reports it to logs, metrics and traces. The request has a generated id from the
+ * start; a requestId of the caller replaces it after the body is read.
  */
 export function observeRequest(
   { method, route, isQuiet, traceparent }: ObservedRequest,
   work: () => Promise<SentResponse>,
-  { log, watch = {} }: { readonly log: Log; readonly watch?: RequestObserver | undefined },
+  { log, observer = {} }: { readonly log: Log; readonly observer?: RequestObserver | undefined },
 ): Promise<void> {
   const startMs = performance.now()
-  const facts = { requestId: newId(), method, route }
-  const watching = isQuiet ? {} : watch
-  return traceCall({ attributes: facts, observer: watching, traceparent }, async () => {
+  const attributes = { requestId: newId(), method, route }
+  const callObserver = isQuiet ? {} : observer
+  return traceCall({ attributes, observer: callObserver, traceparent }, async () => {
     addCallAttributes(await work())
     const durationMs = performance.now() - startMs
-    watch.onRequestCompleted?.(currentCallAttributes(), durationMs)
+    observer.onRequestCompleted?.(currentCallAttributes(), durationMs)
     if (!isQuiet) log.debug({ ...currentCallAttributes(), durationMs }, 'served')
   })
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 type FieldSchema = z.core.JSONSchema.JSONSchema
 
-/** What a reader wants to know of a field's type: its values, its range, what its items are. */
+/** Describes the type of a field for readers: its values, its range, or the type of its items. */
 export function describeType(field: FieldSchema): string {
   const { type, enum: values, items, prefixItems, anyOf, $ref, properties } = field
   if ('const' in field) return JSON.stringify(field.const)
@@ -17,7 +17,7 @@ export function describeType(field: FieldSchema): string {
   return [[type ?? 'any'].flat().join(' | '), describeRange(field)].filter(Boolean).join(' ')
 }
 
-/** zod bounds every whole number by what a number can hold, which tells a reader nothing. */
+/** zod limits every integer to the safe range of numbers; such limits are omitted. */
 function describeRange({ minimum, maximum }: FieldSchema): string {
   if (minimum === undefined || minimum === Number.MIN_SAFE_INTEGER) return ''
   return `${minimum}..${maximum === Number.MAX_SAFE_INTEGER ? '' : (maximum ?? '')}`

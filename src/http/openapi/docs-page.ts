@@ -4,10 +4,10 @@ import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
 import { errorTable } from '../../lib/errors.ts'
 import { describeType } from './describe-type.ts'
-import { toOpenApiPath } from './rest-paths.ts'
+import { toOpenApiPath } from './paths.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
 
-/** The documentation page, made of the same records as the service itself. */
+/** Returns the documentation page, derived from the definitions that the service uses. */
 export function docsPage(version: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -19,14 +19,14 @@ export function docsPage(version: string): string {
 <body><main>
 <h1>Facegate <small>${escape(version)}</small></h1>
 <p>One endpoint, <code>POST /v1/face/execute</code>, with your key in <code>X-Api-Key</code>. The
-<code>action</code> of the body says what to do. The machine-readable form of this page is
+<code>action</code> of the body selects the action. The machine-readable form of this page is
 <a href="/v1/openapi.json">openapi.json</a>.</p>
-<p>Answers of an action are HTTP 200 with <code>ok</code>; when it is false, <code>errors</code> tells
-why. Anything else is a status with <code>{"detail"}</code>.</p>
+<p>Responses of an action are HTTP 200 with <code>ok</code>; when it is false, <code>errors</code> has
+the reasons. All other responses are an error status with <code>{"detail"}</code>.</p>
 <h2>Actions</h2>
 ${allActions.map(actionSection).join('\n')}
 <h2>Routes</h2>
-<p>These answer plain JSON under real statuses, with the same key and rate limit, free of charge.</p>
+<p>These return plain JSON with HTTP statuses. They use the same key and rate limit and are free.</p>
 ${routesTable()}
 <h2 id="errors">Errors</h2>
 ${errorsTable()}
@@ -42,7 +42,7 @@ function actionSection(action: Action): string {
 ${paramsTable(action)}
 <h4>value</h4>
 <pre>${escape(JSON.stringify(action.example.value, undefined, 2))}</pre>
-<p>Own errors: ${action.errors.map((code) => `<a href="#errors"><code>${code}</code></a>`).join(', ')}</p>
+<p>Error codes of this action: ${action.errors.map((code) => `<a href="#errors"><code>${code}</code></a>`).join(', ')}</p>
 </section>`
 }
 
@@ -83,21 +83,21 @@ function routesTable(): string {
   )
 }
 
-/** Cells are HTML already. */
+/** The cells are HTML. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[], tag: 'td' | 'th'): string =>
+  const row = (cells: readonly string[], tag: 'td' | 'th'): string =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
-  return `<table>${line(head, 'th')}\n${rows.map((cells) => line(cells, 'td')).join('\n')}</table>`
+  return `<table>${row(head, 'th')}\n${rows.map((cells) => row(cells, 'td')).join('\n')}</table>`
 }
 
 function escape(text: string): string {
-  const names: Readonly<Record<string, string>> = {
+  const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
     '<': '&lt;',
     '>': '&gt;',
     '"': '&quot;',
   }
-  return text.replaceAll(/[&<>"]/gu, (character) => names[character] ?? character)
+  return text.replaceAll(/[&<>"]/gu, (character) => entities[character] ?? character)
 }
 
 const style = `

@@ -1,19 +1,13 @@
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
-import { executePath } from './execute-path.ts'
-import { openApiHeaders } from './headers.ts'
-import { errorResponses } from './error-responses.ts'
-import { restPaths } from './rest-paths.ts'
-import { openApiSchemas } from './schemas.ts'
-import { servicePaths } from './service-paths.ts'
-import { openApiExamples } from './examples.ts'
+import { errorResponses, openApiExamples, openApiHeaders } from './components.ts'
+import { openApiPaths } from './paths.ts'
+import { openApiSchemas, type OpenApiObject } from './schemas.ts'
 
-type OpenApiObject = { readonly [key: string]: unknown }
-
-/** What a request may be at most; the numbers are those of the running service. */
+/** The limits of requests, with the values of the running service. */
 export type ApiLimits = Readonly<Record<string, number>>
 
-/** The OpenAPI 3.1 description of the service, derived from the schemas that validate. */
+/** Returns the OpenAPI 3.1 description, derived from the schemas that validate requests. */
 export function openApiDocument(version: string, limits: ApiLimits = {}): OpenApiObject {
   return {
     openapi: '3.1.0',
@@ -22,24 +16,25 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
       version,
       summary: 'Self-hosted face recognition: one endpoint, an action per call.',
       description: [introduction, limitsText(limits), errorsText()].join('\n\n'),
-      contact: { name: 'Whoever runs this service' },
+      contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The service that this description came from.' }],
+    servers: [{ url: '/', description: 'The service that returned this description.' }],
     security: [{ apiKey: [] }],
     tags: [
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
-      { name: 'gallery', description: 'What the gallery holds. Free of charge.' },
-      { name: 'service', description: 'About the service itself. No key needed.' },
+      { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
+      { name: 'service', description: 'About the service. No key needed.' },
     ],
-    paths: { ...executePath(), ...restPaths(), ...servicePaths() },
+    paths: openApiPaths(),
     components: {
       securitySchemes: {
         apiKey: {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: 'The whole key. It says whose project, gallery, budget and limits hold.',
+          description:
+            'The complete key. It determines the project, its gallery, budget and rate limit.',
         },
       },
       schemas: openApiSchemas(),
@@ -52,29 +47,27 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
   }
 }
 
-const introduction = `Every action is a call of \`POST /v1/face/execute\`; its \`action\` says what to do. An
-action that ran or failed is HTTP 200: branch on \`ok\`, and on \`errors[].code\` when it is false.
-Other statuses carry \`{"detail"}\`.
+const introduction = `Every action is a call of \`POST /v1/face/execute\`; \`action\` selects it. A successful
+or failed action is HTTP 200: branch on \`ok\`, and on \`errors[].code\` when it is false. Other
+statuses have the body \`{"detail"}\`.
 
-**Retries.** Send a \`requestId\` (a UUID) with every call. The same call under the same id within 24
-hours is done and charged once; its answer is said again with \`meta.idempotencyReplay\`. Retry
-RATE_LIMITED, 429, 503 and broken connections under the same id, after \`Retry-After\` and a random
-wait that grows. You pay only for \`ok: true\`.`
+**Retries.** Send a \`requestId\` (a UUID) with every call. A call that is repeated with the same id
+within 24 hours runs and is charged once; the repeated response has \`meta.idempotencyReplay\`. Retry
+RATE_LIMITED, 429, 503 and broken connections with the same id, after \`Retry-After\` and a random,
+increasing delay. Only \`ok: true\` is charged.`
 
 function limitsText(limits: ApiLimits): string {
-  const lines = Object.entries(limits).map(([name, value]) => `| \`${name}\` | ${value} |`)
-  return lines.length === 0
-    ? ''
-    : ['## Limits', '', '| Limit | |', '|---|---|', ...lines].join('\n')
+  const rows = Object.entries(limits).map(([name, value]) => `| \`${name}\` | ${value} |`)
+  return rows.length === 0 ? '' : ['## Limits', '', '| Limit | |', '|---|---|', ...rows].join('\n')
 }
 
-/** For people; `x-error-catalogue` is the same for programs. */
+/** For people; `x-error-catalogue` has the same content for programs. */
 function errorsText(): string {
-  const lines = Object.entries(errorTable).map(
+  const rows = Object.entries(errorTable).map(
     ([code, { status, condition, remedy }]) => `| ${code} | ${status} | ${condition} | ${remedy} |`,
   )
   const head = ['## Errors', '', '| Code | HTTP | When | What to do |', '|---|---|---|---|']
-  return [...head, ...lines].join('\n')
+  return [...head, ...rows].join('\n')
 }
 
 const nameOf = ({ name }: { readonly name: string }): string => `\`${name}\``

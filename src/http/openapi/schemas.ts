@@ -1,20 +1,11 @@
 import { z } from 'zod'
+import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
-import {
-  failedItemSchema,
-  failureSchema,
-  objectSchema,
-  schemaRef,
-  requestSchema,
-  schemaName,
-  successSchema,
-  textSchema,
-} from './envelope-schemas.ts'
 
-type OpenApiObject = { readonly [key: string]: unknown }
+export type OpenApiObject = { readonly [key: string]: unknown }
 
-/** `components.schemas`: the parts of the actions and routes, and the envelopes around them. */
+/** Returns `components.schemas`: the values of actions and routes, and the envelopes around them. */
 export function openApiSchemas(): OpenApiObject {
   return {
     ...registeredSchemas(),
@@ -25,7 +16,7 @@ export function openApiSchemas(): OpenApiObject {
       ]),
     ),
     Request: {
-      description: 'A call: the `action` says which of these it is.',
+      description: 'A call; `action` selects one of these.',
       oneOf: allActions.map((action) => schemaRef(`${schemaName(action)}Request`)),
       discriminator: {
         propertyName: 'action',
@@ -35,7 +26,7 @@ export function openApiSchemas(): OpenApiObject {
       },
     },
     Response: {
-      description: 'Branch on `ok`; where it is true, `action` says which of these it is.',
+      description: 'Branch on `ok`; if it is true, `action` selects one of these.',
       oneOf: [
         ...allActions.map((action) => schemaRef(`${schemaName(action)}Success`)),
         schemaRef('Failure'),
@@ -46,45 +37,162 @@ export function openApiSchemas(): OpenApiObject {
     Problem: objectSchema(
       {
         code: schemaRef('ErrorCode'),
-        message: textSchema('For people; names the JSON path where one is wrong.'),
+        message: textSchema('For people; contains the JSON path of an invalid field.'),
       },
-      { description: 'One thing that is wrong.' },
+      { description: 'One error.' },
     ),
     ErrorCode: errorCodeSchema(),
     Meta: objectSchema(
       { idempotencyReplay: { type: 'boolean', const: true } },
       {
         description:
-          'The answer was given before, to the same `requestId`. It is not billed again.',
+          'The response was already sent to an earlier call with the same `requestId`. It is not billed again.',
       },
     ),
     Refusal: objectSchema(
-      { detail: textSchema('Why; for people.') },
-      { description: 'There is no envelope.' },
+      { detail: textSchema('The reason, for people.') },
+      { description: 'An error response without an envelope.' },
     ),
   }
 }
 
-/** What has a name in the schemas: parameters as they are sent, the rest as it is answered. */
+/** Returns the named zod schemas: parameters as they are sent, all others as they are returned. */
 function registeredSchemas(): OpenApiObject {
-  const named = (io: 'input' | 'output') =>
+  const schemasOf = (io: 'input' | 'output') =>
     z.toJSONSchema(z.globalRegistry, { io, uri: (id) => schemaRef(id).$ref }).schemas
   const isParams = ([id]: readonly [string, unknown]): boolean => id.endsWith('Params')
-  const inputs = Object.entries(named('input')).filter(isParams)
-  const outputs = Object.entries(named('output')).filter((entry) => !isParams(entry))
-  const bare = ([id, schema]: readonly [string, OpenApiObject]): [string, OpenApiObject] => {
+  const inputs = Object.entries(schemasOf('input')).filter(isParams)
+  const outputs = Object.entries(schemasOf('output')).filter((entry) => !isParams(entry))
+  const withoutIds = ([id, schema]: readonly [string, OpenApiObject]): [string, OpenApiObject] => {
     const { $schema: _dialect, $id: _address, ...rest } = schema
     return [id, rest]
   }
-  return Object.fromEntries([...outputs, ...inputs].map(bare))
+  return Object.fromEntries([...outputs, ...inputs].map(withoutIds))
 }
 
 function errorCodeSchema(): OpenApiObject {
   const codes = Object.entries(errorTable).filter(([, { status }]) => status === 200)
   return {
     type: 'string',
-    description: 'What to do about each stands in `x-error-catalogue`.',
+    description: '`x-error-catalogue` describes the remedy for each code.',
     enum: codes.map(([code]) => code),
     'x-enum-descriptions': codes.map(([, { condition, remedy }]) => `${condition} ${remedy}`),
   }
+}
+
+function requestSchema(action: Action): OpenApiObject {
+  const { name, summary, errors } = action
+  const codes = errors.map((code) => `\`${code}\``).join(', ')
+  return objectSchema(
+    {
+      action: { type: 'string', const: name },
+      requestId: {
+        type: 'string',
+        format: 'uuid',
+        description: 'An id from you, for safe retries; generated if absent.',
+      },
+      params: schemaRef(`${schemaName(action)}Params`),
+      debug: {
+        type: 'boolean',
+        default: false,
+        description: 'Adds debug information to the response; needs the permission `debug`.',
+      },
+    },
+    {
+      description: `${summary} ${describePrice(action)} Needs the permission \`${name}\`. Error codes of this action: ${codes}.`,
+      required: ['action', 'params'],
+      additionalProperties: false,
+    },
+  )
+}
+
+function describePrice({ price }: Action): string {
+  if (isBatch({ price })) return `Costs ${price(1)} units per image when ok.`
+  const [withoutImage, withImage] = [price(0), price(1)]
+  if (withImage === 0) return 'Free.'
+  const units = `${withImage} unit${withImage === 1 ? '' : 's'}`
+  return withoutImage === withImage
+    ? `Costs ${units} when ok.`
+    : `Costs ${units} with an image, otherwise free.`
+}
+
+/** An action with a price per image returns one result per image; each can fail by itself. */
+function isBatch({ price }: Pick<Action, 'price'>): boolean {
+  return price(2) > price(1)
+}
+
+function successSchema(action: Action): OpenApiObject {
+  const item = objectSchema(
+    {
+      index: { type: 'integer', minimum: 0, description: 'The index of the image.' },
+      correlationId: textSchema(correlationIdDescription),
+      ok: { type: 'boolean', const: true },
+      value: schemaRef(`${schemaName(action)}Value`),
+    },
+    {},
+  )
+  const items = isBatch(action) ? { oneOf: [item, schemaRef('FailedItem')] } : item
+  return envelopeSchema(
+    {
+      ok: { type: 'boolean', const: true },
+      action: { type: 'string', const: action.name },
+      data: objectSchema({ results: { type: 'array', minItems: 1, items } }, {}),
+      errors: { type: 'array', items: schemaRef('Problem'), maxItems: 0 },
+    },
+    `The response of \`${action.name}\` when it succeeded.`,
+  )
+}
+
+const correlationIdDescription = 'As sent with the image; `auto-<index>` if it has none.'
+
+function failureSchema(): OpenApiObject {
+  return envelopeSchema(
+    {
+      ok: { type: 'boolean', const: false },
+      action: textSchema('As sent.'),
+      data: { type: 'null' },
+      errors: { type: 'array', items: schemaRef('Problem'), minItems: 1 },
+    },
+    'The response when the action was rejected or failed. Nothing is billed.',
+  )
+}
+
+function failedItemSchema(): OpenApiObject {
+  return objectSchema(
+    {
+      index: { type: 'integer', minimum: 0 },
+      correlationId: textSchema(correlationIdDescription),
+      ok: { type: 'boolean', const: false },
+      value: objectSchema({ error: schemaRef('Problem') }, {}),
+    },
+    { description: 'A failed image of a batch in which other images succeeded.' },
+  )
+}
+
+function envelopeSchema(
+  { ok, action, ...rest }: OpenApiObject,
+  description: string,
+): OpenApiObject {
+  const requestId = { type: 'string', format: 'uuid', description: 'As sent, or generated.' }
+  const properties = { ok, requestId, action, ...rest, meta: schemaRef('Meta') }
+  const required = ['ok', 'requestId', 'action', 'data', 'errors']
+  return objectSchema(properties, { description, required, additionalProperties: false })
+}
+
+/** `svc.deleteSubject` → `DeleteSubject`. */
+function schemaName({ name }: Pick<Action, 'name'>): string {
+  const bareName = name.slice(name.indexOf('.') + 1)
+  return bareName.charAt(0).toUpperCase() + bareName.slice(1)
+}
+
+export function schemaRef(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function objectSchema(properties: OpenApiObject, keywords: OpenApiObject): OpenApiObject {
+  return { type: 'object', properties, required: Object.keys(properties), ...keywords }
+}
+
+function textSchema(description: string): OpenApiObject {
+  return { type: 'string', description }
 }

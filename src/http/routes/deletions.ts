@@ -18,7 +18,7 @@ export const listDeletions = defineRoute({
   method: 'GET',
   path: '/v1/deletions',
   name: 'listDeletions',
-  summary: 'List the deletion records of the gallery, the newest first. They are kept for ever.',
+  summary: 'List the deletion records of the gallery, newest first. They are kept permanently.',
   permission: 'deletions:read',
   query: z.strictObject({
     subjectId: z.guid().optional(),

@@ -10,7 +10,7 @@ export const listGroups = defineRoute({
   method: 'GET',
   path: '/v1/groups',
   name: 'listGroups',
-  summary: 'List the groups of the gallery. A group is there as long as a subject belongs to it.',
+  summary: 'List the groups of the gallery. A group exists while at least one subject is in it.',
   permission: 'subjects:read',
   query: z.strictObject({}),
   value: z.object({ items: z.array(group) }).meta({ id: 'GroupList' }),
@@ -25,13 +25,13 @@ export const deleteGroup = defineRoute({
   method: 'DELETE',
   path: '/v1/groups/:name',
   name: 'deleteGroup',
-  summary: 'Delete every subject of a group for ever.',
+  summary: 'Permanently delete every subject of a group.',
   permission: 'groups:delete',
   query: z.strictObject({
     dryRun: z
       .enum(['true', 'false'])
       .default('false')
-      .meta({ description: '`true` only counts who would be deleted.' }),
+      .meta({ description: '`true` only counts the subjects.' }),
   }),
   value: z
     .object({
@@ -39,14 +39,14 @@ export const deleteGroup = defineRoute({
       deletedCount: z
         .int()
         .min(0)
-        .meta({ description: 'Subjects that were, or with dryRun would be, deleted.' }),
+        .meta({ description: 'Deleted subjects, or with dryRun the subjects to delete.' }),
       records: z.array(deletionRecord).meta({ description: 'Empty with dryRun.' }),
     })
     .meta({ id: 'GroupDeletion' }),
   example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
-  run: async ({ query, pathParams: parts, caller, services: { gallery } }) => {
+  run: async ({ query, pathParams, caller, services: { gallery } }) => {
     const { galleryId } = caller
-    const { name: group = '' } = parts
+    const { name: group = '' } = pathParams
     const groups = await gallery.read((reading) => gallery.listGroups(reading, galleryId))
     const found = groups.find(({ name }) => name === group)
     if (!found) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')

@@ -8,13 +8,13 @@ export const limit = z.coerce
   .min(1)
   .max(200)
   .default(50)
-  .meta({ description: 'The most items of a page.' })
+  .meta({ description: 'The maximum number of items per page.' })
 
 export const cursor = z
   .string()
   .max(1024)
   .optional()
-  .meta({ description: '`nextCursor` of the page before.' })
+  .meta({ description: '`nextCursor` of the previous page.' })
 
 export const nextCursor = z
   .string()
@@ -28,25 +28,29 @@ export function toStoredTimestamp(text: string | undefined): string | undefined 
   return text === undefined ? undefined : new Date(text).toISOString()
 }
 
-/** A cursor is the place where a page ended: whatever is added meanwhile shifts no page. */
-export function packCursor(place: z.core.util.JSONType): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url')
+/** Encodes the position at which a page ended. Items added later do not shift the next page. */
+export function packCursor(position: z.core.util.JSONType): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
-/** @throws ActionError INVALID_REQUEST when this service did not make the cursor. */
-export function unpackCursor<Place extends z.ZodType>(
+/** @throws ActionError INVALID_REQUEST when this service did not create the cursor. */
+export function unpackCursor<Position extends z.ZodType>(
   text: string | undefined,
-  place: Place,
-): z.output<Place> | undefined {
+  position: Position,
+): z.output<Position> | undefined {
   if (text === undefined) return undefined
   try {
-    return place.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+    return position.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
   } catch (cause) {
-    throw new ActionError('INVALID_REQUEST', 'cursor: is not of this service', { cause })
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'cursor: must be a `nextCursor` of an earlier response',
+      { cause },
+    )
   }
 }
 
-/** Whether there is a page after this one is seen by asking for one item more. */
+/** Cuts a list of up to `limit + 1` items to a page; the extra item shows that another page follows. */
 export function cutPage<Item>(items: readonly Item[], limit: number) {
   const page = items.slice(0, limit)
   return { page, last: items.length > limit ? page.at(-1) : undefined }

@@ -9,37 +9,37 @@ import { addCallAttributes } from '../../lib/observability/call-trace.ts'
 import type { HttpResponse, HttpRequest, Route } from '../route.ts'
 import { errorResponse } from '../error-response.ts'
 
-/** A route behind the key. Its answers are plain JSON under real statuses, without an envelope. */
+/** A route that needs a key. It returns plain JSON with HTTP statuses, without an envelope. */
 export type RestRoute<Query extends z.ZodType = z.ZodType> = {
   readonly method: 'GET' | 'DELETE'
-  /** `:name` stands for a part of the path. */
+  /** `:name` matches one part of the path. */
   readonly path: string
   readonly name: string
   readonly summary: string
   readonly permission: string
   readonly query: Query
   readonly value: z.ZodType
-  /** An answer as the documentation shows it. */
+  /** A response for the documentation. */
   readonly example: unknown
   readonly run: (call: RestCall<z.output<Query>>) => Promise<unknown>
 }
 
 type RestCall<Query> = {
   readonly query: Query
-  /** The parts of the path that stand for something. */
+  /** The values of the `:name` parts of the path. */
   readonly pathParams: Readonly<Record<string, string>>
   readonly caller: Caller
   readonly services: Services
 }
 
-/** Keeps the type of the query for `run`. */
+/** Infers the query type of `run` from the schema. */
 export function defineRoute<Query extends z.ZodType>(route: RestRoute<Query>): RestRoute {
   return route
 }
 
 export type RestOptions = { readonly gate: Gate; readonly services: Services; readonly log: Log }
 
-/** A route of the server: the gate's questions, the work, the log row. */
+/** Returns the server route: the checks of the gate, the work, the log row. */
 export function serveRest(route: RestRoute, options: RestOptions): Route {
   const { method, path } = route
   return { method, path, handle: (request) => handleRest(route, request, options) }
@@ -57,30 +57,32 @@ async function handleRest(
   const caller = await gate.authenticate(request)
   let headers: HttpResponse['headers'] = {}
   try {
-    const entry = await gate.admit(caller, {
+    const result = await gate.admit(caller, {
       requestId,
       startMs,
       ...toIncomingCall(route, request),
     })
-    headers = entry.headers
-    if (entry.kind !== 'pass') throw entry.kind === 'refused' ? entry.error : new Error('no replay')
+    headers = result.headers
+    if (result.kind === 'rejected') throw result.error
+    if (result.kind === 'replay') throw new Error('a route call has a new requestId')
     const body = await runAndFinish(route, request, {
       ...options,
       caller,
-      admission: entry.admission,
+      admission: result.admission,
     })
     return { status: 200, headers: { ...headers, 'x-request-id': requestId }, body }
   } catch (error) {
-    const refused = errorResponse(toHttpError(error), requestId, log)
-    return { ...refused, headers: { ...headers, ...refused.headers } }
+    const response = errorResponse(toHttpError(error), requestId, log)
+    return { ...response, headers: { ...headers, ...response.headers } }
   }
 }
 
-/** Free of charge, and never asked for again under the same id. */
+/** The call costs nothing and has a new id, so it is never a retry. */
 function toIncomingCall({ method, path, permission }: RestRoute, { headers }: HttpRequest) {
   const action = `${method} ${path}`
-  const isKnown = (headers['x-api-version'] ?? '1') === '1'
-  if (!isKnown) return { action, parsed: { error: new HttpError(400, 'X-Api-Version must be 1.') } }
+  const isSupported = (headers['x-api-version'] ?? '1') === '1'
+  if (!isSupported)
+    return { action, parsed: { error: new HttpError(400, 'X-Api-Version must be 1.') } }
   const call = { action: { price: () => 0 }, params: {}, debug: false, permissions: [permission] }
   return { action, parsed: call }
 }
@@ -90,26 +92,26 @@ type AdmittedRestCall = RestOptions & {
   readonly admission: Parameters<Gate['finish']>[0]
 }
 
-/** The work, then its row in the log, whatever the work's end. */
+/** Runs the route, then ends the call at the gate, which logs it. */
 async function runAndFinish(
   route: RestRoute,
   request: HttpRequest,
-  passed: AdmittedRestCall,
+  admitted: AdmittedRestCall,
 ): Promise<unknown> {
-  const { gate, services, caller, admission: pass } = passed
+  const { gate, services, caller, admission } = admitted
   try {
     const query = parseQuery(route.query, request.query)
     const call = { query, pathParams: request.pathParams, caller, services }
     const value = await runAsAccount(caller.accountId, () => route.run(call))
     const body = route.value.parse(value)
-    await gate.finish(pass)
+    await gate.finish(admission)
     return body
   } catch (error) {
-    throw await gate.release(pass, error)
+    throw await gate.release(admission, error)
   }
 }
 
-/** @throws ActionError INVALID_REQUEST that names every parameter that is wrong. */
+/** @throws ActionError INVALID_REQUEST that names every invalid parameter. */
 function parseQuery<Query extends z.ZodType>(schema: Query, query: URLSearchParams) {
   const result = schema.safeParse(Object.fromEntries(query))
   if (result.success) return result.data
@@ -121,7 +123,7 @@ function parseQuery<Query extends z.ZodType>(schema: Query, query: URLSearchPara
   throw new ActionError('INVALID_REQUEST', problems)
 }
 
-/** What the codes of actions are called by HTTP; a route can fail in no other way. */
+/** The HTTP status of each error code that a route can return. */
 const errorStatuses: Partial<Record<ActionErrorCode, number>> = {
   INVALID_REQUEST: 400,
   PAYMENT_REQUIRED: 402,

@@ -3,7 +3,7 @@ import { deleteGroup, listGroups } from './groups.ts'
 import type { RestRoute } from './rest-route.ts'
 import { getSubject, listSubjects } from './subjects.ts'
 
-/** The routes behind the key, in the order of the documentation. */
+/** The routes that need a key, in the order of the documentation. */
 export const restRoutes: readonly RestRoute[] = [
   listSubjects,
   getSubject,

@@ -4,20 +4,20 @@ import { openApiDocument, type ApiLimits } from '../openapi/openapi.ts'
 
 export type ServiceRouteOptions = {
   readonly version: string
-  /** Why calls cannot be answered now, one sentence each; empty when they can. */
+  /** The reasons why the service is not ready, one sentence each; empty when it is ready. */
   readonly notReady: () => Promise<readonly string[]>
   readonly metrics: () => Promise<string>
-  /** For the description. */
+  /** For the API description. */
   readonly limits: ApiLimits
 }
 
-const textResponse = (type: string, body: string): HttpResponse => ({
+const textResponse = (contentType: string, body: string): HttpResponse => ({
   status: 200,
-  headers: { 'content-type': `${type}; charset=utf-8` },
+  headers: { 'content-type': `${contentType}; charset=utf-8` },
   body,
 })
 
-/** What the service says about itself. None of it needs a key, none of it tells of a person. */
+/** Returns the routes about the service. They need no key and contain no personal data. */
 export function serviceRoutes(options: ServiceRouteOptions): Route[] {
   const { version, notReady, metrics, limits } = options
   const description = openApiDocument(version, limits)
@@ -54,9 +54,9 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
       method: 'GET',
       path: '/docs',
       handle: () => {
-        const answer = textResponse('text/html', page)
+        const response = textResponse('text/html', page)
         const csp = "default-src 'none'; style-src 'unsafe-inline'"
-        return { ...answer, headers: { ...answer.headers, 'content-security-policy': csp } }
+        return { ...response, headers: { ...response.headers, 'content-security-policy': csp } }
       },
     },
   ]

@@ -19,19 +19,19 @@ import { defineRoute } from './rest-route.ts'
 const include = z
   .literal('faces')
   .optional()
-  .meta({ description: '`faces`: the templates’ facts.' })
+  .meta({ description: '`faces` adds the details of the templates.' })
 
 export const listSubjects = defineRoute({
   method: 'GET',
   path: '/v1/subjects',
   name: 'listSubjects',
-  summary: 'List the subjects of the gallery, in the order of their enrolment.',
+  summary: 'List the subjects of the gallery, in the order of enrollment.',
   permission: 'subjects:read',
   query: z.strictObject({
     externalId: externalId.optional(),
     group: groupName.optional(),
     q: z.string().min(1).max(128).optional().meta({
-      description: 'Part of the display name or the external id.',
+      description: 'A part of the display name or of the external id.',
     }),
     createdFromUtc: utcTimestamp.optional(),
     createdToUtc: utcTimestamp.optional(),
@@ -42,7 +42,7 @@ export const listSubjects = defineRoute({
   value: z.object({ items: z.array(subject), nextCursor }).meta({ id: 'SubjectPage' }),
   example: { items: [subjectExample], nextCursor: null },
   run: async ({ query, caller, services: { gallery } }) => {
-    const place = unpackCursor(query.cursor, z.tuple([z.string(), z.string()]))
+    const position = unpackCursor(query.cursor, z.tuple([z.string(), z.string()]))
     const filter = {
       galleryId: caller.galleryId,
       externalId: query.externalId,
@@ -50,7 +50,7 @@ export const listSubjects = defineRoute({
       text: query.q,
       createdFromUtc: toStoredTimestamp(query.createdFromUtc),
       createdToUtc: toStoredTimestamp(query.createdToUtc),
-      after: place && { createdAtUtc: place[0], subjectId: place[1] },
+      after: position && { createdAtUtc: position[0], subjectId: position[1] },
       limit: query.limit + 1,
     }
     return gallery.read(async (reading) => {
@@ -72,9 +72,9 @@ export const getSubject = defineRoute({
   query: z.strictObject({ include }),
   value: subject,
   example: subjectExample,
-  run: ({ query, pathParams: parts, caller, services: { gallery } }) =>
+  run: ({ query, pathParams, caller, services: { gallery } }) =>
     gallery.read(async (reading) => {
-      const { subjectId } = parts
+      const { subjectId } = pathParams
       if (!isUuid(subjectId)) return subjectNotFound()
       const found =
         (await gallery.find(reading, caller.galleryId, { subjectId })) ?? subjectNotFound()

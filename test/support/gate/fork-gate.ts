@@ -4,13 +4,13 @@ import path from 'node:path'
 import { databaseSettings } from '../database/engine.ts'
 import { createTestClient, type TestClient } from '../facegate/test-facegate.ts'
 
-/** A gate in a process of its own, on a folder that outlives it. */
+/** A gate in a separate process, so that it can be killed; its data folder remains. */
 export type GateProcess = AsyncDisposable &
   TestClient & {
     readonly process: ChildProcess
-    /** Resolves once the process is gone. */
+    /** Resolves when the process has exited. */
     readonly exited: Promise<void>
-    /** How often its actions ran. */
+    /** Returns how many times its actions ran. */
     readonly runCount: () => Promise<number>
   }
 
@@ -26,16 +26,16 @@ export async function forkGate(
       DATA_DIR: dataDir,
     },
   })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const started = new Promise<{ url: string; key: string }>((resolve, reject) => {
     child.once('message', (message) => resolve(message as { url: string; key: string }))
-    void ended.then(() => reject(new Error('the gate did not start')))
+    void exited.then(() => reject(new Error('the gate did not start')))
   })
   const { url, key } = await started
   return {
     ...createTestClient(url, key),
     process: child,
-    exited: ended,
+    exited,
     runCount: async () => {
       child.send('runs')
       const [{ runs }] = (await once(child, 'message')) as [{ runs: number }]
@@ -43,7 +43,7 @@ export async function forkGate(
     },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
-      await ended
+      await exited
     },
   }
 }

@@ -1,15 +1,17 @@
 import { inheritedSettings } from '../database/engine.ts'
+import { stepwiseStore } from './stepwise-store.ts'
 import { startGate } from './test-gate.ts'
 
 /**
- * The front door of `gate.ts` as a process of its own, so that it can be killed. `FAIL_AT` names the
- * step, and how often it is passed before it fails; then the process kills itself there.
+ * Runs the HTTP server and the gate of `test-gate.ts` in a separate process, so that it can be killed.
+ * `FAIL_AT=step:count`: the process kills itself at that step, after it passed the step `count` times.
+ * `SINGLE_STATEMENT=off`: PostgreSQL calls are admitted and settled by transactions.
  */
 const [step, passCount = '0'] = (process.env['FAIL_AT'] ?? '').split(':')
 let remainingPasses = Number(passCount)
 
-function atStep(now: string): void {
-  if (now === step && remainingPasses-- === 0) process.kill(process.pid, 'SIGKILL')
+function atStep(current: string): void {
+  if (current === step && remainingPasses-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
 const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
@@ -18,6 +20,7 @@ const gate = await startGate({
   environment: { STARTER_CREDIT_MICROS: '1000000000', ...inheritedSettings() },
   atStep,
   onCommit: atStep,
+  ...(process.env['SINGLE_STATEMENT'] === 'off' && { wrapStore: stepwiseStore }),
   ...(key && { key }),
 })
 process.on('message', () => {

@@ -29,15 +29,15 @@ import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-facegate.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
 
-/** The front door, the gate and the database, with actions that look at no picture. */
+/** The HTTP server, the gate and the database, with actions that need no image. */
 export type TestGate = AsyncDisposable &
   TestClient & {
     readonly database: OpenedDatabase
     readonly dataDir: string
-    /** How often each text was said by svc.echo. */
+    /** How many times svc.echo returned each text. */
     readonly runCounts: RunCounts
     readonly project: Project
-    /** A client of another key. */
+    /** Returns a client with another key. */
     readonly withKey: (key: string) => TestClient
   }
 
@@ -50,10 +50,10 @@ export type TestGateOptions = Partial<OpenDatabaseOptions> &
     readonly key?: string
   }
 
-/** The actions of these tests look at nothing and remember nobody. */
+/** The actions of these tests use neither images nor a gallery. */
 const services: Services = {
   gallery: {} as Services['gallery'],
-  vision: { analyzeImage: () => Promise.reject(new Error('there are no eyes here')) },
+  vision: { analyzeImage: () => Promise.reject(new Error('this test has no vision workers')) },
 }
 
 export async function startGate(options: TestGateOptions = {}): Promise<TestGate> {
@@ -66,10 +66,10 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     DATA_DIR: dataDir,
   })
   const { log = createLog(config.LOG_LEVEL) } = options
-  const books = await openDatabase(config, { clock: systemClock, ...options, log })
+  const database = await openDatabase(config, { clock: systemClock, ...options, log })
   const runs: RunCounts = new Map()
-  const executing = {
-    gate: books.gate,
+  const executeOptions = {
+    gate: database.gate,
     services,
     log,
     onCallCompleted: () => {},
@@ -81,7 +81,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     },
     ...(options.atStep && { atStep: options.atStep }),
   }
-  const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
+  const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
   const server = createHttpServer({
     routes: [
       {
@@ -95,22 +95,22 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     connectionsMax: 1e3,
     drainMsMax: 100,
     log,
-    ...(options.observer && { watch: options.observer }),
+    ...(options.observer && { observer: options.observer }),
   })
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
-  const key = options.key ?? (await books.createFirstKey()) ?? ''
-  const project = await findProject(books.store.db, 'default')
+  const key = options.key ?? (await database.createFirstKey()) ?? ''
+  const project = await findProject(database.store.db, 'default')
   assert.ok(project)
   return {
     ...createTestClient(url, key),
-    database: books,
+    database,
     dataDir,
     runCounts: runs,
     project,
     withKey: (other) => createTestClient(url, other),
     [Symbol.asyncDispose]: async () => {
       await server.close()
-      await books[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
       if (options.dataDir) return
       await dropDatabase(dataDir)
       await rm(dataDir, { recursive: true, force: true })
@@ -118,65 +118,58 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   }
 }
 
-/** A call of svc.echo. */
-export function echoRequest(say: string, requestId?: string, more: object = {}): object {
-  return { action: 'svc.echo', params: { say, ...more }, ...(requestId && { requestId }) }
+/** Returns the body of a call of svc.echo. */
+export function echoRequest(text: string, requestId?: string, params: object = {}): object {
+  return { action: 'svc.echo', params: { text, ...params }, ...(requestId && { requestId }) }
 }
 
-/** Makes the budget of the project hold exactly so many micros. */
+/** Sets the budget of the project to exactly the given amount. */
 export async function setBudget(
-  { database: books, project }: TestGate,
+  { database: { store }, project }: TestGate,
   micros: bigint,
 ): Promise<void> {
-  const { store } = books
-  const held = await findBalance(store.db, budgetLedger(project.projectId))
+  const budget = await findBalance(store.db, budgetLedger(project.projectId))
   await store.write(async (tx) => {
-    if (micros > held.balanceMicros)
-      await topUp(tx, project.accountId, micros - held.balanceMicros, Date.now())
-    if (micros !== held.balanceMicros)
-      await allocate(tx, project, micros - held.balanceMicros, Date.now())
+    if (micros > budget.balanceMicros)
+      await topUp(tx, project.accountId, micros - budget.balanceMicros, Date.now())
+    if (micros !== budget.balanceMicros)
+      await allocate(tx, project, micros - budget.balanceMicros, Date.now())
   })
 }
 
-export function budgetMicros({ database: books, project }: TestGate): Promise<bigint> {
-  return findBalance(books.store.db, budgetLedger(project.projectId)).then(
-    (held) => held.balanceMicros,
-  )
+export async function budgetMicros({ database, project }: TestGate): Promise<bigint> {
+  return (await findBalance(database.store.db, budgetLedger(project.projectId))).balanceMicros
 }
 
-/** The rows of the request log, the newest first. */
-export function callLogRows({
-  database: books,
-}: Pick<TestGate, 'database'>): Promise<LoggedCall[]> {
-  return findCalls(books.store.db, { limit: 100_000 })
+/** Returns the rows of the request log, newest first. */
+export function callLogRows({ database }: Pick<TestGate, 'database'>): Promise<LoggedCall[]> {
+  return findCalls(database.store.db, { limit: 100_000 })
 }
 
-/** A second project with money of its own and a key. */
+/** Creates another project with a budget and a key. */
 export async function addProject(gate: TestGate, name: string): Promise<Project & { key: string }> {
   const { db } = gate.database.store
   const { accountId } = gate.project
-  const made = await createProject(db, { accountId, name, galleryMode: 'isolated' }, new Date())
+  const project = await createProject(db, { accountId, name, galleryMode: 'isolated' }, new Date())
   await gate.database.store.write(async (tx) => {
     await topUp(tx, accountId, 1_000_000n, Date.now())
-    await allocate(tx, made, 1_000_000n, Date.now())
+    await allocate(tx, project, 1_000_000n, Date.now())
   })
-  return { ...made, key: await addKey(gate, { projectId: made.projectId }) }
+  return { ...project, key: await addKey(gate, { projectId: project.projectId }) }
 }
 
 export async function addKey(
-  { database: books, project }: TestGate,
-  wanted: Partial<Parameters<typeof createKey>[1]> = {},
+  { database, project }: TestGate,
+  overrides: Partial<Parameters<typeof createKey>[1]> = {},
 ): Promise<string> {
   const { projectId } = project
-  const whole = { projectId, name: 'another', permissions: ['*'], expiresAtUtc: null, ...wanted }
-  return (await createKey(books.store.db, whole, new Date())).key
+  const defaults = { projectId, name: 'another', permissions: ['*'], expiresAtUtc: null }
+  return (await createKey(database.store.db, { ...defaults, ...overrides }, new Date())).key
 }
 
-/** L1 to L9 hold. */
-export async function assertLedgerAudit({
-  database: books,
-}: Pick<TestGate, 'database'>): Promise<void> {
-  const checks = await auditLedger(books.store.db, Date.now())
+/** Asserts that the ledger checks L1 to L9 pass. */
+export async function assertLedgerAudit({ database }: Pick<TestGate, 'database'>): Promise<void> {
+  const checks = await auditLedger(database.store.db, Date.now())
   assert.equal(checks.length, 9)
   assert.deepEqual(
     checks.filter((check) => !check.ok),

@@ -1,0 +1,68 @@
+import { reserve } from '../../billing/ledger.ts'
+import { ActionError } from '../../lib/errors.ts'
+import type { Micros } from '../../lib/money.ts'
+import type { Tx } from '../../store/tx.ts'
+import type { RequestFingerprint } from '../fingerprint.ts'
+import type { AuthenticatedCall, BillableCall, Reservation } from '../incoming-call.ts'
+
+export type FingerprintedCall = BillableCall & { readonly fingerprint: RequestFingerprint }
+
+type NewReservation = {
+  readonly call: AuthenticatedCall
+  readonly parsed: FingerprintedCall
+  readonly key: { readonly projectId: string; readonly requestId: string }
+  readonly token: string
+  readonly windowStartMs: number
+  /** The price of one unit at the time of admission. */
+  readonly unitMicros: Micros
+}
+
+const imagesMax = 10
+
+/** Creates the reservation of a call, with its price. It writes nothing. */
+export function createReservation(input: NewReservation): Reservation {
+  const { call, parsed, key, token, windowStartMs, unitMicros } = input
+  const priceMicros = (failedCount: number): Micros =>
+    BigInt(priceUnitsOf(parsed, failedCount)) * unitMicros
+  const { fingerprint } = parsed
+  const reservedMicros = priceMicros(0)
+  return { call, ...key, token, fingerprint, windowStartMs, reservedMicros, priceMicros }
+}
+
+/**
+ * Reserves the price in the budget of the project, and stores the reservation.
+ *
+ * @throws ActionError PAYMENT_REQUIRED; then nothing was written.
+ */
+export async function storeReservation(
+  tx: Tx,
+  reservation: Reservation,
+  deadlineMs: number,
+): Promise<void> {
+  const { call, projectId, requestId, token, fingerprint, windowStartMs, reservedMicros } =
+    reservation
+  if (!(await reserve(tx, projectId, reservedMicros)))
+    throw new ActionError('PAYMENT_REQUIRED', 'The budget of the project is exhausted.')
+  await tx.attempts.insert({
+    projectId,
+    requestId,
+    keyId: call.caller.keyId,
+    action: call.action,
+    fingerprint: fingerprint.hash,
+    token,
+    reservedMicros,
+    deadlineMs,
+    windowStartMs,
+  })
+}
+
+/** Returns the price in units when the given number of images failed. */
+export function priceUnitsOf({ action, params }: BillableCall, failedCount: number): number {
+  return action.price(imageCountOf(params) - failedCount)
+}
+
+/** Parameters are not validated at this point; anything but a list of images counts as none. */
+function imageCountOf(params: unknown): number {
+  if (typeof params !== 'object' || params === null || !('images' in params)) return 0
+  return Array.isArray(params.images) ? Math.min(params.images.length, imagesMax) : 0
+}

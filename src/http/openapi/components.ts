@@ -1,0 +1,214 @@
+import type { Action } from '../../actions/action.ts'
+import { allActions } from '../../actions/all-actions.ts'
+import { toParamsSchema } from '../../actions/schemas/params-schema.ts'
+import type { OpenApiObject } from './schemas.ts'
+
+const integerHeader = (description: string, example: number): OpenApiObject => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+  example,
+})
+
+/** `components.headers`: every header that a response may have. */
+export const openApiHeaders = {
+  'X-Request-Id': {
+    description: 'The id of the call, also in the log of the service.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '7f8f4c0e-3a52-4f0b-9a70-0c6c8c2f9f61',
+  },
+  'RateLimit-Limit': integerHeader('The burst limit of the project.', 20),
+  'RateLimit-Remaining': integerHeader('Calls that are allowed now.', 19),
+  'RateLimit-Reset': integerHeader('Seconds until the whole burst is allowed again.', 1),
+  'Retry-After': integerHeader('Seconds to wait before the next retry.', 1),
+  Allow: {
+    description: 'The methods of the route.',
+    schema: { type: 'string' },
+    example: 'GET, HEAD',
+  },
+} as const satisfies Readonly<Record<string, OpenApiObject>>
+
+type HeaderName = keyof typeof openApiHeaders
+
+/** The headers of every response to a call that reached the rate limit. */
+export const rateLimitHeaders = [
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+] as const
+
+/** Returns the `headers` of a response. */
+export function headerRefs(names: readonly HeaderName[]): OpenApiObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+type ErrorResponseDefinition = {
+  readonly description: string
+  /** An example of `detail`. */
+  readonly detail: string
+  readonly headers: readonly HeaderName[]
+}
+
+const authenticatedHeaders = ['X-Request-Id', ...rateLimitHeaders] as const
+
+/** Every status except 200, with its causes. */
+export const errorResponseTable = {
+  400: {
+    description:
+      'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, or an invalid parameter of a route.',
+    detail: 'The body is not valid JSON.',
+    headers: authenticatedHeaders,
+  },
+  401: {
+    description:
+      'The key is missing, unknown, revoked or expired. Includes Retry-After after many failures.',
+    detail: 'API key missing or unknown.',
+    headers: ['X-Request-Id', 'Retry-After'],
+  },
+  402: {
+    description: 'The budget is exhausted.',
+    detail: 'The budget of the project is exhausted.',
+    headers: authenticatedHeaders,
+  },
+  403: {
+    description: 'The key lacks the permission.',
+    detail: 'This key lacks the permission subjects:read.',
+    headers: authenticatedHeaders,
+  },
+  404: {
+    description: 'The gallery has no such subject or group.',
+    detail: 'There is no such group in the gallery.',
+    headers: authenticatedHeaders,
+  },
+  405: {
+    description: 'The route does not support the method.',
+    detail: 'Wrong method for this route.',
+    headers: ['Allow'],
+  },
+  408: {
+    description: 'The request took too long to arrive.',
+    detail: 'Request Timeout.',
+    headers: [],
+  },
+  413: {
+    description: 'The body is over the limit.',
+    detail: 'The request body is over 25165824 bytes.',
+    headers: authenticatedHeaders,
+  },
+  415: {
+    description: 'The body is not application/json, or it has a content encoding.',
+    detail: 'Content-Type must be application/json.',
+    headers: authenticatedHeaders,
+  },
+  429: {
+    description: 'The rate limit of the project is exceeded.',
+    detail: 'Project rate limit exceeded.',
+    headers: [...authenticatedHeaders, 'Retry-After'],
+  },
+  431: {
+    description: 'The headers are over 16 KiB.',
+    detail: 'Request Header Fields Too Large.',
+    headers: [],
+  },
+  500: {
+    description: 'A fault of the server.',
+    detail: 'Internal error. The server log has the details.',
+    headers: authenticatedHeaders,
+  },
+  503: {
+    description: 'Overload, shutdown, or a temporarily unavailable part of the service.',
+    detail: 'The server is shutting down.',
+    headers: [...authenticatedHeaders, 'Retry-After'],
+  },
+} as const satisfies Readonly<Record<number, ErrorResponseDefinition>>
+
+export type ErrorStatus = keyof typeof errorResponseTable
+
+/** Returns `components.responses`. */
+export function errorResponses(): OpenApiObject {
+  const entries: [string, ErrorResponseDefinition][] = Object.entries(errorResponseTable)
+  return Object.fromEntries(
+    entries.map(([status, { description, detail, headers }]) => [
+      `Refusal${status}`,
+      {
+        description,
+        headers: headerRefs(headers),
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Refusal' },
+            example: { detail },
+          },
+        },
+      },
+    ]),
+  )
+}
+
+/** Returns the error `responses` of an operation, by status. */
+export function errorResponseRefs(statuses: readonly ErrorStatus[]): OpenApiObject {
+  return Object.fromEntries(
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/Refusal${status}` }]),
+  )
+}
+
+const requestId = '7f8f4c0e-3a52-4f0b-9a70-0c6c8c2f9f61'
+
+/** An image, truncated to its first bytes. */
+const image = { kind: 'image', contentType: 'image/jpeg', bytes: '/9j/4AAQSkZJRg==' }
+
+/** Returns `components.examples`: a request and a response of every action, and two failures. */
+export function openApiExamples(): OpenApiObject {
+  return Object.fromEntries([
+    ...allActions.flatMap((action) => [
+      [`${action.name}.request`, requestExample(action)],
+      [`${action.name}.response`, responseExample(action)],
+    ]),
+    ['failure', failureExample],
+    ['rateLimited', rateLimitedExample],
+  ])
+}
+
+/** Returns references to the examples of all requests or responses. */
+export function exampleRefs(kind: 'request' | 'response'): OpenApiObject {
+  const actionExamples = allActions.map(({ name }) => [name, `${name}.${kind}`] as const)
+  const failures = [
+    ['failure', 'failure'],
+    ['rateLimited', 'rateLimited'],
+  ] as const
+  return Object.fromEntries(
+    [...actionExamples, ...(kind === 'response' ? failures : [])].map(([name, component]) => [
+      name,
+      { $ref: `#/components/examples/${component}` },
+    ]),
+  )
+}
+
+function requestExample(action: Action): OpenApiObject {
+  const { name, summary, example } = action
+  const images = toParamsSchema(action).required.includes('images') ? { images: [image] } : {}
+  const value = { action: name, requestId, params: { ...images, ...example.params } }
+  return { summary, value }
+}
+
+function responseExample({ name, summary, example }: Action): OpenApiObject {
+  const result = { index: 0, correlationId: 'auto-0', ok: true, value: example.value }
+  const value = { ok: true, requestId, action: name, data: { results: [result] }, errors: [] }
+  return { summary, value }
+}
+
+const failedEnvelope = { ok: false, requestId, action: 'svc.detect', data: null }
+
+const failureExample = {
+  summary: 'The image cannot be decoded.',
+  value: {
+    ...failedEnvelope,
+    errors: [{ code: 'IMAGE_DECODE_FAILED', message: 'params.images[0]: the image is truncated' }],
+  },
+}
+
+const rateLimitedExample = {
+  summary: 'Too many calls: wait for Retry-After, then retry with the same requestId.',
+  value: {
+    ...failedEnvelope,
+    errors: [{ code: 'RATE_LIMITED', message: 'Project rate limit exceeded.' }],
+  },
+}

@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { groupName, subjectId } from '../../actions/schemas/fields.ts'
+import {
+  errorResponseRefs,
+  exampleRefs,
+  headerRefs,
+  rateLimitHeaders,
+  type ErrorStatus,
+} from './components.ts'
+import type { RestRoute } from '../routes/rest-route.ts'
+import { restRoutes } from '../routes/rest-routes.ts'
+import { schemaRef, type OpenApiObject } from './schemas.ts'
+
+/** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
+export function openApiPaths(): OpenApiObject {
+  return { ...executePath(), ...restPaths(), ...servicePaths() }
+}
+
+const versionParameter: OpenApiObject = {
+  name: 'X-Api-Version',
+  in: 'header',
+  required: false,
+  description: 'The version of the envelope; there is one.',
+  schema: { type: 'string', const: '1', default: '1' },
+}
+
+function executePath(): OpenApiObject {
+  return {
+    '/v1/face/execute': {
+      post: {
+        operationId: 'execute',
+        tags: ['face'],
+        summary: 'Run one action',
+        description: 'Action-level failures are HTTP 200 with `ok` false: branch on `ok`.',
+        parameters: [versionParameter],
+        requestBody: {
+          required: true,
+          description: 'The call. Unknown fields are rejected.',
+          content: {
+            'application/json': { schema: schemaRef('Request'), examples: exampleRefs('request') },
+          },
+        },
+        responses: {
+          '200': {
+            description:
+              'The action succeeded, or failed with `errors`. RATE_LIMITED includes Retry-After.',
+            headers: headerRefs(['X-Request-Id', ...rateLimitHeaders, 'Retry-After']),
+            content: {
+              'application/json': {
+                schema: schemaRef('Response'),
+                examples: exampleRefs('response'),
+              },
+            },
+          },
+          ...errorResponseRefs([400, 401, 405, 408, 413, 415, 431, 500, 503]),
+        },
+      },
+    },
+  }
+}
+
+/** Derives the paths of the REST routes from their definitions. */
+function restPaths(): OpenApiObject {
+  const paths: Record<string, Record<string, OpenApiObject>> = {}
+  for (const route of restRoutes)
+    (paths[toOpenApiPath(route.path)] ??= {})[route.method.toLowerCase()] = restOperation(route)
+  return paths
+}
+
+/** `/v1/subjects/:subjectId` → `/v1/subjects/{subjectId}`. */
+export function toOpenApiPath(path: string): string {
+  return path.replaceAll(/:(\w+)/gu, '{$1}')
+}
+
+function restOperation(route: RestRoute): OpenApiObject {
+  const hasPathParameter = route.path.includes(':')
+  return {
+    operationId: route.name,
+    tags: ['gallery'],
+    summary: route.summary,
+    description: `Needs the permission \`${route.permission}\`. Free of charge.`,
+    parameters: [...pathParameters(route), ...queryParameters(route), versionParameter],
+    responses: {
+      '200': {
+        description: route.summary,
+        headers: headerRefs(['X-Request-Id', ...rateLimitHeaders]),
+        content: {
+          'application/json': {
+            schema: inlineSchema(route.value, 'output'),
+            example: route.example,
+          },
+        },
+      },
+      ...errorResponseRefs([400, 401, 402, 403, ...(hasPathParameter ? [404 as const] : []), 405]),
+      ...errorResponseRefs([408, 429, 431, 500, 503]),
+    },
+  }
+}
+
+/** The valid values of path parameters; other values get 404. */
+const pathParameterSchemas: Readonly<Record<string, z.ZodType>> = { subjectId, name: groupName }
+
+function pathParameters({ path }: RestRoute): OpenApiObject[] {
+  return [...path.matchAll(/:(\w+)/gu)].map(([, name = '']) => {
+    const { description, ...schema } = inlineSchema(
+      pathParameterSchemas[name] ?? z.string(),
+      'input',
+    )
+    return { name, in: 'path', required: true, ...(description ? { description } : {}), schema }
+  })
+}
+
+function queryParameters({ query }: RestRoute): OpenApiObject[] {
+  const { properties = {} } = z.toJSONSchema(query, { io: 'input' })
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = typeof property === 'object' ? property : {}
+    return { name, in: 'query', required: false, ...(description ? { description } : {}), schema }
+  })
+}
+
+/** Replaces definitions of named schemas by references to the components. */
+function inlineSchema(schema: z.ZodType, io: 'input' | 'output'): OpenApiObject {
+  const { $schema: _dialect, $defs: _named, ...rest } = z.toJSONSchema(schema, { io })
+  const text = JSON.stringify(rest).replaceAll('#/$defs/', '#/components/schemas/')
+  return JSON.parse(text) as OpenApiObject
+}
+
+type ServiceOperation = {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly contentType: string
+  readonly schema: OpenApiObject
+  readonly errorStatuses?: readonly ErrorStatus[]
+}
+
+function servicePaths(): OpenApiObject {
+  return Object.fromEntries(
+    Object.entries(serviceOperations).map(([path, operation]) => [
+      path,
+      { get: serviceOperation(operation) },
+    ]),
+  )
+}
+
+const trueFlagSchema = (name: string): OpenApiObject => ({
+  type: 'object',
+  properties: { [name]: { type: 'boolean', const: true } },
+  required: [name],
+})
+
+const serviceOperations: Readonly<Record<string, ServiceOperation>> = {
+  '/healthz': {
+    operationId: 'healthz',
+    summary: 'The process is alive',
+    description: 'Returns 200 while the process runs, even if calls fail.',
+    contentType: 'application/json',
+    schema: trueFlagSchema('ok'),
+  },
+  '/readyz': {
+    operationId: 'readyz',
+    summary: 'The service is ready for calls',
+    description: '503 lists every reason why it is not: workers, database, disk.',
+    contentType: 'application/json',
+    schema: trueFlagSchema('ready'),
+    errorStatuses: [503],
+  },
+  '/metrics': {
+    operationId: 'metrics',
+    summary: 'Metrics',
+    description: 'In the text format of Prometheus.',
+    contentType: 'text/plain',
+    schema: { type: 'string' },
+  },
+  '/v1/openapi.json': {
+    operationId: 'openapi',
+    summary: 'This description',
+    description: 'OpenAPI 3.1, derived from the schemas that validate requests.',
+    contentType: 'application/json',
+    schema: { type: 'object' },
+  },
+  '/docs': {
+    operationId: 'docs',
+    summary: 'The documentation',
+    description: 'The documentation as an HTML page, derived from the same definitions.',
+    contentType: 'text/html',
+    schema: { type: 'string' },
+  },
+}
+
+function serviceOperation(operation: ServiceOperation): OpenApiObject {
+  const { operationId, summary, description, contentType, schema, errorStatuses = [] } = operation
+  return {
+    operationId,
+    tags: ['service'],
+    summary,
+    description,
+    security: [],
+    responses: {
+      '200': { description: summary, content: { [contentType]: { schema } } },
+      ...errorResponseRefs([405, ...errorStatuses]),
+    },
+  }
+}

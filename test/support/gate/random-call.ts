@@ -1,0 +1,113 @@
+import type { BillableResponse, ExecutedAction } from '../../../src/gate/settle.ts'
+import type { Reservation } from '../../../src/gate/incoming-call.ts'
+import { ActionError } from '../../../src/lib/errors.ts'
+import * as fc from 'fast-check'
+
+/** What happens before one random call, the call itself, and how it ends. */
+export type RandomCall = {
+  /** Steps of the two clocks; both can be set back. */
+  readonly wallMs: number
+  readonly steadyMs: number
+  readonly isSwept: boolean
+  readonly allocatedMicros: number
+  /** Indexes of the request id, its content, and the key. */
+  readonly request: number
+  readonly content: number
+  readonly key: number
+  readonly isUpperCase: boolean
+  readonly debug: boolean
+  readonly action: (typeof callActions)[number]
+  readonly parseError: 'none' | 'action' | 'http'
+  readonly ending: (typeof callEndings)[number]
+  readonly hasScores: boolean
+  readonly hasSubjects: boolean
+  /** Settles an earlier reservation afterwards, which may have expired; -1: none. */
+  readonly lateSettlement: number
+}
+
+const callActions = ['svc.echo', 'svc.batch', 'svc.free'] as const
+
+/** `open`: the call never ends. `effect`: it writes a row; `rejected`: it writes one, then fails. */
+const callEndings = [
+  'ok',
+  'ok',
+  'ok',
+  'partial',
+  'failed',
+  'effect',
+  'rejected',
+  'release',
+  'finish',
+  'open',
+] as const
+
+const clockStep = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 300 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 300, max: 3000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -4000, max: 70_000 }) },
+)
+
+export const randomCall: fc.Arbitrary<RandomCall> = fc
+  .record({
+    clock: fc.oneof(
+      { weight: 9, arbitrary: clockStep.map((ms) => ({ wallMs: ms, steadyMs: ms })) },
+      { weight: 1, arbitrary: fc.record({ wallMs: clockStep, steadyMs: clockStep }) },
+    ),
+    isSwept: fc.nat({ max: 9 }).map((n) => n === 0),
+    allocatedMicros: fc.constantFrom(0, 0, 0, 0, 500, 5000, -700),
+    request: fc.nat({ max: 11 }),
+    content: fc.nat({ max: 7 }).map((n) => (n === 0 ? 1 : 0)),
+    key: fc.nat({ max: 11 }),
+    isUpperCase: fc.boolean(),
+    debug: fc.nat({ max: 9 }).map((n) => n === 0),
+    action: fc.constantFrom(...callActions),
+    parseError: fc.constantFrom(
+      ...(['none', 'none', 'none', 'none', 'none', 'action', 'http'] as const),
+    ),
+    ending: fc.constantFrom(...callEndings),
+    hasScores: fc.boolean(),
+    hasSubjects: fc.boolean(),
+    lateSettlement: fc.oneof(fc.constant(-1), fc.constant(-1), fc.nat({ max: 40 })),
+  })
+  .map(({ clock, ...call }) => ({ ...call, ...clock }))
+
+/** Returns the result of the call's action, as the gate receives it. */
+export function executedActionOf(
+  { priceMicros, token }: Reservation,
+  { ending, hasScores, hasSubjects }: RandomCall,
+  accountId: string,
+): ExecutedAction<BillableResponse> {
+  const failure = (code: string): BillableResponse => ({
+    ok: false,
+    errors: [{ code }],
+    data: null,
+  })
+  if (ending === 'failed') {
+    const response = failure('NO_FACE_FOUND')
+    return { applyEffects: () => ({ response }), toErrorResponse: () => response }
+  }
+  const isBatch = priceMicros(1) < priceMicros(0)
+  const results = ending === 'partial' && isBatch ? [{ ok: true }, { ok: false }] : [{ ok: true }]
+  const response: BillableResponse = { ok: true, errors: [], data: { results } }
+  return {
+    applyEffects: async (tx) => {
+      if (ending === 'effect' || ending === 'rejected') {
+        const row = { accountId, action: `effect of ${token}`, unitMicros: 1n }
+        await tx.run(tx.build.insertInto('prices').values(row))
+      }
+      if (ending === 'rejected') throw new ActionError('DUPLICATE_SUBJECT', 'rejected')
+      return {
+        response,
+        ...(hasSubjects && { subjectIds: ['s1', 's2', 's1'], scrubbed: response }),
+        ...(hasScores && { scores }),
+      }
+    },
+    toErrorResponse: ({ code }) => failure(code),
+  }
+}
+
+const scores = [
+  { kind: 'similarity', value: 0.42, isMatched: true },
+  { kind: 'similarity', value: 1, isMatched: false },
+  { kind: 'liveness', value: 0.9, isMatched: true },
+] as const
