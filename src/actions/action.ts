@@ -55,17 +55,19 @@ export type ItemOutcome<Value = unknown> = {
   | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
 )
 
-/** What an action did. */
-export type ActionResult<Value = unknown> = {
+/** What an action returns: its outcomes, or an effect that returns them when the call is settled. */
+export type ActionResult<Value = unknown> = ItemOutcomes<Value> | ActionEffect<Value>
+
+export type ItemOutcomes<Value = unknown> = readonly ItemOutcome<Value>[]
+
+type ActionEffect<Value> = {
   /**
-   * Writes what is to be written, in one transaction with the charge and the stored answer, and says
-   * the outcomes as they are at that moment. It runs at once and may throw an ActionError: then
-   * nothing of it is written, and that is the answer.
+   * Reads and writes in the transaction that also charges the call and stores its response, and
+   * returns the outcomes. If it throws an ActionError, its writes are rolled back and that error is
+   * the response.
    */
-  readonly effect: (
-    tx: Tx,
-  ) => Promise<readonly ItemOutcome<Value>[]> | readonly ItemOutcome<Value>[]
-  /** What follows the commit before the answer leaves. It must not fail. */
+  readonly effect: (tx: Tx) => Promise<ItemOutcomes<Value>> | ItemOutcomes<Value>
+  /** Runs after the commit and before the response is sent. It must not throw. */
   readonly afterCommit?: (() => Promise<void>) | undefined
 }
 
@@ -91,9 +93,7 @@ type ActionDefinition<
   readonly scrub?: (value: z.output<Value>) => z.output<Value>
   /** The scores of a value that charts count: numbers of nobody, never a template. */
   readonly scores?: (value: z.output<Value>) => readonly Score[]
-  readonly run: (
-    call: ActionCall<z.output<Params>>,
-  ) => Promise<readonly ItemOutcome<z.input<Value>>[] | ActionResult<z.input<Value>>>
+  readonly run: (call: ActionCall<z.output<Params>>) => Promise<ActionResult<z.input<Value>>>
 }
 
 /** An action of the product. The permission to call it bears its name. */
@@ -101,8 +101,11 @@ export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
   'run' | 'scrub' | 'scores'
 > & {
-  /** Checks the parameters, works, and checks the answer against its schema. */
+  /** Validates the parameters and runs the action. @throws ActionError INVALID_REQUEST. */
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
+  /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
+  readonly validate: (outcome: ItemOutcome) => ItemOutcome
+  /** Returns the outcome without what may not be stored; expects a validated outcome. */
   readonly scrub: (outcome: ItemOutcome) => ItemOutcome
   readonly scores: (outcome: ItemOutcome) => readonly Score[]
 }
@@ -124,23 +127,23 @@ export function defineAction<
   Value extends z.ZodType,
   Name extends ActionNameFormat,
 >(definition: ActionDefinition<Params, Value, Name>): Action & TypedAction<Params, Value, Name> {
-  const checked = <O extends ItemOutcome>(outcome: O): O =>
+  const validate = (outcome: ItemOutcome): ItemOutcome =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   return Object.freeze({
     ...definition,
+    run: async (call: ActionCall<unknown>) =>
+      definition.run({ ...call, params: parseParams(definition.params, call.params) }),
+    validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome
-      return checked({ ...outcome, value: definition.scrub(definition.value.parse(outcome.value)) })
+      return validate({
+        ...outcome,
+        value: definition.scrub(definition.value.parse(outcome.value)),
+      })
     },
     scores: (outcome: ItemOutcome) =>
-      // It was checked against this schema on its way here.
+      // `validate` has checked the value against this schema.
       'value' in outcome ? (definition.scores?.(outcome.value as z.output<Value>) ?? []) : [],
-    run: async (call: ActionCall<unknown>) => {
-      const params = parseParams(definition.params, call.params)
-      const done = await definition.run({ ...call, params })
-      const { effect, afterCommit } = 'effect' in done ? done : { effect: () => done }
-      return { effect: async (tx: Tx) => (await effect(tx)).map(checked), afterCommit }
-    },
   })
 }
 

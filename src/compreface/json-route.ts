@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { CallOutput } from '../gate/settle.ts'
 import { readBody } from '../http/input/read-body.ts'
 import { parseJson } from '../http/input/parse-json.ts'
 import { ActionError } from '../lib/errors.ts'
@@ -6,7 +7,7 @@ import {
   routeName,
   type CompreFaceRequest,
   type CompreFaceRoute,
-  type CompreFaceResult,
+  type CompreFaceReply,
   type CallContext,
 } from './serve-route.ts'
 
@@ -20,7 +21,9 @@ type JsonRoute<Query, Body> = {
   readonly query: (query: URLSearchParams) => Query
   /** Of the JSON body; without it, the body is not read. */
   readonly body?: z.ZodType<Body>
-  readonly run: (call: JsonRouteCall<Query, Body>) => CompreFaceResult | Promise<CompreFaceResult>
+  readonly run: (
+    call: JsonRouteCall<Query, Body>,
+  ) => CallOutput<CompreFaceReply> | Promise<CallOutput<CompreFaceReply>>
 }
 
 type JsonRouteCall<Query, Body> = CallContext & {

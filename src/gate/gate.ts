@@ -15,8 +15,8 @@ import {
   reservationExpired,
   releaseReservation,
   settle,
-  type BillableResponse,
-  type ExecutedAction,
+  type CompletedCall,
+  type Settlement,
 } from './settle.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { expireLeftover, sweep } from './sweep.ts'
@@ -45,11 +45,11 @@ export type Gate = {
   readonly authenticate: (visitor: RequestIdentity) => Promise<KeyIdentity>
   /** The other questions. @throws HttpError 401 when the key was revoked meanwhile, 503. */
   readonly admit: (caller: KeyIdentity, arrival: IncomingCall) => Promise<AdmitResult>
-  /** @returns the answer that holds. @throws HttpError 503 when the attempt was given up. */
-  readonly settle: <A extends BillableResponse>(
+  /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
+  readonly settle: <Outcome, S extends Settlement>(
     pass: Admission,
-    result: ExecutedAction<A>,
-  ) => Promise<A>
+    completed: CompletedCall<Outcome, S>,
+  ) => Promise<S>
   /** Ends a call that went well, costs nothing and is not kept for replays. */
   readonly finish: (pass: Admission) => Promise<void>
   /** Ends a call that failed through no fault of the caller. @returns the error it failed with. */
@@ -82,15 +82,15 @@ export function createGate(store: Store, options: GateOptions): Gate {
           tally.recordFailure,
         ),
       ),
-    settle: (pass, result) =>
+    settle: (pass, completed) =>
       withSpan('gate.settle', () =>
         runAsAccount(pass.call.caller.accountId, async () => {
-          const answer = await store.write((tx) => settle(tx, pass, result, clock()))
-          if (!answer) throw reservationExpired()
-          tally.recordSettlement(pass, answer)
-          await result.afterCommit?.()
+          const settlement = await store.write((tx) => settle(tx, pass, completed, clock()))
+          if (!settlement) throw reservationExpired()
+          tally.recordSettlement(pass, settlement.response)
+          if ('effect' in completed.output) await completed.output.afterCommit?.()
           pass.complete()
-          return answer
+          return settlement
         }),
       ),
     finish: async (pass) => {

@@ -37,7 +37,7 @@ test('a key is good until the millisecond of its expiry and not in it', async ()
 test('a key revoked while its body is on the way is refused at the gate', async () => {
   let revoke: () => Promise<unknown> = async () => undefined
   await using gate = await startGate({
-    atStep: async (step) => void (step === 'enter' && (await revoke())),
+    beforeStep: async (step) => void (step === 'admit' && (await revoke())),
   })
   const { db } = gate.database.store
   const client = gate.withKey(await addKey(gate))

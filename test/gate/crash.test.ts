@@ -86,7 +86,7 @@ async function callUntilAnswered(gate: TestClient, requestId: string) {
   }
 }
 
-const steps = ['read', 'enter', 'run', 'settle', 'leave', 'commit', 'committed'] as const
+const steps = ['read', 'admit', 'run', 'settle', 'respond', 'commit', 'committed'] as const
 
 /** Where most calls are one statement there is no step at a commit: nodes/cut-commit.test.ts cuts it. */
 const reached = steps.filter((step) => !isOnPostgres() || !step.startsWith('commit'))
@@ -107,7 +107,7 @@ for (const step of reached)
       await using again = await startGate({ dataDir: folder, key, environment: crashSettings })
       const body = await callUntilAnswered(again, requestId)
       assert.equal(body.ok, true, JSON.stringify(body))
-      const wasSettled = step === 'leave' || (step === 'committed' && commit === 'settle')
+      const wasSettled = step === 'respond' || (step === 'committed' && commit === 'settle')
       assert.equal('meta' in body, wasSettled)
       const billed = (await callLogRows(again)).filter((row) => row.transferId !== null)
       assert.equal(billed.length, 1)
@@ -123,7 +123,7 @@ for (const step of reached)
       isArmed = false
       throw new Error(`planted at ${step}`)
     }
-    await using gate = await startGate({ atStep: fail, onCommit: fail })
+    await using gate = await startGate({ beforeStep: fail, onCommit: fail })
     const requestId = randomUUID()
     isArmed = true
     const faulty = await gate.post(echoRequest('x', requestId))
@@ -147,7 +147,7 @@ for (const step of ['run', 'settle'] as const)
     let isFirst = true
     await using gate = await startGate({
       environment: { CALL_TIMEOUT_MS: '1000', IN_FLIGHT_WAIT_MS_MAX: '1500' },
-      atStep: async (now) => {
+      beforeStep: async (now) => {
         if (now !== step || !isFirst) return
         isFirst = false
         await slow.promise
@@ -168,7 +168,7 @@ for (const step of ['run', 'settle'] as const)
 test('what is never asked again is released by the sweep, unbilled', async () => {
   await using gate = await startGate({
     environment: { CALL_TIMEOUT_MS: '1000' },
-    atStep: (now) => (now === 'run' ? new Promise(() => {}) : undefined),
+    beforeStep: (now) => (now === 'run' ? new Promise(() => {}) : undefined),
   })
   createTestClient(gate.url, gate.key)
     .post(echoRequest('lost'))

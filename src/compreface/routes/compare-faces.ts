@@ -55,7 +55,7 @@ export function compareFaces(
       const best = matches[0]?.similarity ?? 0
       const isMatched = best >= params.threshold
       const scores = [{ kind: 'similarity', value: best, isMatched }] as const
-      return { effect: () => ({ value, scores }) }
+      return { outcome: { value, scores } }
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Gallery } from '../../gallery/gallery.ts'
-import type { CompreFaceResult, CallContext } from '../serve-route.ts'
+import type { CallOutput } from '../../gate/settle.ts'
+import type { CompreFaceReply, CallContext } from '../serve-route.ts'
 
 /** Who may delete one subject may not delete many: it takes what a whole group takes as well. */
 export const deleteAllPermissions = ['svc.deleteSubject', 'groups:delete'] as const
@@ -12,7 +13,7 @@ export const deleteAllPermissions = ['svc.deleteSubject', 'groups:delete'] as co
 export async function deleteAllSubjects(
   { caller, services }: CallContext,
   count: (records: Awaited<ReturnType<Gallery['clear']>>) => number,
-): Promise<CompreFaceResult> {
+): Promise<CallOutput<CompreFaceReply>> {
   const records = await services.gallery.clear(caller.galleryId)
-  return { effect: () => ({ body: { deleted: count(records) } }) }
+  return { outcome: { body: { deleted: count(records) } } }
 }

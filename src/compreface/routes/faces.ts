@@ -34,7 +34,7 @@ export const listFaces = defineJsonRoute({
         total_elements: total,
       }
     })
-    return { effect: () => ({ body }) }
+    return { outcome: { body } }
   },
 })
 

@@ -20,7 +20,7 @@ export const listSubjects = defineJsonRoute({
   query: ignoreQuery,
   run: async ({ caller, services }) => {
     const subjects = await listSubjectNames(services, caller)
-    return { effect: () => ({ body: { subjects } }) }
+    return { outcome: { body: { subjects } } }
   },
 })
 

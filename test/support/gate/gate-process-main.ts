@@ -8,7 +8,7 @@ import { startGate } from './test-gate.ts'
 const [step, passCount = '0'] = (process.env['FAIL_AT'] ?? '').split(':')
 let remainingPasses = Number(passCount)
 
-function atStep(now: string): void {
+function failAtStep(now: string): void {
   if (now === step && remainingPasses-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
@@ -16,8 +16,8 @@ const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
 const gate = await startGate({
   dataDir,
   environment: { STARTER_CREDIT_MICROS: '1000000000', ...inheritedSettings() },
-  atStep,
-  onCommit: atStep,
+  beforeStep: failAtStep,
+  onCommit: failAtStep,
   ...(key && { key }),
 })
 process.on('message', () => {
