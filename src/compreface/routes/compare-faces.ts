@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { debugInfo } from '../../actions/parts/candidates.ts'
+import { debugInfo } from '../../actions/parts/debug-info.ts'
 import type { debug, face } from '../../actions/schemas/fields.ts'
 import { toFaceValue } from '../../actions/parts/face-value.ts'
 import { extractProbes } from '../../actions/parts/extract-probes.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
+import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import type { Caller } from '../../actions/action.ts'
 import type { Gallery } from '../../gallery/gallery.ts'
 import { ActionError } from '../../lib/errors.ts'

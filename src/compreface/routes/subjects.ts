@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
 import { externalId } from '../../actions/schemas/fields.ts'
-import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
+import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/schema.ts'
 import { defineJsonRoute } from '../json-route.ts'
