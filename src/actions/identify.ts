@@ -31,7 +31,8 @@ const identifyParams = z
       .union([similarity, z.literal('auto')])
       .default('auto')
       .meta({
-        description: '0..1, or `auto`: about 1 % of searches for strangers return a false match.',
+        description:
+          '0..1, or `auto`: about 1 % of searches for people who are not enrolled return a false match.',
       }),
     groups: z
       .array(groupName)
