@@ -8,7 +8,7 @@ import { subjectName } from './subject-name.ts'
 
 /**
  * svc.identify. CompreFace always returns the nearest subject. Facegate returns only subjects above
- * the threshold of the project; for a person who is not enrolled, `subjects` is empty.
+ * the threshold of the project; for an unenrolled person, `subjects` is empty.
  */
 export const recognizeFaces: CompreFaceRoute = {
   method: 'POST',
