@@ -49,12 +49,12 @@ export async function executeCall<Outcome, S extends Settlement>(
   let headers: CallEnd<S>['headers'] = {}
   try {
     await options.beforeStep?.('admit')
-    const entry = await options.gate.admit(caller, call) // permissions, rate limit, replay, budget
-    headers = entry.headers
-    if (entry.kind === 'replay') return { kind: 'replay', headers, response: entry.response }
-    if (entry.kind === 'refused') throw entry.error
+    const decision = await options.gate.admit(caller, call) // permissions, rate limit, replay, budget
+    headers = decision.headers
+    if (decision.kind === 'replay') return { kind: 'replay', headers, response: decision.response }
+    if (decision.kind === 'refused') throw decision.error
     if ('error' in call.parsed) throw call.parsed.error // unreachable: the gate has rejected it
-    const settlement = await runAndSettle(call.parsed, entry.admission, options)
+    const settlement = await runAndSettle(call.parsed, decision.admission, options)
     await options.beforeStep?.('respond')
     return { kind: 'settled', headers, settlement }
   } catch (error) {
