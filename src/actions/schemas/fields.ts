@@ -43,7 +43,7 @@ export const optionalImages = z
   .optional()
   .meta({ description: 'The first image is analyzed; further images are ignored.' })
 
-export const minFaceConfidence = z
+const minFaceConfidence = z
   .number()
   .min(0)
   .max(1)
