@@ -142,8 +142,8 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
     )
     if (claimed.kind !== 'admitted') throw new Error(claimed.kind)
     const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
-    const result = { applyEffects: () => ({ response: answer }), toErrorResponse: () => answer }
-    await ledger.runTransaction((tx) => settle(tx, claimed.reservation, result, Date.now()))
+    const completed = { output: { outcome: answer }, toSettlement: () => ({ response: answer }) }
+    await ledger.runTransaction((tx) => settle(tx, claimed.reservation, completed, Date.now()))
     took.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(cpuBefore)

@@ -2,21 +2,21 @@
 // oxlint-disable max-lines -- one file for the whole contract
 
 export interface AnalyzeParams {
-  /** The first image is read, further ones are ignored. At most 10. */
+  /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
-  /** What is told beside box, pose, score and reasons, which are always there: the components of the quality, landmarks, what covers the face; the checks of a portrait; what svc.liveness and svc.attributes say of every face. Default ["quality","pose","landmarks","occlusion"]. */
+  /** What to return in addition to box, pose, score and reasons, which are always included: the quality components, the landmarks, the occlusion, the portrait checks, and the results of svc.liveness and svc.attributes for every face. Default ["quality","pose","landmarks","occlusion"]. */
   readonly features?: readonly ('quality' | 'pose' | 'landmarks' | 'occlusion' | 'portrait' | 'liveness' | 'attributes')[] | undefined
   /** 1..100. Default 10. */
   readonly maxFaces?: number | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "largest". */
+  /** `single` rejects an image with more than one face. Default "largest". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 0. */
+  /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
-  /** The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people. 0..1. */
+  /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
 }
 
@@ -25,18 +25,18 @@ export interface ImageItem {
   /** Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB. */
   readonly bytes: string
   readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png'
-  /** Echoed on the result; `auto-<index>` when absent. At most 128 characters. */
+  /** Returned with the result; `auto-<index>` if absent. At most 128 characters. */
   readonly correlationId?: string | undefined
 }
 
 export interface AnalyzeValue {
-  /** Faces found, also those beyond maxFaces. */
+  /** Number of faces, including those beyond maxFaces. */
   faceCount: number
   image: {
     /** Pixels of the upright image. */
     width: number
     height: number
-    /** Whether an EXIF orientation turned or mirrored the image. */
+    /** Whether an EXIF orientation rotated or mirrored the image. */
     orientationApplied: boolean
     /** 0..100. */
     brightness: number
@@ -45,7 +45,7 @@ export interface AnalyzeValue {
   }
   faces: AnalyzedFace[]
   portrait?: Portrait | undefined
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -64,16 +64,16 @@ export interface AnalyzedFace {
     width: number
     height: number
   }
-  /** The same box in parts of the width and height of the image. */
+  /** The same box as fractions of the image width and height. */
   relativeBoundingBox: {
     left: number
     top: number
     width: number
     height: number
   }
-  /** How sure the detector is. 0..1. */
+  /** Detection confidence. 0..1. */
   confidence: number
-  /** Pixels of the upright image; left and right as seen in the image. */
+  /** Pixels of the upright image; left and right as in the image. */
   landmarks?: {
     leftEye: Point
     rightEye: Point
@@ -96,7 +96,7 @@ export interface AnalyzedFace {
     level: 'low' | 'medium' | 'high'
     components?: QualityComponents | undefined
   }
-  /** How probably something covers them; left and right as in the image. */
+  /** The probability that something covers this part; left and right as in the image. */
   occlusion?: {
     /** 0..1. */
     leftEye: number
@@ -105,13 +105,13 @@ export interface AnalyzedFace {
     /** 0..1. */
     lowerFace: number
   } | undefined
-  /** Whether svc.enroll with its default parameters would take this face. */
+  /** Whether svc.enroll with its default parameters would accept this face. */
   suitableForEnrollment: boolean
-  /** What stands out. A face can be suitable all the same. */
+  /** Defects of the face. A suitable face can have some. */
   reasons: ('EXTREME_POSE' | 'LOW_BRIGHTNESS' | 'HIGH_BRIGHTNESS' | 'LOW_SHARPNESS' | 'LOW_CONTRAST' | 'LOW_CONFIDENCE' | 'FACE_TOO_SMALL' | 'FACE_CUT_OFF' | 'FACE_OCCLUDED' | 'EYES_CLOSED' | 'MOUTH_OPEN' | 'MULTIPLE_FACES')[]
   liveness?: LivenessJudgement | undefined
   attributes?: Appearance | undefined
-  /** Asked for and not told: there is no model of it, the project has switched it off, or it is covered. */
+  /** Requested but not returned: there is no model for it, the project has disabled it, or that part of the face is covered. */
   unavailable?: ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[] | undefined
 }
 
@@ -142,40 +142,40 @@ export interface QualityComponents {
 }
 
 export interface LivenessJudgement {
-  /** Passive, from one image; it looks for prints and screens, not for masks, deep fakes or injected images. A spoof is a result, not an error. */
+  /** Passive, from one image. It detects prints and screens, not masks, deep fakes or injected images. A spoof is a result, not an error. */
   decision: 'live' | 'spoof' | 'uncertain'
-  /** True for the decision `live` alone. */
+  /** True only for the decision `live`. */
   live: boolean
-  /** The higher, the more like a person. 0..1. */
+  /** The higher the score, the more probable is a live person. 0..1. */
   score: number
-  /** Live from this score on. 0..1. */
+  /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the picture’s quality, or what it shows, does not suffice for a judgement. Beside a spoof, MULTIPLE_FACES says that there are others. */
+  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
   reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
 }
 
 export interface Appearance {
-  /** Years; eight in ten people are meant to lie between low and high. */
+  /** Years. `low` and `high` are chosen so that the age of 80 % of people is between them. */
   age?: {
     value: number
     low: number
     high: number
   } | undefined
-  /** As the face looks to a network; what a person is it cannot know. */
+  /** The appearance of the face to a model, not the gender of the person. */
   gender?: {
     value: 'male' | 'female'
     /** 0..1. */
     confidence: number
   } | undefined
-  /** What the face shows; what a person feels it cannot know. */
+  /** The expression of the face, not the emotion of the person. */
   expression?: {
     value: 'neutral' | 'happy' | 'sad' | 'angry' | 'fearful' | 'disgusted' | 'surprised'
     /** 0..1. */
     confidence: number
-    /** Of all seven; they sum to 1. */
+    /** All seven expressions; the scores sum to 1. */
     scores: { [key: string]: number }
   } | undefined
-  /** Open from 0.5; left and right as seen in the image. */
+  /** Open from 0.5; left and right as in the image. */
   eyesOpen?: {
     /** 0..1. */
     left: number
@@ -215,27 +215,27 @@ export interface Candidate {
 }
 
 export interface AttributesParams {
-  /** The first image is read, further ones are ignored. At most 10. */
+  /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
-  /** Only these; without it, all that there are. */
+  /** The attributes to return; all by default. */
   readonly include?: readonly ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[] | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "largest". */
+  /** `single` rejects an image with more than one face. Default "largest". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 0. */
+  /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
 
 export interface AttributesValue {
   face: Face
   attributes: Appearance
-  /** Asked for and not told: there is no model of it, the project has switched it off, or it is covered. */
+  /** Requested but not returned: there is no model for it, the project has disabled it, or that part of the face is covered. */
   unavailable: ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[]
   image: ImageFacts
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -254,16 +254,16 @@ export interface Face {
     width: number
     height: number
   }
-  /** The same box in parts of the width and height of the image. */
+  /** The same box as fractions of the image width and height. */
   relativeBoundingBox: {
     left: number
     top: number
     width: number
     height: number
   }
-  /** How sure the detector is. 0..1. */
+  /** Detection confidence. 0..1. */
   confidence: number
-  /** Pixels of the upright image; left and right as seen in the image. */
+  /** Pixels of the upright image; left and right as in the image. */
   landmarks?: {
     leftEye: Point
     rightEye: Point
@@ -291,12 +291,12 @@ export interface ImageFacts {
   /** Pixels of the upright image. */
   width: number
   height: number
-  /** Whether an EXIF orientation turned or mirrored the image. */
+  /** Whether an EXIF orientation rotated or mirrored the image. */
   orientationApplied: boolean
 }
 
 export interface DeleteSubjectParams {
-  /** As svc.enroll returned it. */
+  /** The id that svc.enroll returned. */
   readonly subjectId: string
 }
 
@@ -307,13 +307,13 @@ export interface DeleteSubjectValue {
   tenantId: string
   groups: string[]
   externalId: string | null
-  /** Templates that were removed. */
+  /** Number of templates that were deleted. */
   embeddingCount: number
   deletedAtUtc: string
 }
 
 export interface DetectParams {
-  /** The first image is read, further ones are ignored. At most 10. */
+  /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** The most faces to return, largest first. 1..100. Default 100. */
   readonly maxFaces?: number | undefined
@@ -321,18 +321,18 @@ export interface DetectParams {
   readonly returnLandmarks?: boolean | undefined
   /** Adds an aligned JPEG of each face, base64. Default false. */
   readonly returnCrops?: boolean | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "largest". */
+  /** `single` rejects an image with more than one face. Default "largest". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 0. */
+  /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
 
 export interface DetectValue {
-  /** Faces found, also those beyond maxFaces. */
+  /** Number of faces, including those beyond maxFaces. */
   faceCount: number
   faces: ({
     faceIndex: number
@@ -343,16 +343,16 @@ export interface DetectValue {
       width: number
       height: number
     }
-    /** The same box in parts of the width and height of the image. */
+    /** The same box as fractions of the image width and height. */
     relativeBoundingBox: {
       left: number
       top: number
       width: number
       height: number
     }
-    /** How sure the detector is. 0..1. */
+    /** Detection confidence. 0..1. */
     confidence: number
-    /** Pixels of the upright image; left and right as seen in the image. */
+    /** Pixels of the upright image; left and right as in the image. */
     landmarks?: {
       leftEye: Point
       rightEye: Point
@@ -378,7 +378,7 @@ export interface DetectValue {
     crop?: string | undefined
   })[]
   image: ImageFacts
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -389,39 +389,39 @@ export interface DetectValue {
 }
 
 export interface EnrollParams {
-  /** The first image is read, further ones are ignored. At most 10. */
+  /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
-  /** Your own id, unique in the gallery. Use one that says nothing by itself. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   /** Adds a template to this subject. */
   readonly subjectId?: string | undefined
   /** At most 256 characters. */
   readonly displayName?: string | undefined
-  /** Groups to belong to; made on first use. At most 20. Default []. */
+  /** Groups of the subject; a group is created on first use. At most 20. Default []. */
   readonly groups?: readonly string[] | undefined
-  /** A JSON object of your own, at most 4 KB. */
+  /** A JSON object with your data, at most 4 KB. */
   readonly attributes?: { readonly [key: string]: unknown } | undefined
-  /** What to do when the externalId is known: add a template, or refuse. Default "append". */
+  /** If a subject has this externalId: add a template, or reject the call. Default "append". */
   readonly onExisting?: 'append' | 'reject' | undefined
-  /** What to do when another subject looks the same. Default "report". */
+  /** If another subject has a similar face: report it, or reject the call. Default "report". */
   readonly duplicateCheck?: 'off' | 'report' | 'reject' | undefined
   /** 0..1. Default 0.9. */
   readonly duplicateThreshold?: number | undefined
-  /** When the subject is deleted by itself. */
+  /** When the subject is deleted automatically. */
   readonly expiresAtUtc?: string | undefined
-  /** Adds the template even if it does not look like the subject. Default false. */
+  /** Adds the template even if the face does not resemble the subject. Default false. */
   readonly force?: boolean | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "single". */
+  /** `single` rejects an image with more than one face. Default "single". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 40. */
+  /** Lowest accepted quality score of a face. 0..100. Default 40. */
   readonly minQuality?: number | undefined
-  /** Refuses a face that svc.liveness would not call live: LIVENESS_FAILED. Of two images of svc.verify the first is looked at; in svc.identify, further faces that are not live are passed over. Default false. */
+  /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
-  /** The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people. 0..1. */
+  /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
 }
 
@@ -442,7 +442,7 @@ export interface EnrollValue {
   })[]
   enrolledAtUtc: string
   image: ImageFacts
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -453,27 +453,27 @@ export interface EnrollValue {
 }
 
 export interface IdentifyParams {
-  /** Each image is an item of the batch, with a result of its own. At most 10. */
+  /** Each image is one item of the batch, with a separate result. At most 10. */
   readonly images: readonly ImageItem[]
   /** 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
-  /** 0..1; `auto` is one false answer in a hundred searches. Default "auto". */
+  /** 0..1, or `auto`: about 1 % of searches for people who are not enrolled return a false match. Default "auto". */
   readonly threshold?: number | 'auto' | undefined
-  /** Only subjects that belong to any of these. At most 20. */
+  /** Only subjects of any of these groups. At most 20. */
   readonly groups?: readonly string[] | undefined
   /** 1..20. Default 1. */
   readonly maxFaces?: number | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "largest". */
+  /** `single` rejects an image with more than one face. Default "largest". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 0. */
+  /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
-  /** Refuses a face that svc.liveness would not call live: LIVENESS_FAILED. Of two images of svc.verify the first is looked at; in svc.identify, further faces that are not live are passed over. Default false. */
+  /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
-  /** The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people. 0..1. */
+  /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
 }
 
@@ -489,16 +489,16 @@ export interface IdentifyValue {
       width: number
       height: number
     }
-    /** The same box in parts of the width and height of the image. */
+    /** The same box as fractions of the image width and height. */
     relativeBoundingBox: {
       left: number
       top: number
       width: number
       height: number
     }
-    /** How sure the detector is. 0..1. */
+    /** Detection confidence. 0..1. */
     confidence: number
-    /** Pixels of the upright image; left and right as seen in the image. */
+    /** Pixels of the upright image; left and right as in the image. */
     landmarks?: {
       leftEye: Point
       rightEye: Point
@@ -526,12 +526,12 @@ export interface IdentifyValue {
   /** 0..1. */
   threshold: number
   thresholdSource: 'request' | 'project' | 'auto'
-  /** Subjects of the gallery. */
+  /** Number of subjects in the gallery. */
   gallerySize: number
-  /** Faces with templates of other models alone, which were not compared; absent when there are none. */
+  /** Number of faces that were not compared because they have only templates of other models; absent if there are none. */
   notComparable?: number | undefined
   image: ImageFacts
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -542,35 +542,35 @@ export interface IdentifyValue {
 }
 
 export interface LivenessParams {
-  /** The first image is read, further ones are ignored. At most 10. */
+  /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
-  /** The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people. 0..1. */
+  /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly threshold?: number | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "largest". */
+  /** `single` rejects an image with more than one face. Default "largest". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 0. */
+  /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
 
 export interface LivenessValue {
-  /** Passive, from one image; it looks for prints and screens, not for masks, deep fakes or injected images. A spoof is a result, not an error. */
+  /** Passive, from one image. It detects prints and screens, not masks, deep fakes or injected images. A spoof is a result, not an error. */
   decision: 'live' | 'spoof' | 'uncertain'
-  /** True for the decision `live` alone. */
+  /** True only for the decision `live`. */
   live: boolean
-  /** The higher, the more like a person. 0..1. */
+  /** The higher the score, the more probable is a live person. 0..1. */
   score: number
-  /** Live from this score on. 0..1. */
+  /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the picture’s quality, or what it shows, does not suffice for a judgement. Beside a spoof, MULTIPLE_FACES says that there are others. */
+  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
   reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
   face: Face
   faceCount: number
   image: ImageFacts
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -581,11 +581,11 @@ export interface LivenessValue {
 }
 
 export interface UpdateSubjectParams {
-  /** As svc.enroll returned it. */
+  /** The id that svc.enroll returned. */
   readonly subjectId: string
   readonly externalId?: string | null | undefined
   readonly displayName?: string | null | undefined
-  /** A JSON merge patch (RFC 7396): null takes a field away. */
+  /** A JSON merge patch (RFC 7396): null removes a field. */
   readonly attributes?: { readonly [key: string]: unknown } | undefined
   /** At most 20. */
   readonly addGroups?: readonly string[] | undefined
@@ -594,21 +594,21 @@ export interface UpdateSubjectParams {
   /** At most 20. */
   readonly removeFaceIds?: readonly string[] | undefined
   readonly expiresAtUtc?: string | null | undefined
-  /** The first image is read, further ones are ignored. At most 10. */
+  /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images?: readonly ImageItem[] | undefined
   /** Default false. */
   readonly force?: boolean | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "single". */
+  /** `single` rejects an image with more than one face. Default "single". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 40. */
+  /** Lowest accepted quality score of a face. 0..100. Default 40. */
   readonly minQuality?: number | undefined
-  /** Refuses a face that svc.liveness would not call live: LIVENESS_FAILED. Of two images of svc.verify the first is looked at; in svc.identify, further faces that are not live are passed over. Default false. */
+  /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
-  /** The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people. 0..1. */
+  /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
 }
 
@@ -618,7 +618,7 @@ export interface UpdateSubjectValue {
   displayName: string | null
   groups: string[]
   attributes: { [key: string]: unknown }
-  /** Templates that the subject has. */
+  /** Number of templates of the subject. */
   embeddingCount: number
   faces?: ({
     faceId: string
@@ -629,7 +629,7 @@ export interface UpdateSubjectValue {
   createdAtUtc: string
   updatedAtUtc: string
   expiresAtUtc: string | null
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -640,27 +640,27 @@ export interface UpdateSubjectValue {
 }
 
 export interface VerifyParams {
-  /** The probe; and, where no subject is named, the picture to compare it with. At most 10. */
+  /** The probe and, without a subject, the image to compare it with. At most 10. */
   readonly images: readonly ImageItem[]
-  /** Said by the other parameters; refused when it contradicts them. */
+  /** Optional: the other parameters determine the mode. A mode that contradicts them is rejected. */
   readonly mode?: 'imageToImage' | 'imageToSubject' | undefined
-  /** As svc.enroll returned it. */
+  /** The id that svc.enroll returned. */
   readonly subjectId?: string | undefined
-  /** Your own id, unique in the gallery. Use one that says nothing by itself. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   /** 0..1. Default 0.8. */
   readonly threshold?: number | undefined
-  /** Faces that the detector is less sure of are passed over. 0..1. Default 0.6. */
+  /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
-  /** Faces whose shorter side is below this many pixels are passed over. 1..10000. Default 40. */
+  /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` refuses a picture with more than one face. Default "largest". */
+  /** `single` rejects an image with more than one face. Default "largest". */
   readonly facePolicy?: 'largest' | 'single' | undefined
-  /** Lowest acceptable quality score of a face. 0..100. Default 0. */
+  /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
-  /** Refuses a face that svc.liveness would not call live: LIVENESS_FAILED. Of two images of svc.verify the first is looked at; in svc.identify, further faces that are not live are passed over. Default false. */
+  /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
-  /** The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people. 0..1. */
+  /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
 }
 
@@ -672,7 +672,7 @@ export interface VerifyValue {
   matchLevel: 'none' | 'low' | 'medium' | 'high' | 'veryHigh'
   /** 0..1. */
   threshold: number
-  /** The similarity that strangers reach so often. */
+  /** The similarity at which different people match at this rate. */
   thresholds: {
     /** 0..1. */
     fmr1e3: number
@@ -687,12 +687,12 @@ export interface VerifyValue {
   reference: Face | null
   subjectId?: string | undefined
   externalId?: string | null | undefined
-  /** The template that is most like the face. */
+  /** The most similar face of the subject. */
   faceId?: string | undefined
-  /** The face was added to the subject, which no template of the active model knew: only in projects that have switched it on. */
+  /** The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it. */
   adoptedFaceId?: string | undefined
   image: ImageFacts
-  /** Only when the request says `debug`. */
+  /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
     scores: { [key: string]: number }
@@ -703,7 +703,7 @@ export interface VerifyValue {
 }
 
 export interface ListSubjectsQuery {
-  /** Your own id, unique in the gallery. Use one that says nothing by itself. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   readonly group?: string | undefined
   /** A part of the display name or of the external id. At most 128 characters. */
@@ -730,7 +730,7 @@ export interface Subject {
   displayName: string | null
   groups: string[]
   attributes: { [key: string]: unknown }
-  /** Templates that the subject has. */
+  /** Number of templates of the subject. */
   embeddingCount: number
   faces?: ({
     faceId: string
@@ -777,14 +777,14 @@ export interface DeletionRecord {
   tenantId: string
   groups: string[]
   externalId: string | null
-  /** Templates that were removed. */
+  /** Number of templates that were deleted. */
   embeddingCount: number
   deletedAtUtc: string
 }
 
 export interface ListDeletionsQuery {
   readonly subjectId?: string | undefined
-  /** Your own id, unique in the gallery. Use one that says nothing by itself. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
@@ -815,15 +815,15 @@ export interface Actions {
 
 /** The actions that read one image, by method name. */
 export interface OneImageActions {
-  /** Say of every face of an image how good it is, what is wrong with it, and more on request. Costs 1 unit. */
+  /** Report the quality and the defects of every face of an image, and more on request. Costs 1 unit. */
   analyze: Actions['svc.analyze']
-  /** Tell what the largest face of an image looks like: age, gender, expression, eyes, mouth. Costs 1 unit. */
+  /** Estimate the attributes of the largest face of an image: age, gender, expression, eyes, mouth. Costs 1 unit. */
   attributes: Actions['svc.attributes']
-  /** Find the faces of an image: boxes, landmarks, pose and quality. Costs 1 unit. */
+  /** Detect the faces of an image: boxes, landmarks, pose and quality. Costs 1 unit. */
   detect: Actions['svc.detect']
-  /** Remember the face of an image as a subject of the gallery, or add it to one. Costs 2 units. */
+  /** Enroll the face of an image as a new subject, or add it to an existing subject. Costs 2 units. */
   enroll: Actions['svc.enroll']
-  /** Judge by one image, passively, whether the camera saw a person or a print or screen that shows one. Costs 2 units. */
+  /** Decide passively, from one image, whether the camera recorded a live person or a print or screen that shows one. Costs 2 units. */
   liveness: Actions['svc.liveness']
 }
 

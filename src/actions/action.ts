@@ -6,66 +6,67 @@ import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
 import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../vision/image-analysis.ts'
 
-/** Who calls: the facts of the key, as the gate found them. */
+/** The owner of the API key, as the gate has authenticated it. */
 export type Caller = {
   readonly keyId: string
   readonly projectId: string
   readonly accountId: string
-  /** The gallery that the caller's project sees. */
+  /** The gallery of the project. */
   readonly galleryId: string
-  /** What the caller's project has switched on. */
   readonly switches: ProjectSwitches
   readonly permissions: readonly string[]
 }
 
-/** What actions work with. They arrive by parameter; no action opens anything itself. */
+/** The services that actions use. An action receives them as a parameter and opens none itself. */
 export type Services = {
   readonly vision: {
     /**
-     * @throws ActionError when the picture cannot be used.
-     * @throws HttpError 503 when no worker is free in time or the worker died.
+     * @throws ActionError if the image cannot be used.
+     * @throws HttpError 503 if no worker is free in time or the worker crashes.
      */
     analyzeImage(
-      picture: EncodedImage,
-      look: AnalysisRequest,
-      call: { readonly projectId: string; readonly path: string; readonly signal?: AbortSignal },
+      image: EncodedImage,
+      request: AnalysisRequest,
+      context: { readonly projectId: string; readonly path: string; readonly signal?: AbortSignal },
     ): Promise<ImageAnalysis>
   }
   readonly gallery: Gallery
 }
 
-/** One call as an action sees it: parameters already checked. */
+/** One call of an action. Its parameters have been validated. */
 export type ActionCall<Params> = {
   readonly params: Params
   readonly caller: Caller
   readonly services: Services
-  /** Fires when the client is gone: work still queued need not start. */
+  /** Aborts when the client disconnects: work that is still queued need not start. */
   readonly signal: AbortSignal
-  /** Whether the answer shall say how it came about. */
+  /** Whether the response includes `debug`. */
   readonly debug: boolean
 }
 
-/** One element of `results[]`: a value, or in a batch the failure of one item. */
+/** One element of `results[]`: a value or, in a batch, the error of one item. */
 export type ItemOutcome<Value = unknown> = {
   readonly correlationId: string | undefined
-  /** Subjects that the value names: it is scrubbed when one of them is deleted. */
+  /** The subjects that the value contains. It is scrubbed when one of them is deleted. */
   readonly subjectIds?: readonly string[]
 } & (
   | { readonly value: Value }
   | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
 )
 
-/** What an action did. */
-export type ActionResult<Value = unknown> = {
+export type ItemOutcomes<Value = unknown> = readonly ItemOutcome<Value>[]
+
+/** What an action returns: its outcomes, or an effect that returns them when the call is settled. */
+export type ActionResult<Value = unknown> = ItemOutcomes<Value> | ActionEffect<Value>
+
+type ActionEffect<Value> = {
   /**
-   * Writes what is to be written, in one transaction with the charge and the stored answer, and says
-   * the outcomes as they are at that moment. It runs at once and may throw an ActionError: then
-   * nothing of it is written, and that is the answer.
+   * Reads and writes in the transaction that also charges the call and stores its response, and
+   * returns the outcomes. If it throws an ActionError, its writes are rolled back and that error is
+   * the response.
    */
-  readonly effect: (
-    tx: Tx,
-  ) => Promise<readonly ItemOutcome<Value>[]> | readonly ItemOutcome<Value>[]
-  /** What follows the commit before the answer leaves. It must not fail. */
+  readonly effect: (tx: Tx) => Promise<ItemOutcomes<Value>> | ItemOutcomes<Value>
+  /** Runs after the commit and before the response is sent. It must not throw. */
   readonly afterCommit?: (() => Promise<void>) | undefined
 }
 
@@ -79,35 +80,36 @@ type ActionDefinition<
   readonly name: Name
   /** One sentence for the documentation. */
   readonly summary: string
-  /** Price units of one ok call by the number of images sent. */
+  /** Returns the price units of a successful call with this number of images. */
   readonly price: (imageCount: number) => number
   readonly params: Params
   readonly value: Value
-  /** The codes that this action itself can answer, beyond those of the gate. */
+  /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]
-  /** Parameters but for the images, and an answer to them as the documentation shows it. */
+  /** For the documentation: parameters without their images, and the value of the response. */
   readonly example: { readonly params: object; readonly value: z.input<Value> }
-  /** What may be kept of a value for replays once a subject that it names is deleted. */
+  /** Returns what stays stored for replays after a subject in the value is deleted. */
   readonly scrub?: (value: z.output<Value>) => z.output<Value>
-  /** The scores of a value that charts count: numbers of nobody, never a template. */
+  /** Returns the scores that the charts count. They must not identify a person. */
   readonly scores?: (value: z.output<Value>) => readonly Score[]
-  readonly run: (
-    call: ActionCall<z.output<Params>>,
-  ) => Promise<readonly ItemOutcome<z.input<Value>>[] | ActionResult<z.input<Value>>>
+  readonly run: (call: ActionCall<z.output<Params>>) => Promise<ActionResult<z.input<Value>>>
 }
 
-/** An action of the product. The permission to call it bears its name. */
+/** An action of the API. Its permission has the same name. */
 export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
   'run' | 'scrub' | 'scores'
 > & {
-  /** Checks the parameters, works, and checks the answer against its schema. */
+  /** Validates the parameters and runs the action. @throws ActionError INVALID_REQUEST. */
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
+  /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
+  readonly validate: (outcome: ItemOutcome) => ItemOutcome
   readonly scrub: (outcome: ItemOutcome) => ItemOutcome
+  /** Expects an outcome that `validate` returned. */
   readonly scores: (outcome: ItemOutcome) => readonly Score[]
 }
 
-/** What an action is called, takes and answers: the types of the client are held against these. */
+/** The name and schemas of an action with their types; tests compare the client's types with them. */
 type TypedAction<
   Params extends z.ZodType,
   Value extends z.ZodType,
@@ -118,40 +120,40 @@ type TypedAction<
   readonly value: Value
 }
 
-/** Makes an action of its record. From that record everything else about the action is derived. */
+/** Creates an action from its definition. OpenAPI, the docs and the client are derived from it. */
 export function defineAction<
   Params extends z.ZodType,
   Value extends z.ZodType,
   Name extends ActionNameFormat,
 >(definition: ActionDefinition<Params, Value, Name>): Action & TypedAction<Params, Value, Name> {
-  const checked = <O extends ItemOutcome>(outcome: O): O =>
+  const validate = (outcome: ItemOutcome): ItemOutcome =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   return Object.freeze({
     ...definition,
+    run: async (call: ActionCall<unknown>) =>
+      definition.run({ ...call, params: parseParams(definition.params, call.params) }),
+    validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome
-      return checked({ ...outcome, value: definition.scrub(definition.value.parse(outcome.value)) })
+      return validate({
+        ...outcome,
+        value: definition.scrub(definition.value.parse(outcome.value)),
+      })
     },
     scores: (outcome: ItemOutcome) =>
-      // It was checked against this schema on its way here.
+      // `validate` has checked the value against this schema.
       'value' in outcome ? (definition.scores?.(outcome.value as z.output<Value>) ?? []) : [],
-    run: async (call: ActionCall<unknown>) => {
-      const params = parseParams(definition.params, call.params)
-      const done = await definition.run({ ...call, params })
-      const { effect, afterCommit } = 'effect' in done ? done : { effect: () => done }
-      return { effect: async (tx: Tx) => (await effect(tx)).map(checked), afterCommit }
-    },
   })
 }
 
-/** @throws ActionError INVALID_REQUEST with one item per problem, each naming its JSON path. */
+/** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
 function parseParams<Params extends z.ZodType>(schema: Params, params: unknown): z.output<Params> {
   const result = schema.safeParse(params)
   if (result.success) return result.data
   throw new ActionError('INVALID_REQUEST', result.error.issues.flatMap(describeIssue))
 }
 
-/** One sentence per problem; several unknown fields are several problems. */
+/** Returns one sentence per problem; each unknown field is a problem. */
 function describeIssue(issue: z.core.$ZodIssue): string[] {
   const path = issue.path.reduce<string>(
     (text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`),

@@ -1,5 +1,5 @@
 import type { Action } from './action.ts'
 import * as actions from './index.ts'
 
-/** Every action, in the order of `index.ts`. */
+/** All actions, in the order of `index.ts`. */
 export const allActions: readonly Action[] = Object.values(actions)

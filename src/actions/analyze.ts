@@ -1,25 +1,18 @@
 import { z } from 'zod'
-import { ActionError } from '../lib/errors.ts'
 import type { AnalysisRequest } from '../vision/image-analysis.ts'
 import { defineAction, type ActionCall } from './action.ts'
+import { imageErrors } from './parts/action-errors.ts'
 import { analyzedFace, features, percent, toAnalyzedFace } from './parts/analyzed-face.ts'
 import { attributesToRead, allAppearanceNames } from './parts/appearance.ts'
-import { debugInfo } from './parts/candidates.ts'
 import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts'
-import { analyzeExample } from './schemas/examples.ts'
+import { debugInfo } from './parts/debug-info.ts'
+import { applyFacePolicy } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
-import {
-  debug,
-  facePolicy,
-  imageFacts,
-  images,
-  livenessThreshold,
-  minFaceConfidence,
-  minFaceSize,
-  minQuality,
-} from './schemas/fields.ts'
-import { imageErrors } from './parts/action-errors.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
+import { faceExample, imageExample } from './schemas/examples.ts'
+import { debug, faceParams, imageFacts, images, livenessThreshold } from './schemas/fields.ts'
+
+const facesMax = 100
 
 const analyzeParams = z
   .strictObject({
@@ -35,29 +28,58 @@ const analyzeParams = z
       .default(['quality', 'pose', 'landmarks', 'occlusion'])
       .meta({
         description:
-          'What is told beside box, pose, score and reasons, which are always there: the components of the quality, landmarks, what covers the face; the checks of a portrait; what svc.liveness and svc.attributes say of every face.',
+          'What to return in addition to box, pose, score and reasons, which are always included: the quality components, the landmarks, the occlusion, the portrait checks, and the results of svc.liveness and svc.attributes for every face.',
       }),
-    maxFaces: z.int().min(1).max(100).default(10),
-    minFaceConfidence,
-    minFaceSize,
-    facePolicy: facePolicy('largest'),
-    minQuality: minQuality(0),
+    maxFaces: z.int().min(1).max(facesMax).default(10),
+    ...faceParams,
     livenessThreshold,
   })
   .meta({ id: 'AnalyzeParams' })
 
 type AnalyzeCall = ActionCall<z.output<typeof analyzeParams>>
 
-/** Is this image good enough, and what is in it? No face is a success with an empty list. */
+const example = {
+  params: { features: ['quality', 'landmarks', 'occlusion'] },
+  value: {
+    faceCount: 1,
+    image: { ...imageExample, brightness: 52, sharpness: 88 },
+    faces: [
+      {
+        ...faceExample,
+        quality: {
+          ...faceExample.quality,
+          components: {
+            sharpness: 74,
+            brightness: 100,
+            contrast: 100,
+            exposure: 100,
+            faceSize: 100,
+            headPose: 98,
+            eyesOpen: 100,
+            mouthClosed: 83,
+            occlusion: 100,
+          },
+        },
+        occlusion: { leftEye: 0.01, rightEye: 0.01, lowerFace: 0.02 },
+        suitableForEnrollment: true,
+        reasons: [],
+      },
+    ],
+  },
+}
+
+/** Reports the quality of an image and its faces. An image without a face is not an error. */
 export const analyze = defineAction({
   name: 'svc.analyze',
-  summary:
-    'Say of every face of an image how good it is, what is wrong with it, and more on request.',
+  summary: 'Report the quality and the defects of every face of an image, and more on request.',
   price: () => 1,
   params: analyzeParams,
   value: z
     .object({
-      faceCount: z.int().min(0).meta({ description: 'Faces found, also those beyond maxFaces.' }),
+      faceCount: z
+        .int()
+        .min(0)
+        .meta({ description: 'Number of faces, including those beyond maxFaces.' }),
       image: imageFacts.extend({ brightness: percent, sharpness: percent }),
       faces: z.array(analyzedFace),
       portrait: portrait.optional(),
@@ -65,36 +87,33 @@ export const analyze = defineAction({
     })
     .meta({ id: 'AnalyzeValue' }),
   errors: [...imageErrors, 'MULTIPLE_FACES'],
-  example: analyzeExample,
+  example,
   run: async (call) => {
     const { params, services, caller, signal } = call
     const [image] = params.images
-    const where = { projectId: caller.projectId, path: 'params.images[0]', signal }
-    const view = await services.vision.analyzeImage(image, analysisRequest(call), where)
-    if (params.facePolicy === 'single' && view.faceCount > 1)
-      throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
-    const good = view.faces.filter(({ qualityScore }) => qualityScore >= params.minQuality)
-    const canEnroll = assessEnrollment(view)
-    const { brightness = 0, sharpness = 0 } = view.imageQuality ?? {}
-    const faces = good.slice(0, params.maxFaces)
+    const context = { projectId: caller.projectId, path: 'params.images[0]', signal }
+    const analysis = await services.vision.analyzeImage(image, analysisRequest(call), context)
+    applyFacePolicy(analysis, params.facePolicy)
+    const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
+    const faces = accepted.slice(0, params.maxFaces)
+    const enrollmentOf = assessEnrollment(analysis)
+    const { brightness = 0, sharpness = 0 } = analysis.imageQuality ?? {}
     const value = {
-      faceCount: view.faceCount - (view.faces.length - good.length),
-      image: { ...toImageFacts(view), brightness, sharpness },
-      faces: faces.map((one, index) => ({
-        ...toFaceValue(view, one, index, { landmarks: params.features.includes('landmarks') }),
-        ...toAnalyzedFace(one, view, params),
-        ...canEnroll(one),
+      faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
+      image: { ...toImageFacts(analysis), brightness, sharpness },
+      faces: faces.map((face, index) => ({
+        ...toFaceValue(analysis, face, index, { landmarks: params.features.includes('landmarks') }),
+        ...toAnalyzedFace(face, analysis, params),
+        ...enrollmentOf(face),
       })),
-      ...(params.features.includes('portrait') && { portrait: checkPortrait(view) }),
-      ...debugInfo(call.debug, view, faces[0]),
+      ...(params.features.includes('portrait') && { portrait: checkPortrait(analysis) }),
+      ...debugInfo(call.debug, analysis, faces[0]),
     }
     return [{ correlationId: image.correlationId, value }]
   },
 })
 
-const facesMax = 100
-
-/** Faces can only be passed over for their quality once they are all looked at. */
+/** With a minimum quality, all faces are analyzed, because the rejected ones must not count. */
 function analysisRequest({ params, caller }: AnalyzeCall): AnalysisRequest {
   const { minFaceConfidence, minFaceSize, maxFaces, minQuality, features } = params
   return {

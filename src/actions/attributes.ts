@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineAction } from './action.ts'
+import { imageErrors } from './parts/action-errors.ts'
 import {
   appearance,
   toAppearance,
@@ -8,56 +9,68 @@ import {
   include,
   unavailable,
 } from './parts/appearance.ts'
-import { debugInfo } from './parts/candidates.ts'
-import { attributesExample } from './schemas/examples.ts'
-import { toFaceValue, toImageFacts } from './parts/face-value.ts'
-import {
-  debug,
-  face,
-  facePolicy,
-  imageFacts,
-  images,
-  minFaceConfidence,
-  minFaceSize,
-  minQuality,
-} from './schemas/fields.ts'
-import { imageErrors } from './parts/action-errors.ts'
+import { debugInfo } from './parts/debug-info.ts'
 import { findFaces } from './parts/extract-probes.ts'
+import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { faceExample, imageExample } from './schemas/examples.ts'
+import { debug, face, faceParams, imageFacts, images } from './schemas/fields.ts'
 
 const attributesParams = z
-  .strictObject({
-    images,
-    include,
-    minFaceConfidence,
-    minFaceSize,
-    facePolicy: facePolicy('largest'),
-    minQuality: minQuality(0),
-  })
+  .strictObject({ images, include, ...faceParams })
   .meta({ id: 'AttributesParams' })
 
-/** What one face looks like; what has no model is said to have none, and never guessed. */
+const example = {
+  params: { include: ['age', 'gender', 'expression', 'eyesOpen', 'mouthOpen', 'glasses'] },
+  value: {
+    face: faceExample,
+    attributes: {
+      age: { value: 31.4, low: 21, high: 41 },
+      gender: { value: 'female' as const, confidence: 0.984 },
+      expression: {
+        value: 'happy' as const,
+        confidence: 0.91,
+        scores: {
+          neutral: 0.06,
+          happy: 0.91,
+          sad: 0.01,
+          angry: 0.005,
+          fearful: 0.005,
+          disgusted: 0.005,
+          surprised: 0.005,
+        },
+      },
+      eyesOpen: { left: 1, right: 0.96 },
+      mouthOpen: { value: false, confidence: 0.83 },
+    },
+    unavailable: ['glasses' as const],
+    image: imageExample,
+  },
+}
+
+/** Estimates the attributes of one face. An attribute without a model is reported as unavailable. */
 export const attributes = defineAction({
   name: 'svc.attributes',
   summary:
-    'Tell what the largest face of an image looks like: age, gender, expression, eyes, mouth.',
+    'Estimate the attributes of the largest face of an image: age, gender, expression, eyes, mouth.',
   price: () => 1,
   params: attributesParams,
   value: z
     .object({ face, attributes: appearance, unavailable, image: imageFacts, debug })
     .meta({ id: 'AttributesValue' }),
   errors: [...imageErrors, 'NO_FACE_FOUND', 'MULTIPLE_FACES', 'FACE_TOO_SMALL', 'LOW_QUALITY'],
-  example: attributesExample,
+  example,
   run: async (call) => {
     const { images, include = allAppearanceNames } = call.params
-    const wanted = [...new Set(include)]
-    const also = { attributes: attributesToRead(wanted, call.caller) }
-    const { view, faces } = await findFaces(call, images[0], 0, also)
-    const [seen] = faces
+    const requested = [...new Set(include)]
+    const { analysis, faces } = await findFaces(call, images[0], 0, {
+      attributes: attributesToRead(requested, call.caller),
+    })
+    const [largest] = faces
     const value = {
-      face: toFaceValue(view, seen, 0),
-      ...toAppearance(seen, wanted),
-      image: toImageFacts(view),
-      ...debugInfo(call.debug, view, seen),
+      face: toFaceValue(analysis, largest, 0),
+      ...toAppearance(largest, requested),
+      image: toImageFacts(analysis),
+      ...debugInfo(call.debug, analysis, largest),
     }
     return [{ correlationId: images[0].correlationId, value }]
   },

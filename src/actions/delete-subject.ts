@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { defineAction } from './action.ts'
+import { subjectNotFound } from './parts/action-errors.ts'
 import { deletionExample } from './schemas/examples.ts'
 import { subjectId } from './schemas/fields.ts'
-import { subjectNotFound } from './parts/subject-not-found.ts'
 import { deletionRecord } from './schemas/subject.ts'
 
-/** Deletes a subject for ever; the record of it stays for ever. */
+/** Deletes a subject permanently and keeps a record of the deletion. */
 export const deleteSubject = defineAction({
   name: 'svc.deleteSubject',
   summary:
-    'Delete a subject: every template, every attribute, every group link. It cannot be undone.',
+    'Delete a subject with all templates, attributes and group memberships. This cannot be undone.',
   price: () => 0,
   params: z.strictObject({ subjectId }).meta({ id: 'DeleteSubjectParams' }),
   value: deletionRecord.extend({}).meta({ id: 'DeleteSubjectValue' }),
@@ -21,8 +21,8 @@ export const deleteSubject = defineAction({
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
     effect: async (tx) => {
       await gallery.lock(tx, galleryId, 'alone')
-      const found = (await gallery.find(tx, galleryId, params)) ?? subjectNotFound()
-      return [{ correlationId: undefined, value: await gallery.remove(tx, found) }]
+      const subject = (await gallery.find(tx, galleryId, params)) ?? subjectNotFound()
+      return [{ correlationId: undefined, value: await gallery.remove(tx, subject) }]
     },
     afterCommit: () => gallery.purge(galleryId),
   }),

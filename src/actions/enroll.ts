@@ -1,38 +1,31 @@
 import { z } from 'zod'
 import type { Gallery, SearchHit } from '../gallery/gallery.ts'
 import { ActionError } from '../lib/errors.ts'
-import { mapSequential } from '../lib/map-sequential.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
-import { defineAction, type Caller } from './action.ts'
-import { faceErrors, imageErrors } from './parts/action-errors.ts'
-import { debugInfo } from './parts/candidates.ts'
+import type { Template } from '../vision/image-analysis.ts'
+import { defineAction, type ActionCall, type Caller } from './action.ts'
+import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { debugInfo } from './parts/debug-info.ts'
+import { extractProbes } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
+import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   attributes,
   debug,
   displayName,
+  enrollmentFaceParams,
   expiresAtUtc,
   externalId,
   face,
-  facePolicy,
   groups,
   imageFacts,
   images,
-  livenessThreshold,
-  minFaceConfidence,
-  minFaceSize,
-  minQuality,
-  requireLiveness,
+  requiredLivenessParams,
   similarity,
   subjectId,
 } from './schemas/fields.ts'
-import { subjectNotFound } from './parts/subject-not-found.ts'
-import { storeExtractOptions } from './parts/store-face.ts'
-import { addMatchingFace } from './parts/add-matching-face.ts'
-import { enrollExample } from './schemas/examples.ts'
-import { enrollmentMinima } from './parts/assess-enrollment.ts'
-import { extractProbes } from './parts/extract-probes.ts'
 
 const enrollParams = z
   .strictObject({
@@ -40,34 +33,53 @@ const enrollParams = z
     externalId: externalId.optional(),
     subjectId: subjectId.optional().meta({ description: 'Adds a template to this subject.' }),
     displayName: displayName.optional(),
-    groups: groups.default([]).meta({ description: 'Groups to belong to; made on first use.' }),
+    groups: groups.default([]).meta({
+      description: 'Groups of the subject; a group is created on first use.',
+    }),
     attributes: attributes.optional(),
     onExisting: z.enum(['append', 'reject']).default('append').meta({
-      description: 'What to do when the externalId is known: add a template, or refuse.',
+      description: 'If a subject has this externalId: add a template, or reject the call.',
     }),
     duplicateCheck: z.enum(['off', 'report', 'reject']).default('report').meta({
-      description: 'What to do when another subject looks the same.',
+      description: 'If another subject has a similar face: report it, or reject the call.',
     }),
     duplicateThreshold: similarity.default(0.9),
     expiresAtUtc: expiresAtUtc.optional(),
     force: z.boolean().default(false).meta({
-      description: 'Adds the template even if it does not look like the subject.',
+      description: 'Adds the template even if the face does not resemble the subject.',
     }),
-    minFaceConfidence,
-    minFaceSize,
-    facePolicy: facePolicy('single'),
-    minQuality: minQuality(enrollmentMinima.minQuality),
-    requireLiveness,
-    livenessThreshold,
+    ...enrollmentFaceParams,
+    ...requiredLivenessParams,
   })
   .meta({ id: 'EnrollParams' })
 
 type ParsedEnrollParams = z.output<typeof enrollParams>
+type EnrollCall = ActionCall<ParsedEnrollParams>
 
-/** Remembers a face: as a new subject, or as one more template of one. */
+const example = {
+  params: {
+    externalId: subjectExample.externalId,
+    displayName: subjectExample.displayName,
+    groups: subjectExample.groups,
+  },
+  value: {
+    subjectId: subjectExample.subjectId,
+    faceId: faceIdExample,
+    externalId: subjectExample.externalId,
+    created: true,
+    embeddingCount: 1,
+    groups: subjectExample.groups,
+    face: faceExample,
+    duplicates: [],
+    enrolledAtUtc: subjectExample.createdAtUtc,
+    image: imageExample,
+  },
+}
+
+/** Stores a face as a new subject, or as another template of an existing subject. */
 export const enroll = defineAction({
   name: 'svc.enroll',
-  summary: 'Remember the face of an image as a subject of the gallery, or add it to one.',
+  summary: 'Enroll the face of an image as a new subject, or add it to an existing subject.',
   price: () => 2,
   params: enrollParams,
   value: z
@@ -97,60 +109,51 @@ export const enroll = defineAction({
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],
-  example: enrollExample,
-  scrub: (value) => ({
-    ...value,
-    externalId: null,
-    groups: [],
-    duplicates: [],
-  }),
-  run: async (call) => {
-    const { params, caller, services } = call
-    const { gallery } = services
-    const target = await gallery.read((reading) => findTarget(gallery, reading, caller, params))
-    const wanted = await storeExtractOptions(call)
-    const { analysis: view, faces } = await extractProbes({ ...call, wanted }, params.images[0], 0)
-    const [seen] = faces
-    const search = await searchDuplicates(gallery, caller, params, { probes: seen.probes, target })
-    return {
-      effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'alone')
-        const duplicates = await existingDuplicates(
-          gallery,
-          tx,
-          caller,
-          await search.duplicates(tx),
-        )
-        if (duplicates.length > 0 && params.duplicateCheck === 'reject')
-          throw duplicateError(duplicates)
-        const found = await findTarget(gallery, tx, caller, params)
-        const subject = found ?? (await gallery.create(tx, caller, params))
-        const faceId = await addMatchingFace(call, tx, subject, {
-          seen,
-          force: params.force || !found,
-        })
-        const joined = await gallery.update(tx, subject, toSubjectUpdate(params, found))
-        const [told] = await gallery.loadSubjectDetails(tx, [joined])
-        if (!told) throw new Error('the subject is gone')
-        const value = {
-          ...told,
-          faceId,
-          created: !found,
-          face: toFaceValue(view, seen, 0),
-          duplicates,
-          enrolledAtUtc: told.updatedAtUtc,
-          image: toImageFacts(view),
-          ...debugInfo(call.debug, view, seen),
-        }
-        const subjectIds = [told.subjectId, ...duplicates.map((twin) => twin.subjectId)]
-        return [{ correlationId: params.images[0].correlationId, subjectIds, value }]
-      },
-    }
-  },
+  example,
+  scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
+  run: enrollFace,
 })
 
+async function enrollFace(call: EnrollCall) {
+  const { params, caller, services } = call
+  const { gallery } = services
+  const [image] = params.images
+  const target = await gallery.read((reading) => findTarget(gallery, reading, caller, params))
+  const extract = await storeExtractOptions(call)
+  const { analysis, faces } = await extractProbes({ ...call, extract }, image, 0)
+  const [probe] = faces
+  const findDuplicates = await searchDuplicates(call, probe.probes, target?.subjectId)
+  return {
+    effect: async (tx: Tx) => {
+      await gallery.lock(tx, caller.galleryId, 'alone')
+      const duplicates = await toDuplicates(gallery, tx, caller, await findDuplicates(tx))
+      if (duplicates.length > 0 && params.duplicateCheck === 'reject')
+        throw duplicateError(duplicates)
+      const existing = await findTarget(gallery, tx, caller, params)
+      const subject = existing ?? (await gallery.create(tx, caller, params))
+      const force = params.force || !existing
+      const faceId = await addMatchingFace(call, tx, subject, { probe, force })
+      const updated = await gallery.update(tx, subject, toSubjectUpdate(params, existing))
+      const [details] = await gallery.loadSubjectDetails(tx, [updated])
+      if (!details) throw new Error('the enrolled subject was not found')
+      const value = {
+        ...details,
+        faceId,
+        created: !existing,
+        face: toFaceValue(analysis, probe, 0),
+        duplicates,
+        enrolledAtUtc: details.updatedAtUtc,
+        image: toImageFacts(analysis),
+        ...debugInfo(call.debug, analysis, probe),
+      }
+      const subjectIds = [details.subjectId, ...duplicates.map((other) => other.subjectId)]
+      return [{ correlationId: image.correlationId, subjectIds, value }]
+    },
+  }
+}
+
 /**
- * The subject to add to, if it is there already.
+ * Returns the existing subject to add the face to; undefined if the subject is new.
  *
  * @throws ActionError SUBJECT_NOT_FOUND, EXTERNAL_ID_CONFLICT.
  */
@@ -166,7 +169,7 @@ async function findTarget(
   const holder =
     externalId === undefined ? undefined : await gallery.find(reading, galleryId, { externalId })
   if (subjectId === undefined) {
-    if (holder && onExisting === 'reject') conflict('a subject has this externalId already')
+    if (holder && onExisting === 'reject') conflict('a subject already has this externalId')
     return holder
   }
   const target = (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound()
@@ -177,66 +180,60 @@ async function findTarget(
   return target
 }
 
-type DuplicateQuery = {
-  readonly probes: Parameters<Gallery['search']>[1]
-  readonly target: SubjectRow | undefined
-}
-
-/** The most duplicates that are told. */
+/** The most duplicates in a response. */
 const duplicatesMax = 10
 
-type DuplicateSearch = { readonly duplicates: (tx: Tx) => Promise<readonly SearchHit[]> }
-
 /**
- * Looks for other subjects that look the same. Whoever is enrolled between the search and the end of
- * the call is compared there: of two enrolments of one face at once, one meets the other.
+ * Searches for other subjects with a similar face.
+ *
+ * @returns a function that completes the search when the call is settled: it also compares subjects
+ *   that changed since the search. Of two concurrent enrollments of one face, one finds the other.
  */
 async function searchDuplicates(
-  gallery: Gallery,
-  { galleryId }: Caller,
-  { duplicateCheck, duplicateThreshold }: ParsedEnrollParams,
-  { probes, target }: DuplicateQuery,
-): Promise<DuplicateSearch> {
-  if (duplicateCheck === 'off') return { duplicates: async () => [] }
-  const excludeSubjectId = target?.subjectId
+  { params, caller: { galleryId }, services: { gallery } }: EnrollCall,
+  probes: readonly Template[],
+  excludeSubjectId: string | undefined,
+): Promise<(tx: Tx) => Promise<readonly SearchHit[]>> {
+  if (params.duplicateCheck === 'off') return async () => []
   const sequence = await gallery.read((reading) => gallery.sequence(reading, galleryId))
   const options = { limit: duplicatesMax, excludeSubjectId }
   const hits = await gallery.search(galleryId, probes, options)
-  return {
-    duplicates: async (tx) => {
-      const since = await gallery.matchChangedSince(tx, { galleryId, sequence, probes })
-      const newcomers = since.filter(({ subjectId }) => subjectId !== excludeSubjectId)
-      const known = new Set(newcomers.map(({ subjectId }) => subjectId))
-      return [...newcomers, ...hits.filter(({ subjectId }) => !known.has(subjectId))]
-        .filter((hit) => hit.similarity >= duplicateThreshold)
-        .toSorted((a, b) => b.similarity - a.similarity)
-        .slice(0, duplicatesMax)
-    },
+  return async (tx) => {
+    const changed = await gallery.matchChangedSince(tx, { galleryId, sequence, probes })
+    const changedHits = changed.filter(({ subjectId }) => subjectId !== excludeSubjectId)
+    const changedIds = new Set(changedHits.map(({ subjectId }) => subjectId))
+    return [...changedHits, ...hits.filter(({ subjectId }) => !changedIds.has(subjectId))]
+      .filter((hit) => hit.similarity >= params.duplicateThreshold)
+      .toSorted((a, b) => b.similarity - a.similarity)
+      .slice(0, duplicatesMax)
   }
 }
 
-async function existingDuplicates(
+/** Returns the hits with their external ids, without subjects that were deleted since the search. */
+async function toDuplicates(
   gallery: Gallery,
   tx: Tx,
   { galleryId }: Caller,
-  twins: readonly SearchHit[],
+  hits: readonly SearchHit[],
 ) {
-  const known = await mapSequential(twins, async ({ subjectId, similarity }) => {
-    const subject = await gallery.find(tx, galleryId, { subjectId })
-    return subject ? [{ subjectId, externalId: subject.externalId, similarity }] : []
+  const subjectIds = hits.map(({ subjectId }) => subjectId)
+  const rows = await gallery.findByIds(tx, galleryId, subjectIds)
+  const externalIds = new Map(rows.map((row) => [row.subjectId, row.externalId]))
+  return hits.flatMap(({ subjectId, similarity }) => {
+    const externalId = externalIds.get(subjectId)
+    return externalId === undefined ? [] : [{ subjectId, externalId, similarity }]
   })
-  return known.flat()
 }
 
 function duplicateError(duplicates: readonly { readonly subjectId: string }[]): ActionError {
   const ids = duplicates.map(({ subjectId }) => subjectId).join(', ')
-  return new ActionError('DUPLICATE_SUBJECT', `the face is enrolled already, as ${ids}`)
+  return new ActionError('DUPLICATE_SUBJECT', `the face is already enrolled as ${ids}`)
 }
 
-/** A known subject takes on what the request says of it; what it leaves out stays. */
-function toSubjectUpdate(params: ParsedEnrollParams, found: SubjectRow | undefined) {
+/** An existing subject takes the fields of the request; fields that are absent stay unchanged. */
+function toSubjectUpdate(params: ParsedEnrollParams, existing: SubjectRow | undefined) {
   const { groups, externalId, displayName, attributes, expiresAtUtc } = params
-  return found
+  return existing
     ? { addGroups: groups, externalId, displayName, attributes, expiresAtUtc }
     : { addGroups: groups }
 }

@@ -5,25 +5,23 @@ import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { faceErrors, imageErrors } from './parts/action-errors.ts'
-import { toCandidates, debugInfo, type MatchCandidate } from './parts/candidates.ts'
-import { identifyExample } from './schemas/examples.ts'
+import { loadHitSubjects, toCandidates } from './parts/candidates.ts'
+import type { HitSubjects, MatchCandidate } from './parts/candidates.ts'
+import { debugInfo } from './parts/debug-info.ts'
+import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   candidate,
   debug,
   face,
-  facePolicy,
+  faceParams,
   groupName,
   imageBatch,
   imageFacts,
-  livenessThreshold,
-  minFaceConfidence,
-  minFaceSize,
-  minQuality,
-  requireLiveness,
+  requiredLivenessParams,
   similarity,
 } from './schemas/fields.ts'
-import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 
 const identifyParams = z
   .strictObject({
@@ -32,20 +30,19 @@ const identifyParams = z
     threshold: z
       .union([similarity, z.literal('auto')])
       .default('auto')
-      .meta({ description: '0..1; `auto` is one false answer in a hundred searches.' }),
+      .meta({
+        description:
+          '0..1, or `auto`: about 1 % of searches for people who are not enrolled return a false match.',
+      }),
     groups: z
       .array(groupName)
       .min(1)
       .max(20)
       .optional()
-      .meta({ description: 'Only subjects that belong to any of these.' }),
+      .meta({ description: 'Only subjects of any of these groups.' }),
     maxFaces: z.int().min(1).max(20).default(1),
-    minFaceConfidence,
-    minFaceSize,
-    facePolicy: facePolicy('largest'),
-    minQuality: minQuality(0),
-    requireLiveness,
-    livenessThreshold,
+    ...faceParams,
+    ...requiredLivenessParams,
   })
   .meta({ id: 'IdentifyParams' })
 
@@ -56,10 +53,10 @@ const identifyValue = z
     faces: z.array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) })),
     threshold: similarity,
     thresholdSource: z.enum(['request', 'project', 'auto']),
-    gallerySize: z.int().min(0).meta({ description: 'Subjects of the gallery.' }),
+    gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
     notComparable: z.int().min(1).optional().meta({
       description:
-        'Faces with templates of other models alone, which were not compared; absent when there are none.',
+        'Number of faces that were not compared because they have only templates of other models; absent if there are none.',
     }),
     image: imageFacts,
     debug,
@@ -69,7 +66,31 @@ const identifyValue = z
 type IdentifyCall = ActionCall<z.output<typeof identifyParams>>
 type IdentifyResult = z.input<typeof identifyValue>
 
-/** Names the people of an image. Nobody below the threshold ever leaves, but for debugging. */
+const { subjectId, externalId, displayName, groups } = subjectExample
+const candidateExample = {
+  subjectId,
+  externalId,
+  displayName,
+  similarity: 0.93,
+  matchLevel: 'high' as const,
+  faceId: faceIdExample,
+  groups,
+}
+
+const example = {
+  params: { maxCandidates: 3 },
+  value: {
+    matched: true,
+    bestMatch: candidateExample,
+    faces: [{ ...faceExample, matched: true, candidates: [candidateExample] }],
+    threshold: 0.8,
+    thresholdSource: 'auto' as const,
+    gallerySize: 120,
+    image: imageExample,
+  },
+}
+
+/** Searches for the people of an image. Only `debug` returns subjects below the threshold. */
 export const identify = defineAction({
   name: 'svc.identify',
   summary: 'Search the gallery for the faces of up to ten images.',
@@ -77,139 +98,148 @@ export const identify = defineAction({
   params: identifyParams,
   value: identifyValue,
   errors: [...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
-  example: identifyExample,
+  example,
   scrub: (value) => ({
     ...value,
     matched: false,
     bestMatch: null,
-    faces: value.faces.map((one) => ({ ...one, matched: false, candidates: [] })),
+    faces: value.faces.map((face) => ({ ...face, matched: false, candidates: [] })),
     debug: value.debug && { ...value.debug, candidatesBelowThreshold: undefined },
   }),
-  // Who is nobody has no similarity in the answer, and so none in the charts.
+  // A face without a match has no similarity in the response, so the charts do not count it.
   scores: ({ faces }) =>
     faces.flatMap(({ matched, candidates: [best] }) =>
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
   run: async (call) => {
-    const looks = await Promise.all(call.params.images.map((_, index) => searchImage(call, index)))
+    const { params, caller, services } = call
+    const { gallery } = services
+    const searches = await Promise.all(params.images.map((_, index) => searchImage(call, index)))
     return {
       effect: async (tx) => {
-        await call.services.gallery.lock(tx, call.caller.galleryId, 'together')
-        return mapSequential(looks, (look) => toOutcome(call, tx, look))
+        await gallery.lock(tx, caller.galleryId, 'together')
+        const subjects = await loadHitSubjects(gallery, tx, caller.galleryId, hitsOf(searches))
+        const facts = { ...(await galleryFacts(call, tx)), subjects }
+        return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       },
     }
   },
 })
 
-/** Faces with what they are like; or why there are none. */
-type ImageSearch = { readonly correlationId: string | undefined } & (
-  | { readonly error: ActionError }
-  | {
-      readonly analysis: ExtractedProbes['analysis']
-      readonly faces: readonly (ProbeFace & { readonly hits: readonly SearchHit[] })[]
-      readonly searchMs: number
-      /** Faces that did not compare. */
-      readonly incomparableCount: number
-    }
-)
+type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }
 
-/** Found below the threshold, for debugging. */
+/** The faces of one image with their hits. */
+type CompletedSearch = {
+  readonly correlationId: string | undefined
+  readonly analysis: ExtractedProbes['analysis']
+  readonly faces: readonly SearchedFace[]
+  readonly searchMs: number
+  /** Faces of the gallery that could not be compared. */
+  readonly incomparableCount: number
+}
+
+type ImageSearch =
+  | CompletedSearch
+  | { readonly correlationId: string | undefined; readonly error: ActionError }
+
+/** Candidates below the threshold in `debug`. */
 const debugCandidatesMax = 5
 
 async function searchImage(call: IdentifyCall, index: number): Promise<ImageSearch> {
-  const { params, caller, services, debug: isDebug } = call
-  const image = params.images[index]
-  if (!image) throw new RangeError('there is no such image')
+  const image = call.params.images[index]
+  if (!image) throw new RangeError(`params.images[${index}] does not exist`)
   const { correlationId } = image
+  const { gallery } = call.services
+  const { galleryId } = call.caller
   try {
-    const wanted = { previousTemplates: await services.gallery.formerModels(caller.galleryId) }
-    const { analysis: view, faces } = await extractProbes({ ...call, wanted }, image, index)
+    const extract = { previousTemplates: await gallery.formerModels(galleryId) }
+    const { analysis, faces } = await extractProbes({ ...call, extract }, image, index)
     const startMs = performance.now()
-    const limit = params.maxCandidates + (isDebug ? debugCandidatesMax : 0)
-    const found = faces.map(async (one) => {
-      const options = { limit, groups: params.groups }
-      return {
-        ...one,
-        hits: await services.gallery.search(caller.galleryId, one.probes, options),
-      }
-    })
-    const searched = await Promise.all(found)
+    const searched = await Promise.all(faces.map((face) => searchFace(call, face)))
     const searchMs = performance.now() - startMs
     const modelIds = faces[0].probes.map(({ modelId }) => modelId)
-    const { count, otherCount: others } = await services.gallery.countComparable(
-      caller.galleryId,
-      modelIds,
-    )
-    if (count === 0 && others > 0)
+    const { count, otherCount } = await gallery.countComparable(galleryId, modelIds)
+    if (count === 0 && otherCount > 0)
       throw new ActionError(
         'MODEL_MISMATCH',
-        `no template of the gallery is of ${modelIds.join(' or ')}`,
+        `the gallery has no template of ${modelIds.join(' or ')}`,
       )
-    return { correlationId, analysis: view, faces: searched, searchMs, incomparableCount: others }
+    return { correlationId, analysis, faces: searched, searchMs, incomparableCount: otherCount }
   } catch (error) {
     if (error instanceof ActionError) return { correlationId, error }
     throw error
   }
 }
 
-/** The answer as the gallery stands when the call ends. */
+async function searchFace(call: IdentifyCall, face: ProbeFace): Promise<SearchedFace> {
+  const { params, caller, services } = call
+  const limit = params.maxCandidates + (call.debug ? debugCandidatesMax : 0)
+  const options = { limit, groups: params.groups }
+  return { ...face, hits: await services.gallery.search(caller.galleryId, face.probes, options) }
+}
+
+function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
+  return searches.flatMap((search) =>
+    'error' in search ? [] : search.faces.flatMap(({ hits }) => hits),
+  )
+}
+
+/** The state of the gallery when the call is settled. */
+type GalleryFacts = Pick<IdentifyResult, 'gallerySize' | 'threshold' | 'thresholdSource'> & {
+  readonly subjects: HitSubjects
+}
+
+/** The threshold of the request takes precedence over that of the project and the automatic one. */
+async function galleryFacts(
+  { params, caller, services: { gallery } }: IdentifyCall,
+  tx: Tx,
+): Promise<Omit<GalleryFacts, 'subjects'>> {
+  const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
+  if (params.threshold !== 'auto')
+    return { gallerySize, threshold: params.threshold, thresholdSource: 'request' }
+  const threshold = await gallery.projectThreshold(tx, caller.projectId)
+  return threshold === null
+    ? { gallerySize, threshold: gallery.autoThreshold(gallerySize), thresholdSource: 'auto' }
+    : { gallerySize, threshold, thresholdSource: 'project' }
+}
+
 async function toOutcome(
   call: IdentifyCall,
   tx: Tx,
-  searched: ImageSearch,
+  search: ImageSearch,
+  { subjects, ...facts }: GalleryFacts,
 ): Promise<ItemOutcome<IdentifyResult>> {
-  const { correlationId } = searched
-  if ('error' in searched) {
-    const { code, message } = searched.error
+  const { correlationId } = search
+  if ('error' in search) {
+    const { code, message } = search.error
     return { correlationId, error: { code, message } }
   }
-  const { caller, services, params } = call
-  const { gallery } = services
-  const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
-  const { threshold, thresholdSource } = await thresholdFor(call, tx, gallerySize)
-  const told = await mapSequential(searched.faces, async (one) => ({
-    one,
-    ...splitAtThreshold(threshold, await toCandidates(gallery, tx, caller.galleryId, one.hits)),
-  }))
-  const faces = told.map(({ one, above }, index) => {
-    const candidates = above.slice(0, params.maxCandidates)
-    return {
-      ...toFaceValue(searched.analysis, one, index),
-      matched: candidates.length > 0,
-      candidates,
-    }
+  const { gallery } = call.services
+  const splits = search.faces.map((face) =>
+    splitAtThreshold(facts.threshold, toCandidates(gallery, subjects, face.hits)),
+  )
+  const faces = search.faces.map((face, index) => {
+    const candidates = (splits[index]?.above ?? []).slice(0, call.params.maxCandidates)
+    const faceValue = toFaceValue(search.analysis, face, index)
+    return { ...faceValue, matched: candidates.length > 0, candidates }
   })
-  const bestMatch = bestCandidate(faces.flatMap(({ candidates }) => candidates.slice(0, 1)))
-  await touchMatched(gallery, tx, faces)
-  const [first] = told
+  const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
+  // Only the best candidate of a face counts as matched; the others are merely similar.
+  await touchSubjects(gallery, tx, best)
+  const bestMatch = best.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
   const value: IdentifyResult = {
     matched: bestMatch !== null,
     bestMatch,
     faces,
-    threshold,
-    thresholdSource,
-    gallerySize,
-    ...(searched.incomparableCount > 0 && { notComparable: searched.incomparableCount }),
-    image: toImageFacts(searched.analysis),
-    ...(first && debugInfoOf(call, searched, first)),
+    ...facts,
+    ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
+    image: toImageFacts(search.analysis),
+    ...debugInfoOf(call, search, splits[0]),
   }
-  const subjectIds = told.flatMap(({ above, below }) =>
+  const subjectIds = splits.flatMap(({ above, below }) =>
     [...above, ...(call.debug ? below : [])].map(({ subjectId }) => subjectId),
   )
   return { correlationId, subjectIds, value }
-}
-
-/** What the request says holds, then what the project says, then the size of the gallery. */
-async function thresholdFor(
-  { params, caller, services: { gallery } }: IdentifyCall,
-  tx: Tx,
-  gallerySize: number,
-): Promise<Pick<IdentifyResult, 'threshold' | 'thresholdSource'>> {
-  if (params.threshold !== 'auto')
-    return { threshold: params.threshold, thresholdSource: 'request' }
-  const own = await gallery.projectThreshold(tx, caller.projectId)
-  if (own !== null) return { threshold: own, thresholdSource: 'project' }
-  return { threshold: gallery.autoThreshold(gallerySize), thresholdSource: 'auto' }
 }
 
 type ThresholdSplit = { readonly above: MatchCandidate[]; readonly below: MatchCandidate[] }
@@ -218,44 +248,36 @@ function splitAtThreshold(
   threshold: number,
   candidates: readonly MatchCandidate[],
 ): ThresholdSplit {
-  const isAbove = ({ similarity: one }: MatchCandidate): boolean => one >= threshold
+  const isAbove = ({ similarity }: MatchCandidate): boolean => similarity >= threshold
   return {
     above: candidates.filter(isAbove),
     below: candidates.filter((one) => !isAbove(one)).slice(0, debugCandidatesMax),
   }
 }
 
-function bestCandidate(candidates: readonly MatchCandidate[]): MatchCandidate | null {
-  return candidates.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
-}
-
-/** Only the best of a face was met; the others merely look like it. */
-async function touchMatched(
+function touchSubjects(
   gallery: Gallery,
   tx: Tx,
-  faces: IdentifyResult['faces'],
+  candidates: readonly MatchCandidate[],
 ): Promise<void> {
-  const met = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
-  await gallery.touch(
+  return gallery.touch(
     tx,
-    met.map(({ subjectId }) => subjectId),
+    candidates.map(({ subjectId }) => subjectId),
   )
 }
 
-/** Of the largest face. */
+/** The debug information of the largest face. */
 function debugInfoOf(
-  { debug: isDebug }: IdentifyCall,
-  searched: Exclude<ImageSearch, { readonly error: ActionError }>,
-  {
-    one,
-    below,
-  }: ThresholdSplit & { readonly one: ProbeFace & { readonly hits: readonly SearchHit[] } },
+  call: IdentifyCall,
+  { analysis, faces: [largest], searchMs }: CompletedSearch,
+  split: ThresholdSplit | undefined,
 ) {
-  const [best] = one.hits
-  return debugInfo(isDebug, searched.analysis, one, {
+  if (!largest || !split) return {}
+  const [best] = largest.hits
+  return debugInfo(call.debug, analysis, largest, {
     scores: best ? { recognizer: best.score } : {},
-    searchMs: searched.searchMs,
-    candidatesBelowThreshold: below,
-    modelIds: one.probes.map(({ modelId }) => modelId),
+    searchMs,
+    candidatesBelowThreshold: split.below,
+    modelIds: largest.probes.map(({ modelId }) => modelId),
   })
 }

@@ -1,28 +1,21 @@
 import { z } from 'zod'
 import { defineAction, type ActionCall } from './action.ts'
-import { faceErrors, imageErrors } from './parts/action-errors.ts'
+import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { debugInfo } from './parts/debug-info.ts'
+import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
+import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
+import { subjectExample } from './schemas/examples.ts'
 import {
   debug,
   displayName,
+  enrollmentFaceParams,
   expiresAtUtc,
   externalId,
-  facePolicy,
   groups,
   optionalImages,
-  livenessThreshold,
-  minFaceConfidence,
-  minFaceSize,
-  minQuality,
-  requireLiveness,
+  requiredLivenessParams,
   subjectId,
 } from './schemas/fields.ts'
-import { debugInfo } from './parts/candidates.ts'
-import { subjectExample } from './schemas/examples.ts'
-import { subjectNotFound } from './parts/subject-not-found.ts'
-import { storeExtractOptions } from './parts/store-face.ts'
-import { addMatchingFace } from './parts/add-matching-face.ts'
-import { enrollmentMinima } from './parts/assess-enrollment.ts'
-import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { subject } from './schemas/subject.ts'
 
 const updateParams = z
@@ -33,28 +26,24 @@ const updateParams = z
     attributes: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'A JSON merge patch (RFC 7396): null takes a field away.' }),
+      .meta({ description: 'A JSON merge patch (RFC 7396): null removes a field.' }),
     addGroups: groups.optional(),
     removeGroups: groups.optional(),
     removeFaceIds: z.array(z.guid()).max(20).optional(),
     expiresAtUtc: expiresAtUtc.nullable().optional(),
     images: optionalImages,
     force: z.boolean().default(false),
-    minFaceConfidence,
-    minFaceSize,
-    facePolicy: facePolicy('single'),
-    minQuality: minQuality(enrollmentMinima.minQuality),
-    requireLiveness,
-    livenessThreshold,
+    ...enrollmentFaceParams,
+    ...requiredLivenessParams,
   })
   .meta({ id: 'UpdateSubjectParams' })
 
 type UpdateSubjectCall = ActionCall<z.output<typeof updateParams>>
 
-/** Changes what is kept of a subject; with an image, adds a template under the guards of enrolment. */
+/** Updates a subject. With an image it also adds a template, under the rules of enrollment. */
 export const updateSubject = defineAction({
   name: 'svc.updateSubject',
-  summary: 'Change a subject: ids, attributes, groups, templates, expiry.',
+  summary: 'Update a subject: ids, attributes, groups, templates, expiry.',
   price: (imageCount) => (imageCount > 0 ? 2 : 0),
   params: updateParams,
   value: subject.extend({ debug }).meta({ id: 'UpdateSubjectValue' }),
@@ -81,35 +70,37 @@ export const updateSubject = defineAction({
   run: async (call) => {
     const { params, caller, services } = call
     const { gallery } = services
-    const name = { subjectId: params.subjectId }
+    const { galleryId } = caller
+    const { subjectId } = params
     await gallery.read(
-      async (reading) => (await gallery.find(reading, caller.galleryId, name)) ?? subjectNotFound(),
+      async (reading) =>
+        (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(),
     )
-    const sighted = await extractFaceToAdd(call)
+    const extracted = await extractFaceToAdd(call)
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'alone')
-        const found = (await gallery.find(tx, caller.galleryId, name)) ?? subjectNotFound()
-        // First the new template: then the last old one may go.
-        if (sighted)
-          await addMatchingFace(call, tx, found, { seen: sighted.faces[0], force: params.force })
-        const changed = await gallery.update(tx, found, params)
-        const [told] = await gallery.loadSubjectDetails(tx, [changed])
-        if (!told) throw new Error('the subject is gone')
+        await gallery.lock(tx, galleryId, 'alone')
+        const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound()
+        const probe = extracted?.faces[0]
+        // The new template is added first: then the last old one can be removed.
+        if (probe) await addMatchingFace(call, tx, row, { probe, force: params.force })
+        const updated = await gallery.update(tx, row, params)
+        const [details] = await gallery.loadSubjectDetails(tx, [updated])
+        if (!details) throw new Error('the updated subject was not found')
         const value = {
-          ...told,
-          ...(sighted && debugInfo(call.debug, sighted.analysis, sighted.faces[0])),
+          ...details,
+          ...(extracted && debugInfo(call.debug, extracted.analysis, probe)),
         }
         const correlationId = params.images?.[0]?.correlationId
-        return [{ correlationId, subjectIds: [changed.subjectId], value }]
+        return [{ correlationId, subjectIds: [updated.subjectId], value }]
       },
-      // Templates may have been removed.
-      afterCommit: params.removeFaceIds ? () => gallery.purge(caller.galleryId) : undefined,
+      // Removed templates must also leave the memory of the search.
+      afterCommit: params.removeFaceIds ? () => gallery.purge(galleryId) : undefined,
     }
   },
 })
 
 async function extractFaceToAdd(call: UpdateSubjectCall): Promise<ExtractedProbes | undefined> {
   const [image] = call.params.images ?? []
-  return image && extractProbes({ ...call, wanted: await storeExtractOptions(call) }, image, 0)
+  return image && extractProbes({ ...call, extract: await storeExtractOptions(call) }, image, 0)
 }

@@ -1,88 +1,101 @@
 import { z } from 'zod'
 import { ActionError } from '../lib/errors.ts'
-import { autoEnroll } from './parts/auto-enroll.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
-import { faceErrors, imageErrors } from './parts/action-errors.ts'
-import { debugInfo } from './parts/candidates.ts'
-import { verifyExample } from './schemas/examples.ts'
+import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { debugInfo } from './parts/debug-info.ts'
+import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { autoEnroll } from './parts/store-face.ts'
+import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   debug,
   externalId,
   face,
-  facePolicy,
+  faceParams,
   imageBatch,
   imageFacts,
-  livenessThreshold,
   matchLevel,
-  minFaceConfidence,
-  minFaceSize,
-  minQuality,
-  requireLiveness,
+  requiredLivenessParams,
   similarity,
   subjectId,
 } from './schemas/fields.ts'
-import { subjectNotFound } from './parts/subject-not-found.ts'
-import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
 
 const mode = z.enum(['imageToImage', 'imageToSubject'])
 
 const verifyParams = z
   .strictObject({
     images: imageBatch.meta({
-      description: 'The probe; and, where no subject is named, the picture to compare it with.',
+      description: 'The probe and, without a subject, the image to compare it with.',
     }),
-    mode: mode
-      .optional()
-      .meta({ description: 'Said by the other parameters; refused when it contradicts them.' }),
+    mode: mode.optional().meta({
+      description:
+        'Optional: the other parameters determine the mode. A mode that contradicts them is rejected.',
+    }),
     subjectId: subjectId.optional(),
     externalId: externalId.optional(),
     threshold: similarity.default(0.8),
-    minFaceConfidence,
-    minFaceSize,
-    facePolicy: facePolicy('largest'),
-    minQuality: minQuality(0),
-    requireLiveness,
-    livenessThreshold,
+    ...faceParams,
+    ...requiredLivenessParams,
   })
   .meta({ id: 'VerifyParams' })
 
 type VerifyCall = ActionCall<z.output<typeof verifyParams>>
 
-/** What similarities promise, whatever the model. */
+/** The calibrated similarity at each false match rate; it is the same for every model. */
 const thresholds = { fmr1e3: 0.7, fmr1e4: 0.8, fmr1e5: 0.9, fmr1e6: 0.95 }
 
-/** Are these two the same person? */
+const verifyValue = z
+  .object({
+    mode,
+    matched: z.boolean(),
+    similarity,
+    matchLevel,
+    threshold: similarity,
+    thresholds: z
+      .object({ fmr1e3: similarity, fmr1e4: similarity, fmr1e5: similarity, fmr1e6: similarity })
+      .meta({ description: 'The similarity at which different people match at this rate.' }),
+    probe: face,
+    reference: face.nullable(),
+    subjectId: z.uuid().optional(),
+    externalId: z.string().nullable().optional(),
+    faceId: z.uuid().optional().meta({ description: 'The most similar face of the subject.' }),
+    adoptedFaceId: z.uuid().optional().meta({
+      description:
+        'The probe was added to the subject, which had no template of the active model. Only in projects that have enabled it.',
+    }),
+    image: imageFacts,
+    debug,
+  })
+  .meta({ id: 'VerifyValue' })
+
+const example = {
+  params: { subjectId: subjectExample.subjectId },
+  value: {
+    mode: 'imageToSubject' as const,
+    matched: true,
+    similarity: 0.93,
+    matchLevel: 'high' as const,
+    threshold: 0.8,
+    thresholds,
+    probe: faceExample,
+    reference: null,
+    subjectId: subjectExample.subjectId,
+    externalId: subjectExample.externalId,
+    faceId: faceIdExample,
+    image: imageExample,
+  },
+}
+
+/** Decides whether two faces belong to the same person. */
 export const verify = defineAction({
   name: 'svc.verify',
   summary: 'Compare a face with another image, or with a subject of the gallery.',
   price: () => 2,
   params: verifyParams,
-  value: z
-    .object({
-      mode,
-      matched: z.boolean(),
-      similarity,
-      matchLevel,
-      threshold: similarity,
-      thresholds: z
-        .object({ fmr1e3: similarity, fmr1e4: similarity, fmr1e5: similarity, fmr1e6: similarity })
-        .meta({ description: 'The similarity that strangers reach so often.' }),
-      probe: face,
-      reference: face.nullable(),
-      subjectId: z.uuid().optional(),
-      externalId: z.string().nullable().optional(),
-      faceId: z.uuid().optional().meta({ description: 'The template that is most like the face.' }),
-      adoptedFaceId: z.uuid().optional().meta({
-        description:
-          'The face was added to the subject, which no template of the active model knew: only in projects that have switched it on.',
-      }),
-      image: imageFacts,
-      debug,
-    })
-    .meta({ id: 'VerifyValue' }),
+  value: verifyValue,
   errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
-  example: verifyExample,
+  example,
   scrub: (value) => ({
     ...value,
     externalId: null,
@@ -95,131 +108,118 @@ export const verify = defineAction({
   run: (call) => (isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call)),
 })
 
-/** @throws ActionError INVALID_REQUEST when mode, ids and number of images do not go together. */
+/** @throws ActionError INVALID_REQUEST if mode, ids and number of images contradict each other. */
 function isSubjectComparison({ params }: VerifyCall): boolean {
-  const namesSubject = params.subjectId !== undefined || params.externalId !== undefined
-  const inferred = namesSubject ? 'imageToSubject' : 'imageToImage'
-  const wanted = params.mode ?? inferred
-  if (wanted !== inferred)
+  const hasSubject = params.subjectId !== undefined || params.externalId !== undefined
+  const inferredMode = hasSubject ? 'imageToSubject' : 'imageToImage'
+  const mode = params.mode ?? inferredMode
+  if (mode !== inferredMode)
     throw new ActionError(
       'INVALID_REQUEST',
-      wanted === 'imageToSubject'
+      mode === 'imageToSubject'
         ? 'params.mode: imageToSubject needs subjectId or externalId'
         : 'params.mode: imageToImage takes neither subjectId nor externalId',
     )
-  const count = namesSubject ? 1 : 2
-  if (params.images.length !== count)
+  const imageCount = hasSubject ? 1 : 2
+  if (params.images.length !== imageCount)
     throw new ActionError(
       'INVALID_REQUEST',
-      `params.images: ${wanted} takes exactly ${count === 1 ? 'one image' : 'two images'}`,
+      `params.images: ${mode} takes exactly ${imageCount === 1 ? 'one image' : 'two images'}`,
     )
-  return namesSubject
+  return hasSubject
 }
 
 async function compareWithImage(call: VerifyCall) {
   const { images } = call.params
-  const [probe, reference] = await Promise.all([extractProbe(call, 0), extractProbe(call, 1)])
-  const [a, b] = [probe.faces[0], reference.faces[0]]
-  const likeness = call.services.gallery.compare(a.template, b.template)
+  const [probe, reference] = await Promise.all([extractImage(call, 0), extractImage(call, 1)])
+  const [probeFace, referenceFace] = [probe.faces[0], reference.faces[0]]
+  const match = call.services.gallery.compare(probeFace.template, referenceFace.template)
   const value = {
-    ...toMatchValue(call, likeness.similarity),
+    ...toMatchValue(call, match.similarity),
     mode: 'imageToImage' as const,
-    probe: toFaceValue(probe.analysis, a, 0),
-    reference: toFaceValue(reference.analysis, b, 0),
+    probe: toFaceValue(probe.analysis, probeFace, 0),
+    reference: toFaceValue(reference.analysis, referenceFace, 0),
     image: toImageFacts(probe.analysis),
-    ...debugInfo(call.debug, probe.analysis, a, { scores: { recognizer: likeness.score } }),
+    ...debugInfo(call.debug, probe.analysis, probeFace, { scores: { recognizer: match.score } }),
   }
   return [{ correlationId: images[0]?.correlationId, value }]
 }
 
 async function compareWithSubject(call: VerifyCall) {
-  const { params, services } = call
+  const { params, caller, services } = call
   const { gallery } = services
-  const wanted = await gallery.read((reading) => extractOptionsFor(call, reading))
-  const { analysis: view, faces } = await extractProbe(call, 0, wanted)
+  const extract = await gallery.read((reading) => extractOptionsFor(call, reading))
+  const { analysis, faces } = await extractImage(call, 0, extract)
+  const [probe] = faces
   return {
-    effect: async (tx: Parameters<typeof gallery.remove>[0]) => {
-      await gallery.lock(
-        tx,
-        call.caller.galleryId,
-        call.caller.switches.adopt ? 'alone' : 'together',
-      )
+    effect: async (tx: Tx) => {
+      await gallery.lock(tx, caller.galleryId, caller.switches.adopt ? 'alone' : 'together')
       const subject = await findSubject(call, tx)
-      const [seen] = faces
-      const best = await gallery.matchSubject(tx, subject, seen.probes)
+      const best = await gallery.matchSubject(tx, subject, probe.probes)
       if (!best)
-        throw new ActionError(
-          'MODEL_MISMATCH',
-          'the subject has no template of a model that is loaded',
-        )
-      const value = toMatchValue(call, best.similarity)
-      if (value.matched) await gallery.touch(tx, [subject.subjectId])
-      const adoptedFaceId = value.matched
-        ? await autoEnroll(call, tx, subject, { probe: seen, best })
+        throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model')
+      const matchValue = toMatchValue(call, best.similarity)
+      if (matchValue.matched) await gallery.touch(tx, [subject.subjectId])
+      const adoptedFaceId = matchValue.matched
+        ? await autoEnroll(call, tx, subject, { probe, best })
         : undefined
-      const outcome = {
-        ...value,
+      const value = {
+        ...matchValue,
         mode: 'imageToSubject' as const,
-        probe: toFaceValue(view, seen, 0),
+        probe: toFaceValue(analysis, probe, 0),
         reference: null,
         subjectId: subject.subjectId,
         externalId: subject.externalId,
         faceId: best.faceId,
         ...(adoptedFaceId !== undefined && { adoptedFaceId }),
-        image: toImageFacts(view),
-        ...debugInfo(call.debug, view, seen, {
+        image: toImageFacts(analysis),
+        ...debugInfo(call.debug, analysis, probe, {
           scores: { recognizer: best.score },
           modelIds: [best.modelId],
         }),
       }
       const { correlationId } = params.images[0] ?? {}
-      return [{ correlationId, subjectIds: [subject.subjectId], value: outcome }]
+      return [{ correlationId, subjectIds: [subject.subjectId], value }]
     },
   }
 }
 
-/** The probe is whom the camera sees now; what it is compared with may be of a passport. */
-function extractProbe(call: VerifyCall, index: number, wanted: ExtractOptions = {}) {
+/** Only the first image must be live: the second may be a passport. */
+function extractImage(call: VerifyCall, index: number, extract: ExtractOptions = {}) {
   const image = call.params.images[index]
-  if (!image) throw new RangeError('there is no such image')
+  if (!image) throw new RangeError(`params.images[${index}] does not exist`)
   const requireLiveness = call.params.requireLiveness && index === 0
   return extractProbes(
-    { ...call, wanted, params: { ...call.params, requireLiveness } },
+    { ...call, extract, params: { ...call.params, requireLiveness } },
     image,
     index,
   )
 }
 
-/** The models that know the subject; and, where the probe may be stored, what is stored of it. */
-async function extractOptionsFor(
-  call: VerifyCall,
-  reading: GalleryReading,
-): Promise<ExtractOptions> {
+/** Returns the previous models of the subject, and whether to extract a crop to store. */
+async function extractOptionsFor(call: VerifyCall, reading: ReadTx): Promise<ExtractOptions> {
   const { gallery } = call.services
-  const { former, hasActive: isActive } = await gallery.modelsOf(
-    reading,
-    await findSubject(call, reading),
-  )
+  const models = await gallery.modelsOf(reading, await findSubject(call, reading))
   const switches = await gallery.switches(reading, call.caller.projectId)
   return {
-    previousTemplates: former,
-    contextCrops: !isActive && switches.adopt && switches.storeCrops,
+    previousTemplates: models.former,
+    contextCrops: !models.hasActive && switches.adopt && switches.storeCrops,
   }
 }
 
-/** Both ids together must name one subject. @throws ActionError SUBJECT_NOT_FOUND. */
-async function findSubject({ params, caller, services }: VerifyCall, reading: GalleryReading) {
+/** If both ids are given, they must belong to one subject. @throws ActionError SUBJECT_NOT_FOUND. */
+async function findSubject({ params, caller, services }: VerifyCall, reading: ReadTx) {
   const { gallery } = services
-  const { subjectId: id, externalId: ownId } = params
-  const found =
-    id === undefined
-      ? await gallery.find(reading, caller.galleryId, { externalId: ownId ?? '' })
-      : await gallery.find(reading, caller.galleryId, { subjectId: id })
-  if (!found || (ownId !== undefined && found.externalId !== ownId)) return subjectNotFound()
-  return found
+  const { subjectId, externalId } = params
+  const subject = await gallery.find(
+    reading,
+    caller.galleryId,
+    subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId },
+  )
+  if (!subject || (externalId !== undefined && subject.externalId !== externalId))
+    return subjectNotFound()
+  return subject
 }
-
-type GalleryReading = Parameters<VerifyCall['services']['gallery']['find']>[0]
 
 function toMatchValue({ params, services }: VerifyCall, similarity: number) {
   const { threshold } = params

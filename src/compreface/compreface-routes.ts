@@ -4,7 +4,6 @@ import { deleteFace, deleteFaceList, deleteFaces } from './routes/delete-faces.t
 import { detectFaces } from './routes/detect-faces.ts'
 import { listFaces, showFace } from './routes/faces.ts'
 import { recognizeFaces } from './routes/recognize-faces.ts'
-import { serveRoute, type CompreFaceRoute, type CompreFaceOptions } from './serve-route.ts'
 import {
   addSubject,
   deleteSubject,
@@ -14,8 +13,9 @@ import {
 } from './routes/subjects.ts'
 import { verifyFace } from './routes/verify-face.ts'
 import { verifyImages } from './routes/verify-images.ts'
+import { serveRoute, type CompreFaceRoute, type CompreFaceOptions } from './serve-route.ts'
 
-/** The routes of CompreFace's REST API (version 1), over the gate and the galleries of Facegate. */
+/** The routes of the CompreFace REST API (version 1), served by the gate and the galleries. */
 export function comprefaceRoutes(options: CompreFaceOptions): Route[] {
   return routes.map((route) => serveRoute(route, options))
 }
@@ -30,7 +30,7 @@ const routes: readonly CompreFaceRoute[] = [
   verifyFace,
   addSubject,
   listSubjects,
-  // As the documentation of CompreFace writes it.
+  // The documentation of CompreFace writes this path with a slash at the end.
   { ...listSubjects, path: `${listSubjects.path}/` },
   renameSubject,
   deleteSubject,

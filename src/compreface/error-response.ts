@@ -3,17 +3,18 @@ import { errorResponse } from '../http/error-response.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 
-/** A status and the number that CompreFace has for it in its `CommonExceptionCode`. */
+/** An HTTP status and a number of `CommonExceptionCode` in CompreFace. */
 type CompreFaceError = readonly [status: number, code: number]
 
-/** `{message, code}` as CompreFace says it. Clients tell pictures without a face by code 28. */
+/** Returns `{message, code}` as CompreFace does. Clients detect images without a face by code 28. */
 export function compreFaceErrorResponse(error: unknown, requestId: string, log: Log): HttpResponse {
   if (error instanceof ActionError) {
     const [status, code] = errorsByCode[error.code] ?? validationError
     return { status, body: { message: messageOf(error), code } }
   }
   const { status, headers = {} } = errorResponse(error, requestId, log)
-  const message = error instanceof HttpError ? error.message : 'Internal error; the log tells more.'
+  const message =
+    error instanceof HttpError ? error.message : 'Internal error; the log contains the details.'
   return { status, headers, body: { message, code: codeOf(status) } }
 }
 
@@ -24,7 +25,7 @@ const serverErrorCode = 41
 
 const validationError: CompreFaceError = [400, validationCode]
 
-/** What is not here is a constraint that was violated. */
+/** Any other code is a validation error. */
 const errorsByCode: Partial<Record<ActionErrorCode, CompreFaceError>> = {
   NO_FACE_FOUND: [400, 28],
   FACE_TOO_SMALL: [400, 28],
@@ -44,7 +45,7 @@ function codeOf(status: number): number {
   return validationCode
 }
 
-/** The text of CompreFace where clients compare it; elsewhere ours, with the name of the error. */
+/** Returns the message of CompreFace where clients compare it, else our message with its code. */
 function messageOf({ code, message }: ActionError): string {
   if (code === 'NO_FACE_FOUND') return 'No face is found in the given image'
   return `${message} (${code})`

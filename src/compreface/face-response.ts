@@ -1,60 +1,60 @@
-import type { z } from 'zod'
-import type { face } from '../actions/schemas/fields.ts'
-import type { AnalyzeOutput } from './prepare-action.ts'
+import type { FaceValue } from '../actions/schemas/fields.ts'
 import type { ImageQuery } from './input/query.ts'
+import type { AnalyzeOutput } from './prepare-action.ts'
 
-type FaceValue = z.output<typeof face>
-
-/** An answer of an action about a picture, as far as its making is told. */
+/** The part of an action's value that `status` adds to the response. */
 type ActionDebug = {
   readonly debug?: AnalyzeOutput['debug']
 }
 
 /**
- * A face in the words of CompreFace: a box in whole pixels of the upright image, and what the plugins
- * add to it.
+ * Converts a face to the format of CompreFace: a box in whole pixels of the upright image, and the
+ * fields of the requested plugins.
  *
- * @param analysis of the same picture, where the plugins needed one.
- * @param made the answer that the face is of.
+ * @param analysis of the same image, if a plugin needs one.
+ * @param source the value that contains the face.
  */
 export function toCompreFaceFace(
-  seen: FaceValue,
+  face: FaceValue,
   query: ImageQuery,
-  { analysis, made }: { readonly analysis?: AnalyzeOutput | undefined; readonly made: ActionDebug },
+  {
+    analysis,
+    source,
+  }: { readonly analysis?: AnalyzeOutput | undefined; readonly source: ActionDebug },
 ) {
-  const { left, top, width, height } = seen.boundingBox
+  const { left, top, width, height } = face.boundingBox
   const { face_plugins: plugins, status } = query
   return {
-    ...appearancePlugins(seen, plugins, analysis),
-    ...(plugins.includes('pose') && { pose: seen.pose }),
+    ...appearancePlugins(face, plugins, analysis),
+    ...(plugins.includes('pose') && { pose: face.pose }),
     box: {
-      probability: seen.confidence,
+      probability: face.confidence,
       x_max: left + width,
       y_max: top + height,
       x_min: left,
       y_min: top,
     },
-    ...(plugins.includes('landmarks') && { landmarks: toLandmarkPoints(seen) }),
-    ...(status === 'true' && { execution_time: made.debug?.timingsMs ?? {} }),
+    ...(plugins.includes('landmarks') && { landmarks: toLandmarkPoints(face) }),
+    ...(status === 'true' && { execution_time: source.debug?.timingsMs ?? {} }),
   }
 }
 
-/** What made the answer, where `status` asks for it: models by their role. */
-export function pluginVersions({ status }: ImageQuery, made: ActionDebug) {
-  return status === 'true' ? { plugins_versions: made.debug?.providers ?? {} } : {}
+/** Returns the models by role, if `status` requests them. */
+export function pluginVersions({ status }: ImageQuery, source: ActionDebug) {
+  return status === 'true' ? { plugins_versions: source.debug?.providers ?? {} } : {}
 }
 
-/** What eight in ten people are meant to lie in is told as an interval of probability 0.8. */
+/** svc.attributes chooses the age interval so that it contains the age of 80 % of people. */
 const ageProbability = 0.8
 
-/** The same picture has the same boxes, whatever is asked of it. */
+/** Finds the same face in the analysis by its box: every action returns the same boxes. */
 function appearancePlugins(
-  seen: FaceValue,
+  face: FaceValue,
   plugins: ImageQuery['face_plugins'],
   analysis?: AnalyzeOutput,
 ) {
-  const same = analysis?.faces.find((other) => boxKey(other) === boxKey(seen))
-  const { age, gender } = same?.attributes ?? {}
+  const analyzed = analysis?.faces.find((other) => boxKey(other) === boxKey(face))
+  const { age, gender } = analyzed?.attributes ?? {}
   return {
     ...(plugins.includes('age') &&
       age && { age: { probability: ageProbability, high: age.high, low: age.low } }),
@@ -69,7 +69,7 @@ function boxKey({
   return [left, top, width, height].join(' ')
 }
 
-/** Eyes, nose, corners of the mouth; each the left one of the image first, whole pixels. */
+/** Eyes, nose, corners of the mouth in whole pixels; in each pair the left one of the image first. */
 function toLandmarkPoints({ landmarks }: FaceValue) {
   if (!landmarks) return []
   const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = landmarks

@@ -1,36 +1,39 @@
 import { z } from 'zod'
+import type { CallOutput } from '../gate/settle.ts'
 import { readBody } from '../http/input/read-body.ts'
 import { parseJson } from '../http/input/parse-json.ts'
 import { ActionError } from '../lib/errors.ts'
 import {
   routeName,
+  type CallContext,
+  type CompreFaceReply,
   type CompreFaceRequest,
   type CompreFaceRoute,
-  type CompreFaceResult,
-  type CallContext,
 } from './serve-route.ts'
 
 type JsonRoute<Query, Body> = {
   readonly method: CompreFaceRoute['method']
   readonly path: string
   readonly status?: 201
-  /** All that the key must have. */
+  /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
-  /** Makes sense of the request. @throws ActionError INVALID_REQUEST. */
+  /** Parses the query. @throws ActionError INVALID_REQUEST. */
   readonly query: (query: URLSearchParams) => Query
-  /** Of the JSON body; without it, the body is not read. */
+  /** The schema of the JSON body. Without it the body is not read. */
   readonly body?: z.ZodType<Body>
-  readonly run: (call: JsonRouteCall<Query, Body>) => CompreFaceResult | Promise<CompreFaceResult>
+  readonly run: (
+    call: JsonRouteCall<Query, Body>,
+  ) => CallOutput<CompreFaceReply> | Promise<CallOutput<CompreFaceReply>>
 }
 
 type JsonRouteCall<Query, Body> = CallContext & {
   readonly query: Query
   readonly body: Body
-  /** What stands in the path where the route has a `:name`. */
+  /** The values of the `:name` parameters of the path. */
   readonly pathParams: Readonly<Record<string, string>>
 }
 
-/** A route without a picture: free of charge, under a permission of the API's own. */
+/** Defines a route without an image. It is free and has a permission of the API. */
 export function defineJsonRoute<Query, Body = undefined>(
   route: JsonRoute<Query, Body>,
 ): CompreFaceRoute {
@@ -39,20 +42,25 @@ export function defineJsonRoute<Query, Body = undefined>(
     method,
     path,
     status,
-    parse: async (asked) => {
-      const { pathParams: parts } = asked.request
-      const query = route.query(asked.request.query)
-      // Without a schema there is no body, and the type says so.
-      const body = route.body ? await readJson(asked, route.body) : (undefined as Body)
+    parse: async (compreFaceRequest) => {
+      const { pathParams, query: searchParams } = compreFaceRequest.request
+      const query = route.query(searchParams)
+      // Without a schema, `Body` is undefined.
+      const body = route.body ? await readJson(compreFaceRequest, route.body) : (undefined as Body)
       const permissions =
         typeof route.permissions === 'function' ? route.permissions(query) : route.permissions
-      const run = async (at: CallContext) => route.run({ ...at, query, body, pathParams: parts })
-      return { name: routeName(route), permissions, units: 0, params: {}, run }
+      return {
+        name: routeName(route),
+        permissions,
+        units: 0,
+        params: {},
+        run: async (context) => route.run({ ...context, query, body, pathParams }),
+      }
     },
   }
 }
 
-/** A list is read as the one field `list` of an object: the parser takes objects alone. */
+/** A list is parsed as the field `list` of an object, because the parser accepts only objects. */
 async function readJson<Body>(
   { request, options }: CompreFaceRequest,
   schema: z.ZodType<Body>,

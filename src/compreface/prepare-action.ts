@@ -1,30 +1,28 @@
 import type { z } from 'zod'
-import type { Action } from '../actions/action.ts'
+import type { Action, ItemOutcomes } from '../actions/action.ts'
 import { analyze } from '../actions/analyze.ts'
+import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { Tx } from '../store/tx.ts'
-import type { CompreFaceImage } from './input/read-images.ts'
 import type { ImageQuery } from './input/query.ts'
-import type { CompreFaceCall, CallContext } from './serve-route.ts'
+import type { CompreFaceImage } from './input/read-images.ts'
+import type { CallContext, CompreFaceCall } from './serve-route.ts'
 
-/** A question to an action, with its price and under its permission. */
+/** One run of an action, with its price and its permission. */
 export type PreparedAction<Value> = {
   readonly name: string
   readonly units: number
   readonly params: object
-  readonly run: (at: CallContext & { readonly debug: boolean }) => Promise<ActionReplyEffect<Value>>
+  readonly run: (
+    context: CallContext & { readonly debug: boolean },
+  ) => Promise<CallOutput<ActionReply<Value>>>
 }
 
 type ActionReply<Value> = { readonly value: Value; readonly scores: readonly Score[] }
 
-type ActionReplyEffect<Value> = {
-  readonly effect: (tx: Tx) => Promise<ActionReply<Value>> | ActionReply<Value>
-  readonly afterCommit?: (() => Promise<void>) | undefined
-}
-
-/** Asks an action of one picture, or of one pair. */
+/** Prepares the run of an action with one image or one pair of images. */
 export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>(
   action: Action & { readonly params: Params; readonly value: Value },
   params: z.input<Params> & { readonly images: readonly unknown[] },
@@ -33,17 +31,19 @@ export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>
     name: action.name,
     units: action.price(params.images.length),
     params,
-    run: async (at) => {
-      const { effect, afterCommit: afterwards } = await action.run({ ...at, params })
-      return { effect: (tx) => reply(tx), afterCommit: afterwards }
-
-      async function reply(tx: Tx) {
-        const [outcome] = await effect(tx)
-        if (!outcome) throw new Error('an action has at least one outcome')
-        if ('error' in outcome) throw new ActionError(outcome.error.code, outcome.error.message)
-        return { value: action.value.parse(outcome.value), scores: action.scores(outcome) }
-      }
+    run: async (context) => {
+      const result = await action.run({ ...context, params })
+      if (!('effect' in result)) return { outcome: toReply(result) }
+      return { ...result, effect: async (tx) => toReply(await result.effect(tx)) }
     },
+  }
+
+  /** @throws ActionError if the outcome is an error. */
+  function toReply([outcome]: ItemOutcomes): ActionReply<z.output<Value>> {
+    if (!outcome) throw new Error('an action has at least one outcome')
+    if ('error' in outcome) throw new ActionError(outcome.error.code, outcome.error.message)
+    const value = action.value.parse(outcome.value)
+    return { value, scores: action.scores({ ...outcome, value }) }
   }
 }
 
@@ -51,59 +51,66 @@ export type AnalyzeOutput = z.output<typeof analyze.value>
 
 export type ImageCall<Value> = {
   readonly main: PreparedAction<Value>
-  /** Whose faces are to be told more of, where the plugins need it. */
+  /** The images that are also analyzed if a plugin needs it. */
   readonly images: readonly CompreFaceImage[]
   readonly query: ImageQuery
-  /** @throws ActionError when the value is a failure in the words of CompreFace. */
+  /** @throws ActionError if CompreFace treats the value as an error. */
   readonly toResponse: (value: Value, analyses: readonly AnalyzeOutput[]) => unknown
 }
 
-/** One call: the main question and, for age and gender, an analysis of each picture beside it. */
+/** Combines the main action and, for age and gender, one analysis of each image into one call. */
 export function toCompreFaceCall<Value>({
   main,
-  images: pictures,
+  images,
   query,
-  toResponse: tell,
+  toResponse,
 }: ImageCall<Value>): CompreFaceCall {
   const debug = query.status === 'true'
-  const analyses = needsAnalysis(query) ? pictures.map((one) => prepareAnalysis(one, query)) : []
-  const questions = [main, ...analyses]
+  const analyses = needsAnalysis(query) ? images.map((image) => prepareAnalysis(image, query)) : []
+  const actions = [main, ...analyses]
   return {
     name: main.name,
-    permissions: [...new Set([...questions.map(({ name }) => name), ...(debug ? ['debug'] : [])])],
-    units: questions.reduce((sum, { units }) => sum + units, 0),
+    permissions: [...new Set([...actions.map(({ name }) => name), ...(debug ? ['debug'] : [])])],
+    units: actions.reduce((sum, { units }) => sum + units, 0),
     params: main.params,
-    run: async (at) => {
-      const asking = { ...at, debug }
-      const [first, others] = await Promise.all([
-        main.run(asking),
-        Promise.all(analyses.map((one) => one.run(asking))),
+    run: async (context) => {
+      const [output, analysisOutputs] = await Promise.all([
+        main.run({ ...context, debug }),
+        Promise.all(analyses.map((analysis) => analysis.run({ ...context, debug }))),
       ])
       return {
         effect: async (tx) => {
-          const { value, scores } = await first.effect(tx)
-          const seen = await mapSequential(others, async (one) => (await one.effect(tx)).value)
-          return { body: tell(value, seen), scores }
+          const { value, scores } = await outcomeOf(output, tx)
+          const replies = await mapSequential(analysisOutputs, (other) => outcomeOf(other, tx))
+          const body = toResponse(
+            value,
+            replies.map((reply) => reply.value),
+          )
+          return { body, scores }
         },
-        afterCommit: first.afterCommit,
+        afterCommit: 'effect' in output ? output.afterCommit : undefined,
       }
     },
   }
+}
+
+function outcomeOf<Outcome>(output: CallOutput<Outcome>, tx: Tx): Promise<Outcome> | Outcome {
+  return 'effect' in output ? output.effect(tx) : output.outcome
 }
 
 export function needsAnalysis({ face_plugins: plugins }: ImageQuery): boolean {
   return plugins.includes('age') || plugins.includes('gender')
 }
 
-/** As many faces as svc.analyze tells of. */
+/** The highest number of faces that svc.analyze returns. */
 const facesMax = 100
 
 export function prepareAnalysis(
-  picture: CompreFaceImage,
+  image: CompreFaceImage,
   query: ImageQuery,
 ): PreparedAction<AnalyzeOutput> {
   return prepareAction(analyze, {
-    images: [picture],
+    images: [image],
     features: ['landmarks', 'attributes'],
     maxFaces: Math.min(query.limit || facesMax, facesMax),
     ...confidenceParams(query),

@@ -17,6 +17,7 @@ import type { SubjectRow } from '../store/schema.ts'
 import { findProjectSwitches, type ProjectSwitches } from '../store/tenancy/switches.ts'
 import {
   findSubject,
+  findSubjectsByIds,
   findSubjects,
   findSubjectsInGroup,
   touchSubjects,
@@ -77,6 +78,8 @@ export type Gallery = {
     galleryId: string,
     name: SubjectLookup,
   ) => Promise<SubjectRow | undefined>
+  /** Finds subjects by their ids, in one statement and in no particular order. */
+  readonly findByIds: typeof findSubjectsByIds
   readonly loadSubjectDetails: LoadSubjectDetails
   /**
    * The face of a subject that is most like the probe; undefined when none compares.
@@ -220,6 +223,7 @@ function readOperations(store: Store) {
     sequence: async (reading: ReadTx, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,
     find: findSubject,
+    findByIds: findSubjectsByIds,
     list: findSubjects,
     listFaces: findFaces,
     listGroups,

@@ -15,8 +15,8 @@ import {
   reservationExpired,
   releaseReservation,
   settle,
-  type BillableResponse,
-  type ExecutedAction,
+  type CompletedCall,
+  type Settlement,
 } from './settle.ts'
 import { createAuthThrottle, type AuthThrottle } from './auth-throttle.ts'
 import { expireLeftover, sweep } from './sweep.ts'
@@ -46,11 +46,11 @@ export type Gate = {
   readonly authenticate: (request: RequestIdentity) => Promise<KeyIdentity>
   /** The other checks. @throws HttpError 401 when the key was revoked in the meantime, 503. */
   readonly admit: (caller: KeyIdentity, call: IncomingCall) => Promise<AdmitResult>
-  /** @returns the response that was stored. @throws HttpError 503 when the call had expired. */
-  readonly settle: <A extends BillableResponse>(
+  /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
+  readonly settle: <Outcome, S extends Settlement>(
     admission: Admission,
-    result: ExecutedAction<A>,
-  ) => Promise<A>
+    completed: CompletedCall<Outcome, S>,
+  ) => Promise<S>
   /** Ends a successful call that costs nothing and is not kept for replays. */
   readonly finish: (admission: Admission) => Promise<void>
   /** Ends a call that failed because of a fault of the server. @returns the given error. */
@@ -107,15 +107,15 @@ function createEndings(
   const write = ({ call }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> =>
     runAsAccount(call.caller.accountId, () => store.write(job))
   return {
-    settle: (admission, result) =>
+    settle: (admission, completed) =>
       withSpan('gate.settle', () =>
         runAsAccount(admission.call.caller.accountId, async () => {
-          const response = await store.write((tx) => settle(tx, admission, result, clock()))
-          if (!response) throw reservationExpired()
-          recorder.recordSettlement(admission, response)
-          await result.afterCommit?.()
+          const settlement = await store.write((tx) => settle(tx, admission, completed, clock()))
+          if (!settlement) throw reservationExpired()
+          recorder.recordSettlement(admission, settlement.response)
+          if ('effect' in completed.output) await completed.output.afterCommit?.()
           admission.complete()
-          return response
+          return settlement
         }),
       ),
     finish: async (admission) => {

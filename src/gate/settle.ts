@@ -8,162 +8,176 @@ import type { Reservation } from './incoming-call.ts'
 import { callRowOf, errorCodeOf, logCall } from './log-call.ts'
 import { encryptResponse } from './fingerprint.ts'
 
-/** An answer as far as the gate looks into it; the rest is the caller's and goes through untouched. */
+/** The part of a response that determines its price. The gate returns the rest unchanged. */
 export type BillableResponse = {
   readonly ok: boolean
   readonly errors: readonly { readonly code: string }[]
   readonly data: { readonly results: readonly { readonly ok: boolean }[] } | null
 }
 
-/** What an action did, and how to say so. */
-export type ExecutedAction<A extends BillableResponse> = {
-  /**
-   * Writes what the action wants written, in the same transaction as the charge, and gives the
-   * answer. It may refuse with an ActionError: then nothing of it is written.
-   */
-  readonly applyEffects: (tx: Tx) => Promise<AppliedOutcome<A>> | AppliedOutcome<A>
-  /** The answer in case it refuses. */
-  readonly toErrorResponse: (error: ActionError) => A
-  /** What follows the commit before the answer leaves. It must not fail. */
-  readonly afterCommit?: (() => Promise<void>) | undefined
+/** What a call returned: its outcome, or an effect that returns the outcome when it is settled. */
+export type CallOutput<Outcome> =
+  | { readonly outcome: Outcome }
+  | {
+      /**
+       * Runs in the transaction that charges the call. If it throws an ActionError, its writes are
+       * rolled back and that error becomes the outcome.
+       */
+      readonly effect: (tx: Tx) => Promise<Outcome> | Outcome
+      /** Runs after the commit and before the response is sent. It must not throw. */
+      readonly afterCommit?: (() => Promise<void>) | undefined
+    }
+
+/** A call that ran and waits to be settled. */
+export type CompletedCall<Outcome, S extends Settlement> = {
+  readonly output: CallOutput<Outcome | ActionError>
+  readonly toSettlement: (outcome: Outcome | ActionError) => S
 }
 
-export type AppliedOutcome<A extends BillableResponse> = {
-  readonly response: A
-  /** The subjects that it names, and what replays say once one of them is deleted. */
+/** What a call is settled with. */
+export type Settlement<Response extends BillableResponse = BillableResponse> = {
+  readonly response: Response
+  /** The subjects that the response contains. */
   readonly subjectIds?: readonly string[]
-  readonly scrubbed?: A | undefined
-  /** What charts of scores count of it. */
+  /** Replaces the stored response once one of those subjects is deleted. */
+  readonly scrubbed?: Response | undefined
+  /** The scores that the charts count. */
   readonly scores?: readonly Score[]
 }
 
 /**
- * The end of a call, in one transaction: its effect, the charge, the log row and the answer kept for
- * replays, all or nothing.
+ * Settles a call in one transaction: its effect, the charge, the log row and the response stored for
+ * replays are all written, or none is.
  *
- * @returns the answer that holds; undefined when the attempt was given up meanwhile, and then nothing
- * was written: a slow attempt can never commit after its retry.
+ * @returns the settlement; undefined if the reservation has expired. Then nothing was written, so a
+ *   slow call never commits after its retry.
  */
-export async function settle<A extends BillableResponse>(
+export async function settle<Outcome, S extends Settlement>(
   tx: Tx,
-  pass: Reservation,
-  result: ExecutedAction<A>,
+  reservation: Reservation,
+  completed: CompletedCall<Outcome, S>,
   nowMs: number,
-): Promise<A | undefined> {
+): Promise<S | undefined> {
   if (tx.settleInOneStatement)
     return settleInSingleStatement(
       { ...tx, settleInOneStatement: tx.settleInOneStatement },
-      pass,
-      result,
+      reservation,
+      completed,
       nowMs,
     )
-  const attempt = await tx.attempts.find(pass)
-  if (attempt?.token !== pass.token || attempt.state !== 'running') return undefined
-  const concluded = await applyEffects(tx, result)
-  const { response: answer, subjectIds = [], scores = [] } = concluded
-  const { projectId } = pass
-  const kept = replayRowOf(pass, concluded)
-  await tx.attempts.complete({ ...reservationKeyOf(pass), ...kept })
-  await addResponseSubjects(tx, pass, subjectIds)
-  await release(tx, projectId, pass.reservedMicros)
+  const stored = await tx.attempts.find(reservation)
+  if (stored?.token !== reservation.token || stored.state !== 'running') return undefined
+  const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
+  const { response, subjectIds = [], scores = [] } = settlement
+  const { projectId } = reservation
+  const replay = replayRowOf(reservation, settlement)
+  await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay })
+  await addResponseSubjects(tx, reservation, subjectIds)
+  await release(tx, projectId, reservation.reservedMicros)
   for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
-  const amountMicros = priceOf(pass, answer)
-  const paid = amountMicros > 0n && { transferId: await charge(tx, chargeOf(pass, answer, nowMs)) }
-  await logCall(tx, pass.call, { code: kept.code, costMicros: amountMicros, ...paid })
-  return answer
+  const amountMicros = priceOf(reservation, response)
+  const paid = amountMicros > 0n && {
+    transferId: await charge(tx, chargeOf(reservation, response, nowMs)),
+  }
+  await logCall(tx, reservation.call, { code: replay.code, costMicros: amountMicros, ...paid })
+  return settlement
 }
 
 type SingleStatementTx = Tx & Required<Pick<Tx, 'settleInOneStatement'>>
 
 /**
- * The same where the database does it by one statement.
+ * Settles a call by one statement, on databases that support it.
  *
- * @throws HttpError 503 when the attempt was given up meanwhile: then its effect is taken back too.
+ * @throws HttpError 503 if the reservation has expired: this also rolls back the effect.
  */
-async function settleInSingleStatement<A extends BillableResponse>(
+async function settleInSingleStatement<Outcome, S extends Settlement>(
   tx: SingleStatementTx,
-  pass: Reservation,
-  result: ExecutedAction<A>,
+  reservation: Reservation,
+  completed: CompletedCall<Outcome, S>,
   nowMs: number,
-): Promise<A> {
-  const concluded = await applyEffects(tx, result)
-  const { response: answer, subjectIds = [], scores = [] } = concluded
-  const kept = replayRowOf(pass, concluded)
-  const settled = await tx.settleInOneStatement({
-    ...reservationKeyOf(pass),
-    ...kept,
+): Promise<S> {
+  const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
+  const { response, subjectIds = [], scores = [] } = settlement
+  const replay = replayRowOf(reservation, settlement)
+  const isSettled = await tx.settleInOneStatement({
+    ...reservationKeyOf(reservation),
+    ...replay,
     subjectIds,
     scores,
     nowMs,
-    action: pass.call.action,
-    windowStartMs: pass.windowStartMs,
-    reservedMicros: pass.reservedMicros,
-    amountMicros: priceOf(pass, answer),
-    link: chargeHashInput(chargeOf(pass, answer, nowMs)),
-    row: callRowOf(pass.call, { code: kept.code }),
+    action: reservation.call.action,
+    windowStartMs: reservation.windowStartMs,
+    reservedMicros: reservation.reservedMicros,
+    amountMicros: priceOf(reservation, response),
+    link: chargeHashInput(chargeOf(reservation, response, nowMs)),
+    row: callRowOf(reservation.call, { code: replay.code }),
   })
-  if (!settled) throw reservationExpired()
-  return answer
+  if (!isSettled) throw reservationExpired()
+  return settlement
 }
 
-/** What a caller is told whose call was given up before it came to its end. */
+/** The error for a call whose reservation expired before it was settled. */
 export function reservationExpired(): HttpError {
-  return unavailable('The call took too long and was given up; send it again.')
+  return unavailable('The call took too long and was cancelled; send it again.')
 }
 
-/** What is kept of an answer for replays. */
-function replayRowOf<A extends BillableResponse>(
-  pass: Reservation,
-  { response: answer, scrubbed }: AppliedOutcome<A>,
-) {
-  const sealed = (stored: A) =>
-    encryptResponse(pass.fingerprint.responseKey, JSON.stringify(stored))
-  return {
-    code: answer.errors[0]?.code ?? 'OK',
-    answer: sealed(answer),
-    scrubbed: scrubbed ? sealed(scrubbed) : null,
-  }
-}
-
-async function applyEffects<A extends BillableResponse>(
+/** Returns the outcome of a call; an ActionError rolls back the writes of its effect. */
+async function applyEffect<Outcome>(
   tx: Tx,
-  { applyEffects: conclude, toErrorResponse: failed }: ExecutedAction<A>,
-): Promise<AppliedOutcome<A>> {
+  output: CallOutput<Outcome | ActionError>,
+): Promise<Outcome | ActionError> {
+  if ('outcome' in output) return output.outcome
   try {
-    return await tx.savepoint(async () => conclude(tx))
+    return await tx.savepoint(async () => output.effect(tx))
   } catch (error) {
     if (!(error instanceof ActionError)) throw error
-    return { response: failed(error) }
+    return error
   }
 }
 
-/** You pay only for what is ok: an answer that is not costs nothing, a failed image of a batch neither. */
-export function priceOf(pass: Reservation, answer: BillableResponse): Micros {
-  if (!answer.ok) return 0n
-  const failedCount = answer.data?.results.filter((item) => !item.ok).length ?? 0
-  const amountMicros = pass.priceMicros(failedCount)
-  if (amountMicros > pass.reservedMicros) throw new RangeError('the price rose after the gate')
+/** The columns that store a response for replays. */
+function replayRowOf(reservation: Reservation, { response, scrubbed }: Settlement) {
+  const encrypted = (stored: BillableResponse) =>
+    encryptResponse(reservation.fingerprint.responseKey, JSON.stringify(stored))
+  return {
+    code: response.errors[0]?.code ?? 'OK',
+    answer: encrypted(response),
+    scrubbed: scrubbed ? encrypted(scrubbed) : null,
+  }
+}
+
+/** Returns the price of a response: a failed call and a failed image of a batch cost nothing. */
+export function priceOf(reservation: Reservation, response: BillableResponse): Micros {
+  if (!response.ok) return 0n
+  const failedCount = response.data?.results.filter((item) => !item.ok).length ?? 0
+  const amountMicros = reservation.priceMicros(failedCount)
+  if (amountMicros > reservation.reservedMicros)
+    throw new RangeError('the price of the response is higher than its reservation')
   return amountMicros
 }
 
-function chargeOf(pass: Reservation, answer: BillableResponse, atMs: number): Charge {
-  const { projectId, requestId, windowStartMs, call: visit } = pass
-  const amountMicros = priceOf(pass, answer)
-  return { projectId, requestId, windowStartMs, action: visit.action, amountMicros, atMs }
+function chargeOf(reservation: Reservation, response: BillableResponse, atMs: number): Charge {
+  const { projectId, requestId, windowStartMs, call } = reservation
+  const amountMicros = priceOf(reservation, response)
+  return { projectId, requestId, windowStartMs, action: call.action, amountMicros, atMs }
 }
 
-/** The end of a call that failed through no fault of the caller: unbilled, and free to be retried. */
-export async function releaseReservation(tx: Tx, pass: Reservation, error: unknown): Promise<void> {
-  if (!(await tx.attempts.deleteOwned(reservationKeyOf(pass)))) return
-  await release(tx, pass.projectId, pass.reservedMicros)
-  await logCall(tx, pass.call, { code: errorCodeOf(error) })
+/** Ends a call that failed with an internal error: it costs nothing and can be retried. */
+export async function releaseReservation(
+  tx: Tx,
+  reservation: Reservation,
+  error: unknown,
+): Promise<void> {
+  if (!(await tx.attempts.deleteOwned(reservationKeyOf(reservation)))) return
+  await release(tx, reservation.projectId, reservation.reservedMicros)
+  await logCall(tx, reservation.call, { code: errorCodeOf(error) })
 }
 
-/** The end of a call that costs nothing and is not kept for replays. */
-export async function finishUnbilled(tx: Tx, pass: Reservation): Promise<void> {
-  if (!(await tx.attempts.deleteOwned(reservationKeyOf(pass)))) return
-  await release(tx, pass.projectId, pass.reservedMicros)
-  await logCall(tx, pass.call, { code: 'OK' })
+/** Ends a successful call that is free and is not stored for replays. */
+export async function finishUnbilled(tx: Tx, reservation: Reservation): Promise<void> {
+  if (!(await tx.attempts.deleteOwned(reservationKeyOf(reservation)))) return
+  await release(tx, reservation.projectId, reservation.reservedMicros)
+  await logCall(tx, reservation.call, { code: 'OK' })
 }
 
 function reservationKeyOf({ projectId, requestId, token }: Reservation) {

@@ -1,6 +1,8 @@
 import type { ItemOutcome } from '../actions/action.ts'
-import type { EchoedFields } from './input/read-call.ts'
+import type { Settlement } from '../gate/settle.ts'
 import type { ActionError, ActionErrorCode } from '../lib/errors.ts'
+import type { EchoedFields } from './input/read-call.ts'
+import type { CallEnd } from './run-call.ts'
 
 type EnvelopeError = { readonly code: ActionErrorCode; readonly message: string }
 
@@ -11,7 +13,7 @@ type EnvelopeResult = {
   readonly value: unknown
 }
 
-/** The one form of every answer to an understood call. `ok` ⇔ no errors ⇔ there is data. */
+/** The response body of every admitted or rejected call. `ok` ⇔ no errors ⇔ there is data. */
 export type Envelope = {
   readonly ok: boolean
   readonly requestId: string
@@ -21,7 +23,17 @@ export type Envelope = {
   readonly meta?: { readonly idempotencyReplay: true }
 }
 
-/** The answer to an action that ran. A batch is ok if one item is; if none is, all are errors. */
+/** Returns the envelope of a call that did not fail with an HTTP error. */
+export function toEnvelope(
+  end: Exclude<CallEnd<Settlement<Envelope>>, { readonly kind: 'failed' }>,
+  echoed: EchoedFields,
+): Envelope {
+  if (end.kind === 'settled') return end.settlement.response
+  if (end.kind === 'rejected') return errorEnvelope(echoed, end.error)
+  return replayEnvelope(end.response, echoed.requestId)
+}
+
+/** Returns the envelope of an action that ran. A batch fails only if all its items fail. */
 export function outcomeEnvelope(
   { requestId, action }: EchoedFields,
   outcomes: readonly ItemOutcome[],
@@ -37,14 +49,14 @@ export function outcomeEnvelope(
   }
 }
 
-/** The answer to an action that was refused or could not do its work. */
+/** Returns the envelope of a call that was rejected or could not be completed. */
 export function errorEnvelope({ requestId, action }: EchoedFields, error: ActionError): Envelope {
   return { ok: false, requestId, action, data: null, errors: error.problems }
 }
 
-/** The stored answer to the same request, as it left the first time but for the flag. */
-export function replayEnvelope(stored: string, requestId: string): Envelope {
-  // It was sealed by this service, as an envelope of its own.
+/** Returns the stored envelope of an earlier call with the same request id, marked as a replay. */
+function replayEnvelope(stored: string, requestId: string): Envelope {
+  // This service has stored it as an envelope.
   const original = JSON.parse(stored) as Envelope
   return { ...original, requestId, meta: { idempotencyReplay: true } }
 }

@@ -1,73 +1,80 @@
-import { ActionError } from '../lib/errors.ts'
 import type { Services } from '../actions/action.ts'
 import type { Admission } from '../gate/incoming-call.ts'
-import type { Gate } from '../gate/gate.ts'
+import type { Settlement } from '../gate/settle.ts'
+import { ActionError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
-import { readCall, type ReadCallOptions } from './input/read-call.ts'
-import { errorEnvelope, replayEnvelope, type Envelope } from './envelope.ts'
-import type { HttpResponse, HttpRequest } from './route.ts'
+import { toEnvelope, type Envelope } from './envelope.ts'
 import { errorResponse } from './error-response.ts'
-import { runAction, type AdmittedCall } from './run-action.ts'
+import { readCall, type ReadCallOptions } from './input/read-call.ts'
+import type { HttpRequest } from './route.ts'
+import { toRunnableCall } from './run-action.ts'
+import { runCall } from './run-call.ts'
+import type { CallEnd, CallOptions, CallToExecute, RunnableCall } from './run-call.ts'
 
-export type ExecuteOptions = ReadCallOptions & {
-  readonly gate: Gate
-  readonly services: Services
-  readonly log: Log
-  /** Told of every envelope that leaves and of what it cost in time, for the metrics. */
-  readonly onCallCompleted: (envelope: Envelope, durationMs: number) => void
-  /** Awaited before each step, so that tests can make a call fail there. */
-  readonly atStep?: (step: 'read' | 'enter' | 'run' | 'settle' | 'leave') => Promise<void> | void
-}
+export type ExecuteOptions = ReadCallOptions &
+  CallOptions & {
+    readonly services: Services
+    readonly log: Log
+    /** Receives every envelope and its latency, for the metrics. */
+    readonly onCallCompleted: (envelope: Envelope, durationMs: number) => void
+  }
 
-/** One call, from socket to envelope. */
-export async function execute(
-  request: HttpRequest,
-  options: ExecuteOptions,
-): Promise<HttpResponse> {
-  const { gate, log, onCallCompleted: onAnswered, atStep } = options
+/** Executes one call of an action: from the HTTP request to the envelope. */
+export async function execute(request: HttpRequest, options: ExecuteOptions) {
+  const { gate, services, log, onCallCompleted, beforeStep } = options
   const startMs = performance.now()
-  const caller = await gate.authenticate(request) // strangers cost nothing
-  await atStep?.('read')
-  const { echo, asked } = await readCall(request, options) // what is wrong waits for its turn
-  addCallAttributes({ requestId: echo.requestId })
-  let headers: HttpResponse['headers'] = {}
-  try {
-    await atStep?.('enter')
-    const entry = await gate.admit(caller, { ...echo, startMs, parsed: asked }) // permit, limit, replay, afford
-    headers = entry.headers
-    if (entry.kind === 'replay') return leave(replayEnvelope(entry.response, echo.requestId))
-    if (entry.kind === 'rejected') throw entry.error
-    if ('error' in asked) throw asked.error // never here: the gate has refused it
-    const work = { call: asked, echo, caller, request }
-    const envelope = await runAndSettle(work, entry.admission, options)
-    await atStep?.('leave')
-    return leave(envelope)
-  } catch (error) {
-    if (error instanceof ActionError) return leave(errorEnvelope(echo, error))
-    const refused = errorResponse(error, echo.requestId, log)
-    return { ...refused, headers: { ...headers, ...refused.headers } }
+  const caller = await gate.authenticate(request) // before the body is read
+  await beforeStep?.('read')
+  const { echoed, parsed } = await readCall(request, options) // the gate rejects a malformed call
+  addCallAttributes({ requestId: echoed.requestId })
+  const call = toRunnableCall(parsed, { echoed, caller, services, signal: request.signal })
+  const end = await executeCall(caller, { ...echoed, startMs, parsed: call }, options)
+  if (end.kind === 'failed') {
+    const response = errorResponse(end.error, echoed.requestId, log)
+    return { ...response, headers: { ...end.headers, ...response.headers } }
   }
+  const envelope = toEnvelope(end, echoed)
+  onCallCompleted(envelope, performance.now() - startMs)
+  const headers = { ...end.headers, 'x-request-id': echoed.requestId }
+  return { status: 200, headers, body: envelope }
+}
 
-  function leave(envelope: Envelope): HttpResponse {
-    onAnswered(envelope, performance.now() - startMs)
-    const trace = { 'x-request-id': envelope.requestId }
-    return { status: 200, headers: { ...headers, ...trace }, body: envelope }
+/** Admits a call, runs it and settles it; also used by the CompreFace routes. */
+export async function executeCall<Outcome, S extends Settlement>(
+  caller: Admission['call']['caller'],
+  call: CallToExecute<Outcome, S>,
+  options: CallOptions,
+): Promise<CallEnd<S>> {
+  let headers: CallEnd<S>['headers'] = {}
+  try {
+    await options.beforeStep?.('admit')
+    const decision = await options.gate.admit(caller, call) // permissions, rate limit, replay, budget
+    headers = decision.headers
+    if (decision.kind === 'replay') return { kind: 'replay', headers, response: decision.response }
+    if (decision.kind === 'rejected') throw decision.error
+    if ('error' in call.parsed) throw call.parsed.error // unreachable: the gate has rejected it
+    const settlement = await runAndSettle(call.parsed, decision.admission, options)
+    await options.beforeStep?.('respond')
+    return { kind: 'settled', headers, settlement }
+  } catch (error) {
+    if (error instanceof ActionError) return { kind: 'rejected', headers, error }
+    return { kind: 'failed', headers, error }
   }
 }
 
-/** The action runs; then its effect, the charge and its answer are written, all or nothing. */
-async function runAndSettle(
-  work: AdmittedCall,
-  pass: Admission,
-  { gate, services, atStep }: ExecuteOptions,
-): Promise<Envelope> {
+/** Runs a call; then writes its effect, its charge and its response in one transaction. */
+async function runAndSettle<Outcome, S extends Settlement>(
+  call: RunnableCall<Outcome, S>,
+  admission: Admission,
+  { gate, beforeStep }: CallOptions,
+): Promise<S> {
   try {
-    await atStep?.('run')
-    const result = await runAction(work, services)
-    await atStep?.('settle')
-    return await gate.settle(pass, result)
+    await beforeStep?.('run')
+    const output = await runCall(call, admission.call.caller.accountId)
+    await beforeStep?.('settle')
+    return await gate.settle(admission, { output, toSettlement: call.toSettlement })
   } catch (error) {
-    throw await gate.release(pass, error)
+    throw await gate.release(admission, error)
   }
 }

@@ -1,52 +1,47 @@
-import type { Action, Caller, Services } from '../actions/action.ts'
-import type { ExecutedAction } from '../gate/settle.ts'
-import { ActionError, HttpError } from '../lib/errors.ts'
-import { runAsAccount } from '../lib/account-context.ts'
-import type { ParsedCall, EchoedFields } from './input/read-call.ts'
-import { outcomeEnvelope, errorEnvelope, type Envelope } from './envelope.ts'
-import type { HttpRequest } from './route.ts'
+import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
+import type { Settlement } from '../gate/settle.ts'
+import { ActionError } from '../lib/errors.ts'
+import { errorEnvelope, outcomeEnvelope, type Envelope } from './envelope.ts'
+import type { EchoedFields, ParsedCall } from './input/read-call.ts'
+import type { RunnableCall } from './run-call.ts'
 
-/** A call that passed the gate. */
-export type AdmittedCall = {
-  readonly call: ParsedCall
-  readonly echo: EchoedFields
+type ActionContext = {
+  readonly echoed: EchoedFields
   readonly caller: Caller
-  readonly request: HttpRequest
+  readonly services: Services
+  readonly signal: AbortSignal
 }
 
-/** Runs the action, and says how its call is to end. @throws whatever is no failure of an action. */
-export async function runAction(
-  work: AdmittedCall,
-  services: Services,
-): Promise<ExecutedAction<Envelope>> {
-  const { call, echo, caller, request } = work
-  const { action, params, debug } = call
-  const { signal } = request
-  const refused = (error: ActionError): Envelope => errorEnvelope(echo, error)
-  try {
-    const asked = { params, caller, services, signal, debug }
-    const done = await runAsAccount(caller.accountId, () => action.run(asked))
-    return {
-      applyEffects: async (tx) => toConclusion(echo, action, await done.effect(tx)),
-      toErrorResponse: refused,
-      afterCommit: done.afterCommit,
-    }
-  } catch (error) {
-    if (signal.aborted && !(error instanceof ActionError))
-      throw new HttpError(499, 'The client is gone.', { cause: error })
-    if (!(error instanceof ActionError)) throw error
-    const answer = refused(error)
-    return { applyEffects: () => ({ response: answer }), toErrorResponse: refused }
+type RunnableAction = RunnableCall<ItemOutcomes, Settlement<Envelope>>
+type ReadError = { readonly error: unknown }
+
+/** Combines a parsed call with what its action needs and with the envelope of its response. */
+export function toRunnableCall(
+  parsed: ParsedCall | ReadError,
+  { echoed, caller, services, signal }: ActionContext,
+): RunnableAction | ReadError {
+  if ('error' in parsed) return parsed
+  const { action, params, debug } = parsed
+  return {
+    ...parsed,
+    signal,
+    run: async () => toCallOutput(await action.run({ params, caller, services, signal, debug })),
+    toSettlement: (outcomes) =>
+      outcomes instanceof ActionError
+        ? { response: errorEnvelope(echoed, outcomes) }
+        : toSettlement(echoed, action, outcomes.map(action.validate)),
   }
 }
 
-type ActionOutcomes = Parameters<typeof outcomeEnvelope>[1]
+function toCallOutput(result: ActionResult) {
+  return 'effect' in result ? result : { outcome: result }
+}
 
-/** The answer, and what is left of it when a subject that it names is deleted. */
-function toConclusion(echo: EchoedFields, action: Action, outcomes: ActionOutcomes) {
+/** Builds the response, and the scrubbed copy that replaces it once one of its subjects is deleted. */
+function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcomes) {
+  const response = outcomeEnvelope(echoed, outcomes)
   const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
   const scrubbed =
-    subjectIds.length > 0 ? outcomeEnvelope(echo, outcomes.map(action.scrub)) : undefined
-  const scores = outcomes.flatMap(action.scores)
-  return { response: outcomeEnvelope(echo, outcomes), subjectIds, scrubbed, scores }
+    subjectIds.length > 0 ? outcomeEnvelope(echoed, outcomes.map(action.scrub)) : undefined
+  return { response, subjectIds, scrubbed, scores: outcomes.flatMap(action.scores) }
 }

@@ -8,12 +8,12 @@ import { drawCover, coverShapes, type CoverKind } from '../../eval/occlusion/dra
 import { openMeshAnalyzer } from '../../eval/occlusion/mesh-analyzer.ts'
 import type { MeshAnalysis } from '../../eval/occlusion/mesh-analyzer.ts'
 import {
+  createDataDir,
   imageItem,
   samplePhotograph,
   startFacegate,
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
-import { createDataDir } from '../support/facegate/test-facegate.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
 import { evalDataFolder } from '../support/paths.ts'
 
@@ -27,25 +27,30 @@ before(async () => {
 })
 after(() => facegate[Symbol.asyncDispose]())
 
-async function analyze(bytes: Buffer, params: object = {}) {
+function run(action: string, bytes: Buffer, params: object = {}) {
   const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-  const { body } = await facegate.run('svc.analyze', { bytes, contentType }, params)
+  return facegate.run(action, { bytes, contentType }, params)
+}
+
+async function analyze(bytes: Buffer, params: object = {}) {
+  const { body } = await run('svc.analyze', bytes, params)
   assert.equal(body.ok, true, JSON.stringify(body.errors))
   return body.data.results[0].value
 }
 
-async function analyzeFace(picture: Buffer | Sharp, params: object = {}) {
-  const bytes = Buffer.isBuffer(picture) ? picture : await picture.png().toBuffer()
+/** Analyzes the face with the highest confidence. */
+async function analyzeFace(image: Buffer | Sharp, params: object = {}) {
+  const bytes = Buffer.isBuffer(image) ? image : await image.png().toBuffer()
   const { faces } = await analyze(bytes, { minFaceConfidence: 0, ...params })
-  assert.ok(faces.length > 0, 'a face is found')
-  type Sure = { confidence: number }
-  return faces.toSorted((a: Sure, b: Sure) => b.confidence - a.confidence)[0]
+  assert.ok(faces.length > 0, 'a face is detected')
+  type WithConfidence = { confidence: number }
+  return faces.toSorted((a: WithConfidence, b: WithConfidence) => b.confidence - a.confidence)[0]
 }
 
 const assertHasReason = (face: { reasons: string[] }, reason: string): void =>
   assert.ok(face.reasons.includes(reason), `${reason} is not among ${face.reasons.join(', ')}`)
 
-test('a good face is suitable and has no reasons, and enrolment takes it', async () => {
+test('A good face is suitable, has no reasons and can be enrolled', async () => {
   const { faceCount, faces, image } = await analyze(portrait)
   assert.equal(faceCount, 1)
   assert.deepEqual(faces[0].reasons, [])
@@ -63,49 +68,45 @@ test('a good face is suitable and has no reasons, and enrolment takes it', async
   ])
   for (const value of Object.values(faces[0].quality.components)) assert.ok(Number(value) >= 80)
   assert.ok(image.brightness > 20 && image.brightness < 80 && image.sharpness > 50)
-  const enrolled = await facegate.run('svc.enroll', { bytes: portrait, contentType: 'image/png' })
+  const enrolled = await run('svc.enroll', portrait)
   assert.equal(enrolled.body.ok, true)
 })
 
-test('the four default features; others when they are named, and unknown ones by name', async () => {
-  const [plain] = (await analyze(portrait)).faces
-  assert.ok(plain.landmarks && plain.pose && plain.occlusion && plain.quality.components)
-  assert.ok(!('liveness' in plain) && !('attributes' in plain))
+test('Four features are the default, others are returned on request, and unknown names are rejected', async () => {
+  const [face] = (await analyze(portrait)).faces
+  assert.ok(face.landmarks && face.pose && face.occlusion && face.quality.components)
+  assert.ok(!('liveness' in face) && !('attributes' in face))
   const { faces, portrait: checks } = await analyze(portrait, { features: ['quality'] })
   assert.ok(!('landmarks' in faces[0]) && !('occlusion' in faces[0]) && checks === undefined)
-  const some = (await analyze(portrait, { features: ['liveness', 'attributes'] })).faces[0]
-  assert.ok(!('components' in some.quality))
-  assert.ok(['live', 'spoof', 'uncertain'].includes(some.liveness.decision))
-  assert.equal(some.attributes.gender.value, 'female')
-  assert.deepEqual(some.unavailable, ['glasses', 'mask'])
-  const { body } = await facegate.run(
-    'svc.analyze',
-    { bytes: portrait, contentType: 'image/png' },
-    { features: ['quality', 'beauty'] },
-  )
+  const [requested] = (await analyze(portrait, { features: ['liveness', 'attributes'] })).faces
+  assert.ok(!('components' in requested.quality))
+  assert.ok(['live', 'spoof', 'uncertain'].includes(requested.liveness.decision))
+  assert.equal(requested.attributes.gender.value, 'female')
+  assert.deepEqual(requested.unavailable, ['glasses', 'mask'])
+  const { body } = await run('svc.analyze', portrait, { features: ['quality', 'beauty'] })
   assert.match(body.errors[0].message, /^params\.features\[1\]: "beauty" is none of quality, pose/u)
 })
 
-test('the liveness of a face is what svc.liveness says', async () => {
+test('The liveness of a face equals the result of svc.liveness', async () => {
   const { liveness } = await analyzeFace(portrait, {
     features: ['liveness'],
     minFaceConfidence: 0.6,
   })
-  const { body } = await facegate.run('svc.liveness', { bytes: portrait, contentType: 'image/png' })
+  const { body } = await run('svc.liveness', portrait)
   const { decision, live, score, threshold, reasons } = body.data.results[0].value
   assert.deepEqual(liveness, { decision, live, score, threshold, reasons })
 })
 
-test('blur, darkness, glare and flatness are each named, and the score falls step by step', async () => {
+test('Blur, darkness, glare and low contrast are reported, and the score decreases with each step', async () => {
   const series: Record<string, readonly Sharp[]> = {
     LOW_SHARPNESS: [2, 4, 8, 12].map((sigma) => sharp(portrait).blur(sigma)),
     LOW_BRIGHTNESS: [0.6, 0.4, 0.25, 0.15].map((gain) => sharp(portrait).linear(gain, 0)),
     HIGH_BRIGHTNESS: [1.6, 2.2, 3].map((gain) => sharp(portrait).linear(gain, 40)),
     LOW_CONTRAST: [0.5, 0.3, 0.15].map((gain) => sharp(portrait).linear(gain, 128 * (1 - gain))),
   }
-  for (const [reason, pictures] of Object.entries(series)) {
+  for (const [reason, images] of Object.entries(series)) {
     const faces = [await analyzeFace(portrait)]
-    for (const picture of pictures) faces.push(await analyzeFace(picture))
+    for (const image of images) faces.push(await analyzeFace(image))
     const scores = faces.map(({ quality }) => quality.score)
     assert.deepEqual(
       scores,
@@ -117,12 +118,12 @@ test('blur, darkness, glare and flatness are each named, and the score falls ste
   }
 })
 
-test('a small face, a cut-off one and a turned one are named', async () => {
+test('Small, cut-off and turned faces are reported', async () => {
   assertHasReason(await analyzeFace(sharp(portrait).resize(90)), 'FACE_TOO_SMALL')
   const half = sharp(portrait).extract({ left: 190, top: 0, width: 258, height: 504 })
   assertHasReason(await analyzeFace(half), 'FACE_CUT_OFF')
   const { faces } = await analyze((await samplePhotograph(2)).bytes)
-  // The woman on the left of sample 2 looks to the left border.
+  // The woman on the left of sample 2 faces the left border.
   const turned = faces.toSorted(
     (a: { pose: { yaw: number } }, b: { pose: { yaw: number } }) => a.pose.yaw - b.pose.yaw,
   )[0]
@@ -130,9 +131,9 @@ test('a small face, a cut-off one and a turned one are named', async () => {
   assertHasReason(turned, 'EXTREME_POSE')
 })
 
-test('what covers a face is noticed, and where', async () => {
-  await using close = await analyzeClosely()
-  const seen = await close.look(portrait)
+test('An occlusion of a face is reported with its position', async () => {
+  await using analyzer = await openAnalyzer()
+  const meshAnalysis = await analyzer.look(portrait)
   const parts: Partial<Record<CoverKind, 'lowerFace' | 'leftEye'>> = {
     blueMask: 'lowerFace',
     blackMask: 'lowerFace',
@@ -140,52 +141,47 @@ test('what covers a face is noticed, and where', async () => {
     bar: 'leftEye',
     sunglasses: 'leftEye',
   }
-  const free = (await analyzeFace(portrait)).quality.score
+  const uncoveredScore = (await analyzeFace(portrait)).quality.score
   for (const [kind, part] of Object.entries(parts)) {
-    const face = await analyzeFace(await coverFace(portrait, seen, kind as CoverKind))
+    const face = await analyzeFace(await coverFace(portrait, meshAnalysis, kind as CoverKind))
     assertHasReason(face, 'FACE_OCCLUDED')
     assert.ok(face.occlusion[part] >= 0.5, kind)
-    assert.ok(face.quality.components.occlusion < 70 && face.quality.score < free, kind)
+    assert.ok(face.quality.components.occlusion < 70 && face.quality.score < uncoveredScore, kind)
     assert.ok(!face.reasons.includes('EYES_CLOSED') || part === 'lowerFace')
   }
 })
 
 test(
-  'of 60 press photographs dark glasses are named, and hardly anything that is not there',
-  { skip: existsSync(attributesFolder) ? false : `${attributesFolder} is not here` },
+  'In 60 press photographs dark glasses are reported, with few false reports',
+  { skip: existsSync(attributesFolder) ? false : `${attributesFolder} does not exist` },
   async () => {
     const files = (await readdir(attributesFolder)).toSorted().slice(0, 60)
-    const named = { FACE_OCCLUDED: 0, EYES_CLOSED: 0, LOW_SHARPNESS: 0 }
+    const counts = { FACE_OCCLUDED: 0, EYES_CLOSED: 0, LOW_SHARPNESS: 0 }
     for (const file of files) {
       const { faces } = await analyze(await readFile(path.join(attributesFolder, file)))
-      for (const reason of Object.keys(named) as (keyof typeof named)[])
-        if (faces[0]?.reasons.includes(reason)) named[reason]++
+      for (const reason of Object.keys(counts) as (keyof typeof counts)[])
+        if (faces[0]?.reasons.includes(reason)) counts[reason]++
     }
-    // Two of the sixty wear dark glasses.
-    const covered = named.FACE_OCCLUDED
-    assert.ok(covered >= 2 && covered <= 4, `${covered} covered`)
-    assert.ok(named.EYES_CLOSED <= 4, `${named.EYES_CLOSED} shut`)
-    assert.ok(named.LOW_SHARPNESS <= 4, `${named.LOW_SHARPNESS} blurred`)
+    // Two of the 60 people wear dark glasses.
+    const occluded = counts.FACE_OCCLUDED
+    assert.ok(occluded >= 2 && occluded <= 4, `${occluded} occluded`)
+    assert.ok(counts.EYES_CLOSED <= 4, `${counts.EYES_CLOSED} closed`)
+    assert.ok(counts.LOW_SHARPNESS <= 4, `${counts.LOW_SHARPNESS} blurred`)
   },
 )
 
-test('suitable is what enrolment would take; whoever is not has a reason', async () => {
+test('A face is suitable exactly if svc.enroll accepts it, and an unsuitable face has a reason', async () => {
   const group = await samplePhotograph(6)
-  const pictures = [
+  const images = [
     portrait,
     group.bytes,
     await sharp(portrait).resize(60).png().toBuffer(),
     await sharp(portrait).blur(12).png().toBuffer(),
     await sharp(portrait).linear(0.1, 0).png().toBuffer(),
   ]
-  for (const bytes of pictures) {
+  for (const bytes of images) {
     const { faces } = await analyze(bytes, { minFaceConfidence: 0, minFaceSize: 1 })
-    const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-    const { body } = await facegate.run(
-      'svc.enroll',
-      { bytes, contentType },
-      { duplicateCheck: 'off' },
-    )
+    const { body } = await run('svc.enroll', bytes, { duplicateCheck: 'off' })
     const isSuitable = faces.some(
       (face: { suitableForEnrollment: boolean }) => face.suitableForEnrollment,
     )
@@ -195,28 +191,24 @@ test('suitable is what enrolment would take; whoever is not has a reason', async
   }
 })
 
-test('LOW_QUALITY of enrolment names the reasons of the analysis', async () => {
+test('LOW_QUALITY of svc.enroll contains the reasons of svc.analyze', async () => {
   const bytes = await sharp(portrait).blur(4).linear(0.2, 0).png().toBuffer()
-  const { body } = await facegate.run(
-    'svc.enroll',
-    { bytes, contentType: 'image/png' },
-    { minQuality: 90 },
-  )
+  const { body } = await run('svc.enroll', bytes, { minQuality: 90 })
   assert.equal(body.errors[0].code, 'LOW_QUALITY')
   const { reasons } = await analyzeFace(bytes, { minFaceConfidence: 0.6 })
   assert.match(body.errors[0].message, new RegExp(`below 90: ${reasons.join(', ')}$`, 'u'))
   assertHasReason({ reasons }, 'LOW_BRIGHTNESS')
 })
 
-test('a portrait before a plain wall passes what a street does not', async () => {
+test('A portrait with a plain background passes the background check, and one in a street fails it', async () => {
   const features = { features: ['portrait'] }
   const street = (await analyze(portrait, features)).portrait
   assert.equal(street.compliant, false)
   type Check = { name: string; value: number; range: { min: number; max: number }; passed: boolean }
-  const check = (found: { checks: Check[] }, name: string): Check => {
-    const one = found.checks.find((candidate) => candidate.name === name)
-    assert.ok(one, name)
-    return one
+  const check = ({ checks }: { checks: Check[] }, name: string): Check => {
+    const named = checks.find((candidate) => candidate.name === name)
+    assert.ok(named, name)
+    return named
   }
   assert.equal(check(street, 'backgroundDeviation').passed, false)
   assert.equal(check(street, 'faceCount').passed, true)
@@ -239,22 +231,18 @@ test('a portrait before a plain wall passes what a street does not', async () =>
   assert.deepEqual([none.faceCount, none.faces, none.portrait.compliant], [0, [], false])
 })
 
-test('maxFaces, minima and facePolicy hold as for svc.detect, and a call costs one unit', async () => {
+test('maxFaces, the minima and facePolicy have the same effect as in svc.detect', async () => {
   const { bytes } = await samplePhotograph(6)
   const two = await analyze(bytes, { maxFaces: 2 })
   assert.deepEqual([two.faceCount, two.faces.length], [4, 2])
   assert.equal((await analyze(bytes, { maxFaces: 1 })).faces.length, 1)
   assert.equal((await analyze(bytes, { minFaceSize: 2000 })).faceCount, 0)
   assert.equal((await analyze(bytes, { minQuality: 100 })).faceCount, 0)
-  const { body } = await facegate.run(
-    'svc.analyze',
-    { bytes, contentType: 'image/jpeg' },
-    { facePolicy: 'single' },
-  )
+  const { body } = await run('svc.analyze', bytes, { facePolicy: 'single' })
   assert.equal(body.errors[0].code, 'MULTIPLE_FACES')
 })
 
-test('debug says which models ran and how long, and only when asked', async () => {
+test('debug contains the models and their durations, only on request', async () => {
   const images = [imageItem({ bytes: portrait, contentType: 'image/png' })]
   const debugOf = async (action: string, params: object = {}) => {
     const { body } = await facegate.post({ action, debug: true, params: { images, ...params } })
@@ -269,39 +257,39 @@ test('debug says which models ran and how long, and only when asked', async () =
     'faceres@1+age_gender@1+face_expression@1+emotion@1',
   )
   assert.ok(attributes.timingsMs.attributes > 0)
-  const one = await debugOf('svc.attributes', { include: ['gender'] })
-  assert.equal(one.providers.attributes, 'faceres@1')
-  const none = await debugOf('svc.attributes', { include: ['eyesOpen'] })
-  assert.equal(none.timingsMs.attributes, 0)
+  const genderOnly = await debugOf('svc.attributes', { include: ['gender'] })
+  assert.equal(genderOnly.providers.attributes, 'faceres@1')
+  const withoutModels = await debugOf('svc.attributes', { include: ['eyesOpen'] })
+  assert.equal(withoutModels.timingsMs.attributes, 0)
   const all = await debugOf('svc.analyze', { features: ['liveness', 'attributes'] })
   assert.ok(all.providers.liveness && all.scores.liveness >= 0 && all.timingsMs.liveness > 0)
   assert.ok(!('debug' in (await analyze(portrait))))
 })
 
-async function analyzeClosely() {
+async function openAnalyzer() {
   process.env['DATA_DIR'] = await createDataDir()
-  const close = await openMeshAnalyzer()
-  return { ...close, [Symbol.asyncDispose]: close.close }
+  const analyzer = await openMeshAnalyzer()
+  return { ...analyzer, [Symbol.asyncDispose]: analyzer.close }
 }
 
 async function coverFace(
   bytes: Buffer,
-  look: MeshAnalysis | undefined,
+  analysis: MeshAnalysis | undefined,
   kind: CoverKind,
 ): Promise<Buffer> {
-  assert.ok(look)
-  const { points } = look.mesh
-  const sitter = { points, skinColour: [205, 160, 140], random: () => 0.5 }
-  return drawCover(bytes, look.size, coverShapes(kind, sitter))
+  assert.ok(analysis)
+  const { points } = analysis.mesh
+  const face = { points, skinColour: [205, 160, 140], random: () => 0.5 }
+  return drawCover(bytes, analysis.size, coverShapes(kind, face))
 }
 
-/** The picture with everything but an ellipse about the head made transparent. */
+/** Makes everything except an ellipse around the head transparent. */
 async function cropHead(bytes: Buffer): Promise<Buffer> {
   const mask = `<svg xmlns="http://www.w3.org/2000/svg" width="448" height="504"><ellipse cx="206" cy="230" rx="135" ry="200"/></svg>`
-  const cut = await sharp(Buffer.from(mask)).png().toBuffer()
+  const ellipse = await sharp(Buffer.from(mask)).png().toBuffer()
   return sharp(bytes)
     .ensureAlpha()
-    .composite([{ input: cut, blend: 'dest-in' }])
+    .composite([{ input: ellipse, blend: 'dest-in' }])
     .png()
     .toBuffer()
 }

@@ -20,8 +20,6 @@ import { cliMainFile, evalDataFolder } from '../support/paths.ts'
 
 const attributesFolder = path.join(evalDataFolder, 'attributes')
 
-const cli = cliMainFile
-
 let facegate: TestFacegate
 let portrait: Buffer
 before(async () => {
@@ -38,25 +36,25 @@ async function attributes(params: object = {}) {
   return body.data.results[0].value
 }
 
-test('a smiling woman with open eyes is told as one', async () => {
-  const { face, attributes: told, unavailable, image } = await attributes()
+test('The attributes of a smiling woman with open eyes are correct', async () => {
+  const { face, attributes: result, unavailable, image } = await attributes()
   assert.equal(face.quality.level, 'high')
   assert.equal(image.width, 448)
-  assert.ok(told.age.value > 15 && told.age.value < 60)
-  assert.ok(told.age.low < told.age.value && told.age.value < told.age.high)
-  assert.equal(told.gender.value, 'female')
-  assert.ok(told.gender.confidence >= 0.5 && told.gender.confidence <= 1)
-  assert.equal(told.expression.value, 'happy')
-  const scores = Object.values<number>(told.expression.scores)
+  assert.ok(result.age.value > 15 && result.age.value < 60)
+  assert.ok(result.age.low < result.age.value && result.age.value < result.age.high)
+  assert.equal(result.gender.value, 'female')
+  assert.ok(result.gender.confidence >= 0.5 && result.gender.confidence <= 1)
+  assert.equal(result.expression.value, 'happy')
+  const scores = Object.values<number>(result.expression.scores)
   assert.equal(scores.length, 7)
   assert.ok(Math.abs(scores.reduce((sum, score) => sum + score, 0) - 1) < 1e-6)
-  assert.ok(Math.abs(told.expression.scores.happy - told.expression.confidence) < 0.001)
-  assert.ok(told.eyesOpen.left > 0.5 && told.eyesOpen.right > 0.5)
-  assert.equal(told.mouthOpen.value, false)
+  assert.ok(Math.abs(result.expression.scores.happy - result.expression.confidence) < 0.001)
+  assert.ok(result.eyesOpen.left > 0.5 && result.eyesOpen.right > 0.5)
+  assert.equal(result.mouthOpen.value, false)
   assert.deepEqual(unavailable, ['glasses', 'mask'])
 })
 
-test('only what is included is told, once, and what has no model is said to have none', async () => {
+test('Only included attributes are returned, once, and an attribute without a model is unavailable', async () => {
   const some = await attributes({ include: ['gender', 'gender', 'mask', 'mouthOpen'] })
   assert.deepEqual(Object.keys(some.attributes), ['gender', 'mouthOpen'])
   assert.deepEqual(some.unavailable, ['mask'])
@@ -64,22 +62,22 @@ test('only what is included is told, once, and what has no model is said to have
   assert.deepEqual([none.attributes, none.unavailable], [{}, ['glasses']])
 })
 
-test('unknown names are refused by name, and so is an empty list', async () => {
-  const refused = async (include: unknown) => {
+test('Unknown attribute names and an empty list are rejected', async () => {
+  const errorsOf = async (include: unknown) => {
     const { body } = await facegate.run('svc.attributes', png(), { include })
     assert.equal(body.ok, false)
     return body.errors.map(
       ({ code, message }: { code: string; message: string }) => `${code} ${message}`,
     )
   }
-  assert.deepEqual(await refused(['age', 'race', 'beauty']), [
+  assert.deepEqual(await errorsOf(['age', 'race', 'beauty']), [
     'INVALID_REQUEST params.include[1]: "race" is none of age, gender, expression, eyesOpen, mouthOpen, glasses, mask',
     'INVALID_REQUEST params.include[2]: "beauty" is none of age, gender, expression, eyesOpen, mouthOpen, glasses, mask',
   ])
-  assert.match((await refused([]))[0], /^INVALID_REQUEST params\.include: /u)
+  assert.match((await errorsOf([]))[0], /^INVALID_REQUEST params\.include: /u)
 })
 
-test('no face, small ones, several and bad ones are refused, and cost nothing', async () => {
+test('Images without a face, with several faces, or with a face too small or too poor are rejected', async () => {
   const group = await samplePhotograph(6)
   const empty = sharp({ create: { width: 320, height: 240, channels: 3, background: '#888' } })
   const code = async (image: { bytes: Buffer; contentType: string }, params: object = {}) => {
@@ -91,14 +89,14 @@ test('no face, small ones, several and bad ones are refused, and cost nothing', 
   assert.equal(await code(png(), { minFaceSize: 400 }), 'FACE_TOO_SMALL')
   assert.equal(await code(group, { facePolicy: 'single' }), 'MULTIPLE_FACES')
   assert.equal(await code(png(), { minQuality: 100 }), 'LOW_QUALITY')
-  assert.equal(await code(group), undefined, 'of several the largest is told')
+  assert.equal(await code(group), undefined, 'of several faces the largest is used')
 })
 
-test('what a project has switched off is neither computed nor told, in both actions', async () => {
+test('Attributes that a project has disabled are neither computed nor returned, in both actions', async () => {
   const dataDir = await createDataDir()
-  await using own = await startFacegate({ VISION_WORKERS: '1', DATA_DIR: dataDir })
+  await using service = await startFacegate({ VISION_WORKERS: '1', DATA_DIR: dataDir })
   const set = async (...switches: string[]) => {
-    const args = [cli, 'project', 'set', 'default', ...switches, '--json']
+    const args = [cliMainFile, 'project', 'set', 'default', ...switches, '--json']
     const env = { ...process.env, DATA_DIR: dataDir }
     const { stdout } = await promisify(execFile)(process.execPath, args, { env })
     const { gender, expression } = JSON.parse(stdout).switches
@@ -106,22 +104,22 @@ test('what a project has switched off is neither computed nor told, in both acti
   }
   assert.deepEqual(await set('--gender', 'off', '--expression', 'off'), [false, false])
   const images = [imageItem(png())]
-  const { body } = await own.post({ action: 'svc.attributes', debug: true, params: { images } })
-  const { attributes: told, unavailable, debug } = body.data.results[0].value
-  assert.deepEqual(Object.keys(told), ['age', 'eyesOpen', 'mouthOpen'])
+  const { body } = await service.post({ action: 'svc.attributes', debug: true, params: { images } })
+  const { attributes: result, unavailable, debug } = body.data.results[0].value
+  assert.deepEqual(Object.keys(result), ['age', 'eyesOpen', 'mouthOpen'])
   assert.deepEqual(unavailable, ['gender', 'expression', 'glasses', 'mask'])
   assert.equal(debug.providers.attributes, 'faceres@1+age_gender@1')
-  const analysed = await own.run('svc.analyze', png(), { features: ['attributes'] })
-  const [face] = analysed.body.data.results[0].value.faces
+  const analyzed = await service.run('svc.analyze', png(), { features: ['attributes'] })
+  const [face] = analyzed.body.data.results[0].value.faces
   assert.deepEqual(Object.keys(face.attributes), ['age', 'eyesOpen', 'mouthOpen'])
   assert.deepEqual(await set('--gender', 'on'), [true, false])
   await assert.rejects(set('--gender', 'maybe'), { code: 2, stderr: /--gender is on or off/u })
-  const again = await own.run('svc.attributes', png(), { include: ['gender', 'expression'] })
+  const again = await service.run('svc.attributes', png(), { include: ['gender', 'expression'] })
   assert.deepEqual(again.body.data.results[0].value.unavailable, ['expression'])
   await rm(dataDir, { recursive: true })
 })
 
-test('an eye behind a bar is neither open nor shut', async () => {
+test('A covered eye is neither open nor closed', async () => {
   const { face } = await attributes({ include: ['age'] })
   const { leftEye, rightEye } = face.landmarks
   const bar = `<svg xmlns="http://www.w3.org/2000/svg" width="448" height="504"><line x1="${leftEye.x - 60}" y1="${leftEye.y - 13}" x2="${rightEye.x + 60}" y2="${rightEye.y + 13}" stroke="#111" stroke-width="62"/></svg>`
@@ -134,27 +132,30 @@ test('an eye behind a bar is neither open nor shut', async () => {
     { bytes, contentType: 'image/png' },
     { include: ['eyesOpen', 'mouthOpen'] },
   )
-  const { attributes: told, unavailable } = body.data.results[0].value
-  assert.deepEqual([Object.keys(told), unavailable], [['mouthOpen'], ['eyesOpen']])
+  const { attributes: result, unavailable } = body.data.results[0].value
+  assert.deepEqual([Object.keys(result), unavailable], [['mouthOpen'], ['eyesOpen']])
 })
 
 test(
-  'at least 98 of 100 press photographs get the gender of their list',
-  { skip: existsSync(attributesFolder) ? false : `${attributesFolder} is not here` },
+  'The gender of at least 98 of 100 labelled press photographs is correct',
+  { skip: existsSync(attributesFolder) ? false : `${attributesFolder} does not exist` },
   async () => {
-    const eye = await openTestPipeline()
+    const pipeline = await openTestPipeline()
     const rows = (await readLabels(attributesFolder, ['file', 'gender'])).slice(0, 100)
-    let right = 0
+    let correctCount = 0
     for (const { file = '', gender } of rows) {
       const bytes = await readFile(path.join(attributesFolder, file))
-      const { faces, width } = await eye.analyze(bytes, { attributes: ['gender'], maxFaces: 10 })
-      const off = (face: (typeof faces)[number]): number =>
+      const { faces, width } = await pipeline.analyze(bytes, {
+        attributes: ['gender'],
+        maxFaces: 10,
+      })
+      const distanceToCentre = (face: (typeof faces)[number]): number =>
         Math.abs(face.boundingBox.left + face.boundingBox.width / 2 - width / 2)
-      const [central] = faces.toSorted((a, b) => off(a) - off(b))
+      const [central] = faces.toSorted((a, b) => distanceToCentre(a) - distanceToCentre(b))
       const male = central?.attributes?.maleProbability ?? 0.5
-      if ((male >= 0.5 ? 'male' : 'female') === gender) right++
+      if ((male >= 0.5 ? 'male' : 'female') === gender) correctCount++
     }
-    await eye.close()
-    assert.ok(right >= 98, `${right} of ${rows.length}`)
+    await pipeline.close()
+    assert.ok(correctCount >= 98, `${correctCount} of ${rows.length}`)
   },
 )

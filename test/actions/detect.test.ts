@@ -22,7 +22,7 @@ async function detect(image: TestImage, params: object = {}) {
   return body.data.results[0].value
 }
 
-test('every face of the front rows of the sample photographs is found, and nobody else', async () => {
+test('Every face of the front rows of the sample photographs is detected, and no other face', async () => {
   const expected = [3, 3, 3, 4, 5, 4]
   for (const [index, count] of expected.entries()) {
     const n = (index + 1) as 1 | 2 | 3 | 4 | 5 | 6
@@ -32,17 +32,20 @@ test('every face of the front rows of the sample photographs is found, and nobod
     assert.equal(image.width, 1920)
     for (const { boundingBox: box, landmarks } of faces)
       for (const { x, y } of Object.values<{ x: number; y: number }>(landmarks)) {
-        // The tip of a nose in profile may stand out of it a little.
-        assert.ok(Math.abs(x - box.left - box.width / 2) < 0.6 * box.width, 'landmarks are its own')
+        // The tip of a nose in profile can be slightly outside the box.
+        assert.ok(
+          Math.abs(x - box.left - box.width / 2) < 0.6 * box.width,
+          'the landmarks belong to this face',
+        )
         assert.ok(
           Math.abs(y - box.top - box.height / 2) < 0.6 * box.height,
-          'landmarks are its own',
+          'the landmarks belong to this face',
         )
       }
   }
 })
 
-test('faces come largest first, numbered, and no more than asked for', async () => {
+test('Faces are returned largest first, numbered, and at most maxFaces', async () => {
   const photograph = await samplePhotograph(5)
   const all = await detect(photograph)
   const areas = all.faces.map(
@@ -59,10 +62,10 @@ test('faces come largest first, numbered, and no more than asked for', async () 
   )
   const two = await detect(photograph, { maxFaces: 2 })
   assert.deepEqual(two.faces, all.faces.slice(0, 2))
-  assert.equal(two.faceCount, 5, 'how many there are is told all the same')
+  assert.equal(two.faceCount, 5, 'faceCount includes the faces beyond maxFaces')
 })
 
-test('the relative box is the box in parts of the upright image', async () => {
+test('The relative box is the box as fractions of the upright image', async () => {
   const { faces, image } = await detect(await samplePhotograph(3))
   for (const { boundingBox: box, relativeBoundingBox: relative } of faces) {
     assert.ok(Math.abs(relative.left * image.width - box.left) < 1)
@@ -72,16 +75,16 @@ test('the relative box is the box in parts of the upright image', async () => {
   }
 })
 
-test('landmarks are left out and crops put in on request', async () => {
+test('Landmarks are omitted and crops are added on request', async () => {
   const photograph = await samplePhotograph(3)
-  const bare = await detect(photograph, { returnLandmarks: false })
-  assert.ok(!('landmarks' in bare.faces[0]) && !('crop' in bare.faces[0]))
+  const withoutLandmarks = await detect(photograph, { returnLandmarks: false })
+  assert.ok(!('landmarks' in withoutLandmarks.faces[0]) && !('crop' in withoutLandmarks.faces[0]))
   const { faces } = await detect(photograph, { returnCrops: true })
   const crop = await sharp(Buffer.from(faces[0].crop, 'base64')).metadata()
   assert.deepEqual([crop.format, crop.width, crop.height], ['jpeg', 112, 112])
 })
 
-test('faces that are too small, too unsure or too bad for the caller are passed over', async () => {
+test('Faces below the minimum size, confidence or quality of the request are ignored', async () => {
   const photograph = await samplePhotograph(5)
   assert.equal((await detect(photograph, { minFaceSize: 10_000 })).faceCount, 0)
   assert.equal((await detect(photograph, { minFaceConfidence: 1 })).faceCount, 0)
@@ -94,7 +97,7 @@ test('faces that are too small, too unsure or too bad for the caller are passed 
   assert.equal(good.faceCount, scores.filter((score: number) => score >= middle).length)
 })
 
-test('facePolicy "single" refuses a group and takes a portrait', async () => {
+test('facePolicy "single" rejects a group and accepts a portrait', async () => {
   const photograph = await samplePhotograph(3)
   const group = await facegate.run('svc.detect', photograph, { facePolicy: 'single' })
   assert.equal(group.body.errors[0].code, 'MULTIPLE_FACES')
@@ -103,14 +106,14 @@ test('facePolicy "single" refuses a group and takes a portrait', async () => {
   assert.equal((await detect(jpeg(portrait), { facePolicy: 'single' })).faceCount, 1)
 })
 
-test('no face is a success with an empty list', async () => {
+test('An image without a face returns an empty list', async () => {
   const empty = sharp({ create: { width: 640, height: 480, channels: 3, background: '#8899aa' } })
   const { faceCount, faces } = await detect(jpeg(await empty.jpeg().toBuffer()))
   assert.equal(faceCount, 0)
   assert.deepEqual(faces, [])
 })
 
-test('a large photograph shows the same faces as a smaller one', async () => {
+test('A large photograph has the same faces as a smaller one', async () => {
   const { bytes } = await samplePhotograph(5)
   const small = await detect(jpeg(bytes))
   const large = await detect(
@@ -129,7 +132,7 @@ test('a large photograph shows the same faces as a smaller one', async () => {
     }
 })
 
-test('a face that the border cuts is found', async () => {
+test('A face at the image border is detected', async () => {
   const photograph = await samplePhotograph(6)
   const { faces } = await detect(photograph)
   const rightmost = faces.toSorted(
@@ -137,21 +140,21 @@ test('a face that the border cuts is found', async () => {
       b.boundingBox.left - a.boundingBox.left,
   )[0].boundingBox
   const width = Math.round(rightmost.left + 0.55 * rightmost.width)
-  const cut = await sharp(photograph.bytes)
+  const cropped = await sharp(photograph.bytes)
     .extract({ left: 0, top: 0, width, height: 1537 })
     .jpeg()
     .toBuffer()
-  const found = await detect(jpeg(cut))
-  assert.equal(found.faceCount, 4)
-  const touches = ({ boundingBox: box }: { boundingBox: { left: number; width: number } }) =>
+  const detected = await detect(jpeg(cropped))
+  assert.equal(detected.faceCount, 4)
+  const touchesBorder = ({ boundingBox: box }: { boundingBox: { left: number; width: number } }) =>
     box.left + box.width === width
-  assert.ok(found.faces.some(touches), 'its box ends at the border')
+  assert.ok(detected.faces.some(touchesBorder), 'its box ends at the border')
 })
 
-test('the same face in all eight EXIF orientations has one box in the upright frame', async () => {
+test('A face has the same box in the upright image for all eight EXIF orientations', async () => {
   const { bytes } = await samplePhotograph(6)
   const upright = await sharp(bytes).resize(1200).toBuffer()
-  const plain = (await detect(jpeg(upright))).faces[0].boundingBox
+  const expected = (await detect(jpeg(upright))).faces[0].boundingBox
   for (let orientation = 1; orientation <= 8; orientation++) {
     const stored = await storedWithOrientation(upright, orientation)
     const { faces, image } = await detect(jpeg(stored))
@@ -159,13 +162,13 @@ test('the same face in all eight EXIF orientations has one box in the upright fr
     assert.equal(image.width, 1200)
     for (const side of ['left', 'top', 'width', 'height'])
       assert.ok(
-        Math.abs(faces[0].boundingBox[side] - plain[side]) <= 2,
-        `orientation ${orientation}: ${side} ${faces[0].boundingBox[side]}, not ${plain[side]}`,
+        Math.abs(faces[0].boundingBox[side] - expected[side]) <= 2,
+        `orientation ${orientation}: ${side} ${faces[0].boundingBox[side]}, not ${expected[side]}`,
       )
   }
 })
 
-/** The picture as a camera held otherwise would store it: turned back, and the tag that says so. */
+/** Returns the image as a rotated camera would store it: with rotated pixels and the EXIF tag. */
 async function storedWithOrientation(upright: Buffer, orientation: number): Promise<Buffer> {
   const degrees = [0, 0, 0, 180, 180, 270, 270, 90, 90][orientation] ?? 0
   const isMirrored = [2, 4, 5, 7].includes(orientation)

@@ -21,7 +21,7 @@ import { startGallery } from '../support/gallery/test-gallery.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
 
 let facegate: TestFacegate
-/** A woman's head and shoulders, cut from a photograph of four people; she stands alone in it. */
+/** The head and shoulders of one woman, cut out of a photograph of four people. */
 let portrait: Sharp
 before(async () => {
   facegate = await startFacegate({ VISION_WORKERS: '1' })
@@ -46,13 +46,13 @@ async function checkLiveness(bytes: Buffer, params: object = {}) {
   return value
 }
 
-const reasonsOf = async (picture: Sharp): Promise<string[]> => {
-  const { decision, reasons } = await checkLiveness(await picture.png().toBuffer())
+const reasonsOf = async (image: Sharp): Promise<string[]> => {
+  const { decision, reasons } = await checkLiveness(await image.png().toBuffer())
   assert.equal(decision, 'uncertain')
   return reasons
 }
 
-test('nobody on the sample photographs, all of living people, is called a spoof', async () => {
+test('No face of the sample photographs of live people is classified as a spoof', async () => {
   for (const n of [1, 2, 3, 4, 5, 6] as const) {
     const { decision, reasons, faceCount } = await checkLiveness((await samplePhotograph(n)).bytes)
     assert.notEqual(decision, 'spoof', `sample ${n}`)
@@ -60,7 +60,7 @@ test('nobody on the sample photographs, all of living people, is called a spoof'
   }
 })
 
-test('a portrait brings no reason but that the built-in network does not suffice', async () => {
+test('The only reason for a portrait is the limited accuracy of the built-in model', async () => {
   const { decision, reasons, threshold, faceCount } = await checkLiveness(
     await portrait.clone().png().toBuffer(),
   )
@@ -70,10 +70,10 @@ test('a portrait brings no reason but that the built-in network does not suffice
   assert.equal(threshold, 0.9)
 })
 
-test('a face that is small, at the edge or turned is uncertain for that reason alone', async () => {
+test('A small face, a face at the edge and a turned face are uncertain for only that reason', async () => {
   assert.deepEqual(await reasonsOf(portrait.clone().resize({ width: 120 })), ['FACE_TOO_SMALL'])
-  const whole = sharp(await portrait.clone().png().toBuffer())
-  const tight = whole.clone().extract({ left: 140, top: 80, width: 290, height: 380 })
+  const original = sharp(await portrait.clone().png().toBuffer())
+  const tight = original.clone().extract({ left: 140, top: 80, width: 290, height: 380 })
   assert.deepEqual(await reasonsOf(tight), ['FACE_TOO_CLOSE_TO_EDGE'])
   const turned = sharp((await samplePhotograph(2)).bytes).extract({
     left: 228,
@@ -84,7 +84,7 @@ test('a face that is small, at the edge or turned is uncertain for that reason a
   assert.deepEqual(await reasonsOf(turned), ['EXTREME_POSE'])
 })
 
-test('two faces are uncertain for being two, also where the score would be live', async () => {
+test('Two faces are uncertain even if the score would be live', async () => {
   const pair = sharp((await samplePhotograph(6)).bytes).extract({
     left: 1000,
     top: 130,
@@ -97,15 +97,15 @@ test('two faces are uncertain for being two, also where the score would be live'
   assert.deepEqual([decision, reasons, faceCount], ['uncertain', ['MULTIPLE_FACES'], 2])
 })
 
-test('a grey or blurred face does not suffice, also where the score would be live', async () => {
-  const whole = sharp(await portrait.clone().png().toBuffer())
-  for (const poor of [whole.clone().greyscale(), whole.clone().blur(8)]) {
+test('A grey or blurred face is uncertain even if the score would be live', async () => {
+  const original = sharp(await portrait.clone().png().toBuffer())
+  for (const poor of [original.clone().greyscale(), original.clone().blur(8)]) {
     const { decision, reasons } = await checkLiveness(await poor.png().toBuffer(), { threshold: 0 })
     assert.deepEqual([decision, reasons], ['uncertain', ['LOW_QUALITY']])
   }
 })
 
-test('debug names the built-in network and what it says at each of its six crops', async () => {
+test('debug contains the built-in model and its scores for each of its six crops', async () => {
   const bytes = await portrait.clone().png().toBuffer()
   const { body } = await facegate.post({
     action: 'svc.liveness',
@@ -121,17 +121,17 @@ test('debug names the built-in network and what it says at each of its six crops
   assert.ok(debug.timingsMs.liveness > 0)
 })
 
-test('a look that does not ask for liveness brings none', async () => {
-  await using eye = await openSet(builtinSet)
+test('An analysis without liveness in its request returns no liveness', async () => {
+  await using pipeline = await openSet(builtinSet)
   const { bytes } = await samplePhotograph(1)
-  const view = await eye.look(encodedImageOf(bytes), { ...plainRequest }, 'picture')
-  assert.ok(view.faces.every(({ liveness }) => liveness === undefined))
-  assert.equal(view.providers['liveness'], undefined)
-  assert.equal(view.timingsMs.liveness, 0)
+  const analysis = await pipeline.analyzeImage(encodedImageOf(bytes), plainRequest, 'image')
+  assert.ok(analysis.faces.every(({ liveness }) => liveness === undefined))
+  assert.equal(analysis.providers['liveness'], undefined)
+  assert.equal(analysis.timingsMs.liveness, 0)
 })
 
 test(
-  'the built-in network is never sure of the wrong of two samples',
+  'The built-in model classifies neither of two samples wrongly',
   skipWithoutEvalData,
   async () => {
     assert.notEqual((await checkLiveness(await readFile(vendorSamples.live))).decision, 'spoof')
@@ -140,28 +140,32 @@ test(
 )
 
 test(
-  'the recommended networks tell the samples apart, by their manifests alone',
+  'The recommended models classify both samples correctly, configured only by their manifests',
   skipWithoutEvalData,
   async () => {
     const withBuiltinDetector = withRecommendedLiveness()
-    const withItsOwn = { ...withBuiltinDetector, detector: recommendedModels().detector }
-    for (const set of [withBuiltinDetector, withItsOwn]) {
-      await using eye = await openSet(set)
-      const look: AnalyzeImage = (picture, wanted, { path }) => eye.look(picture, wanted, path)
-      await using gallery = await startGallery({ vision: { analyzeImage: look } })
-      const judged = async (file: string) => {
+    const withRecommendedDetector = {
+      ...withBuiltinDetector,
+      detector: recommendedModels().detector,
+    }
+    for (const set of [withBuiltinDetector, withRecommendedDetector]) {
+      await using pipeline = await openSet(set)
+      const analyzeImage: AnalyzeImage = (image, request, { path }) =>
+        pipeline.analyzeImage(image, request, path)
+      await using gallery = await startGallery({ vision: { analyzeImage } })
+      const resultOf = async (file: string) => {
         const { bytes, contentType } = encodedImageOf(await readFile(file))
         const params = { images: [{ kind: 'image', bytes, contentType }] }
         return gallery.value('svc.liveness', params, { debug: true })
       }
-      const live = await judged(vendorSamples.live)
+      const live = await resultOf(vendorSamples.live)
       assert.deepEqual([live.decision, live.live, live.reasons], ['live', true, []])
       assert.equal(live.threshold, 0.5)
       assert.equal(live.debug.providers.liveness, 'minifasnet-v2@1+minifasnet-v1se@1')
       const { scores } = live.debug
       const mean = (scores['minifasnet-v2@1'] + scores['minifasnet-v1se@1']) / 2
-      assert.ok(Math.abs(live.score - mean) < 1e-4, 'both count the same')
-      const spoof = await judged(vendorSamples.spoof)
+      assert.ok(Math.abs(live.score - mean) < 1e-4, 'both models have the same weight')
+      const spoof = await resultOf(vendorSamples.spoof)
       assert.deepEqual([spoof.decision, spoof.live, spoof.reasons], ['spoof', false, []])
     }
   },
@@ -170,13 +174,13 @@ test(
 type AnalyzeImage = Services['vision']['analyzeImage']
 
 test(
-  'a network whose manifest is wrong is refused by the name of its file',
+  'A model with a wrong manifest is rejected with the name of its file',
   skipWithoutEvalData,
   async () => {
     const set = withRecommendedLiveness()
-    if (set.liveness === 'builtin') throw new Error('installed networks are expected')
+    if (set.liveness === 'builtin') throw new Error('installed models are expected')
     const [{ folder, model }] = set.liveness
-    if (model.decoding.kind !== 'antispoof') throw new Error('an antispoof network is expected')
+    if (model.decoding.kind !== 'antispoof') throw new Error('an antispoof model is expected')
     const withDecoding = (change: object): ModelSet => ({
       ...set,
       liveness: [{ folder, model: { ...model, decoding: { ...model.decoding, ...change } } }],
@@ -201,7 +205,7 @@ const plainRequest = { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 100,
 async function openSet(set: ModelSet) {
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
   const pipeline = await createPipeline({ modelsFolder, modelSet: set, limits })
-  return { look: pipeline.analyzeImage, [Symbol.asyncDispose]: pipeline.close }
+  return { analyzeImage: pipeline.analyzeImage, [Symbol.asyncDispose]: pipeline.close }
 }
 
 function encodedImageOf(bytes: Buffer) {

@@ -19,7 +19,7 @@ const budget = async ({ project }: { readonly project: Project }): Promise<bigin
 const checkLiveness = (person: Partial<FakePerson>, params: object = {}) =>
   gallery.value('svc.liveness', { ...imageParams({ name: 'Ada', ...person }), ...params })
 
-test('a live face is live, a spoof is a result, and a score between is uncertain', async () => {
+test('A high score is live, a low score is a spoof, and a score between the thresholds is uncertain', async () => {
   const live = await checkLiveness({})
   assert.deepEqual(
     [live.decision, live.live, live.score, live.threshold, live.reasons],
@@ -36,8 +36,8 @@ test('a live face is live, a spoof is a result, and a score between is uncertain
   )
 })
 
-test('what undermines the judgement makes it uncertain, by its name, whatever the score', async () => {
-  const undermined: readonly (readonly [string, Partial<FakePerson>])[] = [
+test('Each condition that prevents a decision makes it uncertain with its reason, whatever the score', async () => {
+  const conditions: readonly (readonly [string, Partial<FakePerson>])[] = [
     ['FACE_TOO_SMALL', { side: 50 }],
     ['FACE_TOO_CLOSE_TO_EDGE', { left: 0 }],
     ['FACE_TOO_CLOSE_TO_EDGE', { left: 800 }],
@@ -46,53 +46,56 @@ test('what undermines the judgement makes it uncertain, by its name, whatever th
     ['LOW_QUALITY', { quality: 20 }],
     ['LOW_QUALITY', { liveness: { hasColour: false } }],
   ]
-  for (const [reason, person] of undermined)
+  for (const [reason, person] of conditions)
     for (const score of [0.01, 0.45, 0.99]) {
       const { liveness } = person
-      const told = await checkLiveness({ ...person, liveness: { ...liveness, score } })
-      assert.deepEqual([told.decision, told.live, told.reasons], ['uncertain', false, [reason]])
+      const result = await checkLiveness({ ...person, liveness: { ...liveness, score } })
+      assert.deepEqual(
+        [result.decision, result.live, result.reasons],
+        ['uncertain', false, [reason]],
+      )
     }
 })
 
-test('another face stands against live, but whoever shows a spoof shows a spoof', async () => {
-  const beside = (score: number) =>
+test('Another face in the image prevents the decision live, but not the decision spoof', async () => {
+  const withOtherFace = (score: number) =>
     gallery.value(
       'svc.liveness',
       imageParams({ name: 'Ada', liveness: { score } }, { name: 'Bea', side: 100 }),
     )
-  const live = await beside(0.99)
+  const live = await withOtherFace(0.99)
   assert.deepEqual([live.decision, live.reasons], ['uncertain', ['MULTIPLE_FACES']])
   assert.equal(live.faceCount, 2)
-  const spoof = await beside(0.1)
+  const spoof = await withOtherFace(0.1)
   assert.deepEqual([spoof.decision, spoof.reasons], ['spoof', ['MULTIPLE_FACES']])
   const single = { ...imageParams('Ada', 'Bea'), facePolicy: 'single' }
   assert.equal(await gallery.code('svc.liveness', single), 'MULTIPLE_FACES')
 })
 
-test('a threshold of the caller moves the border of live, and spoof stays below it', async () => {
-  const decided = async (score: number, threshold: number) =>
+test('The threshold of a request moves the limit of live, and the limit of spoof stays below it', async () => {
+  const decisionFor = async (score: number, threshold: number) =>
     (await checkLiveness({ liveness: { score } }, { threshold })).decision
-  assert.equal(await decided(0.6, 0.7), 'uncertain')
-  assert.equal(await decided(0.7, 0.7), 'live')
-  assert.equal(await decided(0.3, 0.7), 'spoof')
-  assert.equal(await decided(0.3, 0.2), 'live')
-  assert.equal(await decided(0.1, 0.2), 'spoof')
+  assert.equal(await decisionFor(0.6, 0.7), 'uncertain')
+  assert.equal(await decisionFor(0.7, 0.7), 'live')
+  assert.equal(await decisionFor(0.3, 0.7), 'spoof')
+  assert.equal(await decisionFor(0.3, 0.2), 'live')
+  assert.equal(await decisionFor(0.1, 0.2), 'spoof')
   assert.equal((await checkLiveness({}, { threshold: 0.7 })).threshold, 0.7)
   const { body } = await gallery.call('svc.liveness', { ...imageParams('Ada'), threshold: 2 })
   assert.match(body.errors[0].message, /^params\.threshold: /u)
 })
 
-test('no face, a small one and a bad one are errors as everywhere', async () => {
+test('An image without a face, or with a face too small or too poor, is an error', async () => {
   assert.equal(await gallery.code('svc.liveness', imageParams()), 'NO_FACE_FOUND')
   assert.equal(
     await gallery.code('svc.liveness', imageParams({ name: 'S', side: 20 })),
     'FACE_TOO_SMALL',
   )
-  const bad = { ...imageParams({ name: 'Q', quality: 20 }), minQuality: 30 }
-  assert.equal(await gallery.code('svc.liveness', bad), 'LOW_QUALITY')
+  const poor = { ...imageParams({ name: 'Q', quality: 20 }), minQuality: 30 }
+  assert.equal(await gallery.code('svc.liveness', poor), 'LOW_QUALITY')
 })
 
-test('debug tells the networks and what each of them says', async () => {
+test('debug contains the liveness models and their scores', async () => {
   const { debug } = await gallery.value('svc.liveness', imageParams('Ada'), { debug: true })
   assert.equal(debug.providers.liveness, 'people@1')
   assert.equal(debug.scores.liveness, 0.99)
@@ -103,7 +106,7 @@ test('debug tells the networks and what each of them says', async () => {
   assert.equal(searched.debug.scores.liveness, 0.99)
 })
 
-test('a call for liveness costs two units, and a spoof costs as much as a live face', async () => {
+test('svc.liveness costs two units for a live face and for a spoof', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const balance = () => budget(client)
   const first = await balance()
@@ -113,7 +116,7 @@ test('a call for liveness costs two units, and a spoof costs as much as a live f
   assert.equal(first - (await balance()), 4000n)
 })
 
-test('where liveness is required a spoof is refused, not billed, not stored, and replayed so', async () => {
+test('If liveness is required, a spoof is rejected, not billed, not stored, and replayed as rejected', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const { subjectId } = await client.value('svc.enroll', {
     ...imageParams('Ada'),
@@ -143,14 +146,14 @@ test('where liveness is required a spoof is refused, not billed, not stored, and
   assert.equal(body.items[0].embeddingCount, 1)
 })
 
-test('who is not surely live is refused with the reasons', async () => {
+test('If liveness is required, an uncertain face is rejected with the reasons', async () => {
   const turned = { ...imageParams({ name: 'Ada', yaw: 50, side: 50 }), requireLiveness: true }
   const { body } = await gallery.call('svc.enroll', turned)
   assert.equal(body.errors[0].code, 'LIVENESS_FAILED')
   assert.match(body.errors[0].message, /uncertain.*: FACE_TOO_SMALL, EXTREME_POSE$/u)
 })
 
-test('a threshold of the caller holds where liveness is required, too', async () => {
+test('The threshold of a request also applies to required liveness', async () => {
   const params = (livenessThreshold: number) => ({
     ...imageParams({ name: 'Mia', liveness: { score: 0.6 } }),
     requireLiveness: true,
@@ -160,7 +163,7 @@ test('a threshold of the caller holds where liveness is required, too', async ()
   assert.equal((await gallery.value('svc.identify', params(0.6))).matched, false)
 })
 
-test('of two images the probe must be live, and the other may be of a passport', async () => {
+test('Of two images only the probe must be live', async () => {
   const [live] = (imageParams('Ada') as { images: object[] }).images
   const [spoof] = (imageParams({ name: 'Ada', liveness: { score: 0 } }) as { images: object[] })
     .images
@@ -169,10 +172,10 @@ test('of two images the probe must be live, and the other may be of a passport',
   assert.equal(await gallery.code('svc.verify', compare(spoof, live)), 'LIVENESS_FAILED')
 })
 
-test('a search passes over faces that are not live beside one that is', async () => {
+test('svc.identify ignores further faces that are not live', async () => {
   const both = imageParams({ name: 'Ada' }, { name: 'Bea', side: 150, liveness: { score: 0 } })
-  const asked = { ...both, maxFaces: 2 }
-  assert.equal((await gallery.value('svc.identify', asked)).faces.length, 2)
-  const alive = await gallery.value('svc.identify', { ...asked, requireLiveness: true })
-  assert.equal(alive.faces.length, 1)
+  const params = { ...both, maxFaces: 2 }
+  assert.equal((await gallery.value('svc.identify', params)).faces.length, 2)
+  const live = await gallery.value('svc.identify', { ...params, requireLiveness: true })
+  assert.equal(live.faces.length, 1)
 })

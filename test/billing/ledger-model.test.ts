@@ -198,9 +198,9 @@ async function applySettle(
   const answer = ok
     ? { ok, errors: [], data: { results: [{ ok }] } }
     : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
-  const result = { applyEffects: () => ({ response: answer }), toErrorResponse: () => answer }
+  const completed = { output: { outcome: answer }, toSettlement: () => ({ response: answer }) }
   const settled = await world.ledger
-    .runTransaction((tx) => settle(tx, attempt, result, model.nowMs), ending)
+    .runTransaction((tx) => settle(tx, attempt, completed, model.nowMs), ending)
     .catch(undefinedIfUnavailable)
   const request = Number(attempt.requestId)
   const own = model.running.get(request)

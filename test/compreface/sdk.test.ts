@@ -11,7 +11,7 @@ import {
 } from '../support/facegate/test-facegate.ts'
 import { createGalleryClient } from '../support/gallery/test-gallery.ts'
 
-/** CompreFace's own SDK, unchanged; where it is not installed, these tests are not run. */
+/** The unmodified SDK of CompreFace. These tests are skipped if it is not installed. */
 const sdkName = '@exadel/compreface-js-sdk'
 const sdk = await loadSdk()
 const skip = !sdk && `NOT RUN: ${sdkName} is not installed`
@@ -29,7 +29,7 @@ type SdkFace = {
 type SdkResult = { readonly result: readonly SdkFace[]; readonly plugins_versions?: object }
 type SdkExample = { readonly image_id: string; readonly subject: string }
 
-/** What the SDK's documentation says of it. */
+/** The types of the SDK, from its documentation. */
 type Sdk = new (
   server: string,
   port: string,
@@ -73,7 +73,7 @@ async function loadSdk(): Promise<Sdk | undefined> {
   }
 }
 
-/** One person of a photograph, twice: as it is, and smaller and darker. */
+/** A person cut out of a photograph: unchanged, and as a smaller and darker image. */
 type SdkPerson = { readonly file: string; readonly otherImage: Buffer }
 
 let facegate: TestFacegate
@@ -95,33 +95,37 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The largest face that the SDK finds, cut out with room around it. */
+/** Cuts out the largest face that the SDK detects, with a margin. */
 async function personOf(n: 1 | 3): Promise<SdkPerson> {
   const { bytes } = await samplePhotograph(n)
   const { result } = await sdkClient
     .initFaceDetectionService(facegate.key)
     .detect(bytes.toString('base64'), { limit: 1 })
-  const [found] = result
-  assert.ok(found, 'a face is found')
-  const { x_min: left, y_min: top, x_max, y_max } = found.box
+  const [face] = result
+  assert.ok(face, 'a face is detected')
+  const { x_min: left, y_min: top, x_max, y_max } = face.box
   const [width, height] = [x_max - left, y_max - top]
-  const room = Math.min(Math.round(width / 3), left, top)
-  const cut = sharp(bytes).extract({
-    left: left - room,
-    top: top - room,
-    width: width + 2 * room,
-    height: height + 2 * room,
+  const margin = Math.min(Math.round(width / 3), left, top)
+  const cutOut = sharp(bytes).extract({
+    left: left - margin,
+    top: top - margin,
+    width: width + 2 * margin,
+    height: height + 2 * margin,
   })
   const file = path.join(folder, `${n}.jpg`)
-  await writeFile(file, await cut.clone().jpeg().toBuffer())
-  const smaller = await cut.jpeg().toBuffer()
-  const width2 = Math.round((width + 2 * room) * 0.8)
-  const other = await sharp(smaller).resize(width2).modulate({ brightness: 0.8 }).png().toBuffer()
-  // The SDK takes for a path what begins with a dot.
+  await writeFile(file, await cutOut.clone().jpeg().toBuffer())
+  const jpeg = await cutOut.jpeg().toBuffer()
+  const smallerWidth = Math.round((width + 2 * margin) * 0.8)
+  const other = await sharp(jpeg)
+    .resize(smallerWidth)
+    .modulate({ brightness: 0.8 })
+    .png()
+    .toBuffer()
+  // The SDK treats a string that begins with a dot as a path.
   return { file: `./${path.relative('.', file)}`, otherImage: other }
 }
 
-test('the SDK enrols, lists, recognises, verifies and deletes faces', { skip }, async () => {
+test('The SDK adds, lists, recognizes, verifies and deletes faces', { skip }, async () => {
   const service = sdkClient.initFaceRecognitionService(facegate.key)
   const [anna, ben] = people
   assert.ok(anna && ben)
@@ -160,7 +164,7 @@ test('the SDK enrols, lists, recognises, verifies and deletes faces', { skip }, 
   assert.deepEqual((await service.recognize(anna.file, { limit: 1 })).result[0]?.subjects, [])
 })
 
-test('the SDK adds, lists, renames and deletes subjects', { skip }, async () => {
+test('The SDK adds, lists, renames and deletes subjects', { skip }, async () => {
   const service = sdkClient.initFaceRecognitionService(facegate.key)
   assert.deepEqual(await service.getSubjects().add('anna'), { subject: 'anna' })
   await service.getFaceCollection().add(people[0]?.file ?? '', 'anna')
@@ -171,22 +175,22 @@ test('the SDK adds, lists, renames and deletes subjects', { skip }, async () => 
   assert.deepEqual(await service.getSubjects().deleteAll(), { deleted: 1 })
 })
 
-test('the SDK compares two pictures, as files, base64 and buffers', { skip }, async () => {
+test('The SDK compares two images as files, base64 and buffers', { skip }, async () => {
   const service = sdkClient.initFaceVerificationService(facegate.key)
   const [anna, ben] = people
   assert.ok(anna && ben)
-  const likeness = async (source: SdkImage, target: SdkImage) => {
+  const similarityOf = async (source: SdkImage, target: SdkImage) => {
     const { result } = await service.verify(source, target, { limit: 1 })
     return result[0]?.face_matches[0]?.similarity ?? -1
   }
-  assert.ok((await likeness(anna.file, anna.file)) > 0.9)
-  assert.ok((await likeness(anna.otherImage, anna.otherImage)) > 0.9)
+  assert.ok((await similarityOf(anna.file, anna.file)) > 0.9)
+  assert.ok((await similarityOf(anna.otherImage, anna.otherImage)) > 0.9)
   const texts = [anna.otherImage, ben.otherImage].map((bytes) => bytes.toString('base64'))
-  assert.ok((await likeness(texts[0] ?? '', texts[1] ?? '')) < 0.8)
+  assert.ok((await similarityOf(texts[0] ?? '', texts[1] ?? '')) < 0.8)
 })
 
 test(
-  'the SDK detects faces, leaves records of its deletions and is refused without a key',
+  'The SDK detects faces, its deletions have records, and an unknown API key is rejected',
   { skip },
   async () => {
     const { bytes } = await samplePhotograph(1)
@@ -196,9 +200,9 @@ test(
     const limited = await service.detect(bytes.toString('base64'), { limit: 1 })
     assert.deepEqual(limited.result, result.slice(0, 1))
     const { body } = await createGalleryClient(facegate).rest('GET', '/v1/deletions')
-    assert.equal(body.items.length, 4, 'every deletion has its record')
-    const stranger = sdkClient.initFaceDetectionService('no-key')
-    await assert.rejects(stranger.detect(bytes.toString('base64')), (error: AxiosFailure) => {
+    assert.equal(body.items.length, 4, 'every deletion has a record')
+    const unknownKey = sdkClient.initFaceDetectionService('no-key')
+    await assert.rejects(unknownKey.detect(bytes.toString('base64')), (error: AxiosFailure) => {
       assert.equal(error.response.status, 401)
       assert.deepEqual(error.response.data, { message: 'API key missing or unknown.', code: 20 })
       return true

@@ -37,7 +37,7 @@ test('A key is valid until, but not in, the millisecond of its expiry', async ()
 test('A key that is revoked while the body arrives is rejected', async () => {
   let revoke: () => Promise<unknown> = async () => undefined
   await using gate = await startGate({
-    atStep: async (step) => void (step === 'enter' && (await revoke())),
+    beforeStep: async (step) => void (step === 'admit' && (await revoke())),
   })
   const { db } = gate.database.store
   const client = gate.withKey(await addKey(gate))

@@ -89,7 +89,7 @@ async function callUntilAnswered(gate: TestClient, requestId: string) {
   }
 }
 
-const steps = ['read', 'enter', 'run', 'settle', 'leave', 'commit', 'committed'] as const
+const steps = ['read', 'admit', 'run', 'settle', 'respond', 'commit', 'committed'] as const
 
 /**
  * On PostgreSQL most calls are single statements without a commit step;
@@ -116,7 +116,7 @@ for (const step of reachableSteps)
       await using restarted = await startGate({ dataDir: folder, key, environment: crashSettings })
       const body = await callUntilAnswered(restarted, requestId)
       assert.equal(body.ok, true, JSON.stringify(body))
-      const wasSettled = step === 'leave' || (step === 'committed' && commit === 'settle')
+      const wasSettled = step === 'respond' || (step === 'committed' && commit === 'settle')
       assert.equal('meta' in body, wasSettled)
       const billed = (await callLogRows(restarted)).filter((row) => row.transferId !== null)
       assert.equal(billed.length, 1)
@@ -132,7 +132,7 @@ for (const step of reachableSteps)
       isArmed = false
       throw new Error(`injected at ${step}`)
     }
-    await using gate = await startGate({ atStep: fail, onCommit: fail })
+    await using gate = await startGate({ beforeStep: fail, onCommit: fail })
     const requestId = randomUUID()
     isArmed = true
     const faulty = await gate.post(echoRequest('x', requestId))
@@ -156,8 +156,8 @@ for (const step of ['run', 'settle'] as const)
     let isFirst = true
     await using gate = await startGate({
       environment: { CALL_TIMEOUT_MS: '1000', IN_FLIGHT_WAIT_MS_MAX: '1500' },
-      atStep: async (current) => {
-        if (current !== step || !isFirst) return
+      beforeStep: async (now) => {
+        if (now !== step || !isFirst) return
         isFirst = false
         await slow.promise
       },
@@ -177,7 +177,7 @@ for (const step of ['run', 'settle'] as const)
 test('The sweep releases an expired call without charging it', async () => {
   await using gate = await startGate({
     environment: { CALL_TIMEOUT_MS: '1000' },
-    atStep: (step) => (step === 'run' ? new Promise(() => {}) : undefined),
+    beforeStep: (now) => (now === 'run' ? new Promise(() => {}) : undefined),
   })
   createTestClient(gate.url, gate.key)
     .post(echoRequest('lost'))

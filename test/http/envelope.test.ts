@@ -16,14 +16,14 @@ before(async () => {
 })
 after(() => facegate[Symbol.asyncDispose]())
 
-const invalid = async (body: unknown, path: RegExp): Promise<void> => {
-  const answer = await facegate.post(body)
-  assert.equal(answer.status, 200, JSON.stringify(answer.body))
-  assert.equal(answer.body.errors[0]?.code, 'INVALID_REQUEST', JSON.stringify(answer.body))
-  assert.match(answer.body.errors[0].message, path)
+const assertInvalid = async (body: unknown, path: RegExp): Promise<void> => {
+  const response = await facegate.post(body)
+  assert.equal(response.status, 200, JSON.stringify(response.body))
+  assert.equal(response.body.errors[0]?.code, 'INVALID_REQUEST', JSON.stringify(response.body))
+  assert.match(response.body.errors[0].message, path)
 }
 
-test('an answer echoes requestId, action and correlationId', async () => {
+test('A response contains the requestId, the action and the correlationId of its request', async () => {
   const image = { ...imageItem(await samplePhotograph(3)), correlationId: 'camera 7' }
   const requestId = randomUUID()
   const { body } = await facegate.post({
@@ -39,12 +39,12 @@ test('an answer echoes requestId, action and correlationId', async () => {
   assert.equal(body.data.results[0].ok, true)
 })
 
-test('a correlationId and a requestId are made where none was sent', async () => {
+test('A request without a correlationId gets one', async () => {
   const { body } = await facegate.run('svc.detect', await samplePhotograph(3))
   assert.equal(body.data.results[0].correlationId, 'auto-0')
 })
 
-test('a key that is missing, cut, mistyped or unknown gets one identical 401', async () => {
+test('A missing, truncated, mistyped or unknown API key gets the same 401 response', async () => {
   const { key } = facegate
   const unknown = `fsk_live_${'A'.repeat(43)}000000`
   const bodies = new Set<string>()
@@ -56,14 +56,17 @@ test('a key that is missing, cut, mistyped or unknown gets one identical 401', a
     unknown,
     'nonsense',
   ]) {
-    const answer = await facegate.post({ action: 'svc.detect', params: {} }, { 'x-api-key': wrong })
-    assert.equal(answer.status, 401)
-    bodies.add(JSON.stringify(answer.body))
+    const response = await facegate.post(
+      { action: 'svc.detect', params: {} },
+      { 'x-api-key': wrong },
+    )
+    assert.equal(response.status, 401)
+    bodies.add(JSON.stringify(response.body))
   }
   assert.deepEqual([...bodies], ['{"detail":"API key missing or unknown."}'])
 })
 
-test('a stranger with a huge body is refused before it is read', async () => {
+test('A huge body without an API key is rejected before it is read', async () => {
   const sent = await new Promise<{ status: number | undefined; bytes: number }>(
     (resolve, reject) => {
       const { port } = new URL(facegate.url)
@@ -91,10 +94,10 @@ test('a stranger with a huge body is refused before it is read', async () => {
     },
   )
   assert.equal(sent.status, 401)
-  assert.ok(sent.bytes < 8 * 1024 * 1024, `${sent.bytes} bytes were sent before the answer`)
+  assert.ok(sent.bytes < 8 * 1024 * 1024, `${sent.bytes} bytes were sent before the response`)
 })
 
-test('bodies that are no JSON object are 400', async () => {
+test('A body that is not a JSON object gets status 400', async () => {
   for (const body of [
     '',
     '{',
@@ -108,13 +111,13 @@ test('bodies that are no JSON object are 400', async () => {
   assert.equal((await facegate.post(new Uint8Array([0x7b, 0xff, 0x7d]))).status, 400)
 })
 
-test('only version 1 of the envelope exists', async () => {
+test('Only version 1 of the API is accepted', async () => {
   const body = { action: 'svc.nothing', params: {} }
   assert.equal((await facegate.post(body, { 'x-api-version': '1' })).status, 200)
   assert.equal((await facegate.post(body, { 'x-api-version': '2' })).status, 400)
 })
 
-test('other content types and encodings are 415', async () => {
+test('Other content types and encodings get status 415', async () => {
   assert.equal((await facegate.post('{}', { 'content-type': 'text/plain' })).status, 415)
   assert.equal((await facegate.post('{}', { 'content-type': '' })).status, 415)
   assert.equal((await facegate.post('{}', { 'content-encoding': 'gzip' })).status, 415)
@@ -122,21 +125,21 @@ test('other content types and encodings are 415', async () => {
   assert.equal((await facegate.post({ action: 'x', params: {} }, charset)).status, 200)
 })
 
-test('a connection serves on after a small body that nobody wanted', async () => {
+test('A connection stays usable after a small body was rejected unread', async () => {
   await using agent = new KeepAliveConnection()
-  const refused = await agent.post('text/plain')
-  assert.equal(refused.status, 415)
-  // The time after which a body that is still on its way ends the connection.
+  const rejected = await agent.post('text/plain')
+  assert.equal(rejected.status, 415)
+  // After this time, a body that has not arrived completely closes the connection.
   await pause(1200)
-  const answered = await agent.post('application/json')
-  assert.equal(answered.status, 200)
-  assert.equal(answered.port, refused.port, 'both came by one connection')
+  const accepted = await agent.post('application/json')
+  assert.equal(accepted.status, 200)
+  assert.equal(accepted.port, rejected.port, 'both used one connection')
 })
 
-test('unknown routes are 404 and wrong methods 405 with Allow', async () => {
-  const nowhere = await fetch(`${facegate.url}/v1/face/nothing`)
-  assert.equal(nowhere.status, 404)
-  assert.deepEqual(Object.keys((await nowhere.json()) as object), ['detail'])
+test('An unknown route gets 404, and a wrong method gets 405 with Allow', async () => {
+  const unknown = await fetch(`${facegate.url}/v1/face/nothing`)
+  assert.equal(unknown.status, 404)
+  assert.deepEqual(Object.keys((await unknown.json()) as object), ['detail'])
   const wrong = await fetch(`${facegate.url}/v1/face/execute`)
   assert.equal(wrong.status, 405)
   assert.equal(wrong.headers.get('allow'), 'POST')
@@ -145,31 +148,31 @@ test('unknown routes are 404 and wrong methods 405 with Allow', async () => {
   assert.equal(put.headers.get('allow'), 'GET, HEAD')
 })
 
-test('everything wrong with an envelope is named at once', async () => {
-  const answer = await facegate.post({
+test('All problems of a request body are reported in one response', async () => {
+  const response = await facegate.post({
     action: 'svc.nope',
     requestId: 'x',
     params: 3,
     debug: 'no',
     x: 1,
   })
-  const messages = answer.body.errors.map((error: { message: string }) => error.message)
+  const messages = response.body.errors.map((error: { message: string }) => error.message)
   for (const path of ['action', 'requestId', 'params', 'debug', 'x'])
     assert.ok(
       messages.some((message: string) => message.startsWith(`${path}:`)),
       path,
     )
-  assert.equal(answer.body.action, 'svc.nope')
-  assert.notEqual(answer.body.requestId, 'x')
+  assert.equal(response.body.action, 'svc.nope')
+  assert.notEqual(response.body.requestId, 'x')
 })
 
-test('a missing action is INVALID_REQUEST and echoes nothing', async () => {
+test('A request without an action gets INVALID_REQUEST and an empty action', async () => {
   const { body } = await facegate.post({ params: {} })
   assert.equal(body.errors[0].code, 'INVALID_REQUEST')
   assert.equal(body.action, '')
 })
 
-test('every problem of the parameters is one error that names its path', async () => {
+test('Each problem of the parameters is one error with its path', async () => {
   const image = {
     ...imageItem(await samplePhotograph(1)),
     kind: 'picture',
@@ -187,40 +190,40 @@ test('every problem of the parameters is one error that names its path', async (
   ])
 })
 
-test('missing, too many or wrong images are INVALID_REQUEST', async () => {
+test('Missing, too many or malformed images get INVALID_REQUEST', async () => {
   const image = imageItem(await samplePhotograph(1))
   const detect = (params: object) => ({ action: 'svc.detect', params })
-  await invalid(detect({}), /params\.images/u)
-  await invalid(detect({ images: [] }), /params\.images/u)
-  await invalid(detect({ images: 'x' }), /params\.images/u)
-  await invalid(detect({ images: Array.from({ length: 11 }).fill(image) }), /at most 10/u)
-  await invalid(
+  await assertInvalid(detect({}), /params\.images/u)
+  await assertInvalid(detect({ images: [] }), /params\.images/u)
+  await assertInvalid(detect({ images: 'x' }), /params\.images/u)
+  await assertInvalid(detect({ images: Array.from({ length: 11 }).fill(image) }), /at most 10/u)
+  await assertInvalid(
     detect({ images: [{ ...image, correlationId: 'x'.repeat(129) }] }),
     /correlationId/u,
   )
 })
 
-test('text that no database can store is INVALID_REQUEST, never a fault', async () => {
+test('Text that a database cannot store gets INVALID_REQUEST, not an internal error', async () => {
   const image = imageItem(await samplePhotograph(1))
   const detect = (item: object) => ({ action: 'svc.detect', params: { images: [item] } })
-  await invalid(detect({ ...image, correlationId: 'a\0b' }), /NUL/u)
-  await invalid(detect({ ...image, correlationId: 'a\uD800b' }), /surrogate/u)
-  await invalid(
+  await assertInvalid(detect({ ...image, correlationId: 'a\0b' }), /NUL/u)
+  await assertInvalid(detect({ ...image, correlationId: 'a\uD800b' }), /surrogate/u)
+  await assertInvalid(
     '{"action":"svc.detect","params":{"images":[],"maxFaces":1e400}}',
     /params\.maxFaces: must be a finite number/u,
   )
 })
 
-test('a path or an address is no image', async () => {
+test('A path or a URL is not accepted as an image', async () => {
   const item = { kind: 'image', contentType: 'image/jpeg' }
   for (const bytes of ['https://example.org/a.jpg', '/etc/passwd', '../a.png'])
-    await invalid(
+    await assertInvalid(
       { action: 'svc.detect', params: { images: [{ ...item, bytes }] } },
       /params\.images\[0\]\.bytes/u,
     )
 })
 
-test('the service describes itself without a key', async () => {
+test('Health, readiness, OpenAPI, docs and metrics need no API key', async () => {
   const get = (path: string) => fetch(facegate.url + path)
   assert.equal((await get('/healthz')).status, 200)
   assert.deepEqual(await (await get('/readyz')).json(), { ready: true })
@@ -230,22 +233,22 @@ test('the service describes itself without a key', async () => {
   assert.match(await (await get('/metrics')).text(), /facegate_calls_total\{action="svc\.detect"/u)
 })
 
-/** A client with one connection, which it keeps. */
+/** A client with one persistent connection. */
 class KeepAliveConnection implements AsyncDisposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-  /** @returns the status of the answer, and the client's port that it came to. */
+  /** @returns the status of the response and the local port of the connection. */
   post(type: string): Promise<{ readonly status: number; readonly port: number | undefined }> {
     const headers = { 'x-api-key': facegate.key, 'content-type': type, 'content-length': 26 }
-    const to = { method: 'POST', agent: this.#agent, headers }
+    const options = { method: 'POST', agent: this.#agent, headers }
     return new Promise((resolve, reject) => {
-      const asking = request(`${facegate.url}/v1/face/execute`, to, (answer) => {
-        const { localPort: port } = answer.socket
-        answer.resume().once('end', () => resolve({ status: answer.statusCode ?? 0, port }))
+      const outgoing = request(`${facegate.url}/v1/face/execute`, options, (response) => {
+        const { localPort: port } = response.socket
+        response.resume().once('end', () => resolve({ status: response.statusCode ?? 0, port }))
       })
-      // The headers go first: the service refuses them before it has seen the body.
-      asking.once('error', reject).flushHeaders()
-      void pause(50).then(() => asking.end('{"action":"x","params":{}}'))
+      // The headers are sent first: the service rejects them before it receives the body.
+      outgoing.once('error', reject).flushHeaders()
+      void pause(50).then(() => outgoing.end('{"action":"x","params":{}}'))
     })
   }
 

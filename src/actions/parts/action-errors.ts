@@ -1,6 +1,6 @@
-import type { ActionErrorCode } from '../../lib/errors.ts'
+import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
 
-/** What may be wrong with an image before anybody looks for a face in it. */
+/** The errors of an image that cannot be analyzed. */
 export const imageErrors = [
   'IMAGE_DECODE_FAILED',
   'UNSUPPORTED_IMAGE_TYPE',
@@ -8,7 +8,7 @@ export const imageErrors = [
   'IMAGE_TOO_LARGE',
 ] as const satisfies readonly ActionErrorCode[]
 
-/** What may be wrong with the one face that an action is about. */
+/** The errors of the face that an action compares or enrolls. */
 export const faceErrors = [
   'NO_FACE_FOUND',
   'MULTIPLE_FACES',
@@ -16,3 +16,8 @@ export const faceErrors = [
   'LOW_QUALITY',
   'LIVENESS_FAILED',
 ] as const satisfies readonly ActionErrorCode[]
+
+/** Throws the same error for subjects that never existed, were deleted or are in other galleries. */
+export function subjectNotFound(): never {
+  throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery contains no such subject.')
+}

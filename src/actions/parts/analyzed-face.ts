@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
-import { appearance, toAppearance, allAppearanceNames, unavailable } from './appearance.ts'
 import { face, quality } from '../schemas/fields.ts'
-import { qualityLevel } from './face-value.ts'
+import { livenessDecision } from '../schemas/liveness.ts'
+import { appearance, toAppearance, allAppearanceNames, unavailable } from './appearance.ts'
 import { classifyLiveness } from './classify-liveness.ts'
-import { livenessResult } from '../liveness.ts'
-import { qualityReasons } from './quality-reasons.ts'
 import { withLiveness } from './extract-probes.ts'
+import { qualityLevel } from './face-value.ts'
+import { qualityReasons } from './quality-reasons.ts'
 
-/** What svc.analyze can tell. */
+/** The values of `features` of svc.analyze. */
 export const features = [
   'quality',
   'pose',
@@ -39,24 +39,27 @@ const components = z
   .meta({
     id: 'QualityComponents',
     description:
-      'As ISO/IEC 29794-5 names them; 100: does not stand in the way. Of occlusion too: 100 is a free face.',
+      'Named as in ISO/IEC 29794-5. 100 is best, also for occlusion: 100 means that nothing covers the face.',
   })
 
-/** A face as svc.analyze tells it. */
+/** A face in the response of svc.analyze. */
 export const analyzedFace = face
   .extend({
     quality: quality.extend({ components: components.optional() }),
     occlusion: z
       .object({ leftEye: probability, rightEye: probability, lowerFace: probability })
       .optional()
-      .meta({ description: 'How probably something covers them; left and right as in the image.' }),
+      .meta({
+        description:
+          'The probability that something covers this part; left and right as in the image.',
+      }),
     suitableForEnrollment: z.boolean().meta({
-      description: 'Whether svc.enroll with its default parameters would take this face.',
+      description: 'Whether svc.enroll with its default parameters would accept this face.',
     }),
     reasons: z.array(z.enum(qualityReasons)).meta({
-      description: 'What stands out. A face can be suitable all the same.',
+      description: 'Defects of the face. A suitable face can have some.',
     }),
-    liveness: livenessResult.optional(),
+    liveness: livenessDecision.optional(),
     attributes: appearance.optional(),
     unavailable: unavailable.optional(),
   })
@@ -67,13 +70,13 @@ type RequestedFeatures = {
   readonly livenessThreshold?: number | undefined
 }
 
-/** What the features add to a face. */
+/** Returns the fields that the requested features add to a face. */
 export function toAnalyzedFace(
-  seen: FaceResult,
-  view: ImageAnalysis,
-  { features, livenessThreshold }: RequestedFeatures,
+  result: FaceResult,
+  analysis: ImageAnalysis,
+  { features, livenessThreshold: threshold }: RequestedFeatures,
 ) {
-  const { qualityScore: score, quality } = seen
+  const { qualityScore: score, quality } = result
   return {
     quality: {
       score,
@@ -82,19 +85,14 @@ export function toAnalyzedFace(
     },
     ...(features.includes('occlusion') && { occlusion: rounded(quality.occlusion) }),
     ...(features.includes('liveness') && {
-      liveness: livenessValueOf(seen, view, livenessThreshold),
+      // As svc.liveness decides.
+      liveness: classifyLiveness(withLiveness(result), analysis, {
+        threshold,
+        requireSingleFace: true,
+      }),
     }),
-    ...(features.includes('attributes') && toAppearance(seen, allAppearanceNames)),
+    ...(features.includes('attributes') && toAppearance(result, allAppearanceNames)),
   }
-}
-
-/** As svc.liveness judges. */
-function livenessValueOf(seen: FaceResult, view: ImageAnalysis, threshold: number | undefined) {
-  const { reasons, ...judgement } = classifyLiveness(withLiveness(seen), view, {
-    threshold,
-    requireSingleFace: true,
-  })
-  return { ...judgement, reasons: [...reasons] }
 }
 
 function rounded(occlusion: FaceResult['quality']['occlusion']) {

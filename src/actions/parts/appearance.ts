@@ -3,7 +3,7 @@ import type { AttributeName } from '../../vision/attributes/face-attributes.ts'
 import type { FaceResult } from '../../vision/image-analysis.ts'
 import type { Caller } from '../action.ts'
 
-/** What can be asked of a face. */
+/** The values of `include`. */
 const appearanceNames = [
   'age',
   'gender',
@@ -18,7 +18,6 @@ export type AppearanceName = (typeof appearanceNames)[number]
 
 export const allAppearanceNames: readonly AppearanceName[] = appearanceNames
 
-/** `include`: which of them. */
 export const include = z
   .array(
     z.enum(appearanceNames, {
@@ -28,7 +27,7 @@ export const include = z
   )
   .min(1)
   .optional()
-  .meta({ description: 'Only these; without it, all that there are.' })
+  .meta({ description: 'The attributes to return; all by default.' })
 
 const probability = z.number().min(0).max(1)
 
@@ -37,56 +36,61 @@ export const appearance = z
     age: z
       .object({ value: z.number().min(0), low: z.int().min(0), high: z.int().min(0) })
       .optional()
-      .meta({ description: 'Years; eight in ten people are meant to lie between low and high.' }),
+      .meta({
+        description:
+          'Years. `low` and `high` are chosen so that the age of 80 % of people is between them.',
+      }),
     gender: z
       .object({ value: z.enum(['male', 'female']), confidence: probability })
       .optional()
-      .meta({ description: 'As the face looks to a network; what a person is it cannot know.' }),
+      .meta({
+        description: 'The appearance of the face to a model, not the gender of the person.',
+      }),
     expression: z
       .object({
         value: z.enum(['neutral', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised']),
         confidence: probability,
         scores: z
           .record(z.string(), probability)
-          .meta({ description: 'Of all seven; they sum to 1.' }),
+          .meta({ description: 'All seven expressions; the scores sum to 1.' }),
       })
       .optional()
-      .meta({ description: 'What the face shows; what a person feels it cannot know.' }),
+      .meta({ description: 'The expression of the face, not the emotion of the person.' }),
     eyesOpen: z
       .object({ left: probability, right: probability })
       .optional()
-      .meta({ description: 'Open from 0.5; left and right as seen in the image.' }),
+      .meta({ description: 'Open from 0.5; left and right as in the image.' }),
     mouthOpen: z.object({ value: z.boolean(), confidence: probability }).optional(),
   })
   .meta({ id: 'Appearance' })
 
 export const unavailable = z.array(z.enum(appearanceNames)).meta({
   description:
-    'Asked for and not told: there is no model of it, the project has switched it off, or it is covered.',
+    'Requested but not returned: there is no model for it, the project has disabled it, or that part of the face is covered.',
 })
 
-/** The networks that a look must run to tell these: none for what the project has switched off. */
+/** Returns the models to run for these attributes; none for an attribute that is disabled. */
 export function attributesToRead(
-  wanted: readonly AppearanceName[],
+  requested: readonly AppearanceName[],
   { switches }: Pick<Caller, 'switches'>,
 ): readonly AttributeName[] {
-  const read: AttributeName[] = []
-  if (wanted.includes('age')) read.push('age')
-  if (wanted.includes('gender') && switches.gender) read.push('gender')
-  if (wanted.includes('expression') && switches.expression) read.push('expression')
-  return read
+  const names: AttributeName[] = []
+  if (requested.includes('age')) names.push('age')
+  if (requested.includes('gender') && switches.gender) names.push('gender')
+  if (requested.includes('expression') && switches.expression) names.push('expression')
+  return names
 }
 
-/** What is told of a face, and what of the wanted is not. */
-export function toAppearance(face: FaceResult, wanted: readonly AppearanceName[]) {
+/** Returns the requested attributes of a face, and the names of those that are unavailable. */
+export function toAppearance(face: FaceResult, requested: readonly AppearanceName[]) {
   const attributes: z.output<typeof appearance> = {
-    ...(wanted.includes('age') && ageOf(face)),
-    ...(wanted.includes('gender') && genderOf(face)),
-    ...(wanted.includes('expression') && expressionOf(face)),
-    ...(wanted.includes('eyesOpen') && eyesOf(face)),
-    ...(wanted.includes('mouthOpen') && mouthOf(face)),
+    ...(requested.includes('age') && ageOf(face)),
+    ...(requested.includes('gender') && genderOf(face)),
+    ...(requested.includes('expression') && expressionOf(face)),
+    ...(requested.includes('eyesOpen') && eyesOf(face)),
+    ...(requested.includes('mouthOpen') && mouthOf(face)),
   }
-  return { attributes, unavailable: wanted.filter((name) => !(name in attributes)) }
+  return { attributes, unavailable: requested.filter((name) => !(name in attributes)) }
 }
 
 function ageOf({ attributes }: FaceResult) {
@@ -97,8 +101,9 @@ function ageOf({ attributes }: FaceResult) {
 }
 
 /**
- * Quoted, not measured here: the mean absolute error of the averaged networks was 5.9 years on people
- * of 16 to 70 (UTKFace). If errors are normal, eight in ten lie within 1.28 × 1.25 × 5.9 = 9.5 years.
+ * Derived from a published error, not measured here: the mean absolute error of the averaged models
+ * was 5.9 years on people of 16 to 70 (UTKFace). If errors are normally distributed, 80 % of ages are
+ * within 1.28 × 1.25 × 5.9 = 9.5 years.
  */
 const intervalYears = 10
 
@@ -117,7 +122,7 @@ function expressionOf({ attributes }: FaceResult) {
   return { expression: { value, confidence: round(scores[value], 3), scores } }
 }
 
-/** An eye behind dark glasses is neither open nor shut. */
+/** Returns nothing for eyes behind dark glasses: they are neither open nor closed. */
 function eyesOf({ quality: { openness, occlusion } }: FaceResult) {
   if (Math.max(occlusion.leftEye, occlusion.rightEye) >= occlusionMin) return {}
   return { eyesOpen: { left: round(openness.leftEye, 2), right: round(openness.rightEye, 2) } }

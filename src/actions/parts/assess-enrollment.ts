@@ -1,35 +1,35 @@
 import type { FaceMinimums, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
-import { minFaceConfidence, minFaceSize } from '../schemas/fields.ts'
+import { enrollmentFaceParams } from '../schemas/fields.ts'
 import { lowScoreReasons, findQualityReasons, type QualityReason } from './quality-reasons.ts'
 
-/** What svc.enroll asks of a face where its parameters say nothing else. */
+/** The minima of svc.enroll by default. */
 export const enrollmentMinima: FaceMinimums & { readonly minQuality: number } = {
-  minFaceConfidence: minFaceConfidence.parse(undefined),
-  minFaceSizePx: minFaceSize.parse(undefined),
-  minQuality: 40,
+  minFaceConfidence: enrollmentFaceParams.minFaceConfidence.parse(undefined),
+  minFaceSizePx: enrollmentFaceParams.minFaceSize.parse(undefined),
+  minQuality: enrollmentFaceParams.minQuality.parse(undefined),
 }
 
 /**
- * Whether svc.enroll would take a face of this picture by its defaults, and what stands out; whoever
- * it would not take has a reason.
+ * Returns a function that reports whether svc.enroll would accept a face of the image by default, and
+ * the reasons. A face that it would reject has at least one reason.
  *
- * @param view of a look that has counted faces by these minima.
+ * @param analysis an analysis that has counted faces by `enrollmentMinima`.
  */
-export function assessEnrollment(view: ImageAnalysis) {
-  const { countedFaces: counted = 0 } = view
+export function assessEnrollment(analysis: ImageAnalysis) {
+  const { countedFaces = 0 } = analysis
   return (face: FaceResult) => {
     const { width, height } = face.boundingBox
-    const isSure = face.confidence >= enrollmentMinima.minFaceConfidence
+    const isConfident = face.confidence >= enrollmentMinima.minFaceConfidence
     const isLarge = Math.min(width, height) >= enrollmentMinima.minFaceSizePx
-    const isGood = face.qualityScore >= enrollmentMinima.minQuality
+    const hasQuality = face.qualityScore >= enrollmentMinima.minQuality
     const reasons = new Set<QualityReason>([
-      ...findQualityReasons(face, view),
-      ...(isGood ? [] : lowScoreReasons(face, view)),
+      ...findQualityReasons(face, analysis),
+      ...(hasQuality ? [] : lowScoreReasons(face, analysis)),
     ])
-    if (!isSure) reasons.add('LOW_CONFIDENCE')
+    if (!isConfident) reasons.add('LOW_CONFIDENCE')
     if (!isLarge) reasons.add('FACE_TOO_SMALL')
-    if (counted > 1) reasons.add('MULTIPLE_FACES')
-    const suitableForEnrollment = isSure && isLarge && isGood && counted === 1
+    if (countedFaces > 1) reasons.add('MULTIPLE_FACES')
+    const suitableForEnrollment = isConfident && isLarge && hasQuality && countedFaces === 1
     return { suitableForEnrollment, reasons: [...reasons] }
   }
 }

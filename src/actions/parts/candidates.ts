@@ -1,26 +1,44 @@
 import type { z } from 'zod'
 import type { Gallery, SearchHit } from '../../gallery/gallery.ts'
-import { mapSequential } from '../../lib/map-sequential.ts'
+import type { SubjectDetails } from '../../gallery/subject-details.ts'
 import type { Tx } from '../../store/tx.ts'
-import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
-import type { candidate, debug } from '../schemas/fields.ts'
+import type { candidate } from '../schemas/fields.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
 
-/** Hits as they are told, with names as they are now; whoever was deleted meanwhile is none. */
-export async function toCandidates(
+/** The subjects of search hits, by id. A subject that was deleted since the search is missing. */
+export type HitSubjects = ReadonlyMap<string, SubjectDetails>
+
+/** Subjects per statement: a batch of images can have 20,000 hits. */
+const subjectsPerQuery = 500
+
+/** Loads the subjects of all hits of a call, with few statements. */
+export async function loadHitSubjects(
   gallery: Gallery,
   tx: Tx,
   galleryId: string,
   hits: readonly SearchHit[],
-): Promise<MatchCandidate[]> {
-  const rows = await mapSequential(hits, ({ subjectId }) =>
-    gallery.find(tx, galleryId, { subjectId }),
-  )
-  const found = rows.filter((row) => row !== undefined)
-  const subjects = new Map(
-    (await gallery.loadSubjectDetails(tx, found)).map((one) => [one.subjectId, one]),
-  )
+): Promise<HitSubjects> {
+  const subjectIds = [...new Set(hits.map(({ subjectId }) => subjectId))]
+  const subjects = new Map<string, SubjectDetails>()
+  for (let index = 0; index < subjectIds.length; index += subjectsPerQuery) {
+    const rows = await gallery.findByIds(
+      tx,
+      galleryId,
+      subjectIds.slice(index, index + subjectsPerQuery),
+    )
+    for (const details of await gallery.loadSubjectDetails(tx, rows))
+      subjects.set(details.subjectId, details)
+  }
+  return subjects
+}
+
+/** Returns hits as candidates, in their order, with the names and groups of the loaded subjects. */
+export function toCandidates(
+  gallery: Pick<Gallery, 'matchLevelOf'>,
+  subjects: HitSubjects,
+  hits: readonly SearchHit[],
+): MatchCandidate[] {
   return hits.flatMap(({ subjectId, faceId, similarity }) => {
     const subject = subjects.get(subjectId)
     if (!subject) return []
@@ -28,40 +46,4 @@ export async function toCandidates(
     const matchLevel = gallery.matchLevelOf(similarity)
     return [{ subjectId, externalId, displayName, similarity, matchLevel, faceId, groups }]
   })
-}
-
-export type DebugInput = {
-  readonly scores?: Readonly<Record<string, number>>
-  readonly searchMs?: number
-  readonly candidatesBelowThreshold?: MatchCandidate[]
-  /** Models that took part in the comparison. */
-  readonly modelIds?: readonly string[]
-}
-
-/** How an answer came about, for callers that ask; never a template. */
-export function debugInfo(
-  isAsked: boolean,
-  view: ImageAnalysis,
-  face: FaceResult | undefined,
-  { scores, searchMs, candidatesBelowThreshold: below, modelIds = [] }: DebugInput = {},
-): { readonly debug?: z.input<typeof debug> } {
-  if (!isAsked) return {}
-  const former = modelIds.filter((modelId) => modelId !== face?.template?.modelId)
-  const formerRecognizer = former.length > 0 && { formerRecognizer: former.join('+') }
-  return {
-    debug: {
-      providers: { ...view.providers, ...formerRecognizer },
-      scores: { ...(face && faceScores(face)), ...scores },
-      timingsMs: { ...view.timingsMs, ...(searchMs !== undefined && { search: searchMs }) },
-      ...(below && { candidatesBelowThreshold: below }),
-    },
-  }
-}
-
-/** The detector's and, where liveness was looked at, that of all its networks and each one's. */
-function faceScores({ confidence, liveness }: FaceResult): Record<string, number> {
-  return {
-    detector: confidence,
-    ...(liveness && { liveness: liveness.score, ...liveness.networks }),
-  }
 }

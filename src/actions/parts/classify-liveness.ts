@@ -1,71 +1,54 @@
+import type { z } from 'zod'
 import type { LivenessResult, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { livenessDecision, livenessReasons } from '../schemas/liveness.ts'
+import { enrollmentMinima } from './assess-enrollment.ts'
 
-export const livenessReasons = [
-  'FACE_TOO_SMALL',
-  'FACE_TOO_CLOSE_TO_EDGE',
-  'EXTREME_POSE',
-  'LOW_QUALITY',
-  'MULTIPLE_FACES',
-] as const
+export type LivenessDecision = z.output<typeof livenessDecision>
+type LivenessReason = (typeof livenessReasons)[number]
 
-export type LivenessReason = (typeof livenessReasons)[number]
-
-export type LivenessDecision = {
-  readonly decision: 'live' | 'spoof' | 'uncertain'
-  /** Only for the decision `live`. */
-  readonly live: boolean
-  /** 0..1. */
-  readonly score: number
-  /** The score from which the face is live. */
-  readonly threshold: number
-  /** Why it is uncertain; besides a spoof, that there are several faces. */
-  readonly reasons: readonly LivenessReason[]
-}
-
-/** A face that the liveness networks looked at. */
+/** A face with the result of the liveness models. */
 export type LivenessFace = FaceResult & { readonly liveness: LivenessResult }
 
 type LivenessRules = {
-  /** Without it, the networks' own. */
+  /** By default the threshold of the liveness models. */
   readonly threshold: number | undefined
-  /** Whether it counts that others are in the picture. */
+  /** Whether other faces in the image make the decision uncertain. */
   readonly requireSingleFace: boolean
 }
 
 /**
- * Decides whether a face is live, a spoof, or neither for sure.
+ * Decides whether a face is live or a spoof, or whether the decision is uncertain.
  *
- * What undermines the judgement makes it uncertain, whatever the score: a face that is small, cut
- * off or without the surroundings in which a screen's or a print's edges lie, turned away, blurred
- * or grey. A score between the thresholds is uncertain for LOW_QUALITY: the picture's quality, or
- * what it shows, does not suffice. Several faces only stand against `live`: it is not known whose
- * call it is, but who shows a spoof shows a spoof.
+ * These conditions make the decision uncertain, whatever the score: the face is small, cut off,
+ * turned away, blurred or grey, or the image does not contain the surroundings that would show the
+ * edges of a screen or a print. A score between the two thresholds is uncertain with LOW_QUALITY: the
+ * quality or the content of the image is not sufficient. Several faces prevent only `live`, because
+ * it is unclear which person made the call; a spoof remains a spoof.
  *
- * A threshold of the caller's moves the border of `live`; that of `spoof` stays where it is, below it.
+ * A threshold of the request moves the limit of `live`. The limit of `spoof` stays where it is, but
+ * never above that threshold.
  */
 export function classifyLiveness(
   face: LivenessFace,
-  view: Pick<ImageAnalysis, 'width' | 'height' | 'faceCount'>,
-  { threshold, requireSingleFace: alone }: LivenessRules,
+  analysis: Pick<ImageAnalysis, 'width' | 'height' | 'faceCount'>,
+  rules: LivenessRules,
 ): LivenessDecision {
   const { score, liveMin, spoofMax } = face.liveness
-  const border = threshold ?? liveMin
-  const against = uncertaintyReasons(face, view)
-  const others: LivenessReason[] = alone && view.faceCount > 1 ? ['MULTIPLE_FACES'] : []
-  const judged = (decision: LivenessDecision['decision'], reasons: readonly LivenessReason[]) => ({
-    decision,
-    live: decision === 'live',
-    score,
-    threshold: border,
-    reasons,
-  })
-  if (against.length > 0) return judged('uncertain', [...against, ...others])
-  if (score < Math.min(spoofMax, border)) return judged('spoof', others)
-  if (score < border) return judged('uncertain', ['LOW_QUALITY', ...others])
-  return judged(others.length > 0 ? 'uncertain' : 'live', others)
+  const threshold = rules.threshold ?? liveMin
+  const uncertainty = uncertaintyReasons(face, analysis)
+  const otherFaces: LivenessReason[] =
+    rules.requireSingleFace && analysis.faceCount > 1 ? ['MULTIPLE_FACES'] : []
+  const decide = (
+    decision: LivenessDecision['decision'],
+    reasons: LivenessReason[],
+  ): LivenessDecision => ({ decision, live: decision === 'live', score, threshold, reasons })
+  if (uncertainty.length > 0) return decide('uncertain', [...uncertainty, ...otherFaces])
+  if (score < Math.min(spoofMax, threshold)) return decide('spoof', otherFaces)
+  if (score < threshold) return decide('uncertain', ['LOW_QUALITY', ...otherFaces])
+  return decide(otherFaces.length > 0 ? 'uncertain' : 'live', otherFaces)
 }
 
-/** What stands against any judgement. */
+/** Returns the conditions that make any decision uncertain. */
 function uncertaintyReasons(
   { boundingBox, pose, qualityScore, liveness }: LivenessFace,
   { width, height }: Pick<ImageAnalysis, 'width' | 'height'>,
@@ -77,16 +60,13 @@ function uncertaintyReasons(
     ['FACE_TOO_SMALL', Math.min(boundingBox.width, boundingBox.height) < faceSideMinPx],
     ['FACE_TOO_CLOSE_TO_EDGE', isCut || !liveness.hasContext],
     ['EXTREME_POSE', Math.max(Math.abs(pose.yaw), Math.abs(pose.pitch)) > offAxisMaxDegrees],
-    ['LOW_QUALITY', qualityScore < qualityMin || !liveness.hasColour],
+    ['LOW_QUALITY', qualityScore < enrollmentMinima.minQuality || !liveness.hasColour],
   ]
-  return reasons.filter(([, holds]) => holds).map(([reason]) => reason)
+  return reasons.filter(([, applies]) => applies).map(([reason]) => reason)
 }
 
-/** Below it live faces are taken for spoofs more often: see docs/liveness.md. */
+/** Smaller live faces are classified as spoofs more often: see docs/liveness.md. */
 const faceSideMinPx = 64
 
-/** As quality begins to fall with the pose. */
+/** From this angle on, the quality score decreases with the pose. */
 const offAxisMaxDegrees = 35
-
-/** What enrolment asks for. */
-const qualityMin = 40

@@ -10,22 +10,22 @@ import type { ActionCall } from '../action.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
 import { lowScoreReasons } from './quality-reasons.ts'
 
-/** A face that can be compared. */
+/** A face that can be compared with others. */
 export type ProbeFace = FaceResult & {
   readonly template: Template
-  /** The face as each model describes it that it was asked of, the active one first. */
+  /** The templates of the face, one per model; the first is of the active model. */
   readonly probes: readonly Template[]
 }
 
-/** What a look is to bring beside templates of the active model. */
+/** What to extract in addition to templates of the active model. */
 export type ExtractOptions = {
-  /** Former models that faces are to be described by as well. */
+  /** The previous models that also create a template of each face. */
   readonly previousTemplates?: readonly string[]
-  /** Whether faces bring a crop that can be looked at again. */
+  /** Whether to extract a crop from which later models can create templates. */
   readonly contextCrops?: boolean
 }
 
-/** What was seen in a picture: at least one face, the largest first. */
+/** The probes of one image: at least one face, the largest first. */
 export type ExtractedProbes = {
   readonly analysis: ImageAnalysis
   readonly faces: readonly [ProbeFace, ...ProbeFace[]]
@@ -41,105 +41,120 @@ type FaceParams = {
 
 export type ProbeParams = FaceParams & {
   readonly requireLiveness: boolean
-  /** Without it, the networks' own. */
+  /** By default the threshold of the liveness models. */
   readonly livenessThreshold?: number | undefined
 }
 
 type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'signal' | 'params'>
 
 /**
- * Looks for faces to compare.
+ * Extracts the faces to compare from an image.
  *
- * Where liveness is required, the largest must be live and others that are not are passed over, as
- * those of bad quality are.
+ * If liveness is required, the largest face must be live, and other faces that are not live are
+ * ignored, as faces of low quality are.
  *
- * @param index which image of the request it is, for messages.
+ * @param index index of the image in the request, for error messages.
  * @throws ActionError NO_FACE_FOUND, FACE_TOO_SMALL, MULTIPLE_FACES, LOW_QUALITY, LIVENESS_FAILED,
- *   and what is wrong with the picture itself.
+ *   and the errors of an image that cannot be analyzed.
  */
 export async function extractProbes(
-  call: ExtractCall<ProbeParams> & { readonly wanted?: ExtractOptions },
-  picture: EncodedImage,
+  call: ExtractCall<ProbeParams> & { readonly extract?: ExtractOptions },
+  image: EncodedImage,
   index: number,
 ): Promise<ExtractedProbes> {
   const { params } = call
-  const look = { templates: true, liveness: params.requireLiveness, ...definedOptions(call.wanted) }
-  const { view, faces } = await findFaces(call, picture, index, look)
+  const { analysis, faces } = await findFaces(call, image, index, {
+    templates: true,
+    liveness: params.requireLiveness,
+    ...definedOptions(call.extract),
+  })
   const [largest, ...others] = faces.map(toProbeFace)
-  if (!largest) throw new Error('the largest face is gone')
-  if (params.requireLiveness) requireLive(largest, view, params)
-  const isLive = (face: ProbeFace): boolean =>
-    !params.requireLiveness || isFaceLive(face, view, params)
-  return {
-    analysis: view,
-    faces: [largest, ...others.filter(isLive).filter(hasQuality(params.minQuality))],
-  }
+  if (!largest) throw new Error('the analysis has lost its largest face')
+  if (params.requireLiveness) requireLive(largest, analysis, params)
+  const isAccepted = (face: ProbeFace): boolean =>
+    hasQuality(face, params.minQuality) &&
+    (!params.requireLiveness || classifyFace(face, analysis, params).live)
+  return { analysis, faces: [largest, ...others.filter(isAccepted)] }
 }
 
 /**
- * Looks for faces that are large and good enough, the largest first; others may be of any quality.
+ * Finds the faces of an image that are large enough, the largest first. The largest has the required
+ * quality; the others can have any quality.
  *
- * @param also what else is wanted of them.
- * @throws ActionError as `sight` does, but for LIVENESS_FAILED.
+ * @param options what else to analyze.
+ * @throws ActionError as `extractProbes`, except LIVENESS_FAILED.
  */
 export async function findFaces(
   call: ExtractCall<FaceParams>,
-  picture: EncodedImage,
+  image: EncodedImage,
   index: number,
-  also: Partial<AnalysisRequest>,
+  options: Partial<AnalysisRequest>,
 ): Promise<{
-  readonly view: ImageAnalysis
+  readonly analysis: ImageAnalysis
   readonly faces: readonly [FaceResult, ...FaceResult[]]
 }> {
   const { params, caller, services, signal } = call
   const { minFaceConfidence, minFaceSize, maxFaces = 1, facePolicy } = params
-  const look = { minFaceConfidence, minFaceSizePx: minFaceSize, maxFaces, crops: false }
-  const where = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
-  const view = await services.vision.analyzeImage(picture, { ...look, ...also }, where)
-  if (facePolicy === 'single' && view.faceCount > 1)
-    throw new ActionError('MULTIPLE_FACES', `the image shows ${view.faceCount} faces, not one`)
-  const [largest, ...others] = view.faces
-  if (!largest) {
-    const anySize = { ...look, minFaceSizePx: 1, maxFaces: 1 }
-    const { faces } = await services.vision.analyzeImage(picture, anySize, where)
-    if (faces.length === 0) throw new ActionError('NO_FACE_FOUND', 'no face was found in the image')
-    throw new ActionError('FACE_TOO_SMALL', `no face has ${minFaceSize} px; send a larger picture`)
+  const request = {
+    minFaceConfidence,
+    minFaceSizePx: minFaceSize,
+    // Counts faces of any size, so that NO_FACE_FOUND and FACE_TOO_SMALL need no second analysis.
+    countMinimums: { minFaceConfidence, minFaceSizePx: 1 },
+    maxFaces,
+    crops: false,
+    ...options,
   }
-  requireQuality(largest, view, params.minQuality)
-  return { view, faces: [largest, ...others] }
+  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
+  const analysis = await services.vision.analyzeImage(image, request, context)
+  applyFacePolicy(analysis, facePolicy)
+  const [largest, ...others] = analysis.faces
+  if (!largest) {
+    if (!analysis.countedFaces)
+      throw new ActionError('NO_FACE_FOUND', 'no face was found in the image')
+    throw new ActionError('FACE_TOO_SMALL', `no face has ${minFaceSize} px; send a larger image`)
+  }
+  requireQuality(largest, analysis, params.minQuality)
+  return { analysis, faces: [largest, ...others] }
 }
 
-/** A face of a look for liveness, which must have come. */
+/** @throws ActionError MULTIPLE_FACES if the policy is `single` and the image has more faces. */
+export function applyFacePolicy(
+  { faceCount }: ImageAnalysis,
+  facePolicy: FaceParams['facePolicy'],
+): void {
+  if (facePolicy === 'single' && faceCount > 1)
+    throw new ActionError('MULTIPLE_FACES', `the image has ${faceCount} faces, not one`)
+}
+
+/** Returns a face whose analysis included liveness. @throws Error if it did not. */
 export function withLiveness(face: FaceResult): LivenessFace {
   const { liveness } = face
-  if (!liveness) throw new Error('liveness was asked for and did not come')
+  if (!liveness) throw new Error('the analysis contains no liveness result')
   return { ...face, liveness }
 }
 
-/** Others may be in the picture: how many there may be, `facePolicy` says. */
-function classifyFace(face: FaceResult, view: ImageAnalysis, { livenessThreshold }: ProbeParams) {
-  return classifyLiveness(withLiveness(face), view, {
-    threshold: livenessThreshold,
-    requireSingleFace: false,
-  })
-}
-
-function isFaceLive(face: FaceResult, view: ImageAnalysis, options: ProbeParams): boolean {
-  return classifyFace(face, view, options).live
+/** Classifies one of possibly several faces: `facePolicy` limits their number. */
+function classifyFace(
+  face: FaceResult,
+  analysis: ImageAnalysis,
+  { livenessThreshold }: ProbeParams,
+) {
+  const rules = { threshold: livenessThreshold, requireSingleFace: false }
+  return classifyLiveness(withLiveness(face), analysis, rules)
 }
 
 /** @throws ActionError LIVENESS_FAILED with the decision, the score and the reasons. */
-function requireLive(face: FaceResult, view: ImageAnalysis, options: ProbeParams): void {
-  const { live, decision, score, threshold, reasons } = classifyFace(face, view, options)
+function requireLive(face: FaceResult, analysis: ImageAnalysis, params: ProbeParams): void {
+  const { live, decision, score, threshold, reasons } = classifyFace(face, analysis, params)
   if (live) return
-  const because = reasons.length > 0 ? `: ${reasons.join(', ')}` : ''
+  const suffix = reasons.length > 0 ? `: ${reasons.join(', ')}` : ''
   throw new ActionError(
     'LIVENESS_FAILED',
-    `the face is not judged live but ${decision} (score ${score.toFixed(2)}, live from ${threshold.toFixed(2)})${because}`,
+    `the face is not live but ${decision} (score ${score.toFixed(2)}, live from ${threshold.toFixed(2)})${suffix}`,
   )
 }
 
-/** What is not wanted is not said: the look stays as it was. */
+/** Returns only the options that change the analysis. */
 function definedOptions({
   previousTemplates = [],
   contextCrops = false,
@@ -152,19 +167,18 @@ function definedOptions({
 
 function toProbeFace(face: FaceResult): ProbeFace {
   const { template, previousTemplates = [] } = face
-  if (!template) throw new Error('a template was asked for and did not come')
+  if (!template) throw new Error('the analysis contains no template')
   return { ...face, template, probes: [template, ...previousTemplates] }
 }
 
-const hasQuality =
-  (minQuality: number) =>
-  ({ qualityScore }: FaceResult): boolean =>
-    qualityScore >= minQuality
+function hasQuality({ qualityScore }: FaceResult, minQuality: number): boolean {
+  return qualityScore >= minQuality
+}
 
 /** @throws ActionError LOW_QUALITY with the reasons. */
-function requireQuality(face: FaceResult, view: ImageAnalysis, minQuality: number): void {
-  if (hasQuality(minQuality)(face)) return
-  const reasons = lowScoreReasons(face, view).join(', ')
+function requireQuality(face: FaceResult, analysis: ImageAnalysis, minQuality: number): void {
+  if (hasQuality(face, minQuality)) return
+  const reasons = lowScoreReasons(face, analysis).join(', ')
   throw new ActionError(
     'LOW_QUALITY',
     `the quality of the face is ${face.qualityScore}, below ${minQuality}: ${reasons}`,

@@ -1,44 +1,41 @@
 import type { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
-import type { face, imageFacts } from '../schemas/fields.ts'
+import type { FaceValue, imageFacts } from '../schemas/fields.ts'
 
-/** A seen face in the words of the contract. */
+/** Converts a face of an analysis to the face of a response. */
 export function toFaceValue(
-  view: ImageAnalysis,
-  seen: FaceResult,
+  analysis: ImageAnalysis,
+  result: FaceResult,
   faceIndex: number,
   show: { readonly landmarks: boolean } = { landmarks: true },
-): z.output<typeof face> {
-  const { left, top, width, height } = seen.boundingBox
+): FaceValue {
+  const { left, top, width, height } = result.boundingBox
   return {
     faceIndex,
     boundingBox: { left, top, width, height },
     relativeBoundingBox: {
-      left: round(left / view.width, 4),
-      top: round(top / view.height, 4),
-      width: round(width / view.width, 4),
-      height: round(height / view.height, 4),
+      left: round(left / analysis.width, 4),
+      top: round(top / analysis.height, 4),
+      width: round(width / analysis.width, 4),
+      height: round(height / analysis.height, 4),
     },
-    confidence: round(seen.confidence, 3),
-    ...(show.landmarks && { landmarks: seen.landmarks }),
+    confidence: round(result.confidence, 3),
+    ...(show.landmarks && { landmarks: result.landmarks }),
     pose: {
-      yaw: round(seen.pose.yaw, 1),
-      pitch: round(seen.pose.pitch, 1),
-      roll: round(seen.pose.roll, 1),
+      yaw: round(result.pose.yaw, 1),
+      pitch: round(result.pose.pitch, 1),
+      roll: round(result.pose.roll, 1),
     },
-    quality: { score: seen.qualityScore, level: qualityLevel(seen.qualityScore) },
+    quality: { score: result.qualityScore, level: qualityLevel(result.qualityScore) },
   }
 }
 
-export function toImageFacts(view: ImageAnalysis): z.output<typeof imageFacts> {
-  return {
-    width: view.width,
-    height: view.height,
-    orientationApplied: view.orientationApplied,
-  }
+export function toImageFacts(analysis: ImageAnalysis): z.output<typeof imageFacts> {
+  const { width, height, orientationApplied } = analysis
+  return { width, height, orientationApplied }
 }
 
-/** By the borders of the contract. */
+/** The limits are those of the schema. */
 export function qualityLevel(score: number): 'low' | 'medium' | 'high' {
   if (score < 40) return 'low'
   return score < 70 ? 'medium' : 'high'

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 
 /**
- * Checks in the style of ISO/IEC 19794-5 (full frontal images) and ICAO Doc 9303, of what is really
- * measured; nothing is said of ears, hats, red eyes, shadows or prints. Not a certificate: borders
- * of the pose are wider than the standard's ±5° by what the pose may be off (3°), and the head's
- * height is estimated from chin and eyes.
+ * Portrait checks in the style of ISO/IEC 19794-5 (full frontal images) and ICAO Doc 9303, limited to
+ * what is measured: ears, hats, red eyes, shadows and prints are not checked. The result is not a
+ * certificate. The pose limits are wider than the ±5° of the standard by the error of the measured
+ * pose (3°), and the height of the head is estimated from the chin and the eyes.
  */
 export const portrait = z
   .object({
@@ -23,33 +23,33 @@ export const portrait = z
 
 type PortraitCheck = z.output<typeof portrait>['checks'][number]
 
-/** Judges the largest face as a portrait. */
-export function checkPortrait(view: ImageAnalysis): z.output<typeof portrait> {
-  const [face] = view.faces
-  const count = check('faceCount', view.faceCount, 1, 1)
-  const checks = face ? [count, ...portraitChecks(face, view)] : [count]
+/** Checks the largest face as a portrait. */
+export function checkPortrait(analysis: ImageAnalysis): z.output<typeof portrait> {
+  const [face] = analysis.faces
+  const faceCount = check('faceCount', analysis.faceCount, 1, 1)
+  const checks = face ? [faceCount, ...portraitChecks(face, analysis)] : [faceCount]
   return { compliant: checks.every(({ passed }) => passed), checks }
 }
 
 function portraitChecks(
   { pose, quality, head }: FaceResult,
-  { imageQuality: picture }: ImageAnalysis,
+  { imageQuality }: ImageAnalysis,
 ): PortraitCheck[] {
   const { components } = quality
-  const place = head && [
+  const position = head && [
     check('eyeDistancePx', head.eyeDistancePx, 90, null),
     check('headHeightShare', head.heightShare, 0.6, 0.9),
     check('horizontalPosition', head.eyeMidpoint.x, 0.45, 0.55),
     check('verticalPosition', head.eyeMidpoint.y, 0.3, 0.5),
   ]
-  const background = picture?.background
+  const background = imageQuality?.background
   return [
     check('yaw', pose.yaw, -offAxisMax, offAxisMax),
     check('pitch', pose.pitch, -offAxisMax, offAxisMax),
     check('roll', pose.roll, -offAxisMax, offAxisMax),
-    ...(place ?? []),
+    ...(position ?? []),
     check('cutShare', quality.cutShare, 0, 0),
-    // A head that fills the picture leaves nothing to judge; other checks fail then.
+    // A head that fills the image leaves no background to check; other checks fail in that case.
     ...(background && background.share >= backgroundShareMin
       ? [check('backgroundDeviation', background.deviation, 0, backgroundDeviationMax)]
       : []),
@@ -66,7 +66,7 @@ function portraitChecks(
 /** Degrees. */
 const offAxisMax = 8
 const backgroundShareMin = 0.02
-/** Luma; a wall in even light stays below it. */
+/** Luma. An evenly lit wall stays below it. */
 const backgroundDeviationMax = 20
 
 function check(

@@ -1,7 +1,7 @@
 import type { QualityComponents } from '../../vision/quality/face-quality.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 
-/** What may be wrong with a face, in the order in which it is told. */
+/** The defects of a face, in the order of the response. */
 export const qualityReasons = [
   'EXTREME_POSE',
   'LOW_BRIGHTNESS',
@@ -19,18 +19,18 @@ export const qualityReasons = [
 
 export type QualityReason = (typeof qualityReasons)[number]
 
-/** Of the upright picture, px. */
+/** Pixels of the upright image. */
 type ImageDimensions = Pick<ImageAnalysis, 'width' | 'height'>
 
-/** What stands out about one face; what is wrong with the picture, MULTIPLE_FACES, is not its. */
-export function findQualityReasons(face: FaceResult, picture: ImageDimensions): QualityReason[] {
+/** Returns the defects of one face. MULTIPLE_FACES is a defect of the image and is not included. */
+export function findQualityReasons(face: FaceResult, image: ImageDimensions): QualityReason[] {
   const { quality, confidence } = face
   const { components, luma, openness, occlusion, cutShare } = quality
   const isLow = (name: keyof QualityComponents): boolean => components[name] < componentMin[name]
-  const eyesCovered = Math.max(occlusion.leftEye, occlusion.rightEye) >= occlusionMin
-  const mouthCovered = occlusion.lowerFace >= occlusionMin
+  const areEyesCovered = Math.max(occlusion.leftEye, occlusion.rightEye) >= occlusionMin
+  const isMouthCovered = occlusion.lowerFace >= occlusionMin
   const isBadlyLit = isLow('brightness') || isLow('exposure')
-  const holds: Readonly<Record<QualityReason, boolean>> = {
+  const applies: Readonly<Record<QualityReason, boolean>> = {
     EXTREME_POSE: isLow('headPose'),
     LOW_BRIGHTNESS: isBadlyLit && luma < middleLuma,
     HIGH_BRIGHTNESS: isBadlyLit && luma >= middleLuma,
@@ -38,51 +38,49 @@ export function findQualityReasons(face: FaceResult, picture: ImageDimensions): 
     LOW_CONTRAST: isLow('contrast'),
     LOW_CONFIDENCE: confidence < confidenceMin,
     FACE_TOO_SMALL: isLow('faceSize'),
-    FACE_CUT_OFF: cutShare >= cutShareMin || touchesBorder(face, picture),
-    FACE_OCCLUDED: eyesCovered || mouthCovered,
-    // What is covered is neither open nor shut.
-    EYES_CLOSED: !eyesCovered && isLow('eyesOpen'),
-    MOUTH_OPEN: !mouthCovered && openness.mouth > mouthOpenMin,
+    FACE_CUT_OFF: cutShare >= cutShareMin || touchesBorder(face, image),
+    FACE_OCCLUDED: areEyesCovered || isMouthCovered,
+    // Covered eyes and mouths are neither open nor closed.
+    EYES_CLOSED: !areEyesCovered && isLow('eyesOpen'),
+    MOUTH_OPEN: !isMouthCovered && openness.mouth > mouthOpenMin,
     MULTIPLE_FACES: false,
   }
-  return qualityReasons.filter((reason) => holds[reason])
+  return qualityReasons.filter((reason) => applies[reason])
 }
 
-/** The reasons of a face whose score is too low: at least one, if need be its weakest side. */
-export function lowScoreReasons(face: FaceResult, picture: ImageDimensions): QualityReason[] {
-  const reasons = findQualityReasons(face, picture).filter(
-    (reason) => !reportOnlyReasons.has(reason),
-  )
+/** Returns the reasons for a low score: the defects of the face, or else its weakest component. */
+export function lowScoreReasons(face: FaceResult, image: ImageDimensions): QualityReason[] {
+  const reasons = findQualityReasons(face, image).filter((reason) => !reportOnlyReasons.has(reason))
   return reasons.length > 0 ? reasons : [weakestComponentReason(face)]
 }
 
-/** The mesh squeezes itself into what is left of a face: then its box ends with the picture. */
-function touchesBorder({ boundingBox }: FaceResult, picture: ImageDimensions): boolean {
+/** The mesh of a face that is cut off fits itself into the visible part, so the box ends at the border. */
+function touchesBorder({ boundingBox }: FaceResult, image: ImageDimensions): boolean {
   const { left, top, width, height } = boundingBox
-  return left <= 0 || top <= 0 || left + width >= picture.width || top + height >= picture.height
+  return left <= 0 || top <= 0 || left + width >= image.width || top + height >= image.height
 }
 
-/** Told, but no part of the score. */
+/** Reported, but not part of the score. */
 const reportOnlyReasons: ReadonlySet<QualityReason> = new Set(['EYES_CLOSED', 'MOUTH_OPEN'])
 
 function weakestComponentReason({
   quality: { components, luma },
   confidence,
 }: FaceResult): QualityReason {
-  const tooDark = luma < middleLuma ? 'LOW_BRIGHTNESS' : 'HIGH_BRIGHTNESS'
-  const sides: readonly (readonly [QualityReason, number])[] = [
+  const brightnessReason = luma < middleLuma ? 'LOW_BRIGHTNESS' : 'HIGH_BRIGHTNESS'
+  const scores: readonly (readonly [QualityReason, number])[] = [
     ['LOW_SHARPNESS', components.sharpness],
     ['LOW_CONTRAST', components.contrast],
     ['FACE_TOO_SMALL', components.faceSize],
     ['EXTREME_POSE', components.headPose],
-    [tooDark, Math.min(components.brightness, components.exposure)],
+    [brightnessReason, Math.min(components.brightness, components.exposure)],
     ['FACE_OCCLUDED', components.occlusion],
     ['LOW_CONFIDENCE', 100 * confidence],
   ]
-  return sides.reduce((worst, side) => (side[1] < worst[1] ? side : worst))[0]
+  return scores.reduce((worst, entry) => (entry[1] < worst[1] ? entry : worst))[0]
 }
 
-/** Half-way down each component's ramp, where nothing else is said. */
+/** The middle of the range in which each component decreases, unless measured otherwise. */
 const componentMin: QualityComponents = {
   sharpness: 40,
   brightness: 50,

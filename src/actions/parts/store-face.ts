@@ -1,14 +1,17 @@
-import type { Gallery } from '../../gallery/gallery.ts'
+import type { FaceToEnroll } from '../../gallery/enroll.ts'
+import type { FaceMatchScore } from '../../gallery/match.ts'
+import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
+import type { SubjectRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { ActionCall } from '../action.ts'
-import type { ProbeFace, ExtractOptions } from './extract-probes.ts'
+import { enrollmentMinima } from './assess-enrollment.ts'
+import type { ExtractOptions, ProbeFace } from './extract-probes.ts'
 
-type NewGalleryFace = Parameters<Gallery['addFace']>[2]
 type StoreFaceCall = Pick<ActionCall<unknown>, 'caller' | 'services'>
 
 /**
- * What a look at a face that is to be remembered must bring: former models see who else it is like,
- * and the project may want a crop for models to come.
+ * Returns what to extract from a face that is to be stored: templates of previous models to compare
+ * it with older subjects and, if the project stores crops, a crop for later models.
  */
 export async function storeExtractOptions({
   caller,
@@ -22,13 +25,73 @@ export async function storeExtractOptions({
   return { previousTemplates, contextCrops: storeCrops }
 }
 
-/** The face as it is stored, by the switches as they are when the call ends. */
-export async function toNewFace(
+/** 10 % of comparisons of different people are at least as similar; a lower score is a mismatch. */
+const mismatchSimilarityMin = 0.5
+
+/**
+ * Adds a face to a subject if it resembles the subject.
+ *
+ * @returns the id of the face.
+ * @throws ActionError SUBJECT_FACE_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED, GALLERY_FULL.
+ */
+export async function addMatchingFace(
+  call: StoreFaceCall,
+  tx: Tx,
+  subject: SubjectRow,
+  { probe, force }: { readonly probe: ProbeFace; readonly force: boolean },
+): Promise<string> {
+  const { gallery } = call.services
+  // Undefined also if the subject has no template of a loaded model.
+  const best = force ? undefined : await gallery.matchSubject(tx, subject, probe.probes)
+  if (best && best.similarity < mismatchSimilarityMin)
+    throw new ActionError(
+      'SUBJECT_FACE_MISMATCH',
+      `the similarity of the face to the subject is ${best.similarity.toFixed(2)}, below ${mismatchSimilarityMin}`,
+    )
+  return gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+}
+
+/** The level `high`: one false match in 10⁵ comparisons. */
+const autoEnrollSimilarityMin = 0.9
+
+const capacityErrors: ReadonlySet<ActionErrorCode> = new Set([
+  'TEMPLATE_LIMIT_REACHED',
+  'GALLERY_FULL',
+])
+
+/**
+ * Stores the probe of a verification as one more face of a subject that has no template of the active
+ * model, so that the subject can still be matched after a change of the model. It does so only if the
+ * project has enabled it, enrollment would accept the face, and a previous model matches it reliably.
+ *
+ * @returns the id of the new face; undefined if none was added or there is no capacity.
+ */
+export async function autoEnroll(
+  call: StoreFaceCall,
+  tx: Tx,
+  subject: SubjectRow,
+  { probe, best }: { readonly probe: ProbeFace; readonly best: FaceMatchScore },
+): Promise<string | undefined> {
+  const { gallery } = call.services
+  const isReliable =
+    best.similarity >= autoEnrollSimilarityMin && probe.qualityScore >= enrollmentMinima.minQuality
+  if (!isReliable || (await gallery.modelsOf(tx, subject)).hasActive) return undefined
+  if (!(await gallery.switches(tx, call.caller.projectId)).adopt) return undefined
+  try {
+    return await gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+  } catch (error) {
+    if (error instanceof ActionError && capacityErrors.has(error.code)) return undefined
+    throw error
+  }
+}
+
+/** Returns the face to store. It includes the crop only if the project still stores crops. */
+async function toNewFace(
   { caller, services }: StoreFaceCall,
   tx: Tx,
-  seen: ProbeFace,
-): Promise<NewGalleryFace> {
-  const { template, qualityScore, contextCrop } = seen
+  probe: ProbeFace,
+): Promise<FaceToEnroll> {
+  const { template, qualityScore, contextCrop } = probe
   const { projectId } = caller
   if (contextCrop === undefined || !(await services.gallery.switches(tx, projectId)).storeCrops)
     return { template, qualityScore }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** The parts of schemas that several actions share. Wire schemas only: nothing is transformed. */
+/** Fields that several actions share. They describe the wire format and transform nothing. */
 
-/** Images beyond those that an action reads are ignored, but never more than this many are taken. */
+/** The most images of one call. An action that reads one image ignores the others. */
 const imagesMax = 10
 
 const imageItem = z
@@ -16,79 +16,100 @@ const imageItem = z
       .string()
       .max(128)
       .optional()
-      .meta({ description: 'Echoed on the result; `auto-<index>` when absent.' }),
+      .meta({ description: 'Returned with the result; `auto-<index>` if absent.' }),
   })
   .meta({ id: 'ImageItem' })
 
-/** `params.images` of an action that reads one image; the type knows that the first is there. */
+/** `params.images` of an action that reads one image. The type guarantees the first image. */
 export const images = z
   .tuple([imageItem], imageItem)
-  .refine((list) => list.length <= imagesMax, `must hold at most ${imagesMax} images`)
-  .meta({ maxItems: imagesMax, description: 'The first image is read, further ones are ignored.' })
+  .refine((list) => list.length <= imagesMax, `must contain at most ${imagesMax} images`)
+  .meta({
+    maxItems: imagesMax,
+    description: 'The first image is analyzed; further images are ignored.',
+  })
 
-/** `params.images` of an action that reads them all. */
+/** `params.images` of an action that reads all images. */
 export const imageBatch = z
   .array(imageItem)
   .min(1)
   .max(imagesMax)
-  .meta({ description: 'Each image is an item of the batch, with a result of its own.' })
+  .meta({ description: 'Each image is one item of the batch, with a separate result.' })
 
-/** `params.images` of an action that may do without. */
+/** `params.images` of an action that does not require an image. */
 export const optionalImages = z
   .array(imageItem)
   .max(imagesMax)
   .optional()
-  .meta({ description: 'The first image is read, further ones are ignored.' })
+  .meta({ description: 'The first image is analyzed; further images are ignored.' })
 
-export const minFaceConfidence = z
+const minFaceConfidence = z
   .number()
   .min(0)
   .max(1)
   .default(0.6)
-  .meta({ description: 'Faces that the detector is less sure of are passed over.' })
+  .meta({ description: 'Faces with a lower detection confidence are ignored.' })
 
-export const minFaceSize = z
+const minFaceSize = z
   .int()
   .min(1)
   .max(10_000)
   .default(40)
-  .meta({ description: 'Faces whose shorter side is below this many pixels are passed over.' })
+  .meta({ description: 'Faces with a shorter side below this number of pixels are ignored.' })
 
-export const facePolicy = (fallback: 'largest' | 'single') =>
+const facePolicy = (defaultPolicy: 'largest' | 'single') =>
   z
     .enum(['largest', 'single'])
-    .default(fallback)
-    .meta({ description: '`single` refuses a picture with more than one face.' })
+    .default(defaultPolicy)
+    .meta({ description: '`single` rejects an image with more than one face.' })
 
-export const minQuality = (fallback: number) =>
+const minQuality = (defaultScore: number) =>
   z
     .number()
     .min(0)
     .max(100)
-    .default(fallback)
-    .meta({ description: 'Lowest acceptable quality score of a face.' })
+    .default(defaultScore)
+    .meta({ description: 'Lowest accepted quality score of a face.' })
 
-export const requireLiveness = z.boolean().default(false).meta({
-  description:
-    'Refuses a face that svc.liveness would not call live: LIVENESS_FAILED. Of two images of svc.verify the first is looked at; in svc.identify, further faces that are not live are passed over.',
-})
+/** The parameters that select faces. */
+export const faceParams = {
+  minFaceConfidence,
+  minFaceSize,
+  facePolicy: facePolicy('largest'),
+  minQuality: minQuality(0),
+}
+
+/** The parameters that select the face to enroll. */
+export const enrollmentFaceParams = {
+  minFaceConfidence,
+  minFaceSize,
+  facePolicy: facePolicy('single'),
+  minQuality: minQuality(40),
+}
 
 export const livenessThreshold = z.number().min(0).max(1).optional().meta({
   description:
-    'The score from which a face is live; without it, that of the networks in use. A higher one lets fewer attacks pass and refuses more people.',
+    'The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people.',
 })
 
-export const subjectId = z.guid().meta({ description: 'As svc.enroll returned it.' })
+/** The parameters that require a live face. */
+export const requiredLivenessParams = {
+  requireLiveness: z.boolean().default(false).meta({
+    description:
+      'Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live.',
+  }),
+  livenessThreshold,
+}
 
-export const externalId = z
-  .string()
-  .min(1)
-  .max(128)
-  .meta({ description: 'Your own id, unique in the gallery. Use one that says nothing by itself.' })
+export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })
+
+export const externalId = z.string().min(1).max(128).meta({
+  description: 'Your id of the subject, unique in the gallery. Choose an id without personal data.',
+})
 
 export const displayName = z.string().min(1).max(256)
 
-/** A group is there from its first use to its last subject. */
+/** A group exists as long as a subject belongs to it. */
 export const groupName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u, 'must be 1..64 of A-Z a-z 0-9 . _ : -')
@@ -103,18 +124,18 @@ export const attributes = z
     (value) => Buffer.byteLength(JSON.stringify(value)) <= attributesBytesMax,
     `must be at most ${attributesBytesMax} bytes of JSON`,
   )
-  .meta({ description: 'A JSON object of your own, at most 4 KB.' })
+  .meta({ description: 'A JSON object with your data, at most 4 KB.' })
 
 export const expiresAtUtc = z.iso
   .datetime({ error: 'must be an ISO 8601 UTC time that exists, such as 2030-01-31T00:00:00Z' })
-  .meta({ description: 'When the subject is deleted by itself.' })
+  .meta({ description: 'When the subject is deleted automatically.' })
 
 /** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
 export const similarity = z.number().min(0).max(1)
 
 export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
 
-/** A subject that was found, or nearly. */
+/** A subject that a search returned. */
 export const candidate = z
   .object({
     subjectId: z.uuid(),
@@ -127,7 +148,7 @@ export const candidate = z
   })
   .meta({ id: 'Candidate' })
 
-/** How an answer came about; only with `debug`. Never a template. */
+/** How a result was computed; only with `debug`. It never contains a template. */
 export const debug = z
   .object({
     providers: z.record(z.string(), z.string()),
@@ -136,11 +157,11 @@ export const debug = z
     candidatesBelowThreshold: z.array(candidate).max(5).optional(),
   })
   .optional()
-  .meta({ description: 'Only when the request says `debug`.' })
+  .meta({ description: 'Only if the request has `debug: true`.' })
 
 const point = z.object({ x: z.number(), y: z.number() }).meta({ id: 'Point' })
 
-/** How good a face is for recognition. */
+/** How suitable a face is for recognition. */
 export const quality = z.object({
   score: z.int().min(0).max(100),
   level: z.enum(['low', 'medium', 'high']).meta({
@@ -148,7 +169,7 @@ export const quality = z.object({
   }),
 })
 
-/** A face as every action that looks at one returns it. */
+/** A face in a response. */
 export const face = z
   .object({
     faceIndex: z.int().min(0),
@@ -157,8 +178,8 @@ export const face = z
       .meta({ description: 'Whole pixels of the upright image, origin top-left.' }),
     relativeBoundingBox: z
       .object({ left: z.number(), top: z.number(), width: z.number(), height: z.number() })
-      .meta({ description: 'The same box in parts of the width and height of the image.' }),
-    confidence: z.number().min(0).max(1).meta({ description: 'How sure the detector is.' }),
+      .meta({ description: 'The same box as fractions of the image width and height.' }),
+    confidence: z.number().min(0).max(1).meta({ description: 'Detection confidence.' }),
     landmarks: z
       .object({
         leftEye: point,
@@ -168,7 +189,7 @@ export const face = z
         rightMouth: point,
       })
       .optional()
-      .meta({ description: 'Pixels of the upright image; left and right as seen in the image.' }),
+      .meta({ description: 'Pixels of the upright image; left and right as in the image.' }),
     pose: z.object({
       yaw: z.number().meta({ description: 'Degrees; above 0 the nose points to image right.' }),
       pitch: z.number().meta({ description: 'Degrees; above 0 the nose points up.' }),
@@ -178,13 +199,15 @@ export const face = z
   })
   .meta({ id: 'Face' })
 
-/** The image as it was looked at. */
+export type FaceValue = z.output<typeof face>
+
+/** The image after its EXIF orientation was applied. */
 export const imageFacts = z
   .object({
     width: z.int().meta({ description: 'Pixels of the upright image.' }),
     height: z.int(),
     orientationApplied: z
       .boolean()
-      .meta({ description: 'Whether an EXIF orientation turned or mirrored the image.' }),
+      .meta({ description: 'Whether an EXIF orientation rotated or mirrored the image.' }),
   })
   .meta({ id: 'ImageFacts' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A subject as actions and routes show it; never its templates. */
+/** A subject in a response. It never contains templates. */
 export const subject = z
   .object({
     subjectId: z.uuid(),
@@ -8,7 +8,7 @@ export const subject = z
     displayName: z.string().nullable(),
     groups: z.array(z.string()),
     attributes: z.record(z.string(), z.unknown()),
-    embeddingCount: z.int().min(0).meta({ description: 'Templates that the subject has.' }),
+    embeddingCount: z.int().min(0).meta({ description: 'Number of templates of the subject.' }),
     faces: z
       .array(
         z.object({
@@ -25,7 +25,7 @@ export const subject = z
   })
   .meta({ id: 'Subject' })
 
-/** What stays of a subject for ever. */
+/** The permanent record of a deleted subject. */
 export const deletionRecord = z
   .object({
     deletionId: z.uuid(),
@@ -33,7 +33,7 @@ export const deletionRecord = z
     tenantId: z.uuid().meta({ description: 'The account.' }),
     groups: z.array(z.string()),
     externalId: z.string().nullable(),
-    embeddingCount: z.int().min(0).meta({ description: 'Templates that were removed.' }),
+    embeddingCount: z.int().min(0).meta({ description: 'Number of templates that were deleted.' }),
     deletedAtUtc: z.string(),
   })
   .meta({ id: 'DeletionRecord' })

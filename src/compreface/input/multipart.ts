@@ -1,18 +1,19 @@
 import { HttpError } from '../../lib/errors.ts'
 
-/** A form of CompreFace has one or two files; browsers and libraries add little. */
+/** A form of CompreFace has one or two files; browsers and libraries add few other parts. */
 const partsMax = 16
 
-/** Each part says its name and little more. */
+/** The headers of a part contain little more than its name. */
 const headBytesMax = 2048
 
 /**
- * The files of a `multipart/form-data` body (RFC 7578), by name, as views of the body. Parsed here:
- * the platform's own parser holds the event loop for a second over a body full of headers.
+ * Reads the files of a `multipart/form-data` body (RFC 7578) by name, as views of the body. It is
+ * parsed here because the parser of the platform blocks the event loop for a second if a body
+ * contains very many headers.
  *
- * @param contentType the header with its `boundary`. The SDK of CompreFace leaves it out when Node
- *   sends it a buffer: then the body's own first line says it.
- * @throws HttpError 400 when it is malformed or has more than 16 parts.
+ * @param contentType the header with its `boundary`. The SDK of CompreFace omits the boundary when
+ *   Node sends a buffer: then it is read from the first line of the body.
+ * @throws HttpError 400 if the body is malformed or has more than 16 parts.
  */
 export function readMultipartFiles(
   bytes: Buffer,
@@ -38,27 +39,28 @@ function boundaryFromFirstLine(bytes: Buffer): string | undefined {
 
 type MultipartPart = { readonly name: string; readonly isFile: boolean; readonly content: Buffer }
 
-/** From delimiter to delimiter; the one that ends the form is followed by two dashes. */
+/** Parses from delimiter to delimiter. Two dashes follow the delimiter that ends the form. */
 function parseParts(bytes: Buffer, boundary: string): readonly MultipartPart[] {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
-  const opening = delimiter.subarray(lineEnd.length)
+  const firstDelimiter = delimiter.subarray(lineEnd.length)
   // Some clients begin with an empty line.
-  const from = bytes.toString('latin1', 0, lineEnd.length) === lineEnd ? lineEnd.length : 0
-  let at = from + opening.length
-  if (!bytes.subarray(from, at).equals(opening)) throw malformed('does not begin with its boundary')
+  const offset = bytes.toString('latin1', 0, lineEnd.length) === lineEnd ? lineEnd.length : 0
+  let position = offset + firstDelimiter.length
+  if (!bytes.subarray(offset, position).equals(firstDelimiter))
+    throw malformed('does not begin with its boundary')
   const parts: MultipartPart[] = []
-  while (bytes.toString('latin1', at, at + 2) !== '--') {
+  while (bytes.toString('latin1', position, position + 2) !== '--') {
     if (parts.length === partsMax) throw malformed(`has more than ${partsMax} parts`)
-    const head = bytes.toString('latin1', at, at + headBytesMax)
+    const head = bytes.toString('latin1', position, position + headBytesMax)
     const headLength = head.indexOf(headEnd)
-    const start = at + headLength + headEnd.length
+    const start = position + headLength + headEnd.length
     const end = headLength === -1 ? -1 : bytes.indexOf(delimiter, start)
-    if (end === -1) throw malformed('is cut short')
+    if (end === -1) throw malformed('is truncated')
     parts.push({
       ...parseDisposition(head.slice(0, headLength)),
       content: bytes.subarray(start, end),
     })
-    at = end + delimiter.length
+    position = end + delimiter.length
   }
   return parts
 }

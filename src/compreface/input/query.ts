@@ -2,26 +2,26 @@ import { z } from 'zod'
 import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 
-/** Parameters of CompreFace by their own names. What is not among them is passed over, as there. */
+/** The query parameters of CompreFace. Unknown parameters are ignored, as CompreFace does. */
 
 const plugins = ['age', 'gender', 'landmarks', 'pose'] as const
 
 export type FacePlugin = (typeof plugins)[number]
 
 const unsupportedPlugins: Readonly<Record<string, string>> = {
-  calculator: 'calculator is not offered: templates never leave Facegate',
-  mask: 'mask is not offered: there is no model of it',
+  calculator: 'calculator is not supported: Facegate never returns templates',
+  mask: 'mask is not supported: there is no model for it',
 }
 
 const plugin = z.enum(plugins, {
-  error: ({ input }) => unsupportedPlugins[String(input)] ?? `must be of ${plugins.join(', ')}`,
+  error: ({ input }) => unsupportedPlugins[String(input)] ?? `must be one of ${plugins.join(', ')}`,
 })
 
 const count = z.coerce.number<string>().int().min(0).max(1_000_000)
 
-/** What every route that looks at a picture takes. */
+/** The parameters of every route with an image. */
 export const imageQuery = z.object({
-  /** The most faces; 0: no limit but that of the action. */
+  /** The most faces; 0: the limit of the action. */
   limit: count.default(0),
   det_prob_threshold: z.coerce.number<string>().min(0).max(1).optional(),
   prediction_count: count.max(100).default(1),
@@ -47,16 +47,16 @@ export const pageQuery = z.object({
 })
 
 /**
- * Reads the parameters that a schema knows; empty ones count as absent.
+ * Reads the parameters of a schema. An empty parameter counts as absent.
  *
- * @throws ActionError INVALID_REQUEST that names every parameter that is wrong.
+ * @throws ActionError INVALID_REQUEST with one problem per invalid parameter.
  */
 export function readQuery<Query extends z.ZodType>(
   schema: Query,
   query: URLSearchParams,
 ): z.output<Query> {
-  const given = [...repairQuery(query)].filter(([, value]) => value !== '')
-  const result = schema.safeParse(Object.fromEntries(given))
+  const entries = [...repairQuery(query)].filter(([, value]) => value !== '')
+  const result = schema.safeParse(Object.fromEntries(entries))
   if (result.success) return result.data
   throw new ActionError(
     'INVALID_REQUEST',
@@ -64,8 +64,8 @@ export function readQuery<Query extends z.ZodType>(
   )
 }
 
-/** The SDK joins options with a second question mark where it sends no limit. */
+/** Without a limit, the SDK writes a second question mark before the other options. */
 function repairQuery(query: URLSearchParams): URLSearchParams {
-  const options = /%3F(limit|det_prob_threshold|prediction_count|face_plugins|status)%3D/gu
-  return new URLSearchParams(query.toString().replaceAll(options, '&$1='))
+  const misplacedOption = /%3F(limit|det_prob_threshold|prediction_count|face_plugins|status)%3D/gu
+  return new URLSearchParams(query.toString().replaceAll(misplacedOption, '&$1='))
 }

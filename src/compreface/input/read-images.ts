@@ -1,8 +1,8 @@
 import { mediaTypeOf, readBody } from '../../http/input/read-body.ts'
 import { parseJson } from '../../http/input/parse-json.ts'
 import { ActionError } from '../../lib/errors.ts'
-import { readMultipartFiles } from './multipart.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
+import { readMultipartFiles } from './multipart.ts'
 
 /** An item of `params.images`. */
 export type CompreFaceImage = {
@@ -13,23 +13,25 @@ export type CompreFaceImage = {
 }
 
 /**
- * The pictures of a body, in the order of their names: files of a form, or base64 in JSON.
+ * Reads the images of a body in the order of `names`: files of a form, or base64 in JSON.
  *
- * @throws HttpError 400, 413 or 415; ActionError INVALID_REQUEST that names the missing one.
+ * @throws HttpError 400, 413 or 415; ActionError INVALID_REQUEST with the name of a missing image.
  */
 export async function readImages<const Names extends readonly string[]>(
-  asked: CompreFaceRequest,
+  compreFaceRequest: CompreFaceRequest,
   names: Names,
 ): Promise<{ [Index in keyof Names]: CompreFaceImage }> {
-  const isForm = mediaTypeOf(asked.request) === 'multipart/form-data'
-  const found = isForm ? await imagesFromForm(asked) : await imagesFromJson(asked)
-  const pictures = names.map((name) => {
-    const bytes = found.get(name)
-    if (!bytes) throw new ActionError('INVALID_REQUEST', `${name}: the picture is missing`)
+  const isForm = mediaTypeOf(compreFaceRequest.request) === 'multipart/form-data'
+  const imagesByName = isForm
+    ? await imagesFromForm(compreFaceRequest)
+    : await imagesFromJson(compreFaceRequest)
+  const images = names.map((name) => {
+    const bytes = imagesByName.get(name)
+    if (!bytes) throw new ActionError('INVALID_REQUEST', `${name}: the image is missing`)
     return { kind: 'image', bytes, contentType: contentTypeOf(bytes) } as const
   })
-  // One for each name.
-  return pictures as unknown as { [Index in keyof Names]: CompreFaceImage }
+  // `images` has one element per name.
+  return images as unknown as { [Index in keyof Names]: CompreFaceImage }
 }
 
 async function imagesFromForm({
@@ -52,7 +54,7 @@ async function imagesFromJson({
   return new Map(texts.map(([name, text]) => [name, text.replace(/^data:[^,]{0,64},/u, '')]))
 }
 
-/** By the signature of PNG in base64; whatever is neither is refused where pictures are decoded. */
+/** Detects PNG by its signature in base64. The decoder rejects what is neither PNG nor JPEG. */
 function contentTypeOf(base64: string): CompreFaceImage['contentType'] {
   return base64.startsWith('iVBORw0KGgo') ? 'image/png' : 'image/jpeg'
 }

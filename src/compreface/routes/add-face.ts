@@ -5,24 +5,24 @@ import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-ac
 import type { CompreFaceRoute } from '../serve-route.ts'
 import { findSubjectByName } from './subject-name.ts'
 
-/** svc.enroll under the name as externalId, with the guards of enrolment. */
+/** svc.enroll with the name of the subject as externalId, and with the rules of enrollment. */
 export const addFace: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/faces',
   status: 201,
-  parse: async (asked) => {
-    const { request, caller, options } = asked
+  parse: async (compreFaceRequest) => {
+    const { request, caller, options } = compreFaceRequest
     const { gallery } = options.services
     const { subject } = readQuery(subjectQuery, request.query)
     const query = readQuery(imageQuery, request.query)
-    const [picture] = await readImages(asked, ['file'])
-    const found = await gallery.read((reading) =>
+    const [image] = await readImages(compreFaceRequest, ['file'])
+    const existing = await gallery.read((reading) =>
       findSubjectByName({ gallery }, reading, caller, subject),
     )
     const target =
-      found?.externalId === null ? { subjectId: found.subjectId } : { externalId: subject }
+      existing?.externalId === null ? { subjectId: existing.subjectId } : { externalId: subject }
     const main = prepareAction(enroll, {
-      images: [picture],
+      images: [image],
       ...target,
       duplicateCheck: 'off',
       ...confidenceParams(query),

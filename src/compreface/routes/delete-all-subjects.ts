@@ -1,18 +1,19 @@
+import type { CallOutput } from '../../gate/settle.ts'
 import type { Gallery } from '../../gallery/gallery.ts'
-import type { CompreFaceResult, CallContext } from '../serve-route.ts'
+import type { CallContext, CompreFaceReply } from '../serve-route.ts'
 
-/** Who may delete one subject may not delete many: it takes what a whole group takes as well. */
+/** Deleting all subjects also needs the permission to delete a group. */
 export const deleteAllPermissions = ['svc.deleteSubject', 'groups:delete'] as const
 
 /**
- * Deletes everybody in the gallery, some at a time, each with its record.
+ * Deletes all subjects of the gallery in batches, each subject with its deletion record.
  *
- * @param count what CompreFace counts of the records.
+ * @param count returns the number that CompreFace reports for these records.
  */
 export async function deleteAllSubjects(
   { caller, services }: CallContext,
   count: (records: Awaited<ReturnType<Gallery['clear']>>) => number,
-): Promise<CompreFaceResult> {
+): Promise<CallOutput<CompreFaceReply>> {
   const records = await services.gallery.clear(caller.galleryId)
-  return { effect: () => ({ body: { deleted: count(records) } }) }
+  return { outcome: { body: { deleted: count(records) } } }
 }

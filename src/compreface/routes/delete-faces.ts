@@ -1,28 +1,27 @@
 import { z } from 'zod'
-import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
 import type { Caller } from '../../actions/action.ts'
+import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import type { Gallery } from '../../gallery/gallery.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Tx } from '../../store/tx.ts'
+import { readQuery, subjectQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import { deleteAllSubjects, deleteAllPermissions } from './delete-all-subjects.ts'
-import { readQuery, subjectQuery } from '../input/query.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
 
-/** Deletes one face; the subject with its last one. */
+/** Deletes one face. Deleting the last face of a subject deletes the subject. */
 export const deleteFace = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces/:image_id',
   permissions: ['svc.deleteSubject'],
   query: () => undefined,
-  run: ({ pathParams: parts, caller, services: { gallery } }) => ({
+  run: ({ pathParams, caller, services: { gallery } }) => ({
     effect: async (tx) => {
       await gallery.lock(tx, caller.galleryId, 'alone')
-      return {
-        body: (await removeFace(gallery, tx, caller, parts['image_id'])) ?? subjectNotFound(),
-      }
+      const removed = await removeFace(gallery, tx, caller, pathParams['image_id'])
+      return { body: removed ?? subjectNotFound() }
     },
     afterCommit: () => gallery.purge(caller.galleryId),
   }),
@@ -30,7 +29,7 @@ export const deleteFace = defineJsonRoute({
 
 const facesMax = 200
 
-/** Deletes faces; ids of nobody's are left out of the answer. */
+/** Deletes faces by id. The response omits ids that do not exist. */
 export const deleteFaceList = defineJsonRoute({
   method: 'POST',
   path: '/api/v1/recognition/faces/delete',
@@ -49,7 +48,7 @@ export const deleteFaceList = defineJsonRoute({
   }),
 })
 
-/** Deletes all faces of a subject, and so the subject; without the parameter, everybody. */
+/** Deletes a subject with all its faces; without the parameter, all subjects. */
 export const deleteFaces = defineJsonRoute({
   method: 'DELETE',
   path: '/api/v1/recognition/faces',
@@ -65,21 +64,22 @@ export const deleteFaces = defineJsonRoute({
     return {
       effect: async (tx) => {
         await gallery.lock(tx, caller.galleryId, 'alone')
-        const found = await findSubjectByName(services, tx, caller, name)
-        return { body: { deleted: found ? (await gallery.remove(tx, found)).embeddingCount : 0 } }
+        const subject = await findSubjectByName(services, tx, caller, name)
+        const deleted = subject ? (await gallery.remove(tx, subject)).embeddingCount : 0
+        return { body: { deleted } }
       },
       afterCommit: () => gallery.purge(caller.galleryId),
     }
   },
 })
 
-/** An empty name is a mistake of the caller's, not everybody. */
+/** An empty name is probably a mistake, so it is rejected instead of deleting all subjects. */
 function optionalSubject(query: URLSearchParams): string | undefined {
   if (!query.has('subject')) return undefined
   if (query.get('subject')?.trim() === '')
     throw new ActionError(
       'INVALID_REQUEST',
-      'subject: must not be empty; leave it out for everybody',
+      'subject: must not be empty; omit it to delete all subjects',
     )
   return readQuery(subjectQuery, query).subject
 }

@@ -1,50 +1,51 @@
 import { detect } from '../../actions/detect.ts'
+import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
 import { imageQuery, readQuery } from '../input/query.ts'
 import {
-  prepareAnalysis,
   confidenceParams,
   needsAnalysis,
   prepareAction,
+  prepareAnalysis,
   toCompreFaceCall,
+  type AnalyzeOutput,
 } from '../prepare-action.ts'
-import type { AnalyzeOutput } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
 
-/** svc.detect; with age or gender svc.analyze, which tells the same faces, at the same price. */
+/** svc.detect; for age or gender svc.analyze, which returns the same faces at the same price. */
 export const detectFaces: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/detection/detect',
   status: 200,
-  parse: async (asked) => {
-    const query = readQuery(imageQuery, asked.request.query)
-    const [picture] = await readImages(asked, ['file'])
+  parse: async (compreFaceRequest) => {
+    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const [image] = await readImages(compreFaceRequest, ['file'])
     const call = { images: [], query }
     if (needsAnalysis(query)) {
-      const main = prepareAnalysis(picture, query)
-      return toCompreFaceCall({ ...call, main, toResponse: (value) => tell(value, value) })
+      const main = prepareAnalysis(image, query)
+      return toCompreFaceCall({ ...call, main, toResponse: (value) => toResponse(value, value) })
     }
     const main = prepareAction(detect, {
-      images: [picture],
+      images: [image],
       maxFaces: Math.min(query.limit || facesMax, facesMax),
       ...confidenceParams(query),
     })
-    return toCompreFaceCall({ ...call, main, toResponse: (value) => tell(value) })
+    return toCompreFaceCall({ ...call, main, toResponse: (value) => toResponse(value) })
 
-    function tell(value: Pick<AnalyzeOutput, 'debug'> & FaceList, analysis?: AnalyzeOutput) {
+    function toResponse(value: Pick<AnalyzeOutput, 'debug'> & FaceList, analysis?: AnalyzeOutput) {
       if (value.faces.length === 0)
         throw new ActionError('NO_FACE_FOUND', 'no face was found in the image')
-      const result = value.faces.map((one) =>
-        toCompreFaceFace(one, query, { analysis, made: value }),
+      const result = value.faces.map((face) =>
+        toCompreFaceFace(face, query, { analysis, source: value }),
       )
       return { result, ...pluginVersions(query, value) }
     }
   },
 }
 
-type FaceList = { readonly faces: readonly Parameters<typeof toCompreFaceFace>[0][] }
+type FaceList = { readonly faces: readonly FaceValue[] }
 
-/** As many faces as svc.detect tells of. */
+/** The highest number of faces that svc.detect returns. */
 const facesMax = 100

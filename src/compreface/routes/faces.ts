@@ -1,50 +1,48 @@
 import { HttpError } from '../../lib/errors.ts'
-import { defineJsonRoute } from '../json-route.ts'
 import { pageQuery, readQuery } from '../input/query.ts'
+import { defineJsonRoute } from '../json-route.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
 
-/** A page of the faces of the gallery, or of one subject. */
+/** Returns a page of the faces of the gallery or of one subject. */
 export const listFaces = defineJsonRoute({
   method: 'GET',
   path: '/api/v1/recognition/faces',
   permissions: ['subjects:read'],
   query: (query) => readQuery(pageQuery, query),
-  run: async ({ query: { page, size, subject }, caller, services: { gallery } }) => {
+  run: async ({ query: { page, size, subject: name }, caller, services: { gallery } }) => {
     const { galleryId } = caller
     const body = await gallery.read(async (reading) => {
-      const named =
-        subject === undefined
-          ? undefined
-          : await findSubjectByName({ gallery }, reading, caller, subject)
-      const isNobody = subject !== undefined && !named
-      const filter = { galleryId, subjectId: named?.subjectId, offset: page * size, limit: size }
-      const faces = isNobody ? [] : await gallery.listFaces(reading, filter)
-      const ofSubject = named
-        ? (await gallery.loadSubjectDetails(reading, [named]))[0]?.embeddingCount
+      const subject =
+        name === undefined ? undefined : await findSubjectByName({ gallery }, reading, caller, name)
+      const isUnknown = name !== undefined && !subject
+      const filter = { galleryId, subjectId: subject?.subjectId, offset: page * size, limit: size }
+      const faces = isUnknown ? [] : await gallery.listFaces(reading, filter)
+      const subjectTotal = subject
+        ? (await gallery.loadSubjectDetails(reading, [subject]))[0]?.embeddingCount
         : 0
       const total =
-        subject === undefined
+        name === undefined
           ? (await gallery.size(reading, galleryId)).templateCount
-          : (ofSubject ?? 0)
+          : (subjectTotal ?? 0)
       return {
-        faces: faces.map((one) => ({ image_id: one.faceId, subject: subjectName(one) })),
+        faces: faces.map((face) => ({ image_id: face.faceId, subject: subjectName(face) })),
         page_number: page,
         page_size: size,
         total_pages: Math.ceil(total / size),
         total_elements: total,
       }
     })
-    return { effect: () => ({ body }) }
+    return { outcome: { body } }
   },
 })
 
-/** CompreFace shows the picture that a face was made of; there is none. */
+/** CompreFace returns the image of a face; Facegate stores no images, so it always fails. */
 export const showFace = defineJsonRoute({
   method: 'GET',
   path: '/api/v1/recognition/faces/:image_id/img',
   permissions: ['subjects:read'],
   query: () => undefined,
   run: () => {
-    throw new HttpError(404, 'Facegate does not keep pictures of faces: there is none to show.')
+    throw new HttpError(404, 'Facegate does not store images of faces.')
   },
 })

@@ -7,30 +7,30 @@ import type { CompreFaceRoute } from '../serve-route.ts'
 import { subjectName } from './subject-name.ts'
 
 /**
- * svc.identify. CompreFace always names the nearest subject; here nobody below the threshold of the
- * project is named, and the list of a stranger is empty.
+ * svc.identify. CompreFace always returns the nearest subject. Facegate returns only subjects above
+ * the threshold of the project; for an unenrolled person, `subjects` is empty.
  */
 export const recognizeFaces: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/recognize',
   status: 200,
-  parse: async (asked) => {
-    const query = readQuery(imageQuery, asked.request.query)
-    const [picture] = await readImages(asked, ['file'])
+  parse: async (compreFaceRequest) => {
+    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const [image] = await readImages(compreFaceRequest, ['file'])
     const main = prepareAction(identify, {
-      images: [picture],
+      images: [image],
       maxFaces: Math.min(query.limit || facesMax, facesMax),
       maxCandidates: Math.max(1, query.prediction_count),
       ...confidenceParams(query),
     })
     return toCompreFaceCall({
       main,
-      images: [picture],
+      images: [image],
       query,
       toResponse: (value, [analysis]) => ({
-        result: value.faces.map((one) => ({
-          ...toCompreFaceFace(one, query, { analysis, made: value }),
-          subjects: one.candidates.map((candidate) => ({
+        result: value.faces.map((face) => ({
+          ...toCompreFaceFace(face, query, { analysis, source: value }),
+          subjects: face.candidates.map((candidate) => ({
             subject: subjectName(candidate),
             similarity: candidate.similarity,
           })),
@@ -41,5 +41,5 @@ export const recognizeFaces: CompreFaceRoute = {
   },
 }
 
-/** As many faces as svc.identify looks for. */
+/** The highest number of faces of svc.identify. */
 const facesMax = 20

@@ -3,20 +3,20 @@ import { isUuid } from '../../lib/ids.ts'
 import type { SubjectRow } from '../../store/schema.ts'
 import type { ReadTx } from '../../store/tx.ts'
 
-/** What CompreFace calls a subject: its externalId; its subjectId where it has none. */
-export function subjectName(one: Pick<SubjectRow, 'externalId' | 'subjectId'>): string {
-  return one.externalId ?? one.subjectId
+/** Returns the CompreFace name of a subject: its externalId, or its subjectId if it has none. */
+export function subjectName(subject: Pick<SubjectRow, 'externalId' | 'subjectId'>): string {
+  return subject.externalId ?? subject.subjectId
 }
 
-/** The subject of that name in the gallery of the caller. */
+/** Finds a subject of the caller's gallery by its CompreFace name. */
 export async function findSubjectByName(
   { gallery }: Pick<Services, 'gallery'>,
   reading: ReadTx,
   { galleryId }: Pick<Caller, 'galleryId'>,
   name: string,
 ): Promise<SubjectRow | undefined> {
-  const found = await gallery.find(reading, galleryId, { externalId: name })
-  if (found || !isUuid(name)) return found
+  const subject = await gallery.find(reading, galleryId, { externalId: name })
+  if (subject || !isUuid(name)) return subject
   const unnamed = await gallery.find(reading, galleryId, { subjectId: name })
   return unnamed?.externalId === null ? unnamed : undefined
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
+import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { externalId } from '../../actions/schemas/fields.ts'
-import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/schema.ts'
 import { defineJsonRoute } from '../json-route.ts'
@@ -12,7 +12,7 @@ const subjectsPath = '/api/v1/recognition/subjects'
 const subjectBody = z.object({ subject: externalId })
 const ignoreQuery = (): undefined => undefined
 
-/** The names of all subjects. */
+/** Returns the names of all subjects. */
 export const listSubjects = defineJsonRoute({
   method: 'GET',
   path: subjectsPath,
@@ -20,11 +20,11 @@ export const listSubjects = defineJsonRoute({
   query: ignoreQuery,
   run: async ({ caller, services }) => {
     const subjects = await listSubjectNames(services, caller)
-    return { effect: () => ({ body: { subjects } }) }
+    return { outcome: { body: { subjects } } }
   },
 })
 
-/** A subject without a face yet. */
+/** Creates a subject without a face. */
 export const addSubject = defineJsonRoute({
   method: 'POST',
   path: subjectsPath,
@@ -32,30 +32,30 @@ export const addSubject = defineJsonRoute({
   permissions: ['svc.enroll'],
   query: ignoreQuery,
   body: subjectBody,
-  run: ({ body: { subject }, caller, services }) => ({
+  run: ({ body: { subject: name }, caller, services }) => ({
     effect: async (tx) => {
       await services.gallery.lock(tx, caller.galleryId, 'alone')
-      if (await findSubjectByName(services, tx, caller, subject))
-        throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject has this name already')
-      await services.gallery.create(tx, caller, { externalId: subject })
-      return { body: { subject } }
+      if (await findSubjectByName(services, tx, caller, name))
+        throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject already has this name')
+      await services.gallery.create(tx, caller, { externalId: name })
+      return { body: { subject: name } }
     },
   }),
 })
 
-/** CompreFace merges subjects when the new name is taken; here it is refused. */
+/** CompreFace merges two subjects if the new name is in use; Facegate rejects the call. */
 export const renameSubject = defineJsonRoute({
   method: 'PUT',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.updateSubject'],
   query: ignoreQuery,
   body: subjectBody,
-  run: ({ pathParams: parts, body, caller, services }) => ({
+  run: ({ pathParams, body, caller, services }) => ({
     effect: async (tx) => {
       await services.gallery.lock(tx, caller.galleryId, 'alone')
-      const found =
-        (await findSubjectByName(services, tx, caller, parts['subject'] ?? '')) ?? subjectNotFound()
-      await services.gallery.update(tx, found, { externalId: body.subject })
+      const name = pathParams['subject'] ?? ''
+      const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
+      await services.gallery.update(tx, subject, { externalId: body.subject })
       return { body: { updated: true } }
     },
   }),
@@ -66,13 +66,13 @@ export const deleteSubject = defineJsonRoute({
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.deleteSubject'],
   query: ignoreQuery,
-  run: ({ pathParams: parts, caller, services }) => ({
+  run: ({ pathParams, caller, services }) => ({
     effect: async (tx) => {
       await services.gallery.lock(tx, caller.galleryId, 'alone')
-      const found =
-        (await findSubjectByName(services, tx, caller, parts['subject'] ?? '')) ?? subjectNotFound()
-      await services.gallery.remove(tx, found)
-      return { body: { subject: subjectName(found) } }
+      const name = pathParams['subject'] ?? ''
+      const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
+      await services.gallery.remove(tx, subject)
+      return { body: { subject: subjectName(subject) } }
     },
     afterCommit: () => services.gallery.purge(caller.galleryId),
   }),
@@ -86,11 +86,11 @@ export const deleteSubjects = defineJsonRoute({
   run: (call) => deleteAllSubjects(call, (records) => records.length),
 })
 
-/** Read at once, so that other calls get their turn between. */
+/** Each page is a separate read, so that other calls can run in between. */
 const pageSize = 1000
 const namesMax = 100_000
 
-/** @throws ActionError INVALID_REQUEST when there are too many for one answer. */
+/** @throws ActionError INVALID_REQUEST if there are too many subjects for one response. */
 async function listSubjectNames({ gallery }: Services, { galleryId }: Caller): Promise<string[]> {
   const names: string[] = []
   let after: SubjectRow | undefined
@@ -101,7 +101,7 @@ async function listSubjectNames({ gallery }: Services, { galleryId }: Caller): P
     if (names.length > namesMax)
       throw new ActionError(
         'INVALID_REQUEST',
-        `there are more than ${namesMax} subjects: GET /v1/subjects lists them page by page`,
+        `the gallery has more than ${namesMax} subjects: GET /v1/subjects lists them in pages`,
       )
     after = page.length === pageSize ? page.at(-1) : undefined
   } while (after)

@@ -7,27 +7,27 @@ import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-ac
 import type { CompreFaceRequest, CompreFaceRoute } from '../serve-route.ts'
 
 /**
- * svc.verify with the subject that the face is of: of all its faces the one that is most like the
- * picture says how alike they are. Only the largest face of the picture is compared.
+ * svc.verify with the subject of the face. The similarity is that of the most similar face of the
+ * subject. Only the largest face of the image is compared.
  */
 export const verifyFace: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/faces/:image_id/verify',
   status: 200,
-  parse: async (asked) => {
-    const query = readQuery(imageQuery, asked.request.query)
-    const [picture] = await readImages(asked, ['file'])
-    const owner = await ownerOf(asked)
-    // Nobody's id: whether there is such a face is told behind the gate.
+  parse: async (compreFaceRequest) => {
+    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const [image] = await readImages(compreFaceRequest, ['file'])
+    const owner = await findOwner(compreFaceRequest)
+    // For an unknown face a new id: the call fails with SUBJECT_NOT_FOUND after its admission.
     const subjectId = owner?.subjectId ?? newId()
-    const params = { images: [picture], subjectId, ...confidenceParams(query) }
+    const params = { images: [image], subjectId, ...confidenceParams(query) }
     return toCompreFaceCall({
       main: prepareAction(verify, params),
-      images: [picture],
+      images: [image],
       query,
       toResponse: (value, [analysis]) => {
         const { similarity, externalId } = value
-        const face = toCompreFaceFace(value.probe, query, { analysis, made: value })
+        const face = toCompreFaceFace(value.probe, query, { analysis, source: value })
         const result = [{ ...face, subject: externalId ?? subjectId, similarity }]
         return { result, ...pluginVersions(query, value) }
       },
@@ -35,7 +35,7 @@ export const verifyFace: CompreFaceRoute = {
   },
 }
 
-async function ownerOf({ request, caller: { galleryId }, options }: CompreFaceRequest) {
+async function findOwner({ request, caller: { galleryId }, options }: CompreFaceRequest) {
   const { gallery } = options.services
   const { image_id: faceId } = request.pathParams
   if (!isUuid(faceId)) return undefined

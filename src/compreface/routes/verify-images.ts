@@ -1,30 +1,33 @@
-import { compareFaces } from './compare-faces.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
 import { imageQuery, readQuery } from '../input/query.ts'
 import { toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
+import { compareFaces } from './compare-faces.ts'
 
-/** Compares the one face of a picture with every face of another, the most similar first. */
+/** Compares the one face of an image with every face of another image, the most similar first. */
 export const verifyImages: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/verification/verify',
   status: 200,
-  parse: async (asked) => {
-    const query = readQuery(imageQuery, asked.request.query)
-    const pictures = await readImages(asked, ['source_image', 'target_image'])
+  parse: async (compreFaceRequest) => {
+    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const images = await readImages(compreFaceRequest, ['source_image', 'target_image'])
     return toCompreFaceCall({
-      main: compareFaces(pictures, query),
-      images: pictures,
+      main: compareFaces(images, query),
+      images,
       query,
-      toResponse: (made, [ofSource, ofTarget]) => {
+      toResponse: (value, [sourceAnalysis, targetAnalysis]) => {
         const result = {
-          source_image_face: toCompreFaceFace(made.source, query, { analysis: ofSource, made }),
-          face_matches: made.matches.map(({ face, similarity }) => ({
-            ...toCompreFaceFace(face, query, { analysis: ofTarget, made }),
+          source_image_face: toCompreFaceFace(value.source, query, {
+            analysis: sourceAnalysis,
+            source: value,
+          }),
+          face_matches: value.matches.map(({ face, similarity }) => ({
+            ...toCompreFaceFace(face, query, { analysis: targetAnalysis, source: value }),
             similarity,
           })),
-          ...pluginVersions(query, made),
+          ...pluginVersions(query, value),
         }
         return { result: [result] }
       },

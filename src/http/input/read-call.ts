@@ -31,18 +31,18 @@ export async function readCall(
   request: HttpRequest,
   { actions, bodyBytesMax, jsonLimits }: ReadCallOptions,
 ): Promise<{
-  readonly echo: EchoedFields
-  readonly asked: ParsedCall | { readonly error: unknown }
+  readonly echoed: EchoedFields
+  readonly parsed: ParsedCall | { readonly error: unknown }
 }> {
-  let echo: EchoedFields = { requestId: newId(), action: '' }
+  let echoed: EchoedFields = { requestId: newId(), action: '' }
   try {
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1.')
     const body = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
-    echo = readEchoedFields(body)
-    return { echo, asked: parseCall(body, actions) }
+    echoed = readEchoedFields(body)
+    return { echoed, parsed: parseCall(body, actions) }
   } catch (error) {
-    return { echo, asked: { error } }
+    return { echoed, parsed: { error } }
   }
 }
 

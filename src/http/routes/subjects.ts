@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { subjectExample } from '../../actions/schemas/examples.ts'
 import { externalId, groupName } from '../../actions/schemas/fields.ts'
-import { subjectNotFound } from '../../actions/parts/subject-not-found.ts'
+import { subjectNotFound } from '../../actions/parts/action-errors.ts'
 import { subject } from '../../actions/schemas/subject.ts'
 import { isUuid } from '../../lib/ids.ts'
 import {

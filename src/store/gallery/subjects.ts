@@ -21,6 +21,22 @@ export async function findSubject(
   )[0]
 }
 
+/** Finds subjects of the gallery by their ids, in one statement and in no particular order. */
+export async function findSubjectsByIds(
+  reading: ReadTx,
+  galleryId: string,
+  subjectIds: readonly string[],
+): Promise<readonly SubjectRow[]> {
+  if (subjectIds.length === 0) return []
+  return reading.run(
+    reading.build
+      .selectFrom('subjects')
+      .selectAll()
+      .where('galleryId', '=', galleryId)
+      .where('subjectId', 'in', subjectIds),
+  )
+}
+
 export async function addSubject(tx: Tx, subject: SubjectRow): Promise<void> {
   await tx.run(tx.build.insertInto('subjects').values(subject))
 }

@@ -71,6 +71,11 @@ export const galleriesContract = {
       assert.equal(await queries.findSubject(reading, 'other', { subjectId: 's-a' }), undefined)
       const idsOf = (rows: readonly { readonly subjectId: string }[]) =>
         rows.map((row) => row.subjectId)
+      const manyIds = Array.from({ length: 500 }, (_, index) => `none-${index}`)
+      const byIds = await queries.findSubjectsByIds(reading, galleryId, ['s-c', 's-a', ...manyIds])
+      assertSameValues(idsOf(byIds).toSorted(), ['s-a', 's-c'])
+      assertSameValues(await queries.findSubjectsByIds(reading, galleryId, []), [])
+      assertSameValues(await queries.findSubjectsByIds(reading, 'other', ['s-a']), [])
       assertSameValues(idsOf(await queries.findSubjectsInGroup(reading, galleryId, 'B_2')), ['s-a'])
       assertSameValues(idsOf(await queries.findExpiredSubjects(reading, pastUtc(9), 9)), ['s-c'])
       assertSameValues(idsOf(await queries.findExpiredSubjects(reading, pastUtc(8), 9)), [])

@@ -11,6 +11,7 @@ import type {
   LivenessResult,
   AnalysisRequest,
   EncodedImage,
+  FaceMinimums,
   FaceResult,
   Template,
   ImageAnalysis,
@@ -106,9 +107,13 @@ function imageAnalysisOf(
   models: FakeModels,
 ): ImageAnalysis {
   const people = parsePeople(bytes)
-  const faces = people
-    .map((person, at) => faceResultOf(person, at, look, models))
-    .filter((face) => face.boundingBox.width >= look.minFaceSizePx)
+  const all = people.map((person, at) => faceResultOf(person, at, look, models))
+  const isLarge =
+    (minimums: FaceMinimums) =>
+    ({ boundingBox }: FaceResult): boolean =>
+      boundingBox.width >= minimums.minFaceSizePx
+  const faces = all
+    .filter(isLarge(look))
     .toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
   return {
     width: 1000,
@@ -116,7 +121,7 @@ function imageAnalysisOf(
     orientationApplied: false,
     faceCount: faces.length,
     faces: faces.slice(0, look.maxFaces),
-    countedFaces: faces.length,
+    ...(look.countMinimums && { countedFaces: all.filter(isLarge(look.countMinimums)).length }),
     timingsMs: {
       decode: 1,
       detect: 1,

@@ -65,7 +65,7 @@ type TestProjectOptions = Pick<Project, 'galleryMode'> & {
 }
 
 export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
-  Pick<ExecuteOptions, 'atStep'> & {
+  Pick<ExecuteOptions, 'beforeStep'> & {
     readonly environment?: Readonly<Record<string, string>>
     readonly dataDir?: string
     readonly key?: string | undefined
@@ -88,7 +88,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...options.environment,
     DATA_DIR: dataDir,
   })
-  const { log = createLog(config.LOG_LEVEL), clock = systemClock, atStep } = options
+  const { log = createLog(config.LOG_LEVEL), clock = systemClock, beforeStep } = options
   await using opened = new AsyncDisposableStack()
   const books = opened.use(await openDatabase(config, { ...options, clock, log }))
   const { store, gate } = books
@@ -111,7 +111,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     actions: new Map(allActions.map((action) => [action.name, action])),
     bodyBytesMax: config.BODY_BYTES_MAX,
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
-    ...(atStep && { atStep }),
+    ...(beforeStep && { beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
   const { gallery } = memory

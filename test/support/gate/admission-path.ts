@@ -18,7 +18,7 @@ import { openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer } from '../database/postgres-server.ts'
 import { admitRequestOf, type AdmissionSnapshot } from './admission-snapshot.ts'
 import { readGateTables, type GateTables } from './gate-tables.ts'
-import { executedActionOf, type RandomCall } from './random-call.ts'
+import { completedCallOf, type RandomCall } from './random-call.ts'
 import { stepwiseStore } from './stepwise-store.ts'
 
 /** A database in which calls are admitted and settled in one of the two ways. */
@@ -128,7 +128,7 @@ async function endCall(
   if (ending === 'release') return store.write((tx) => releaseReservation(tx, reservation, fault))
   if (ending === 'finish') return store.write((tx) => finishUnbilled(tx, reservation))
   const { accountId } = reservation.call.caller
-  const executed = executedActionOf(reservation, call, accountId)
+  const executed = completedCallOf(reservation, call, accountId)
   try {
     const response = await store.write((tx) => settle(tx, reservation, executed, nowMs))
     return response ?? 'expired'

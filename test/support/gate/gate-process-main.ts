@@ -10,16 +10,16 @@ import { startGate } from './test-gate.ts'
 const [step, passCount = '0'] = (process.env['FAIL_AT'] ?? '').split(':')
 let remainingPasses = Number(passCount)
 
-function atStep(current: string): void {
-  if (current === step && remainingPasses-- === 0) process.kill(process.pid, 'SIGKILL')
+function failAtStep(now: string): void {
+  if (now === step && remainingPasses-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
 const { DATA_DIR: dataDir = '', KEY: key = '' } = process.env
 const gate = await startGate({
   dataDir,
   environment: { STARTER_CREDIT_MICROS: '1000000000', ...inheritedSettings() },
-  atStep,
-  onCommit: atStep,
+  beforeStep: failAtStep,
+  onCommit: failAtStep,
   ...(process.env['SINGLE_STATEMENT'] === 'off' && { wrapStore: stepwiseStore }),
   ...(key && { key }),
 })

@@ -1,6 +1,7 @@
-import type { BillableResponse, ExecutedAction } from '../../../src/gate/settle.ts'
+import type { BillableResponse, CompletedCall, Settlement } from '../../../src/gate/settle.ts'
 import type { Reservation } from '../../../src/gate/incoming-call.ts'
 import { ActionError } from '../../../src/lib/errors.ts'
+import type { Tx } from '../../../src/store/tx.ts'
 import * as fc from 'fast-check'
 
 /** What happens before one random call, the call itself, and how it ends. */
@@ -72,38 +73,33 @@ export const randomCall: fc.Arbitrary<RandomCall> = fc
   .map(({ clock, ...call }) => ({ ...call, ...clock }))
 
 /** Returns the result of the call's action, as the gate receives it. */
-export function executedActionOf(
+export function completedCallOf(
   { priceMicros, token }: Reservation,
   { ending, hasScores, hasSubjects }: RandomCall,
   accountId: string,
-): ExecutedAction<BillableResponse> {
-  const failure = (code: string): BillableResponse => ({
-    ok: false,
-    errors: [{ code }],
-    data: null,
+): CompletedCall<Settlement, Settlement> {
+  const failure = (code: string): Settlement => ({
+    response: { ok: false, errors: [{ code }], data: null },
   })
-  if (ending === 'failed') {
-    const response = failure('NO_FACE_FOUND')
-    return { applyEffects: () => ({ response }), toErrorResponse: () => response }
-  }
+  const toSettlement = (outcome: Settlement | ActionError): Settlement =>
+    outcome instanceof ActionError ? failure(outcome.code) : outcome
+  if (ending === 'failed') return { output: { outcome: failure('NO_FACE_FOUND') }, toSettlement }
   const isBatch = priceMicros(1) < priceMicros(0)
   const results = ending === 'partial' && isBatch ? [{ ok: true }, { ok: false }] : [{ ok: true }]
   const response: BillableResponse = { ok: true, errors: [], data: { results } }
-  return {
-    applyEffects: async (tx) => {
-      if (ending === 'effect' || ending === 'rejected') {
-        const row = { accountId, action: `effect of ${token}`, unitMicros: 1n }
-        await tx.run(tx.build.insertInto('prices').values(row))
-      }
-      if (ending === 'rejected') throw new ActionError('DUPLICATE_SUBJECT', 'rejected')
-      return {
-        response,
-        ...(hasSubjects && { subjectIds: ['s1', 's2', 's1'], scrubbed: response }),
-        ...(hasScores && { scores }),
-      }
-    },
-    toErrorResponse: ({ code }) => failure(code),
+  const effect = async (tx: Tx): Promise<Settlement> => {
+    if (ending === 'effect' || ending === 'rejected') {
+      const row = { accountId, action: `effect of ${token}`, unitMicros: 1n }
+      await tx.run(tx.build.insertInto('prices').values(row))
+    }
+    if (ending === 'rejected') throw new ActionError('DUPLICATE_SUBJECT', 'rejected')
+    return {
+      response,
+      ...(hasSubjects && { subjectIds: ['s1', 's2', 's1'], scrubbed: response }),
+      ...(hasScores && { scores }),
+    }
   }
+  return { output: { effect }, toSettlement }
 }
 
 const scores = [

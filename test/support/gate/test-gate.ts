@@ -42,7 +42,7 @@ export type TestGate = AsyncDisposable &
   }
 
 export type TestGateOptions = Partial<OpenDatabaseOptions> &
-  Pick<ExecuteOptions, 'atStep'> & {
+  Pick<ExecuteOptions, 'beforeStep'> & {
     readonly observer?: RequestObserver
     readonly environment?: Readonly<Record<string, string>>
     readonly actions?: ReadonlyMap<string, Action>
@@ -79,7 +79,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
       depthMax: config.JSON_DEPTH_MAX,
       tokensMax: config.JSON_TOKENS_MAX,
     },
-    ...(options.atStep && { atStep: options.atStep }),
+    ...(options.beforeStep && { beforeStep: options.beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
   const server = createHttpServer({

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+
+export const livenessReasons = [
+  'FACE_TOO_SMALL',
+  'FACE_TOO_CLOSE_TO_EDGE',
+  'EXTREME_POSE',
+  'LOW_QUALITY',
+  'MULTIPLE_FACES',
+] as const
+
+/** The liveness decision for one face. */
+export const livenessDecision = z
+  .object({
+    decision: z.enum(['live', 'spoof', 'uncertain']).meta({
+      description:
+        'Passive, from one image. It detects prints and screens, not masks, deep fakes or injected images. A spoof is a result, not an error.',
+    }),
+    live: z.boolean().meta({ description: 'True only for the decision `live`.' }),
+    score: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: 'The higher the score, the more probable is a live person.' }),
+    threshold: z.number().min(0).max(1).meta({ description: 'Scores from this value are live.' }),
+    reasons: z.array(z.enum(livenessReasons)).meta({
+      description:
+        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces.',
+    }),
+  })
+  .meta({ id: 'LivenessJudgement' })
