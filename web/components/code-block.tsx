@@ -3,12 +3,12 @@ import { CopyButton } from './copy-button.tsx'
 
 type Props = { readonly label: string; readonly text: string }
 
-/** Text for a machine, as it stands, with a button that copies it. */
+/** Preformatted text with a copy button. */
 export function CodeBlock({ label, text }: Props) {
   return (
     <Box miw={0}>
       <Group justify="space-between" mb={4}>
-        <span className="fg-eyebrow">{label}</span>
+        <span className="fg-caption">{label}</span>
         <CopyButton text={text} label={label} />
       </Group>
       <pre className="fg-code" tabIndex={0} aria-label={label}>

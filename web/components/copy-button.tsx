@@ -4,23 +4,23 @@ import { IconCheck, IconCopy } from '@tabler/icons-react'
 
 type Props = {
   readonly text: string
-  /** What is copied, for those who hear the button. */
+  /** Names the copied text for screen readers. */
   readonly label: string
   readonly onCopied?: () => void
 }
 
 /**
- * Copies a text. Browsers hand the clipboard only to pages served safely (https or localhost);
- * elsewhere the button says that the text has to be selected by hand.
+ * Copies a text. Browsers allow clipboard access only on https or localhost. On other pages a hint
+ * replaces the button.
  */
-export function CopyButton({ text, label: what, onCopied }: Props) {
+export function CopyButton({ text, label, onCopied }: Props) {
   const clipboard = useClipboard({ timeout: 2000 })
-  if (!window.isSecureContext) return <span className="fg-eyebrow">select and copy</span>
+  if (!window.isSecureContext) return <span className="fg-caption">Select to copy</span>
   return (
     <Button
       size="compact-xs"
       variant="default"
-      aria-label={`Copy: ${what}`}
+      aria-label={`Copy ${label}`}
       leftSection={
         clipboard.copied ? <IconCheck size={13} aria-hidden /> : <IconCopy size={13} aria-hidden />
       }

@@ -7,12 +7,12 @@ import { PostingTable } from './posting-table.tsx'
 
 type Props = { readonly transfer: ConsoleTransfer; readonly onClose: () => void }
 
-/** One movement with its postings. */
+/** Shows one transfer with its postings. */
 export function TransferDrawer({ transfer, onClose }: Props) {
   return (
-    <DetailDrawer title="Movement" onClose={onClose}>
+    <DetailDrawer title="Transfer" onClose={onClose}>
       <DefinitionList
-        facts={{
+        items={{
           'Time (UTC)': <UtcTime timestampUtc={transfer.atUtc} />,
           Kind: transfer.kind,
           Amount: <MoneyAmount micros={transfer.amountMicros} />,
