@@ -4,7 +4,7 @@ import { CountChart } from '../charts/lazy-charts.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { Panel } from '../layout/panel.tsx'
 
 type Props = { readonly groupBy: string; readonly filters: QueryParams }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 type Props = { readonly label: string; readonly value: ReactNode; readonly note?: ReactNode }
 
-/** One figure with its label and an optional note. */
+/** A statistic with its label and an optional note. */
 export function StatCard({ label, value, note }: Props) {
   return (
     <div className="fg-panel">

@@ -3,9 +3,9 @@ import type { ActionInfo } from '../api/responses.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { LinkButton } from '../components/link-button.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { formFieldsOf, type FormField } from '../playground/form-fields.ts'
+import { formFieldsOf, type FormField } from '../playground/form/form-fields.ts'
 import { curlOf, typeScriptOf } from '../playground/snippets.ts'
 
 /** One action: parameters, example call, example response and errors. */

@@ -6,7 +6,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { ProjectScope } from '../components/project-scope.tsx'
+import { ProjectScope } from '../projects/project-scope.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
@@ -16,7 +16,7 @@ import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/deletions')
 
-/** The permanent records of deleted subjects: ids and times, no personal data. */
+/** The permanent records of deleted subjects: ids, groups and times. */
 export function DeletionsPage() {
   return (
     <Page

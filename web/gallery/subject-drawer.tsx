@@ -17,7 +17,7 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** Shows one subject with its templates. Users with write access can edit or delete it. */
+/** Shows one subject with its templates. Admins can edit or delete it. */
 export function SubjectDrawer({ projectId, subjectId, onClose }: Props) {
   const query = useApiQuery('/projects/:projectId/subjects/:subjectId', {
     pathParams: { projectId, subjectId },
@@ -104,8 +104,8 @@ function DeleteSubjectDialog({
       onClose={onClose}
     >
       This deletes all templates, attributes and group links of the subject, and removes it from
-      stored responses. This cannot be undone. The deletion ledger keeps a record without personal
-      data.
+      stored responses. This cannot be undone. The deletion ledger keeps a record without templates
+      and attributes.
     </ConfirmDialog>
   )
 }

@@ -43,7 +43,7 @@ export function KeysPage() {
     >
       <FilterBar onClear={() => void navigate({ search: (old) => ({ projectId: old.projectId }) })}>
         <ChoiceFilter
-          label="State"
+          label="Status"
           value={state}
           options={keyStates}
           onChange={(value) =>
@@ -79,7 +79,7 @@ const columns: readonly Column<ConsoleKey>[] = [
   { name: 'Project', renderCell: ({ projectName }) => projectName },
   { name: 'Permissions', renderCell: ({ permissions }) => permissions.join(', ') },
   {
-    name: 'State',
+    name: 'Status',
     renderCell: ({ state }) => <StatusTag tone={stateTones[state]}>{state}</StatusTag>,
   },
   { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },

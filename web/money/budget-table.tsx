@@ -4,7 +4,7 @@ import type { MoneySummary } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { AllocateDialog } from './allocate-dialog.tsx'
 
 type BudgetRow = MoneySummary['projects'][number]

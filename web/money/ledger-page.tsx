@@ -10,7 +10,7 @@ import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
@@ -31,7 +31,7 @@ export function LedgerPage() {
   return (
     <Page
       title="Ledger"
-      description="Double-entry ledger. Every transfer debits one account and credits another. Entries are never changed."
+      description="Double-entry ledger. The postings of each transfer add up to zero. Entries are never changed."
       actions={<CsvDownloadButton href={csvUrl('/money/ledger', {}, filters)} />}
     >
       <SimpleGrid cols={{ base: 1, lg: 2 }}>

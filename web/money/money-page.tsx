@@ -6,7 +6,7 @@ import { TopUpButton } from './top-up-button.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { StatCard } from '../components/stat-card.tsx'
 import { LinkButton } from '../components/link-button.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
 

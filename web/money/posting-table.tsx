@@ -1,6 +1,6 @@
 import type { ConsolePosting } from '../api/responses.ts'
 import { DataTable } from '../lists/data-table.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 
 /** The postings of a transfer. Their sum is zero. */
 export function PostingTable({ postings }: { readonly postings: readonly ConsolePosting[] }) {

@@ -7,7 +7,7 @@ import { useApiMutation } from '../api/use-api.ts'
 import { parseAmountMicros } from '../format/amount.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 
 type ActionPrice = MoneySummary['prices'][number]
 

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { StatusTag } from '../components/status-tag.tsx'
 

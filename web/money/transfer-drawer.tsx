@@ -1,6 +1,6 @@
 import type { ConsoleTransfer } from '../api/responses.ts'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 import { PostingTable } from './posting-table.tsx'

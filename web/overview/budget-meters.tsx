@@ -1,7 +1,7 @@
 import { Group, Progress, Stack, Text } from '@mantine/core'
 import type { ProjectBudget } from '../api/responses.ts'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 
 const warningShare = 0.8
 

@@ -5,11 +5,11 @@ import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { FieldInput } from './field-input.tsx'
-import { formFieldsOf } from './form-fields.ts'
-import { parseParams, requiredText, type FormEntries } from './parse-params.ts'
-import type { PlaygroundImage } from './playground-image.ts'
-import { ImagePicker } from './image-picker.tsx'
+import { formFieldsOf } from './form/form-fields.ts'
+import { ParamsForm } from './form/params-form.tsx'
+import { parseParams, type FormEntries } from './form/parse-params.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
+import { ImagePicker } from './images/image-picker.tsx'
 import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result-panel.tsx'
 
@@ -71,17 +71,12 @@ export function ActionRunner({
           </Panel>
         )}
         <Panel title="Parameters">
-          <Stack gap="sm">
-            {fields.map((field) => (
-              <FieldInput
-                key={field.name}
-                field={field}
-                entry={entries[field.name]}
-                error={visibleErrorOf(problems[field.name])}
-                onChange={(entry) => onEntriesChange({ ...entries, [field.name]: entry })}
-              />
-            ))}
-          </Stack>
+          <ParamsForm
+            fields={fields}
+            entries={entries}
+            problems={problems}
+            onChange={onEntriesChange}
+          />
         </Panel>
       </Stack>
       <Stack>
@@ -114,9 +109,4 @@ export function ActionRunner({
       </Stack>
     </SimpleGrid>
   )
-}
-
-/** An empty required field shows no error: the Run button is disabled instead. */
-function visibleErrorOf(problem: string | undefined): string | undefined {
-  return problem === requiredText ? undefined : problem
 }

@@ -5,9 +5,9 @@ import type { ActionInfo } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { Page } from '../layout/page.tsx'
-import { ProjectScope } from '../components/project-scope.tsx'
-import type { FormEntries } from './parse-params.ts'
-import type { PlaygroundImage } from './playground-image.ts'
+import { ProjectScope } from '../projects/project-scope.tsx'
+import type { FormEntries } from './form/parse-params.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
 import { ActionRunner } from './action-runner.tsx'
 
 const route = getRouteApi('/playground')

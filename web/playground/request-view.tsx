@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Panel } from '../layout/panel.tsx'
-import type { PlaygroundImage } from './playground-image.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
 import { curlOf, typeScriptOf } from './snippets.ts'
 
 type Props = {

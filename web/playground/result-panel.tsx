@@ -2,13 +2,13 @@ import { SimpleGrid, Stack } from '@mantine/core'
 import type { PlaygroundResponse } from '../api/responses.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Panel } from '../layout/panel.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
-import { AnnotatedImage } from './annotated-image.tsx'
-import { faceAnnotationsOf, type ResultEnvelope } from './face-annotations.ts'
-import type { PlaygroundImage } from './playground-image.ts'
+import { AnnotatedImage } from './images/annotated-image.tsx'
+import { faceAnnotationsOf, type ResultEnvelope } from './images/face-annotations.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
 
 type Props = {
   readonly response: PlaygroundResponse

@@ -51,7 +51,7 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
           />
           <NumberInput
             label="Burst limit (requests)"
-            description="Maximum number of requests at one time after a pause."
+            description="Maximum number of requests allowed immediately after a pause."
             placeholder={`Default: ${project.burst}`}
             min={1}
             allowDecimal={false}

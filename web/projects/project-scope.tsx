@@ -2,8 +2,8 @@ import { Text } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useApiQuery } from '../api/use-api.ts'
-import { QueryContent } from './query-content.tsx'
-import { EmptyState } from './empty-state.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
 
 /**
  * Selects the project for a page that requires one: the project in the URL, else the first one. Its
