@@ -11,18 +11,20 @@ const distDir = path.join(webDir, 'dist')
 if (import.meta.main) await buildConsole()
 
 /**
- * Builds the console into `web/dist` when a source is newer than the build; else it does nothing.
- * Without the build tool (an install without development packages) it leaves what is there: the
- * service runs without its console and says so on the page.
+ * Builds the console into `web/dist` if a source file is newer than the last build. Without the
+ * build tool (an installation without development packages) it changes nothing. The service then
+ * runs without the console, and its page reports this.
  *
- * @returns what it did.
+ * @returns 'built' after a build, 'fresh' if the last build is current, 'no build tool' otherwise.
  */
 export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool'> {
   if (newestModifiedMs(sourceFiles()) < lastBuiltMs()) return 'fresh'
   const vite = await loadVite()
   if (!vite) {
     if (lastBuiltMs() === 0)
-      process.stderr.write('The console is not built: install the development packages first.\n')
+      process.stderr.write(
+        'The console was not built: Vite is not installed. Install the development packages.\n',
+      )
     return 'no build tool'
   }
   await vite.build({
@@ -34,16 +36,16 @@ export async function buildConsole(): Promise<'built' | 'fresh' | 'no build tool
   return 'built'
 }
 
-/** Whatever the build is made of. The lock file stands for the packages. */
+/** Returns the input files of the build. The lock file represents the installed packages. */
 function sourceFiles(): string[] {
-  const own = globSync('**/*.{ts,tsx,css,html,svg,json}', {
+  const webFiles = globSync('**/*.{ts,tsx,css,html,svg,json}', {
     cwd: webDir,
     exclude: ['dist/**'],
   })
-  return [...own, '../package-lock.json'].map((file) => path.join(webDir, file))
+  return [...webFiles, '../package-lock.json'].map((file) => path.join(webDir, file))
 }
 
-/** When the build was finished; 0 when there is none. The last file that a build writes tells. */
+/** Returns the modification time of the last file that a build writes, or 0 without a build. */
 function lastBuiltMs(): number {
   return statSync(path.join(distDir, 'index.html.br'), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
@@ -62,12 +64,12 @@ async function loadVite(): Promise<typeof Vite | undefined> {
   }
 }
 
-/** Each text beside its brotli and gzip form, so that no request compresses anything. */
+/** Writes a brotli and a gzip copy of each text file, so that requests need no compression. */
 async function compress(): Promise<void> {
-  const texts = globSync('**/*.{js,css,svg,html}', { cwd: distDir })
-  // The page comes last: its compressed form says that the build is whole.
-  texts.sort((a, b) => Number(a === 'index.html') - Number(b === 'index.html'))
-  for (const file of texts) {
+  const files = globSync('**/*.{js,css,svg,html}', { cwd: distDir })
+  // index.html is last: its compressed copy marks the build as complete.
+  files.sort((a, b) => Number(a === 'index.html') - Number(b === 'index.html'))
+  for (const file of files) {
     const bytes = await readFile(path.join(distDir, file))
     await writeFile(path.join(distDir, `${file}.gz`), await promisify(gzip)(bytes))
     await writeFile(path.join(distDir, `${file}.br`), await promisify(brotliCompress)(bytes))

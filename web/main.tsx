@@ -9,7 +9,7 @@ import { setWebpackNonce } from './app/style-nonce.ts'
 setWebpackNonce()
 
 const root = document.querySelector('#root')
-if (!root) throw new Error('index.html has no #root')
+if (!root) throw new Error('index.html contains no element with the id root.')
 createRoot(root).render(
   <StrictMode>
     <ConsoleApp />

@@ -2,15 +2,15 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 /**
- * The console as static files: hashed assets, a chunk per page, nothing inline, so that the server
- * can forbid inline scripts and cache the assets for ever.
+ * Builds the console as static files: hashed assets, one chunk per page, nothing inline. The server
+ * can therefore forbid inline scripts and cache the assets permanently.
  */
-// Vite reads its configuration from a default export.
+// Vite requires a default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
-  // The server puts a new nonce in its place each time it sends the page.
+  // The server replaces this placeholder with a new nonce in each response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: 'dist',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { buildConsole } from '../../web/build.ts'
 import {
   findChromium,
@@ -37,6 +37,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
   let facegate: FacegateProcess
   let browser: Browser
   let page: Page
+  let dialog: Locator
   let driver: ConsoleDriver
   let pageErrors: PageErrors
   let projectId = ''
@@ -53,6 +54,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     const context = await browser.newContext({ viewport: desktopViewport, reducedMotion: 'reduce' })
     page = await context.newPage()
     page.setDefaultTimeout(timeoutMs)
+    dialog = page.getByRole('dialog')
     driver = createConsoleDriver(page)
     pageErrors = watchPageErrors(page, facegate.url)
   })
@@ -69,26 +71,26 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await driver.inspect('set-up', 'light')
     await page.getByLabel('Your name').fill('Olga')
     await page.getByLabel(/^Password(?: \*)?$/u).fill(password)
-    await page.getByLabel('Password again').fill(password)
-    await page.getByRole('button', { name: 'Set the password' }).click()
+    await page.getByLabel('Confirm password').fill(password)
+    await page.getByRole('button', { name: 'Set password' }).click()
     await driver.waitForHeading('Overview')
   })
 
   step('An owner creates a project and allocates a budget to it', async () => {
     await driver.open('Projects')
-    await page.getByRole('button', { name: 'New project' }).first().click()
+    await page.getByRole('button', { name: 'Create project' }).first().click()
     await page.getByLabel('Name').fill(canary)
-    await page.getByRole('button', { name: 'Make the project' }).click()
+    await dialog.getByRole('button', { name: 'Create project' }).click()
     await page.getByRole('link', { name: canary }).waitFor()
     await driver.open('Wallet and budgets')
     await page.getByRole('button', { name: 'Top up' }).click()
     await page.getByLabel(/^Amount/u).fill('25')
-    await page.getByRole('button', { name: 'Add to the wallet' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Add credit' }).click()
+    await dialog.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: `Allocate to ${canary}` }).click()
     await page.getByLabel(/^Amount/u).fill('2.50')
     await page.getByRole('button', { name: 'Allocate', exact: true }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await dialog.waitFor({ state: 'detached' })
     await page.getByRole('cell', { name: '2.50 USD' }).first().waitFor()
   })
 
@@ -97,9 +99,9 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await page.getByRole('option', { name: canary }).click()
     await driver.open('API keys')
     projectId = new URL(page.url()).searchParams.get('projectId') ?? ''
-    await page.getByRole('button', { name: 'New key' }).first().click()
+    await page.getByRole('button', { name: 'Create key' }).first().click()
     await page.getByLabel('Name').fill(`key ${canary}`)
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await dialog.getByRole('button', { name: 'Create key' }).click()
     const done = page.getByRole('button', { name: 'Done' })
     await done.waitFor()
     await driver.inspect('key-shown-once', 'light')
@@ -114,8 +116,8 @@ describe('A new owner uses the console for the first time', { skip }, () => {
   step('The camera takes a photograph, which can be removed', async () => {
     await driver.open('Playground')
     await page.getByRole('button', { name: 'Camera' }).click()
-    await page.getByRole('button', { name: 'Take the picture' }).click()
-    await page.getByRole('button', { name: 'Remove picture 0: camera.jpg' }).click()
+    await page.getByRole('button', { name: 'Take photo' }).click()
+    await page.getByRole('button', { name: 'Remove image 0: camera.jpg' }).click()
   })
 
   step('The playground detects the faces of a photograph and draws them', async () => {
@@ -123,9 +125,12 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     const file = { name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes }
     await page.locator('input[type=file]').setInputFiles(file)
     await driver.runAction('svc.detect')
-    const box = await page.locator('[data-mark] rect').first().boundingBox()
+    const box = await page.locator('[data-annotation] rect').first().boundingBox()
     assert.ok(box && box.width > 10 && box.height > 10, 'a box is visible')
-    assert.ok((await page.locator('[data-mark] circle').count()) >= 5, 'the landmarks are visible')
+    assert.ok(
+      (await page.locator('[data-annotation] circle').count()) >= 5,
+      'the landmarks are visible',
+    )
     await driver.inspect('playground-detect', 'light')
   })
 
@@ -140,7 +145,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await driver.runAction('svc.enroll')
     await driver.chooseAction('svc.identify')
     await driver.runAction('svc.identify')
-    await page.locator('[data-mark=good] text', { hasText: canary.slice(0, 23) }).waitFor()
+    await page.locator('[data-annotation=good] text', { hasText: canary.slice(0, 23) }).waitFor()
     await driver.inspect('playground-identify', 'light')
   })
 
@@ -155,12 +160,12 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await page.getByRole('cell', { name: `key ${canary}`, exact: true }).waitFor()
     await page.getByRole('row').nth(4).waitFor()
     assert.equal(await page.getByRole('row').count(), 5, 'a header row and four calls')
-    await page.getByRole('button', { name: /^Open the call svc.enroll/u }).click()
-    await page.getByText('in the money audit').waitFor()
+    await page.getByRole('button', { name: /^Open svc.enroll call/u }).click()
+    await page.getByText('View charge in ledger').waitFor()
     await driver.inspect('log-call', 'light')
     await page.getByRole('button', { name: 'Close' }).click()
-    await driver.open('Money audit')
-    await page.getByText('They agree to the last micro-unit.').waitFor()
+    await driver.open('Ledger')
+    await page.getByText('Request log and ledger match').waitFor()
     const charges = page.getByRole('cell', { name: 'charge', exact: true })
     await charges.nth(3).waitFor()
     assert.equal(await charges.count(), 4)
@@ -173,7 +178,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await page.getByRole('link', { name: canary }).click()
     await page.getByLabel(/^Sustained limit/u).fill('120')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('It applies from the next call on.').waitFor()
+    await page.getByText('They apply to new calls.').waitFor()
     await page.reload()
     await driver.waitForHeading(canary)
     assert.equal(await page.getByLabel(/^Sustained limit/u).inputValue(), '120')
@@ -183,7 +188,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
   step('The next call with a revoked key is rejected', async () => {
     await driver.open('API keys')
     await page.getByRole('button', { name: `Revoke key ${canary}` }).click()
-    const revoke = page.getByRole('button', { name: 'Revoke', exact: true }).last()
+    const revoke = page.getByRole('button', { name: 'Revoke key', exact: true })
     assert.ok(await revoke.isDisabled(), 'the button is disabled until the name is typed')
     await page.getByLabel(/to confirm$/u).fill(`key ${canary}`)
     await revoke.click()
@@ -244,16 +249,16 @@ describe('A new owner uses the console for the first time', { skip }, () => {
         .getByRole('button', { name: /^Open /u })
         .first()
         .click()
-      await page.getByRole('button', { name: 'Delete the subject' }).waitFor()
+      await page.getByRole('button', { name: 'Delete subject' }).waitFor()
       subjectId = new URL(page.url()).searchParams.get('subject') ?? ''
       await driver.inspect('subject', 'light')
-      await page.getByRole('button', { name: 'Delete the subject' }).click()
+      await page.getByRole('button', { name: 'Delete subject' }).click()
       await page.getByLabel(/to confirm$/u).fill(subjectId.slice(0, 8))
-      await page.getByRole('button', { name: 'Delete for ever' }).click()
+      await page.getByRole('button', { name: 'Delete permanently' }).click()
       await page.getByText('No subjects match').waitFor()
       await driver.open('Deletion ledger')
       await page.getByRole('cell', { name: subjectId }).waitFor()
-      await page.getByText('The chain of records is whole.').waitFor()
+      await page.getByText('Hash chain valid').waitFor()
       await driver.inspect('deletions-one', 'light')
     },
   )
@@ -271,7 +276,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await page.reload()
     await driver.waitForHeading('Models')
     await page.keyboard.press('Tab')
-    assert.equal(await page.locator(':focus').innerText(), 'Skip to the content')
+    assert.equal(await page.locator(':focus').innerText(), 'Skip to content')
     assert.deepEqual(driver.violations, [])
   })
 

@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { toJsonSchema } from '../../src/actions/schemas/json-schema.ts'
 import { formatAmount, parseAmountMicros } from '../../web/format/amount.ts'
-import { formFieldsOf } from '../../web/playground/form-fields.ts'
-import { parseParams } from '../../web/playground/parse-params.ts'
+import { formFieldsOf } from '../../web/playground/form/form-fields.ts'
+import { parseParams } from '../../web/playground/form/parse-params.ts'
 
 for (const { name, params, example } of allActions)
   test(`The form of ${name} has a control for each parameter and reproduces its example`, () => {

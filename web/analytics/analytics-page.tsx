@@ -19,26 +19,26 @@ const groupings = [
   { value: 'code', label: 'Result' },
 ]
 
-/** Calls, speed, scores and spend over time. Buckets are hours or days of UTC. */
+/** Calls, latency, scores and spend over time, per hour or day (UTC). */
 export function AnalyticsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { by = 'action', projectId, action, keyId, fromUtc, toUtc, bucket } = search
   const actions = useApiQuery('/actions')
-  const change = (changed: Partial<typeof search>): void =>
-    void navigate({ search: (old) => ({ ...old, ...changed }) })
+  const updateSearch = (changes: Partial<typeof search>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changes }) })
   const filters = { projectId, action, keyId, fromUtc, toUtc, bucket }
   return (
     <Page
       title="Analytics"
-      description="Counted as calls are answered, exact in UTC. Without a period: the last 24 hours."
+      description="Exact counts per hour or day, in UTC. Default period: last 24 hours."
       actions={
         <SegmentedControl
-          aria-label="Counted by"
+          aria-label="Group by"
           size="xs"
           data={groupings}
           value={by}
-          onChange={(value) => change({ by: value })}
+          onChange={(value) => updateSearch({ by: value })}
         />
       }
     >
@@ -47,21 +47,21 @@ export function AnalyticsPage() {
           label="Action"
           value={action}
           options={(actions.data ?? []).map(({ name }) => name)}
-          onChange={(value) => change({ action: value })}
+          onChange={(value) => updateSearch({ action: value })}
         />
         <KeyFilter
           projectId={projectId}
           value={keyId}
-          onChange={(value) => change({ keyId: value })}
+          onChange={(value) => updateSearch({ keyId: value })}
         />
         <ChoiceFilter
-          label="Bucket"
+          label="Interval"
           value={bucket}
           options={['hour', 'day']}
-          placeholder="As fits"
-          onChange={(value) => change({ bucket: value })}
+          placeholder="Automatic"
+          onChange={(value) => updateSearch({ bucket: value })}
         />
-        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={change} />
+        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={updateSearch} />
       </FilterBar>
       <SimpleGrid cols={{ base: 1, xl: 2 }}>
         <CallsPanel groupBy={by} filters={filters} />

@@ -11,21 +11,19 @@ type Props = { readonly groupBy: string; readonly filters: QueryParams }
 
 const seriesMax = 8
 
-/** Calls over time, by action, project, key or result. */
-export function CallsPanel({ groupBy: by, filters }: Props) {
-  const asked = useApiQuery('/analytics/calls', { query: { ...filters, by } })
+/** Calls over time, grouped by action, project, key or result. */
+export function CallsPanel({ groupBy, filters }: Props) {
+  const query = useApiQuery('/analytics/calls', { query: { ...filters, by: groupBy } })
   return (
     <Panel title="Calls">
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ buckets, series }) =>
           series.length === 0 ? (
-            <EmptyState title="No calls in this period">
-              Each answered call is counted here.
-            </EmptyState>
+            <EmptyState title="No calls in this period">Completed calls appear here.</EmptyState>
           ) : (
             <>
               <CountChart
-                label={`Calls over time by ${by}`}
+                label={`Calls over time by ${groupBy}`}
                 buckets={buckets}
                 series={series.slice(0, seriesMax).map(({ name, counts }) => ({
                   name,
@@ -33,11 +31,11 @@ export function CallsPanel({ groupBy: by, filters }: Props) {
                 }))}
               />
               <DataTable
-                caption={`Calls by ${by}`}
+                caption={`Calls by ${groupBy}`}
                 rows={series}
                 rowKey={({ id }) => id}
                 columns={[
-                  { name: by, renderCell: ({ name }) => name },
+                  { name: groupBy, renderCell: ({ name }) => name },
                   { name: 'Calls', align: 'right', renderCell: ({ total }) => formatCount(total) },
                 ]}
                 empty={null}

@@ -8,16 +8,16 @@ import { DefinitionList } from '../components/definition-list.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Panel } from '../layout/panel.tsx'
 
-/** How long calls take: half, 19 of 20 and 99 of 100 are faster than the lines. */
+/** The p50, p95 and p99 latency over time. */
 export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
-  const asked = useApiQuery('/analytics/latency', { query: filters })
+  const query = useApiQuery('/analytics/latency', { query: filters })
   return (
     <Panel title="Latency">
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ buckets, p50, p95, p99, overall, relativeErrorMax }) =>
           overall.p50 === null ? (
             <EmptyState title="No calls in this period">
-              Each answered call is timed here.
+              The latency of completed calls appears here.
             </EmptyState>
           ) : (
             <>
@@ -32,15 +32,14 @@ export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
                 format={formatDuration}
               />
               <DefinitionList
-                facts={{
+                items={{
                   p50: formatDuration(overall.p50),
                   p95: formatDuration(overall.p95),
                   p99: formatDuration(overall.p99),
                 }}
               />
               <Text size="xs" c="dimmed" mt="xs">
-                Read from a histogram: each figure is within {(relativeErrorMax * 100).toFixed(0)}{' '}
-                %.
+                Calculated from a histogram. Maximum error: {(relativeErrorMax * 100).toFixed(0)} %
               </Text>
             </>
           )

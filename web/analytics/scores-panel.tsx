@@ -11,25 +11,25 @@ const texts = {
   similarity: {
     title: 'Similarity of best matches',
     empty:
-      'Each svc.verify adds its similarity here, and each svc.identify that of the person it names.',
-    hint: 'Two hills with a valley between them are good; the threshold belongs into the valley.',
+      'Scores of svc.verify calls, and of svc.identify calls that return a match, appear here.',
+    hint: 'Set the threshold between the two peaks.',
   },
   liveness: {
     title: 'Liveness scores',
-    empty: 'Each svc.liveness, and each call with requireLiveness, adds its score here.',
-    hint: 'Live pictures gather on the right.',
+    empty: 'Scores of svc.liveness calls, and of calls with requireLiveness, appear here.',
+    hint: 'Live faces have high scores.',
   },
 } as const
 
 type Props = { readonly kind: keyof typeof texts; readonly filters: QueryParams }
 
-/** How the scores lie about the threshold: what one tunes it by. */
+/** The distribution of the scores around the threshold, to choose a threshold. */
 export function ScoresPanel({ kind, filters }: Props) {
-  const asked = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
+  const query = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
   const { title, empty, hint } = texts[kind]
   return (
     <Panel title={title}>
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ edges, counts, threshold, matched, total }) =>
           total === 0 ? (
             <EmptyState title="No scores in this period">{empty}</EmptyState>

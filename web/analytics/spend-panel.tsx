@@ -4,24 +4,24 @@ import { CountChart } from '../charts/lazy-charts.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { Panel } from '../layout/panel.tsx'
 
 type Props = { readonly groupBy: string; readonly filters: QueryParams }
 
 const seriesMax = 8
 
-/** Spend over time, by action, project or key. A failure costs nothing: there is none by result. */
-export function SpendPanel({ groupBy: by, filters }: Props) {
-  const spendBy = by === 'code' ? 'action' : by
-  const asked = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
+/** Spend over time, grouped by action, project or key. Only successful calls are charged. */
+export function SpendPanel({ groupBy, filters }: Props) {
+  const spendBy = groupBy === 'code' ? 'action' : groupBy
+  const query = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
   return (
     <Panel title="Spend">
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ buckets, series }) =>
           series.length === 0 ? (
-            <EmptyState title="Nothing was spent in this period">
-              Only ok calls are charged.
+            <EmptyState title="No spend in this period">
+              Only successful calls are charged.
             </EmptyState>
           ) : (
             <>
@@ -30,7 +30,7 @@ export function SpendPanel({ groupBy: by, filters }: Props) {
                 buckets={buckets}
                 series={series.slice(0, seriesMax).map(({ name, micros }) => ({
                   name,
-                  // A chart needs no more digits than a double has; the table is exact.
+                  // The precision of a double is sufficient for a chart. The table is exact.
                   values: micros.map((amount) => Number(amount) / 1e6),
                 }))}
               />

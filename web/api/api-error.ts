@@ -1,30 +1,19 @@
-/** A refusal of the server: the status and what it says, each problem with its place. */
+/** An error response of the server: its status, its detail and each invalid field with its path. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
   readonly problems: readonly { readonly path: string; readonly message: string }[]
-  /** Whole seconds to wait, with 429 and 503. */
-  readonly retryAfterS: number | undefined
 
-  constructor(
-    status: number,
-    detail: string,
-    options: {
-      readonly problems?: ApiError['problems']
-      readonly retryAfterS?: number | undefined
-    } = {},
-  ) {
+  constructor(status: number, detail: string, problems: ApiError['problems'] = []) {
     super(detail)
     this.status = status
-    this.problems = options.problems ?? []
-    this.retryAfterS = options.retryAfterS
+    this.problems = problems
   }
 }
 
-/** What to tell the user about anything that was thrown. */
+/** Returns the text that the console shows for an error. */
 export function errorMessageOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'The service cannot be reached. Is it still running?'
+  if (!(error instanceof ApiError)) return 'Service unreachable. Check that it is running.'
   const problems = error.problems.map(({ path, message }) => `${path}: ${message}`)
-  const wait = error.status === 429 && error.retryAfterS ? ` Wait ${error.retryAfterS} s.` : ''
-  return [error.message, ...problems].join(' · ') + wait
+  return [error.message, ...problems].join(' · ')
 }

@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts'
 export type QueryParams = Readonly<Record<string, string | number | boolean | undefined>>
 export type PathParams = Readonly<Record<string, string>>
 
-/** Calls of the console's routes. The browser adds the session's cookie by itself. */
+/** Sends requests to the console API. The browser adds the session cookie. */
 export type Api = {
   readonly get: (path: string, signal?: AbortSignal) => Promise<unknown>
   readonly send: (
@@ -15,7 +15,7 @@ export type Api = {
 
 const basePath = '/console/v1'
 
-/** @param csrfToken tells the token of the session; every write bears it. */
+/** @param csrfToken returns the CSRF token of the session. Every write request contains it. */
 export function createApi(csrfToken: () => string | undefined): Api {
   return {
     get: (path, signal) => fetchJson(path, signal ? { signal } : {}),
@@ -31,10 +31,14 @@ export function createApi(csrfToken: () => string | undefined): Api {
   }
 }
 
-/** Puts the parts into a path such as `/projects/:projectId`, and the query behind it. */
-export function buildPath(path: string, parts: PathParams = {}, query: QueryParams = {}): string {
-  const filled = path.replaceAll(/:(\w+)/gu, (_whole, name: string) =>
-    encodeURIComponent(parts[name] ?? ''),
+/** Fills the parameters of a path such as `/projects/:projectId` and appends the query. */
+export function buildPath(
+  path: string,
+  pathParams: PathParams = {},
+  query: QueryParams = {},
+): string {
+  const filled = path.replaceAll(/:(\w+)/gu, (_match, name: string) =>
+    encodeURIComponent(pathParams[name] ?? ''),
   )
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
@@ -43,9 +47,9 @@ export function buildPath(path: string, parts: PathParams = {}, query: QueryPara
   return text ? `${filled}?${text}` : filled
 }
 
-/** Where the browser downloads a list as CSV, under the filters of the list. */
-export function csvUrl(path: string, parts: PathParams, query: QueryParams): string {
-  return basePath + buildPath(`${path}.csv`, parts, query)
+/** Returns the URL of a list as CSV, with the filters of the list. */
+export function csvUrl(path: string, pathParams: PathParams, query: QueryParams): string {
+  return basePath + buildPath(`${path}.csv`, pathParams, query)
 }
 
 async function fetchJson(path: string, init: RequestInit): Promise<unknown> {
@@ -58,18 +62,18 @@ async function fetchJson(path: string, init: RequestInit): Promise<unknown> {
   const body = parseJson(text)
   if (response.ok) return body
   const { detail, problems } = errorBodyOf(body)
-  const retryAfter = Number(response.headers.get('retry-after'))
-  throw new ApiError(response.status, detail ?? `The server answered ${response.status}.`, {
-    problems: problems ?? [],
-    retryAfterS: retryAfter > 0 ? retryAfter : undefined,
-  })
+  throw new ApiError(
+    response.status,
+    detail ?? `The server returned status ${response.status}.`,
+    problems,
+  )
 }
 
 function parseJson(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {
-    // A proxy's page instead of an answer of ours: the status alone tells.
+    // The response is not JSON, such as the error page of a proxy. The error then shows the status.
     return undefined
   }
 }

@@ -17,8 +17,8 @@ import type { getSystem } from '../../src/console/pages/system.ts'
 import type * as team from '../../src/console/pages/team.ts'
 
 /**
- * What the console's routes answer, by their path: the types of the schemas that the server holds
- * its answers against. Times are ISO 8601 UTC, money is a text of whole micro-units.
+ * The response of each console route, by path. The types come from the schemas that the server
+ * validates its responses with. Times are ISO 8601 UTC. Amounts are strings of whole micro-units.
  */
 export type ConsoleResponses = {
   readonly '/session': ResponseOf<typeof getSession>
@@ -52,7 +52,7 @@ export type ConsoleResponses = {
   readonly '/system': ResponseOf<typeof getSystem>
 }
 
-/** A part of a list and where the next part begins. */
+/** One page of a list and the cursor of the next page. */
 export type CursorPage<Item> = {
   readonly items: readonly Item[]
   readonly nextCursor: string | null

@@ -5,12 +5,12 @@ import { useApi } from './use-api.ts'
 
 const sessionKey = ['session'] as const
 
-/** Who is signed in, if anybody. Asked again after a 401. */
+/** Returns the session, with the user if one is signed in. It is fetched again after a 401. */
 export function useSession(): UseQueryResult<ConsoleSession> {
   const api = useApi()
   return useQuery({
     queryKey: sessionKey,
-    // The server checks its answers against the schemas that these types come from.
+    // The server validates its responses with the schemas that these types come from.
     queryFn: async ({ signal }) => (await api.get('/session', signal)) as ConsoleSession,
   })
 }
@@ -19,7 +19,7 @@ export function csrfTokenOf(client: QueryClient): string | undefined {
   return client.getQueryData<ConsoleSession>(sessionKey)?.csrfToken
 }
 
-/** Takes a session as the server just told it; everything else known belongs to the one before. */
+/** Stores a new session and removes all cached data of the previous one. */
 export function storeSession(client: QueryClient, session: ConsoleSession): void {
   client.setQueryData(sessionKey, session)
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
@@ -35,10 +35,13 @@ export type SignedInSession = ConsoleSession & {
 
 export const SessionContext = createContext<SignedInSession | undefined>(undefined)
 
-/** The session of a page that only a signed-in user sees. */
+/** Returns the session on a page that requires a signed-in user. */
 export function useSignedInSession(): SignedInSession {
   const session = useContext(SessionContext)
-  if (!session) throw new Error('useSignedIn needs a SessionContext above it')
+  if (!session)
+    throw new Error(
+      'useSignedInSession was called outside SessionContext. Render the component inside AuthGate.',
+    )
   return session
 }
 
@@ -48,7 +51,7 @@ const rolesAscending: readonly string[] = [
   'owner',
 ] satisfies readonly ConsoleRole[]
 
-/** Whether the user may do what needs `role`. The server decides; this only hides what it refuses. */
+/** Returns whether the user has at least `role`. It only hides controls: the server authorizes. */
 export function useHasRole(role: ConsoleRole): boolean {
   return rolesAscending.indexOf(useSignedInSession().user.role) >= rolesAscending.indexOf(role)
 }

@@ -8,41 +8,42 @@ export const ApiContext = createContext<Api | undefined>(undefined)
 
 export function useApi(): Api {
   const api = useContext(ApiContext)
-  if (!api) throw new Error('useApi needs an ApiContext above it')
+  if (!api)
+    throw new Error('useApi was called outside ApiContext. Render the component inside ConsoleApp.')
   return api
 }
 
 export type ApiQueryOptions = {
   readonly pathParams?: PathParams
   readonly query?: QueryParams
-  /** Not asked at all while false. */
+  /** False: no request is sent. */
   readonly enabled?: boolean
 }
 
 /**
- * What a route answers; while the next page of a list loads, the last one stays. Nothing is asked
- * again by the clock: that would keep the session of a user who went away from ending.
+ * Fetches the response of a route. The previous page of a list stays visible while the next one
+ * loads. There is no polling, because polling would keep the session of an absent user active.
  */
 export function useApiQuery<Path extends keyof ConsoleResponses>(
   path: Path,
-  { pathParams: parts = {}, query = {}, enabled = true }: ApiQueryOptions = {},
+  { pathParams = {}, query = {}, enabled = true }: ApiQueryOptions = {},
 ): UseQueryResult<ConsoleResponses[Path]> {
   const api = useApi()
-  const address = buildPath(path, parts, query)
+  const url = buildPath(path, pathParams, query)
   return useQuery({
-    queryKey: [path, address],
-    // The server checks its answers against the schemas that these types come from.
-    queryFn: async ({ signal }) => (await api.get(address, signal)) as ConsoleResponses[Path],
+    queryKey: [path, url],
+    // The server validates its responses with the schemas that these types come from.
+    queryFn: async ({ signal }) => (await api.get(url, signal)) as ConsoleResponses[Path],
     enabled,
     placeholderData: keepPreviousData,
   })
 }
 
-type ApiMutationOptions<Answer> = {
+type ApiMutationOptions<Data> = {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  readonly onSuccess?: (answer: Answer) => void
-  /** The route of what is no longer there afterwards: it is not asked for again. */
+  readonly onSuccess?: (data: Data) => void
+  /** The route of a resource that this request deletes. It is not fetched again. */
   readonly removedPath?: keyof ConsoleResponses
 }
 
@@ -52,22 +53,22 @@ export type ApiMutationVariables = {
   readonly body?: unknown
 }
 
-/** A write. Whatever is on screen is asked for again afterwards: a write may show anywhere. */
-export function useApiMutation<Answer = unknown>({
+/** Sends a write request, then fetches all visible data again: a write can affect any of it. */
+export function useApiMutation<Data = unknown>({
   method,
   path,
-  onSuccess: onDone,
-  removedPath: ends,
-}: ApiMutationOptions<Answer>): UseMutationResult<Answer, Error, ApiMutationVariables> {
+  onSuccess,
+  removedPath,
+}: ApiMutationOptions<Data>): UseMutationResult<Data, Error, ApiMutationVariables> {
   const api = useApi()
   const client = useQueryClient()
   return useMutation({
-    mutationFn: async ({ pathParams: parts, query, body }: ApiMutationVariables) =>
-      // As above: checked by the server.
-      (await api.send(method, buildPath(path, parts, query), body)) as Answer,
-    onSuccess: (answer) => {
-      onDone?.(answer)
-      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== ends })
+    mutationFn: async ({ pathParams, query, body }: ApiMutationVariables) =>
+      // The server validates this response too.
+      (await api.send(method, buildPath(path, pathParams, query), body)) as Data,
+    onSuccess: (data) => {
+      onSuccess?.(data)
+      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== removedPath })
     },
   })
 }

@@ -11,7 +11,7 @@ import { cssVariables, theme } from '../theme/theme.ts'
 import { createConsoleRouter } from './router.tsx'
 import { styleNonce } from './style-nonce.ts'
 
-/** The whole console: its look, its memory of answers, its pages. */
+/** The root component: theme, API client, response cache and router. */
 export function ConsoleApp() {
   const [client] = useState(createQueryClient)
   const [api] = useState(() => createApi(() => csrfTokenOf(client)))
@@ -34,7 +34,7 @@ export function ConsoleApp() {
 }
 
 function createQueryClient(): QueryClient {
-  // A 401 means that the session has ended: the gatekeeper must hear of it.
+  // A 401 means that the session has ended. AuthGate then shows the sign-in page.
   const onError = (error: unknown): void => {
     if (error instanceof ApiError && error.status === 401) refetchSession(client)
   }
@@ -44,7 +44,7 @@ function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5000,
-        // A refusal stays one; only a server that cannot be reached is asked a second time.
+        // Only network errors are retried. A repeated request would get the same error response.
         retry: (failures, error) => !(error instanceof ApiError) && failures < 2,
       },
     },

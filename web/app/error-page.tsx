@@ -1,17 +1,17 @@
 import { Button, Code, Stack, Text, Title } from '@mantine/core'
 
-/** What stands in for a page that failed to draw: a bug of ours, told plainly. */
+/** Replaces a page that failed to render. */
 export function ErrorPage({ error }: { readonly error: unknown }) {
   return (
     <Stack p="xl" maw={640} role="alert">
-      <Title order={1}>This page failed</Title>
+      <Title order={1}>Page error</Title>
       <Text>
-        That is a fault of the console; your data is not affected. If the service was updated
-        meanwhile, loading the page again helps.
+        The console could not show this page. Your data is not affected. Reload the page, for
+        example after an update of the service.
       </Text>
       <Code block>{error instanceof Error ? error.message : String(error)}</Code>
       <Button w="fit-content" onClick={() => window.location.reload()}>
-        Load the page again
+        Reload page
       </Button>
     </Stack>
   )

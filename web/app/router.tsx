@@ -16,13 +16,13 @@ import {
   type TextSearchParams,
 } from './search-params.ts'
 
-/** The project that one looks at stays the same from page to page. */
+/** Keeps the selected project when the user opens another page. */
 const keepProjectId: SearchMiddleware<TextSearchParams<'projectId'>> = ({ search, next }) => ({
   projectId: search.projectId,
   ...next(search),
 })
 
-/** Every page and the state that its address bears. Each page is a chunk of its own. */
+/** The pages and the search parameters of each. Each page is a separate chunk. */
 const rootRoute = createRootRoute({
   component: AuthGate,
   notFoundComponent: NotFoundPage,
@@ -159,7 +159,7 @@ const setup = createRoute({
   getParentRoute: () => rootRoute,
   path: '/setup',
   validateSearch: textSearchParams('name'),
-  // The gatekeeper shows the page of a link; whoever comes here without one is past that.
+  // AuthGate handles setup links. Without a token there is nothing to set up.
   component: () => <Navigate to="/" replace />,
 })
 
@@ -196,7 +196,7 @@ export function createConsoleRouter() {
 }
 
 declare module '@tanstack/react-router' {
-  // The router's own way of telling its hooks which pages there are.
+  // The router requires this declaration to type its hooks.
   interface Register {
     readonly router: ReturnType<typeof createConsoleRouter>
   }

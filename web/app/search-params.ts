@@ -1,7 +1,7 @@
-/** The part of a page's state that stands in its address: texts by name. */
+/** The state of a page that its URL contains: strings by name. */
 export type TextSearchParams<Name extends string> = { readonly [N in Name]?: string | undefined }
 
-/** Keeps the named texts of an address and drops everything else. */
+/** Returns a function that keeps the named search parameters and removes all others. */
 export function textSearchParams<Name extends string>(
   ...names: readonly Name[]
 ): (search: Readonly<Record<string, unknown>>) => TextSearchParams<Name> {
@@ -15,14 +15,14 @@ export function textSearchParams<Name extends string>(
   }
 }
 
-/** Addresses stay readable: `?action=svc.detect&code=NO_FACE_FOUND`, every value a text. */
+/** Parses a query string such as `?action=svc.detect&code=NO_FACE_FOUND`. Every value is a string. */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text))
 }
 
 export function stringifySearch(search: Readonly<Record<string, unknown>>): string {
-  const texts = Object.entries(search).flatMap(([name, value]) =>
+  const params = Object.entries(search).flatMap(([name, value]) =>
     typeof value === 'string' && value !== '' ? [[name, value]] : [],
   )
-  return texts.length === 0 ? '' : `?${new URLSearchParams(texts).toString()}`
+  return params.length === 0 ? '' : `?${new URLSearchParams(params).toString()}`
 }

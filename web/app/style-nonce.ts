@@ -1,11 +1,11 @@
-/** The server lets in the styles that bear the nonce it wrote into the page. */
+/** Returns the nonce of the page. The content security policy allows only styles with this nonce. */
 export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 }
 
 /**
- * Dialogs hold the page behind them still with a style of their own; the package that makes it takes
- * its nonce from this name and no other.
+ * Dialogs add a style that prevents scrolling of the page behind them. The package that adds the
+ * style reads its nonce only from `__webpack_nonce__`.
  */
 export function setWebpackNonce(): void {
   Object.assign(globalThis, { __webpack_nonce__: styleNonce() })

@@ -8,11 +8,9 @@ import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { passwordLengthError, passwordToggleProps } from './password-rules.ts'
 
-const passwordLengthMin = 12
-const passwordToggleProps = { 'aria-label': 'Show or hide the password' } as const
-
-/** One's own password. */
+/** Changes the password of the signed-in user. */
 export function AccountPage() {
   const { user } = useSignedInSession()
   const client = useQueryClient()
@@ -22,23 +20,20 @@ export function AccountPage() {
     onSuccess: (session) => {
       storeSession(client, session)
       form.reset()
-      notifications.show({ message: 'The password was changed; your other sessions have ended.' })
+      notifications.show({ message: 'Password changed. Your other sessions have ended.' })
     },
   })
   const form = useForm({
     initialValues: { current: '', next: '' },
-    validate: {
-      next: (text) =>
-        text.length < passwordLengthMin ? `At least ${passwordLengthMin} characters` : null,
-    },
+    validate: { next: passwordLengthError },
   })
   return (
-    <Page title="Your account" description={`Signed in as ${user.name}, ${user.role}.`}>
+    <Page title="Account" description={`${user.name} · ${user.role}`}>
       <Panel title="Password">
         <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
           <Stack maw={360}>
             <PasswordInput
-              label="Password now"
+              label="Current password"
               autoComplete="current-password"
               required
               visibilityToggleButtonProps={passwordToggleProps}
@@ -51,9 +46,9 @@ export function AccountPage() {
               visibilityToggleButtonProps={passwordToggleProps}
               {...form.getInputProps('next')}
             />
-            <ErrorNotice error={change.error} />
+            <ErrorNotice title="Couldn't change password" error={change.error} />
             <Button type="submit" loading={change.isPending}>
-              Change the password
+              Change password
             </Button>
           </Stack>
         </form>

@@ -9,7 +9,7 @@ type Props = {
   readonly children: ReactNode
 }
 
-/** What stands before the door: one form on an otherwise empty page. */
+/** The page layout of the sign-in and setup forms. */
 export function AuthForm({ title, note, onSubmit, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Facegate`

@@ -7,8 +7,8 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { AppLayout } from '../layout/app-layout.tsx'
 
 /**
- * Shows the page of the address to who is signed in, and everybody else the way in. The address
- * stays as it is, so that signing in leads to where one wanted to go.
+ * Shows the requested page to signed-in users, and the setup or sign-in page otherwise. The URL does
+ * not change, so the requested page opens after sign-in.
  */
 export function AuthGate() {
   const session = useSession()
@@ -22,7 +22,11 @@ export function AuthGate() {
   if (!session.data)
     return (
       <Center mih="100vh" p="md">
-        <ErrorNotice error={session.error} onRetry={() => void session.refetch()} />
+        <ErrorNotice
+          title="Couldn't load session"
+          error={session.error}
+          onRetry={() => void session.refetch()}
+        />
       </Center>
     )
   const { user } = session.data

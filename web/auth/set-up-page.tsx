@@ -7,16 +7,14 @@ import { storeSession } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { AuthForm } from './auth-form.tsx'
+import { passwordLengthError, passwordToggleProps } from './password-rules.ts'
 
-/** The server holds the same bound; it is told here so that nobody has to try. */
-const passwordLengthMin = 12
-
-/** Takes a one-time link: sets the name and password of the owner, or of who was invited. */
+/** Uses a one-time link: sets the name and password of the first owner or of an invited user. */
 export function SetUpPage({ token }: { readonly token: string }) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  // A link for somebody in particular says for whom.
-  const { name: invited } = useSearch({ strict: false })
+  // An invite link contains the name of the invited user.
+  const { name: invitedName } = useSearch({ strict: false })
   const setUp = useApiMutation<ConsoleSession>({
     method: 'POST',
     path: '/setup',
@@ -26,23 +24,22 @@ export function SetUpPage({ token }: { readonly token: string }) {
     },
   })
   const form = useForm({
-    initialValues: { token, name: invited ?? '', password: '', again: '' },
+    initialValues: { token, name: invitedName ?? '', password: '', confirmation: '' },
     validate: {
-      password: (text) =>
-        text.length < passwordLengthMin ? `At least ${passwordLengthMin} characters` : null,
-      again: (text, { password }) => (text === password ? null : 'The two are not the same'),
+      password: passwordLengthError,
+      confirmation: (text, { password }) => (text === password ? null : 'Passwords do not match'),
     },
   })
   return (
     <AuthForm
       title="Welcome to Facegate"
-      note="The link works once and for 24 hours. A new one comes from: facegate console link."
-      onSubmit={form.onSubmit(({ again: _same, ...body }) => setUp.mutate({ body }))}
+      note="Links expire after one use or 24 hours. New link: facegate console link"
+      onSubmit={form.onSubmit(({ confirmation: _confirmation, ...body }) => setUp.mutate({ body }))}
     >
       {token === '' && (
         <TextInput
-          label="Set-up code"
-          description="What stands behind # in the link that the service printed when it started."
+          label="Setup code"
+          description="The part after # in the link that the service printed at startup."
           required
           {...form.getInputProps('token')}
         />
@@ -51,14 +48,14 @@ export function SetUpPage({ token }: { readonly token: string }) {
         label="Your name"
         autoComplete="username"
         required
-        readOnly={invited !== undefined}
+        readOnly={invitedName !== undefined}
         {...form.getInputProps('name')}
       />
       <NewPassword label="Password" {...form.getInputProps('password')} />
-      <NewPassword label="Password again" {...form.getInputProps('again')} />
-      <ErrorNotice error={setUp.error} />
+      <NewPassword label="Confirm password" {...form.getInputProps('confirmation')} />
+      <ErrorNotice title="Couldn't set password" error={setUp.error} />
       <Button type="submit" loading={setUp.isPending}>
-        Set the password
+        Set password
       </Button>
     </AuthForm>
   )
@@ -69,7 +66,7 @@ function NewPassword(props: { readonly label: string }) {
     <PasswordInput
       autoComplete="new-password"
       required
-      visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+      visibilityToggleButtonProps={passwordToggleProps}
       {...props}
     />
   )

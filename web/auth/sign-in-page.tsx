@@ -6,8 +6,9 @@ import { storeSession } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { AuthForm } from './auth-form.tsx'
+import { passwordToggleProps } from './password-rules.ts'
 
-/** The door. */
+/** Signs a user in with name and password. */
 export function SignInPage() {
   const client = useQueryClient()
   const signIn = useApiMutation<ConsoleSession>({
@@ -19,7 +20,7 @@ export function SignInPage() {
   return (
     <AuthForm
       title="Sign in"
-      note="Lost your password? Whoever runs the server makes a new link: facegate console link."
+      note="Lost your password? Request a new link from the administrator (facegate console link)."
       onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}
     >
       <TextInput label="Name" autoComplete="username" required {...form.getInputProps('name')} />
@@ -27,10 +28,10 @@ export function SignInPage() {
         label="Password"
         autoComplete="current-password"
         required
-        visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+        visibilityToggleButtonProps={passwordToggleProps}
         {...form.getInputProps('password')}
       />
-      <ErrorNotice error={signIn.error} />
+      <ErrorNotice title="Couldn't sign in" error={signIn.error} />
       <Button type="submit" loading={signIn.isPending}>
         Sign in
       </Button>

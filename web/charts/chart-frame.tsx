@@ -2,12 +2,12 @@ import { Box } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 type Props = {
-  /** What the chart shows, in a sentence for those who do not see it. */
+  /** The content of the chart as text, for screen readers. */
   readonly label: string
   readonly children: ReactNode
 }
 
-/** Around every chart: a figure with its sentence. */
+/** The frame of a chart: a figure with a text alternative. */
 export function ChartFrame({ label, children }: Props) {
   return (
     <Box component="figure" m={0} miw={0} aria-label={label}>

@@ -10,7 +10,7 @@ type Props = {
   readonly format?: (value: number) => string
 }
 
-/** Amounts over time, stacked. */
+/** A stacked bar chart of counts or amounts over time. */
 export function CountChart({ label, buckets, series, format }: Props) {
   return (
     <ChartFrame label={label}>

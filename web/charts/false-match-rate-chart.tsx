@@ -3,7 +3,7 @@ import '@mantine/charts/styles.css'
 import type { ConsoleCalibrationPoint } from '../api/responses.ts'
 import { ChartFrame } from './chart-frame.tsx'
 
-/** The false-match rate of each similarity: a straight line on a scale of powers of ten. */
+/** The false-match rate by similarity, on a logarithmic scale. */
 export function FalseMatchRateChart({
   points,
 }: {
@@ -14,7 +14,7 @@ export function FalseMatchRateChart({
     power: Math.log10(fmr),
   }))
   return (
-    <ChartFrame label="False-match rate by threshold; the table beside it has the same figures.">
+    <ChartFrame label="False-match rate by threshold. The table contains the same values.">
       <ScatterChart
         h={260}
         data={[{ name: 'False-match rate', color: 'petrol.5', data }]}

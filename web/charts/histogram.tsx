@@ -4,16 +4,16 @@ import { ChartFrame } from './chart-frame.tsx'
 
 type Props = {
   readonly label: string
-  /** One more than there are counts: where each bin begins, and where the last one ends. */
+  /** The lower edge of each bin, followed by the upper edge of the last bin. */
   readonly edges: readonly number[]
   readonly counts: readonly number[]
   readonly threshold: number | null
 }
 
-/** How often each score came, with the threshold drawn in. */
+/** The number of calls per score, with a line at the threshold. */
 export function Histogram({ label, edges, counts, threshold }: Props) {
-  const data = counts.map((calls, i) => ({ bin: (edges[i] ?? 0).toFixed(2), calls }))
-  const line = threshold === null ? undefined : binLabelOf(edges, threshold)
+  const data = counts.map((calls, index) => ({ bin: (edges[index] ?? 0).toFixed(2), calls }))
+  const thresholdLabel = threshold === null ? undefined : binLabelOf(edges, threshold)
   return (
     <ChartFrame label={label}>
       <BarChart
@@ -24,11 +24,15 @@ export function Histogram({ label, edges, counts, threshold }: Props) {
         tickLine="none"
         gridAxis="x"
         barProps={{ isAnimationActive: false }}
-        {...(line === undefined
+        {...(thresholdLabel === undefined
           ? {}
           : {
               referenceLines: [
-                { x: line, color: 'signal.5', label: `threshold ${threshold?.toFixed(2)}` },
+                {
+                  x: thresholdLabel,
+                  color: 'signal.5',
+                  label: `Threshold ${threshold?.toFixed(2)}`,
+                },
               ],
             })}
       />
@@ -36,8 +40,8 @@ export function Histogram({ label, edges, counts, threshold }: Props) {
   )
 }
 
-/** The name of the bin that a score falls into. */
+/** Returns the label of the bin that contains a score. */
 function binLabelOf(edges: readonly number[], score: number): string {
-  const begins = edges.filter((edge, i) => edge <= score && i < edges.length - 1)
-  return (begins.at(-1) ?? edges[0] ?? 0).toFixed(2)
+  const lowerEdges = edges.filter((edge, index) => edge <= score && index < edges.length - 1)
+  return (lowerEdges.at(-1) ?? edges[0] ?? 0).toFixed(2)
 }

@@ -10,7 +10,7 @@ const LazyFalseMatchRateChart = lazy(async () => ({
   default: (await import('./false-match-rate-chart.tsx')).FalseMatchRateChart,
 }))
 
-/** The charts come after the page: their code is larger than the page itself. */
+/** Charts load after the page, because their code is larger than the page. */
 export const CountChart = (props: ComponentProps<typeof LazyCountChart>) => (
   <Suspense fallback={<Skeleton h={220} />}>
     <LazyCountChart {...props} />

@@ -1,4 +1,4 @@
-import { LineChart as Lines } from '@mantine/charts'
+import { LineChart as MantineLineChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { ChartFrame } from './chart-frame.tsx'
 import { formatBucketLabels, toChartLegend, toChartData, type ChartSeries } from './series.ts'
@@ -10,11 +10,11 @@ type Props = {
   readonly format: (value: number) => string
 }
 
-/** Values over time, a line each; gaps stay gaps. */
+/** One line per series over time. Missing values leave gaps. */
 export function LineChart({ label, buckets, series, format }: Props) {
   return (
     <ChartFrame label={label}>
-      <Lines
+      <MantineLineChart
         h={220}
         data={toChartData(formatBucketLabels(buckets), series)}
         dataKey="bucket"

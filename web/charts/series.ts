@@ -1,10 +1,10 @@
-/** One line or one colour of a stack: a value for each bucket. */
+/** One line, or one colour of stacked bars: one value per bucket. */
 export type ChartSeries = {
   readonly name: string
   readonly values: readonly (number | null)[]
 }
 
-/** Told apart in both schemes, also by those who confuse red and green. */
+/** Distinct in the light and the dark scheme, also with red-green colour blindness. */
 const colors = [
   'petrol.5',
   'signal.5',
@@ -22,22 +22,28 @@ function colorOf(index: number): string {
   return colors[index % colors.length] ?? 'gray.6'
 }
 
-/** Recharts wants a record per bucket. Names are the users' own, so each series has a key. */
+/** Returns one record per bucket, as Recharts requires. Series names are user input, so keys differ. */
 export function toChartData(
   buckets: readonly string[],
   series: readonly ChartSeries[],
 ): Record<string, string | number | null>[] {
-  return buckets.map((bucket, i) => ({
+  return buckets.map((bucket, bucketIndex) => ({
     bucket,
-    ...Object.fromEntries(series.map(({ values }, n) => [`s${n}`, values[i] ?? null])),
+    ...Object.fromEntries(
+      series.map(({ values }, index) => [`s${index}`, values[bucketIndex] ?? null]),
+    ),
   }))
 }
 
 export function toChartLegend(series: readonly ChartSeries[]) {
-  return series.map(({ name: label }, n) => ({ name: `s${n}`, label, color: colorOf(n) }))
+  return series.map(({ name: label }, index) => ({
+    name: `s${index}`,
+    label,
+    color: colorOf(index),
+  }))
 }
 
-/** `2026-11-21T14:00:00Z` → `11-21 14:00`, or the day alone where every bucket is one. */
+/** Formats `2026-11-21T14:00:00Z` as `11-21 14:00`, or as `11-21` if every bucket is one day. */
 export function formatBucketLabels(buckets: readonly string[]): string[] {
   const areDays = buckets.every((bucket) => bucket.slice(11, 19) === '00:00:00')
   return buckets.map((bucket) =>

@@ -4,42 +4,43 @@ import { ErrorNotice } from './error-notice.tsx'
 
 type Props = {
   readonly title: string
-  /** What will happen and what cannot be undone. */
+  /** The effect of the operation and whether it can be undone. */
   readonly children: ReactNode
-  /** What has to be typed. */
+  /** The text that the user must type. */
   readonly confirmationText: string
   readonly confirmLabel: string
   readonly isPending: boolean
+  readonly errorTitle: string
   readonly error: unknown
   readonly onConfirm: (typed: string) => void
   readonly onClose: () => void
 }
 
-/** Asks to type a word before something that cannot be undone. */
-export function ConfirmDialog(parts: Props) {
+/** Requires a typed confirmation before an operation that cannot be undone. */
+export function ConfirmDialog(props: Props) {
   const [typed, setTyped] = useState('')
-  const isRight = typed === parts.confirmationText
+  const isConfirmed = typed === props.confirmationText
   return (
     <Modal
       opened
-      onClose={parts.onClose}
-      title={parts.title}
+      onClose={props.onClose}
+      title={props.title}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (isRight) parts.onConfirm(typed)
+          if (isConfirmed) props.onConfirm(typed)
         }}
       >
         <Stack>
           <Text size="sm" component="div">
-            {parts.children}
+            {props.children}
           </Text>
           <TextInput
             label={
               <>
-                Type <span className="fg-mono">{parts.confirmationText}</span> to confirm
+                Type <span className="fg-mono">{props.confirmationText}</span> to confirm
               </>
             }
             value={typed}
@@ -48,18 +49,18 @@ export function ConfirmDialog(parts: Props) {
             spellCheck={false}
             data-autofocus
           />
-          <ErrorNotice error={parts.error} />
+          <ErrorNotice title={props.errorTitle} error={props.error} />
           <Group justify="flex-end">
-            <Button variant="default" onClick={parts.onClose}>
+            <Button variant="default" onClick={props.onClose}>
               Cancel
             </Button>
             <Button
               type="submit"
               className="fg-danger"
-              disabled={!isRight}
-              loading={parts.isPending}
+              disabled={!isConfirmed}
+              loading={props.isPending}
             >
-              {parts.confirmLabel}
+              {props.confirmLabel}
             </Button>
           </Group>
         </Stack>

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
 
-/** Names and values, one pair a line. */
-export function DefinitionList({ facts }: { readonly facts: Readonly<Record<string, ReactNode>> }) {
+type Props = { readonly items: Readonly<Record<string, ReactNode>> }
+
+/** A list of names and values. */
+export function DefinitionList({ items }: Props) {
   return (
-    <dl className="fg-facts">
-      {Object.entries(facts).map(([name, value]) => (
+    <dl className="fg-definitions">
+      {Object.entries(items).map(([name, value]) => (
         <Definition key={name} name={name} value={value} />
       ))}
     </dl>

@@ -7,7 +7,7 @@ type Props = {
   readonly children: ReactNode
 }
 
-/** The detail of one row, beside its list; its address can be sent to somebody else. */
+/** Shows the details of one row next to its list. */
 export function DetailDrawer({ title, onClose, children }: Props) {
   return (
     <Drawer

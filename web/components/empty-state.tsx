@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 
 type Props = {
   readonly title: string
-  /** What would stand here and how to get there. */
+  /** Describes the future content and how to create it. */
   readonly children: ReactNode
   readonly action?: ReactNode
 }
 
-/** An empty place that teaches. */
+/** Replaces an empty list. */
 export function EmptyState({ title, children, action }: Props) {
   return (
     <Stack align="center" gap={6} py="xl" px="md" ta="center">

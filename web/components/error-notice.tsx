@@ -2,17 +2,22 @@ import { Alert, Button, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { errorMessageOf } from '../api/api-error.ts'
 
-type Props = { readonly error: unknown; readonly onRetry?: () => void }
+type Props = {
+  /** The operation that failed, such as `Couldn't create key`. */
+  readonly title: string
+  readonly error: unknown
+  readonly onRetry?: () => void
+}
 
-/** What went wrong, in the server's words. Nothing when nothing did. */
-export function ErrorNotice({ error, onRetry }: Props) {
+/** Shows an error with the message of the server. Renders nothing without an error. */
+export function ErrorNotice({ title, error, onRetry }: Props) {
   if (!error) return null
   return (
     <Alert
       role="alert"
       variant="default"
       icon={<IconAlertTriangle size={18} color="var(--fg-bad)" aria-hidden />}
-      title="That did not work"
+      title={title}
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{errorMessageOf(error)}</Text>

@@ -4,5 +4,5 @@ import type { ReactNode } from 'react'
 
 type Props = ButtonProps & { readonly children: ReactNode }
 
-/** A link that looks like a button. */
+/** A link with the style of a button. */
 export const LinkButton = createLink((props: Props) => <Button component="a" {...props} />)

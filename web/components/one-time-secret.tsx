@@ -4,22 +4,22 @@ import { CodeBlock } from './code-block.tsx'
 
 type Props = { readonly secret: string; readonly label: string; readonly onDone: () => void }
 
-/** A secret that nobody can show again, and the promise that it was kept. */
-export function OneTimeSecret({ secret, label: what, onDone }: Props) {
-  const [isKept, setIsKept] = useState(false)
+/** Shows a secret once. The user must confirm that it was copied. */
+export function OneTimeSecret({ secret, label, onDone }: Props) {
+  const [isCopied, setIsCopied] = useState(false)
   return (
     <Stack>
-      <Alert variant="default" title={`This ${what} is shown once`}>
-        The service keeps only its hash. Put it where the program reads its secrets, not into code.
+      <Alert variant="default" title={`This ${label} is shown only once`}>
+        The service stores only its hash. Copy it now and store it safely, never in source code.
       </Alert>
-      <CodeBlock label={what} text={secret} />
+      <CodeBlock label={label} text={secret} />
       <Checkbox
         label="I have copied it"
-        checked={isKept}
-        onChange={(event) => setIsKept(event.currentTarget.checked)}
+        checked={isCopied}
+        onChange={(event) => setIsCopied(event.currentTarget.checked)}
       />
       <Group justify="flex-end">
-        <Button disabled={!isKept} onClick={onDone}>
+        <Button disabled={!isCopied} onClick={onDone}>
           Done
         </Button>
       </Group>

@@ -9,12 +9,19 @@ type Props<Data> = {
   readonly children: (data: Data) => ReactNode
 }
 
-/** Shows an answer once it is there, and until then that it is awaited or why it did not come. */
-export function QueryContent<Data>({ query: asked, children }: Props<Data>) {
-  // What is gone is not shown as it was; any other fault leaves what is known on the screen.
-  const isGone = asked.error instanceof ApiError && asked.error.status === 404
-  if (asked.data !== undefined && !isGone) return <>{children(asked.data)}</>
-  if (asked.error) return <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />
+/** Shows the data of a query, a placeholder while it loads, or its error. */
+export function QueryContent<Data>({ query, children }: Props<Data>) {
+  // Data of a deleted resource (404) is hidden. After any other error the last data stays visible.
+  const isDeleted = query.error instanceof ApiError && query.error.status === 404
+  if (query.data !== undefined && !isDeleted) return <>{children(query.data)}</>
+  if (query.error)
+    return (
+      <ErrorNotice
+        title="Couldn't load data"
+        error={query.error}
+        onRetry={() => void query.refetch()}
+      />
+    )
   return (
     <Stack component="output" gap="xs" aria-busy="true" aria-label="Loading">
       <Skeleton h={16} w="40%" />

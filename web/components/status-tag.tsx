@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 export type StatusTone = 'ok' | 'warn' | 'bad' | 'plain'
 
-/** A state: a dot for the eye, the word for everybody. */
+/** A status label with a coloured dot. */
 export function StatusTag({
   tone,
   children,

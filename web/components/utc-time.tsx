@@ -1,11 +1,16 @@
 type Props = { readonly timestampUtc: string | null | undefined; readonly fallback?: string }
 
-/** A moment, in UTC to the second; the full form is its title. */
-export function UtcTime({ timestampUtc: at, fallback = '–' }: Props) {
-  if (!at) return <>{fallback}</>
+/** Shows a time in UTC, to the second. The tooltip contains the complete timestamp. */
+export function UtcTime({ timestampUtc, fallback = '–' }: Props) {
+  if (!timestampUtc) return <>{fallback}</>
   return (
-    <time className="fg-mono" dateTime={at} title={`${at} (UTC)`} style={{ whiteSpace: 'nowrap' }}>
-      {at.slice(0, 10)} {at.slice(11, 19)}
+    <time
+      className="fg-mono"
+      dateTime={timestampUtc}
+      title={`${timestampUtc} (UTC)`}
+      style={{ whiteSpace: 'nowrap' }}
+    >
+      {timestampUtc.slice(0, 10)} {timestampUtc.slice(11, 19)}
     </time>
   )
 }

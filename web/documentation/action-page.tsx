@@ -3,12 +3,12 @@ import type { ActionInfo } from '../api/responses.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { LinkButton } from '../components/link-button.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { formFieldsOf, type FormField } from '../playground/form-fields.ts'
+import { formFieldsOf, type FormField } from '../playground/form/form-fields.ts'
 import { curlOf, typeScriptOf } from '../playground/snippets.ts'
 
-/** One action: what it takes, what it answers, its own errors, how to call it. */
+/** One action: parameters, example call, example response and errors. */
 export function ActionPage({ action }: { readonly action: ActionInfo }) {
   const { unitsPerCall, unitMicros } = action.price
   return (
@@ -17,15 +17,15 @@ export function ActionPage({ action }: { readonly action: ActionInfo }) {
         title={action.name}
         actions={
           <LinkButton to="/playground" search={{ action: action.name }} size="xs">
-            Try it
+            Open in playground
           </LinkButton>
         }
       >
         <Text size="sm">{action.summary}</Text>
         <Group gap="xs" mt="xs">
           <Text size="sm" c="dimmed">
-            An ok call costs <MoneyAmount micros={BigInt(unitMicros) * BigInt(unitsPerCall)} />
-            {action.imagesMax > 0 && `, with ${imageCountText(action)}`}.
+            <MoneyAmount micros={BigInt(unitMicros) * BigInt(unitsPerCall)} /> per successful call
+            {action.imagesMax > 0 && ` · ${imageCountText(action)}`}
           </Text>
         </Group>
       </Panel>
@@ -35,18 +35,18 @@ export function ActionPage({ action }: { readonly action: ActionInfo }) {
           rows={formFieldsOf(action.paramsSchema)}
           rowKey={({ name }) => name}
           columns={columns}
-          empty={<Text size="sm">None but its pictures.</Text>}
+          empty={<Text size="sm">No parameters except the images.</Text>}
         />
       </Panel>
-      <Panel title="Calls">
+      <Panel title="Example call">
         <Snippets action={action} />
       </Panel>
-      <Panel title="Answer">
+      <Panel title="Example response">
         <CodeBlock label="value" text={JSON.stringify(action.example.value, undefined, 2)} />
       </Panel>
-      <Panel title="Errors of its own">
+      <Panel title="Errors">
         <Text size="sm" className="fg-mono">
-          {action.errors.join(', ') || 'none'}
+          {action.errors.join(', ') || 'None'}
         </Text>
       </Panel>
     </>
@@ -54,7 +54,8 @@ export function ActionPage({ action }: { readonly action: ActionInfo }) {
 }
 
 function imageCountText({ imagesMin, imagesMax }: ActionInfo): string {
-  return imagesMin === imagesMax ? `${imagesMax} picture(s)` : `${imagesMin}–${imagesMax} pictures`
+  if (imagesMin !== imagesMax) return `${imagesMin}–${imagesMax} images`
+  return imagesMax === 1 ? '1 image' : `${imagesMax} images`
 }
 
 function Snippets({ action }: { readonly action: ActionInfo }) {
@@ -64,8 +65,8 @@ function Snippets({ action }: { readonly action: ActionInfo }) {
     action: action.name,
     params: action.example.params,
     debug: false,
-    images: Array.from({ length: count }, (_, i) => ({
-      name: count > 1 ? `photo-${i + 1}.jpg` : 'photo.jpg',
+    images: Array.from({ length: count }, (_, index) => ({
+      name: count > 1 ? `photo-${index + 1}.jpg` : 'photo.jpg',
       contentType: 'image/jpeg',
     })),
   }
@@ -83,32 +84,32 @@ const columns: readonly Column<FormField>[] = [
     isMonospace: true,
     renderCell: ({ name, isRequired }) => (isRequired ? `${name} *` : name),
   },
-  { name: 'Takes', renderCell: ({ kind }) => kindText(kind) },
+  { name: 'Type', renderCell: ({ kind }) => kindText(kind) },
   {
     name: 'Default',
     isMonospace: true,
-    renderCell: ({ defaultValue: fallback }) =>
-      fallback === undefined ? '–' : JSON.stringify(fallback),
+    renderCell: ({ defaultValue }) =>
+      defaultValue === undefined ? '–' : JSON.stringify(defaultValue),
   },
-  { name: 'Meaning', renderCell: ({ description }) => description },
+  { name: 'Description', renderCell: ({ description }) => description },
 ]
 
 function kindText(kind: FormField['kind']): string {
   switch (kind.type) {
     case 'number':
-      return `${kind.isInteger ? 'whole number' : 'number'} ${kind.min ?? '…'} to ${kind.max ?? '…'}`
+      return `${kind.isInteger ? 'integer' : 'number'} ${kind.min ?? '…'} to ${kind.max ?? '…'}`
     case 'switch':
-      return 'true or false'
+      return 'boolean'
     case 'choice':
       return kind.options.join(' | ')
     case 'choices':
       return `any of ${kind.options.join(', ')}`
     case 'texts':
-      return 'texts'
+      return 'list of strings'
     case 'json':
       return 'JSON object'
     case 'text':
     default:
-      return kind.variants ?? 'text'
+      return kind.variants ?? 'string'
   }
 }

@@ -13,30 +13,27 @@ import { Page } from '../layout/page.tsx'
 const route = getRouteApi('/documentation')
 
 const fixedTopics = [
-  { value: 'start', label: 'First call' },
+  { value: 'start', label: 'Getting started' },
   { value: 'routes', label: 'Routes' },
   { value: 'errors', label: 'Errors' },
 ]
 
-/** The API as this very server describes it, with its own address in every snippet. */
+/** The API documentation of this server, with its address in every snippet. */
 export function DocumentationPage() {
   const { topic = 'start' } = route.useSearch()
   const navigate = route.useNavigate()
-  const asked = useApiQuery('/actions')
-  const actions = asked.data ?? []
+  const query = useApiQuery('/actions')
+  const actions = query.data ?? []
   const action = actions.find(({ name }) => name === topic)
   return (
-    <Page
-      title="Documentation"
-      description="Made from the records that the service itself runs by: it cannot be out of date."
-    >
+    <Page title="Documentation" description="Generated from the running API schema.">
       <Select
         label="Topic"
         maw={360}
         allowDeselect={false}
         value={topic}
         data={[
-          { group: 'The service', items: fixedTopics },
+          { group: 'General', items: fixedTopics },
           { group: 'Actions', items: actions.map(({ name }) => name) },
         ]}
         onChange={(value) =>
@@ -54,12 +51,10 @@ export function DocumentationPage() {
 }
 
 function Routes() {
-  const asked = useQuery({ queryKey: ['openapi'], queryFn: fetchOpenApi })
+  const query = useQuery({ queryKey: ['openapi'], queryFn: fetchOpenApi })
   return (
     <SimpleGrid cols={1}>
-      <QueryContent query={asked}>
-        {(description) => <RouteTable description={description} />}
-      </QueryContent>
+      <QueryContent query={query}>{(openApi) => <RouteTable openApi={openApi} />}</QueryContent>
     </SimpleGrid>
   )
 }

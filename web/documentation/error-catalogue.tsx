@@ -3,12 +3,12 @@ import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { Panel } from '../layout/panel.tsx'
 
-/** Every error code, when it comes, and what to do. */
+/** Every error code with its HTTP status, meaning and remedy. */
 export function ErrorCatalogue() {
-  const asked = useApiQuery('/errors')
+  const query = useApiQuery('/errors')
   return (
     <Panel title="Error codes">
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {(errors) => (
           <DataTable
             caption="Error codes"
@@ -16,9 +16,9 @@ export function ErrorCatalogue() {
             rowKey={({ code }) => code}
             columns={[
               { name: 'Code', isMonospace: true, renderCell: ({ code }) => code },
-              { name: 'HTTP', align: 'right', renderCell: ({ http }) => http },
-              { name: 'When', renderCell: ({ message }) => message },
-              { name: 'What to do', renderCell: ({ remedy }) => remedy },
+              { name: 'HTTP status', align: 'right', renderCell: ({ http }) => http },
+              { name: 'Description', renderCell: ({ message }) => message },
+              { name: 'Remedy', renderCell: ({ remedy }) => remedy },
             ]}
             empty={null}
           />

@@ -10,36 +10,38 @@ const call = {
   images: [{ name: 'photo.jpg', contentType: 'image/jpeg' }],
 } as const
 
-/** The first call, and the few rules that hold for all of them. */
+/** A first call and the rules for all calls. */
 export function GettingStarted() {
   const { origin } = window.location
   return (
     <>
-      <Panel title="The first call">
+      <Panel title="First call">
         <Text size="sm" mb="sm">
-          One endpoint, POST /v1/face/execute, with a key in X-Api-Key. The action of the body says
-          what to do.
+          Send every call to POST /v1/face/execute with an API key in X-Api-Key. The field action
+          selects the operation.
         </Text>
         <Stack>
           <CodeBlock label="curl" text={curlOf(call, origin)} />
           <CodeBlock label="TypeScript" text={typeScriptOf(call, origin)} />
         </Stack>
       </Panel>
-      <Panel title="Rules of every call">
+      <Panel title="Rules for all calls">
         <List size="sm" spacing="xs">
           <List.Item>
-            Branch on ok: failures of an action are HTTP 200 with ok false and errors. Other
-            statuses carry a detail instead.
+            Check the field ok. A failed action returns HTTP 200 with ok: false and errors. Other
+            statuses return a detail.
           </List.Item>
           <List.Item>
-            Send a requestId of your own and retry with the same: the call runs and is charged once,
-            the answer is the same for 24 hours.
+            Send a unique requestId and repeat it in retries. The call then runs and is charged
+            once, and retries return the same response for 24 hours.
           </List.Item>
-          <List.Item>A call that fails is never charged.</List.Item>
+          <List.Item>Failed calls are not charged.</List.Item>
           <List.Item>
-            RATE_LIMITED and HTTP 503 say in Retry-After how long to wait; add jitter.
+            After RATE_LIMITED or HTTP 503, wait for the time in Retry-After plus a random delay.
           </List.Item>
-          <List.Item>Coordinates are pixels of the upright picture, origin top-left.</List.Item>
+          <List.Item>
+            Coordinates are pixels of the upright image. The origin is the top left corner.
+          </List.Item>
         </List>
       </Panel>
     </>

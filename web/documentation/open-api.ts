@@ -1,4 +1,4 @@
-/** The parts of the OpenAPI description that the page shows. */
+/** The parts of the OpenAPI document that the console shows. */
 export type OpenApiDocument = {
   readonly info: { readonly title: string; readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
@@ -10,7 +10,7 @@ export type OpenApiOperation = {
   readonly tags?: readonly string[]
   readonly parameters?: readonly OpenApiParameter[]
   readonly responses?: Readonly<Record<string, unknown>>
-  /** Empty: nobody needs a key. */
+  /** An empty list means that no API key is required. */
   readonly security?: readonly unknown[]
 }
 
@@ -22,10 +22,11 @@ export type OpenApiParameter = {
   readonly schema?: unknown
 }
 
-/** The service's description of itself; it is public. */
+/** Fetches the public OpenAPI document of the service. */
 export async function fetchOpenApi(): Promise<OpenApiDocument> {
   const response = await fetch('/v1/openapi.json')
-  if (!response.ok) throw new Error(`the description is not there: ${response.status}`)
-  // Made by the same server from its own records.
+  if (!response.ok)
+    throw new Error(`The OpenAPI document could not be loaded: status ${response.status}.`)
+  // The same server generates this document.
   return (await response.json()) as OpenApiDocument
 }

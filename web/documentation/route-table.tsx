@@ -9,9 +9,9 @@ type RouteRow = {
   readonly operation: OpenApiOperation
 }
 
-/** Every route of the API, out of its OpenAPI description. */
-export function RouteTable({ description }: { readonly description: OpenApiDocument }) {
-  const rows = Object.entries(description.paths).flatMap(([path, operations]) =>
+/** Every route of the OpenAPI document. */
+export function RouteTable({ openApi }: { readonly openApi: OpenApiDocument }) {
+  const rows = Object.entries(openApi.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path,
@@ -19,13 +19,12 @@ export function RouteTable({ description }: { readonly description: OpenApiDocum
     })),
   )
   return (
-    <Panel title={`Routes of ${description.info.title} ${description.info.version}`}>
+    <Panel title={`${openApi.info.title} ${openApi.info.version}`}>
       <Text size="sm" c="dimmed" mb="sm">
-        The whole description, for tools:{' '}
+        OpenAPI 3.1 document:{' '}
         <Anchor size="sm" underline="always" href="/v1/openapi.json">
           /v1/openapi.json
-        </Anchor>{' '}
-        (OpenAPI 3.1).
+        </Anchor>
       </Text>
       <DataTable
         caption="Routes"
@@ -42,7 +41,7 @@ const columns: readonly Column<RouteRow>[] = [
   { name: 'Method', isMonospace: true, renderCell: ({ method }) => method },
   { name: 'Path', isMonospace: true, renderCell: ({ path }) => path },
   {
-    name: 'What for',
+    name: 'Description',
     renderCell: ({ operation: { summary, description } }) =>
       [summary, description].filter(Boolean).join('. '),
   },
@@ -52,7 +51,8 @@ const columns: readonly Column<RouteRow>[] = [
     renderCell: ({ operation }) => operation.parameters?.map(({ name }) => name).join(', ') ?? '–',
   },
   {
-    name: 'Key',
-    renderCell: ({ operation: { security } }) => (security?.length === 0 ? 'none' : 'X-Api-Key'),
+    name: 'API key',
+    renderCell: ({ operation: { security } }) =>
+      security?.length === 0 ? 'Not required' : 'X-Api-Key',
   },
 ]

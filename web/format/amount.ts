@@ -1,24 +1,24 @@
-/** A millionth is the unit of every amount; people read the whole and its fraction. */
+/** Amounts are stored as whole micro-units and shown in units. */
 const microsPerUnit = 1_000_000n
 
 /**
- * An amount for people, exact: `"1500000"` → `1.50`, `"-2500"` → `-0.0025`. At least two decimals,
- * never rounded.
+ * Formats an amount exactly: `"1500000"` → `1.50`, `"-2500"` → `-0.0025`. There are at least two
+ * decimals and no rounding.
  */
 export function formatAmount(micros: string | bigint): string {
   const value = BigInt(micros)
-  const size = value < 0n ? -value : value
-  const fraction = (size % microsPerUnit)
+  const absolute = value < 0n ? -value : value
+  const fraction = (absolute % microsPerUnit)
     .toString()
     .padStart(6, '0')
     .replace(/0{1,4}$/u, '')
-  const whole = (size / microsPerUnit).toString().replaceAll(/\B(?=(?:\d{3})+$)/gu, '\u202F')
+  const whole = (absolute / microsPerUnit).toString().replaceAll(/\B(?=(?:\d{3})+$)/gu, '\u202F')
   return `${value < 0n ? '−' : ''}${whole}.${fraction}`
 }
 
 /**
- * What somebody typed, as micro-units: `12.5` → `"12500000"`; also an amount as it is shown.
- * Nothing when it is no amount.
+ * Parses typed text as micro-units: `12.5` → `"12500000"`. It also accepts the output of
+ * `formatAmount`. Returns undefined for invalid text.
  */
 export function parseAmountMicros(text: string): string | undefined {
   const plain = text.trim().replaceAll('\u202F', '').replace('−', '-')

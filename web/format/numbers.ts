@@ -1,34 +1,34 @@
-/** How figures read everywhere in the console. What is not known yet is a dash. */
+/** Shown for an unknown value. */
 const unknownText = '–'
 
-/** `1234567` → `1 234 567`. */
+/** Formats `1234567` as `1 234 567`. */
 export function formatCount(value: number | null): string {
   return value === null ? unknownText : String(value).replaceAll(/\B(?=(?:\d{3})+$)/gu, '\u202F')
 }
 
-/** Milliseconds, to three digits: `3.41 ms`, `128 ms`, `2.10 s`. */
+/** Formats milliseconds with three digits: `3.41 ms`, `128 ms`, `2.10 s`. */
 export function formatDuration(valueMs: number | null): string {
   if (valueMs === null) return unknownText
   if (valueMs >= 1000) return `${(valueMs / 1000).toFixed(2)} s`
   return `${valueMs >= 100 ? valueMs.toFixed(0) : valueMs.toPrecision(3)} ms`
 }
 
-/** A share of 0..1: `0.9954` → `99.5 %`. What is not all is never shown as 100 %. */
+/** Formats a share from 0 to 1: `0.9954` → `99.5 %`. It rounds down: only 1 is shown as 100 %. */
 export function formatPercentage(value: number | null): string {
   if (value === null) return unknownText
   const percent = Math.floor(value * 1000) / 10
   return `${percent} %`
 }
 
-/** Binary multiples: `1536` → `1.5 KiB`. */
+/** Formats bytes with binary units: `1536` → `1.5 KiB`. */
 export function formatBytes(value: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-  const step = value <= 0 ? 0 : Math.min(Math.floor(Math.log2(value) / 10), units.length - 1)
-  const scaled = value / 1024 ** step
-  return `${step === 0 ? scaled : scaled.toFixed(1)} ${units[step]}`
+  const exponent = value <= 0 ? 0 : Math.min(Math.floor(Math.log2(value) / 10), units.length - 1)
+  const scaled = value / 1024 ** exponent
+  return `${exponent === 0 ? scaled : scaled.toFixed(1)} ${units[exponent]}`
 }
 
-/** Seconds as the two largest parts: `93784` → `1 d 2 h`. */
+/** Formats seconds with the two largest units: `93784` → `1 d 2 h`. */
 export function formatTimeSpan(seconds: number): string {
   const days = Math.floor(seconds / 86_400)
   const hours = Math.floor((seconds % 86_400) / 3600)

@@ -5,36 +5,37 @@ import { formatCount } from '../format/numbers.ts'
 
 type Props = { readonly projectId: string; readonly name: string; readonly onClose: () => void }
 
-/** Deletes everybody of a group, after a count of what that means and its name typed. */
+/** Deletes all subjects of a group. Shows their number first and requires the typed group name. */
 export function DeleteGroupDialog({ projectId, name, onClose }: Props) {
-  const parts = { projectId, name }
-  const dryRun = useApiQuery('/projects/:projectId/groups/:name', { pathParams: parts })
+  const pathParams = { projectId, name }
+  const preview = useApiQuery('/projects/:projectId/groups/:name', { pathParams })
   const remove = useApiMutation<{ readonly deletedCount: number }>({
     method: 'DELETE',
     path: '/projects/:projectId/groups/:name',
     removedPath: '/projects/:projectId/groups/:name',
     onSuccess: ({ deletedCount }) => {
-      notifications.show({ message: `${formatCount(deletedCount)} subjects were deleted.` })
+      notifications.show({ message: `${formatCount(deletedCount)} subjects deleted` })
       onClose()
     },
   })
   return (
     <ConfirmDialog
-      title="Delete the subjects of this group"
+      title="Delete all subjects in group"
       confirmationText={name}
-      confirmLabel={`Delete ${formatCount(dryRun.data?.count ?? null)} subjects`}
+      confirmLabel={`Delete ${formatCount(preview.data?.count ?? null)} subjects`}
       isPending={remove.isPending}
-      error={remove.error ?? dryRun.error}
-      onConfirm={(confirm) => remove.mutate({ pathParams: parts, body: { confirm } })}
+      errorTitle="Couldn't delete subjects"
+      error={remove.error ?? preview.error}
+      onConfirm={(confirm) => remove.mutate({ pathParams, body: { confirm } })}
       onClose={onClose}
     >
-      {dryRun.data ? (
+      {preview.data ? (
         <>
-          <strong>{formatCount(dryRun.data.count)} subjects</strong> belong to it now. They are
-          deleted whole, also where they belong to other groups. It cannot be undone.
+          This deletes <strong>{formatCount(preview.data.count)} subjects</strong> with all their
+          data, including subjects that are also in other groups. This cannot be undone.
         </>
       ) : (
-        'Counting …'
+        'Counting subjects…'
       )}
     </ConfirmDialog>
   )

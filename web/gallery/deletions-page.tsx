@@ -6,7 +6,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { ProjectScope } from '../components/project-scope.tsx'
+import { ProjectScope } from '../projects/project-scope.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
@@ -16,12 +16,12 @@ import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/deletions')
 
-/** What was deleted and when, for ever; nothing of what it was. */
+/** The permanent records of deleted subjects: ids, groups and times. */
 export function DeletionsPage() {
   return (
     <Page
       title="Deletion ledger"
-      description="One record for each deleted subject, kept for ever and chained by hashes, so that none can be changed or taken out unseen."
+      description="One permanent record per deleted subject. A hash chain reveals changed or removed records."
     >
       <ProjectScope>{(projectId) => <DeletionList projectId={projectId} />}</ProjectScope>
     </Page>
@@ -29,42 +29,42 @@ export function DeletionsPage() {
 }
 
 function DeletionList({ projectId }: { readonly projectId: string }) {
-  const { projectId: chosen, cursor, ...filters } = route.useSearch()
+  const { projectId: selectedProjectId, cursor, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
-  const parts = { projectId }
-  const asked = useApiQuery('/projects/:projectId/deletions', {
-    pathParams: parts,
+  const pathParams = { projectId }
+  const query = useApiQuery('/projects/:projectId/deletions', {
+    pathParams,
     query: { ...filters, cursor },
   })
-  const change = (changed: Partial<typeof filters>): void =>
-    void navigate({ search: (old) => ({ ...old, ...changed, cursor: undefined }) })
+  const updateFilters = (changes: Partial<typeof filters>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   return (
     <>
       <ChainStatus projectId={projectId} />
-      <FilterBar onClear={() => void navigate({ search: { projectId: chosen } })}>
+      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
         <TextFilter
           label="Subject id"
           value={filters.subjectId}
-          onChange={(subjectId) => change({ subjectId })}
+          onChange={(subjectId) => updateFilters({ subjectId })}
         />
         <TextFilter
           label="External id"
           value={filters.externalId}
-          onChange={(externalId) => change({ externalId })}
+          onChange={(externalId) => updateFilters({ externalId })}
         />
-        <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={change} />
-        <CsvDownloadButton href={csvUrl('/projects/:projectId/deletions', parts, filters)} />
+        <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={updateFilters} />
+        <CsvDownloadButton href={csvUrl('/projects/:projectId/deletions', pathParams, filters)} />
       </FilterBar>
       <ListPanel
         caption="Deletions, latest first"
-        query={asked}
+        query={query}
         columns={columns}
         rowKey={({ deletionId }) => deletionId}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         empty={
-          <EmptyState title="Nothing was deleted">
-            svc.deleteSubject, a group’s deletion, an expiry and the console each leave a record
+          <EmptyState title="No deletions">
+            Subjects deleted by svc.deleteSubject, group deletion, expiry or the console are listed
             here.
           </EmptyState>
         }
@@ -74,13 +74,13 @@ function DeletionList({ projectId }: { readonly projectId: string }) {
 }
 
 function ChainStatus({ projectId }: { readonly projectId: string }) {
-  const asked = useApiQuery('/projects/:projectId/deletions/check', { pathParams: { projectId } })
-  if (!asked.data) return null
-  const { ok, detail } = asked.data
+  const query = useApiQuery('/projects/:projectId/deletions/check', { pathParams: { projectId } })
+  if (!query.data) return null
+  const { ok, detail } = query.data
   return (
     <Group gap="xs">
       <StatusTag tone={ok ? 'ok' : 'bad'}>
-        {ok ? 'The chain of records is whole.' : 'The chain of records is broken.'}
+        {ok ? 'Hash chain valid' : 'Hash chain broken'}
       </StatusTag>
       <Text size="xs" c="dimmed">
         {detail}
@@ -102,5 +102,5 @@ const columns: readonly Column<ConsoleDeletion>[] = [
     align: 'right',
     renderCell: ({ embeddingCount }) => formatCount(embeddingCount),
   },
-  { name: 'Record', isMonospace: true, renderCell: ({ deletionId }) => deletionId },
+  { name: 'Record id', isMonospace: true, renderCell: ({ deletionId }) => deletionId },
 ]

@@ -21,8 +21,8 @@ type SubjectFormValues = {
   readonly expires: string | null
 }
 
-/** Names, groups, attributes and end of a subject; only what was changed is sent. */
-export function EditSubjectForm({ projectId, subject, isEditable: mayWrite }: Props) {
+/** Edits the names, groups, attributes and expiry of a subject. Only changed fields are sent. */
+export function EditSubjectForm({ projectId, subject, isEditable }: Props) {
   const save = useApiMutation({ method: 'PATCH', path: '/projects/:projectId/subjects/:subjectId' })
   const form = useForm<SubjectFormValues>({
     initialValues: {
@@ -32,16 +32,16 @@ export function EditSubjectForm({ projectId, subject, isEditable: mayWrite }: Pr
       attributes: JSON.stringify(subject.attributes, undefined, 2),
       expires: subject.expiresAtUtc ? pickerFromUtc(subject.expiresAtUtc) : null,
     },
-    validate: { attributes: (text) => (isJsonObject(text) ? null : 'Must be a JSON object') },
+    validate: { attributes: (text) => (isJsonObject(text) ? null : 'Enter a JSON object') },
   })
-  const parts = { projectId, subjectId: subject.subjectId }
+  const pathParams = { projectId, subjectId: subject.subjectId }
   return (
     <form
       onSubmit={form.onSubmit((values) =>
-        save.mutate({ pathParams: parts, body: changesOf(subject, values) }),
+        save.mutate({ pathParams, body: changesOf(subject, values) }),
       )}
     >
-      <fieldset className="fg-fieldset" disabled={!mayWrite}>
+      <fieldset className="fg-fieldset" disabled={!isEditable}>
         <Stack gap="sm">
           <TextInput size="xs" label="Display name" {...form.getInputProps('displayName')} />
           <TextInput size="xs" label="External id" {...form.getInputProps('externalId')} />
@@ -61,8 +61,8 @@ export function EditSubjectForm({ projectId, subject, isEditable: mayWrite }: Pr
             clearButtonProps={{ 'aria-label': 'Never' }}
             {...form.getInputProps('expires')}
           />
-          <ErrorNotice error={save.error} />
-          {mayWrite && (
+          <ErrorNotice title="Couldn't save subject" error={save.error} />
+          {isEditable && (
             <Group justify="flex-end">
               <Button type="submit" size="xs" disabled={!form.isDirty()} loading={save.isPending}>
                 Save
@@ -92,23 +92,26 @@ function changesOf(
   const expiresAtUtc = expires === null ? null : utcFromPicker(expires)
   const addGroups = groups.filter((group) => !subject.groups.includes(group))
   const removeGroups = subject.groups.filter((group) => !groups.includes(group))
-  const wasText = subject.expiresAtUtc && utcFromPicker(pickerFromUtc(subject.expiresAtUtc))
+  const previousExpiresAtUtc =
+    subject.expiresAtUtc && utcFromPicker(pickerFromUtc(subject.expiresAtUtc))
   return {
     ...(displayName !== (subject.displayName ?? '') && { displayName: displayName || null }),
     ...(externalId !== (subject.externalId ?? '') && { externalId: externalId || null }),
     ...(addGroups.length > 0 && { addGroups }),
     ...(removeGroups.length > 0 && { removeGroups }),
-    ...(expiresAtUtc !== wasText && { expiresAtUtc }),
+    ...(expiresAtUtc !== previousExpiresAtUtc && { expiresAtUtc }),
     ...attributesPatch(subject.attributes, JSON.parse(values.attributes)),
   }
 }
 
-/** The server takes a merge patch: what is no longer there is sent as null. */
+/** Returns the attributes as a JSON merge patch: removed attributes are null. */
 function attributesPatch(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
 ): { readonly attributes?: Readonly<Record<string, unknown>> } {
   if (JSON.stringify(before) === JSON.stringify(after)) return {}
-  const gone = Object.keys(before).filter((name) => !(name in after))
-  return { attributes: { ...after, ...Object.fromEntries(gone.map((name) => [name, null])) } }
+  const removedNames = Object.keys(before).filter((name) => !(name in after))
+  return {
+    attributes: { ...after, ...Object.fromEntries(removedNames.map((name) => [name, null])) },
+  }
 }

@@ -10,17 +10,17 @@ import { UtcTime } from '../components/utc-time.tsx'
 type SubjectFace = NonNullable<ConsoleSubject['faces']>[number]
 type Props = { readonly projectId: string; readonly subject: ConsoleSubject }
 
-/** The templates of a subject: how good each picture was, and which model read it. */
+/** The templates of a subject with the quality of the image and the model. */
 export function FaceTable({ projectId, subject }: Props) {
   const mayWrite = useHasRole('admin')
-  const [chosen, setChosen] = useState<SubjectFace>()
+  const [faceToRemove, setFaceToRemove] = useState<SubjectFace>()
   const faces = subject.faces ?? []
   const remove = useApiMutation({
     method: 'DELETE',
     path: '/projects/:projectId/subjects/:subjectId/faces/:faceId',
-    onSuccess: () => setChosen(undefined),
+    onSuccess: () => setFaceToRemove(undefined),
   })
-  // The last template cannot go without its subject.
+  // The last template can be deleted only with its subject.
   const isRemovable = mayWrite && faces.length > 1
   return (
     <>
@@ -28,24 +28,25 @@ export function FaceTable({ projectId, subject }: Props) {
         caption="Templates"
         rows={faces}
         rowKey={({ faceId }) => faceId}
-        columns={isRemovable ? [...columns, removeColumn(setChosen)] : columns}
+        columns={isRemovable ? [...columns, removeColumn(setFaceToRemove)] : columns}
         empty={null}
       />
-      {chosen && (
+      {faceToRemove && (
         <ConfirmDialog
-          title="Remove this template"
-          confirmationText={chosen.faceId.slice(0, 8)}
-          confirmLabel="Remove"
+          title="Remove template"
+          confirmationText={faceToRemove.faceId.slice(0, 8)}
+          confirmLabel="Remove template"
           isPending={remove.isPending}
+          errorTitle="Couldn't remove template"
           error={remove.error}
           onConfirm={() =>
             remove.mutate({
-              pathParams: { projectId, subjectId: subject.subjectId, faceId: chosen.faceId },
+              pathParams: { projectId, subjectId: subject.subjectId, faceId: faceToRemove.faceId },
             })
           }
-          onClose={() => setChosen(undefined)}
+          onClose={() => setFaceToRemove(undefined)}
         >
-          The subject is then found by its other templates alone.
+          The subject is then matched only by its other templates. This cannot be undone.
         </ConfirmDialog>
       )}
     </>
@@ -53,7 +54,7 @@ export function FaceTable({ projectId, subject }: Props) {
 }
 
 const columns: readonly Column<SubjectFace>[] = [
-  { name: 'Face', isMonospace: true, renderCell: ({ faceId }) => faceId.slice(0, 8) },
+  { name: 'Face id', isMonospace: true, renderCell: ({ faceId }) => faceId.slice(0, 8) },
   { name: 'Quality', align: 'right', renderCell: ({ qualityScore }) => qualityScore },
   { name: 'Model', isMonospace: true, renderCell: ({ modelId }) => modelId },
   { name: 'Added', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },

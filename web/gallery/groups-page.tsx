@@ -7,7 +7,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { ProjectScope } from '../components/project-scope.tsx'
+import { ProjectScope } from '../projects/project-scope.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
@@ -15,12 +15,12 @@ import { DeleteGroupDialog } from './delete-group-dialog.tsx'
 
 const route = getRouteApi('/groups')
 
-/** The groups of a gallery and how many belong to each. */
+/** The groups of a gallery with the number of subjects in each. */
 export function GroupsPage() {
   return (
     <Page
       title="Groups"
-      description="A group is a name that subjects bear, such as a site or a team; svc.identify can search in some groups alone. It is there from its first subject to its last."
+      description="Groups are labels on subjects, such as a site or a team. svc.identify can limit a search to groups. A group exists while it contains subjects."
     >
       <ProjectScope>{(projectId) => <GroupList projectId={projectId} />}</ProjectScope>
     </Page>
@@ -31,8 +31,8 @@ function GroupList({ projectId }: { readonly projectId: string }) {
   const { q, cursor } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
-  const [chosen, setChosen] = useState<string>()
-  const asked = useApiQuery('/projects/:projectId/groups', {
+  const [groupToDelete, setGroupToDelete] = useState<string>()
+  const query = useApiQuery('/projects/:projectId/groups', {
     pathParams: { projectId },
     query: { q, cursor },
   })
@@ -45,22 +45,22 @@ function GroupList({ projectId }: { readonly projectId: string }) {
       </FilterBar>
       <ListPanel
         caption="Groups"
-        query={asked}
+        query={query}
         rowKey={({ name }) => name}
-        columns={columnsOf(projectId, mayWrite ? setChosen : undefined)}
+        columns={columnsOf(projectId, mayWrite ? setGroupToDelete : undefined)}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         empty={
-          <EmptyState title="No groups here">
-            Name groups when you enroll (parameter groups), or edit a subject.
+          <EmptyState title="No groups">
+            Add groups when you enroll (parameter groups) or edit a subject.
           </EmptyState>
         }
       />
-      {chosen && (
+      {groupToDelete && (
         <DeleteGroupDialog
           projectId={projectId}
-          name={chosen}
-          onClose={() => setChosen(undefined)}
+          name={groupToDelete}
+          onClose={() => setGroupToDelete(undefined)}
         />
       )}
     </>
@@ -93,10 +93,10 @@ function columnsOf(
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Delete its subjects: ${name}`}
+        aria-label={`Delete subjects: ${name}`}
         onClick={() => onDelete(name)}
       >
-        Delete its subjects
+        Delete subjects
       </Button>
     ),
   }

@@ -17,14 +17,14 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** One subject: what is known of it, its templates, and its end. */
+/** Shows one subject with its templates. Admins can edit or delete it. */
 export function SubjectDrawer({ projectId, subjectId, onClose }: Props) {
-  const asked = useApiQuery('/projects/:projectId/subjects/:subjectId', {
+  const query = useApiQuery('/projects/:projectId/subjects/:subjectId', {
     pathParams: { projectId, subjectId },
   })
   return (
     <DetailDrawer title="Subject" onClose={onClose}>
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {(subject) => <SubjectDetails projectId={projectId} subject={subject} onClose={onClose} />}
       </QueryContent>
     </DetailDrawer>
@@ -43,16 +43,16 @@ function SubjectDetails({ projectId, subject, onClose }: SubjectDetailsProps) {
   return (
     <>
       <DefinitionList
-        facts={{
+        items={{
           'Subject id': <span className="fg-mono">{subject.subjectId}</span>,
           Enrolled: <UtcTime timestampUtc={subject.createdAtUtc} />,
-          Changed: <UtcTime timestampUtc={subject.updatedAtUtc} />,
+          Updated: <UtcTime timestampUtc={subject.updatedAtUtc} />,
           Templates: subject.embeddingCount,
         }}
       />
       <Title order={3}>Templates</Title>
       <FaceTable projectId={projectId} subject={subject} />
-      <Title order={3}>What your programs said</Title>
+      <Title order={3}>Details</Title>
       <EditSubjectForm
         key={subject.updatedAtUtc}
         projectId={projectId}
@@ -62,7 +62,7 @@ function SubjectDetails({ projectId, subject, onClose }: SubjectDetailsProps) {
       {mayWrite && (
         <Group>
           <Button className="fg-danger" size="xs" onClick={() => setIsDeleting(true)}>
-            Delete the subject
+            Delete subject
           </Button>
         </Group>
       )}
@@ -92,18 +92,20 @@ function DeleteSubjectDialog({
   })
   return (
     <ConfirmDialog
-      title="Delete this subject"
+      title="Delete subject"
       confirmationText={subjectId.slice(0, 8)}
-      confirmLabel="Delete for ever"
+      confirmLabel="Delete permanently"
       isPending={remove.isPending}
+      errorTitle="Couldn't delete subject"
       error={remove.error}
       onConfirm={(confirm) =>
         remove.mutate({ pathParams: { projectId, subjectId }, body: { confirm } })
       }
       onClose={onClose}
     >
-      All templates, attributes and group links go; answers kept for retries lose every mention. It
-      cannot be undone. A record without any of it stays in the deletion ledger.
+      This deletes all templates, attributes and group links of the subject, and removes it from
+      stored responses. This cannot be undone. The deletion ledger keeps a record without templates
+      and attributes.
     </ConfirmDialog>
   )
 }

@@ -4,7 +4,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
-import { ProjectScope } from '../components/project-scope.tsx'
+import { ProjectScope } from '../projects/project-scope.tsx'
 import { LinkButton } from '../components/link-button.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
@@ -15,12 +15,12 @@ import { SubjectDrawer } from './subject-drawer.tsx'
 
 const route = getRouteApi('/subjects')
 
-/** The people of a gallery, by what the callers named them. */
+/** The subjects of a gallery. */
 export function SubjectsPage() {
   return (
     <Page
       title="Subjects"
-      description="The people whom svc.identify can find. The service keeps templates, not pictures; names and attributes are the ones your programs sent."
+      description="The people that svc.identify can match. The service stores templates, not images, unless Store crops is on. Names and attributes come from your API calls."
     >
       <ProjectScope>{(projectId) => <SubjectList projectId={projectId} />}</ProjectScope>
     </Page>
@@ -28,63 +28,69 @@ export function SubjectsPage() {
 }
 
 function SubjectList({ projectId }: { readonly projectId: string }) {
-  const { projectId: chosen, subject, cursor, ...filters } = route.useSearch()
+  const { projectId: selectedProjectId, subject, cursor, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
-  const parts = { projectId }
-  const asked = useApiQuery('/projects/:projectId/subjects', {
-    pathParams: parts,
+  const pathParams = { projectId }
+  const query = useApiQuery('/projects/:projectId/subjects', {
+    pathParams,
     query: { ...filters, cursor },
   })
-  const change = (changed: Partial<typeof filters>): void =>
-    void navigate({ search: (old) => ({ ...old, ...changed, cursor: undefined }) })
-  const show = (subjectId: string | undefined): void =>
+  const updateFilters = (changes: Partial<typeof filters>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
+  const openSubject = (subjectId: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, subject: subjectId }) })
   const { q, externalId, group, createdFromUtc, createdToUtc } = filters
   return (
     <>
-      <FilterBar onClear={() => void navigate({ search: { projectId: chosen } })}>
-        <TextFilter label="Name or id" value={q} onChange={(text) => change({ q: text })} />
+      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
+        <TextFilter label="Name or id" value={q} onChange={(text) => updateFilters({ q: text })} />
         <TextFilter
           label="External id"
           value={externalId}
-          placeholder="the whole id"
-          onChange={(text) => change({ externalId: text })}
+          placeholder="Full id"
+          onChange={(text) => updateFilters({ externalId: text })}
         />
-        <TextFilter label="Group" value={group} onChange={(text) => change({ group: text })} />
+        <TextFilter
+          label="Group"
+          value={group}
+          onChange={(text) => updateFilters({ group: text })}
+        />
         <PeriodFilter
           fromUtc={createdFromUtc}
           toUtc={createdToUtc}
           onChange={({ fromUtc, toUtc }) =>
-            change({ createdFromUtc: fromUtc, createdToUtc: toUtc })
+            updateFilters({ createdFromUtc: fromUtc, createdToUtc: toUtc })
           }
         />
       </FilterBar>
       <ListPanel
         caption="Subjects"
-        query={asked}
+        query={query}
         columns={columns}
         rowKey={({ subjectId }) => subjectId}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
-        onOpen={({ subjectId }) => show(subjectId)}
-        openLabel={({ displayName, externalId: own, subjectId }) =>
-          `Open ${displayName ?? own ?? subjectId}`
-        }
+        onOpen={({ subjectId }) => openSubject(subjectId)}
+        openLabel={(row) => `Open ${row.displayName ?? row.externalId ?? row.subjectId}`}
         empty={
           <EmptyState
             title="No subjects match"
             action={
               <LinkButton to="/playground" search={{ action: 'svc.enroll', projectId }} size="xs">
-                Enroll somebody
+                Enroll a subject
               </LinkButton>
             }
           >
-            Each svc.enroll makes a subject out of a picture, or adds a template to one.
+            svc.enroll creates a subject from an image, or adds a template to a subject.
           </EmptyState>
         }
       />
       {subject && (
-        <SubjectDrawer projectId={projectId} subjectId={subject} onClose={() => show(undefined)} />
+        <SubjectDrawer
+          projectId={projectId}
+          subjectId={subject}
+          onClose={() => openSubject(undefined)}
+        />
       )}
     </>
   )
@@ -102,7 +108,7 @@ const columns: readonly Column<ConsoleSubject>[] = [
   { name: 'Enrolled', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
   {
     name: 'Expires',
-    renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="never" />,
+    renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
   },
   { name: 'Subject id', isMonospace: true, renderCell: ({ subjectId }) => subjectId },
 ]

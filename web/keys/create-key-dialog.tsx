@@ -12,26 +12,26 @@ import { OneTimeSecret } from '../components/one-time-secret.tsx'
 
 type Props = { readonly projectId: string | undefined; readonly onClose: () => void }
 
-/** Makes a key and shows it, once. */
+/** Creates an API key and shows it once. */
 export function CreateKeyDialog({ projectId, onClose }: Props) {
   const [key, setKey] = useState<string>()
   const permissions = useApiQuery('/permissions')
   return (
     <Modal
       opened
-      // The key is lost once this closes: only its own button closes it then.
+      // The key cannot be shown again, so only the Done button closes the dialog.
       onClose={key ? () => {} : onClose}
       withCloseButton={!key}
-      title={key ? 'Your new key' : 'New key'}
+      title={key ? 'New API key' : 'Create API key'}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {key ? (
-        <OneTimeSecret secret={key} label="key" onDone={onClose} />
+        <OneTimeSecret secret={key} label="API key" onDone={onClose} />
       ) : (
         <QueryContent query={permissions}>
-          {(known) => (
-            <CreateKeyForm permissions={known} projectId={projectId} onCreated={setKey} />
+          {(data) => (
+            <CreateKeyForm availablePermissions={data} projectId={projectId} onCreated={setKey} />
           )}
         </QueryContent>
       )}
@@ -40,20 +40,20 @@ export function CreateKeyDialog({ projectId, onClose }: Props) {
 }
 
 type CreateKeyFormProps = {
-  readonly permissions: readonly ConsolePermission[]
+  readonly availablePermissions: readonly ConsolePermission[]
   readonly projectId: string | undefined
   readonly onCreated: (key: string) => void
 }
 
-function CreateKeyForm({ permissions: known, projectId, onCreated: onKey }: CreateKeyFormProps) {
+function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKeyFormProps) {
   const projects = useApiQuery('/projects')
-  const mint = useApiMutation<{ readonly key: string }>({
+  const create = useApiMutation<{ readonly key: string }>({
     method: 'POST',
     path: '/keys',
-    onSuccess: ({ key }) => onKey(key),
+    onSuccess: ({ key }) => onCreated(key),
   })
-  // A program that recognizes needs the actions; whatever else it shall do is to be decided.
-  const actions = known
+  // All actions are selected by default. Other permissions must be selected explicitly.
+  const actionPermissions = availablePermissions
     .map(({ permission }) => permission)
     .filter((permission) => permission.startsWith('svc.'))
   const items = projects.data?.items ?? []
@@ -63,17 +63,22 @@ function CreateKeyForm({ permissions: known, projectId, onCreated: onKey }: Crea
     permissions: string[]
     expires: string | null
   }>({
-    initialValues: { projectId: projectId ?? '', name: '', permissions: actions, expires: null },
+    initialValues: {
+      projectId: projectId ?? '',
+      name: '',
+      permissions: actionPermissions,
+      expires: null,
+    },
     validate: {
-      name: (name) => (name.trim() === '' ? 'A name tells keys apart' : null),
-      permissions: (chosen) => (chosen.length === 0 ? 'Choose at least one' : null),
+      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
+      permissions: (selected) => (selected.length === 0 ? 'Select at least one permission' : null),
     },
   })
   const chosenProject = form.values.projectId || items[0]?.projectId || ''
   return (
     <form
       onSubmit={form.onSubmit(({ name, permissions, expires }) =>
-        mint.mutate({
+        create.mutate({
           body: {
             projectId: chosenProject,
             name: name.trim(),
@@ -86,14 +91,14 @@ function CreateKeyForm({ permissions: known, projectId, onCreated: onKey }: Crea
       <Stack>
         <TextInput
           label="Name"
-          description="Which program uses it."
+          description="The program that uses the key."
           required
           data-autofocus
           {...form.getInputProps('name')}
         />
         <Select
           label="Project"
-          description="Decides the gallery, the budget and the rate limit of its calls."
+          description="Determines the gallery, budget and rate limit."
           required
           allowDeselect={false}
           data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
@@ -101,32 +106,37 @@ function CreateKeyForm({ permissions: known, projectId, onCreated: onKey }: Crea
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />
         <Checkbox.Group label="Permissions" required {...form.getInputProps('permissions')}>
-          <Stack gap={6} mt={6}>
-            {known.map(({ permission, summary }) => (
-              <Checkbox
-                key={permission}
-                value={permission}
-                label={permission}
-                description={summary}
-              />
-            ))}
-          </Stack>
+          <PermissionCheckboxes permissions={availablePermissions} />
         </Checkbox.Group>
         <DateTimePicker
           label="Expires (UTC)"
-          description="Empty: never."
+          description="Leave empty for no expiry."
           valueFormat="YYYY-MM-DD HH:mm"
           clearable
           clearButtonProps={{ 'aria-label': 'Never' }}
           {...form.getInputProps('expires')}
         />
-        <ErrorNotice error={mint.error} />
+        <ErrorNotice title="Couldn't create key" error={create.error} />
         <Group justify="flex-end">
-          <Button type="submit" loading={mint.isPending}>
-            Make the key
+          <Button type="submit" loading={create.isPending}>
+            Create key
           </Button>
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function PermissionCheckboxes({
+  permissions,
+}: {
+  readonly permissions: readonly ConsolePermission[]
+}) {
+  return (
+    <Stack gap={6} mt={6}>
+      {permissions.map(({ permission, summary }) => (
+        <Checkbox key={permission} value={permission} label={permission} description={summary} />
+      ))}
+    </Stack>
   )
 }

@@ -22,30 +22,28 @@ const stateTones: Readonly<Record<ConsoleKey['state'], StatusTone>> = {
   expired: 'warn',
 }
 
-/** Who may call, with what, until when. */
+/** The API keys with their permissions and expiry. */
 export function KeysPage() {
   const { projectId, state, cursor } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
-  const [isMinting, setIsMinting] = useState(false)
-  const [revoked, setRevoked] = useState<ConsoleKey>()
-  const asked = useApiQuery('/keys', { query: { projectId, state, cursor } })
-  const mint = (
-    <Button size="sm" onClick={() => setIsMinting(true)}>
-      New key
+  const [isCreating, setIsCreating] = useState(false)
+  const [keyToRevoke, setKeyToRevoke] = useState<ConsoleKey>()
+  const query = useApiQuery('/keys', { query: { projectId, state, cursor } })
+  const createButton = (
+    <Button size="sm" onClick={() => setIsCreating(true)}>
+      Create key
     </Button>
   )
   return (
     <Page
       title="API keys"
-      description="A key belongs to one project and may do what its permissions name. It is shown once, when it is made; the service keeps only its hash."
-      actions={mayWrite && mint}
+      description="A key belongs to one project and has a set of permissions. It is shown once. The service stores only its hash."
+      actions={mayWrite && createButton}
     >
-      <FilterBar
-        onClear={() => void navigate({ search: ({ projectId: kept }) => ({ projectId: kept }) })}
-      >
+      <FilterBar onClear={() => void navigate({ search: (old) => ({ projectId: old.projectId }) })}>
         <ChoiceFilter
-          label="State"
+          label="Status"
           value={state}
           options={keyStates}
           onChange={(value) =>
@@ -55,20 +53,22 @@ export function KeysPage() {
       </FilterBar>
       <ListPanel
         caption="API keys"
-        query={asked}
+        query={query}
         rowKey={({ keyId }) => keyId}
-        columns={mayWrite ? [...columns, revokeColumn(setRevoked)] : columns}
+        columns={mayWrite ? [...columns, revokeColumn(setKeyToRevoke)] : columns}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         empty={
-          <EmptyState title="No keys here" action={mayWrite && mint}>
-            Programs call the service with a key in the header X-Api-Key. Make one for each program,
-            so that one of them can be shut out without the others.
+          <EmptyState title="No API keys" action={mayWrite && createButton}>
+            Programs send a key in the header X-Api-Key. Create one key per program, so that you can
+            revoke each separately.
           </EmptyState>
         }
       />
-      {isMinting && <CreateKeyDialog projectId={projectId} onClose={() => setIsMinting(false)} />}
-      {revoked && <RevokeKeyDialog apiKey={revoked} onClose={() => setRevoked(undefined)} />}
+      {isCreating && <CreateKeyDialog projectId={projectId} onClose={() => setIsCreating(false)} />}
+      {keyToRevoke && (
+        <RevokeKeyDialog apiKey={keyToRevoke} onClose={() => setKeyToRevoke(undefined)} />
+      )}
     </Page>
   )
 }
@@ -79,17 +79,17 @@ const columns: readonly Column<ConsoleKey>[] = [
   { name: 'Project', renderCell: ({ projectName }) => projectName },
   { name: 'Permissions', renderCell: ({ permissions }) => permissions.join(', ') },
   {
-    name: 'State',
+    name: 'Status',
     renderCell: ({ state }) => <StatusTag tone={stateTones[state]}>{state}</StatusTag>,
   },
-  { name: 'Made', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
+  { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
   {
     name: 'Expires',
-    renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="never" />,
+    renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
   },
   {
     name: 'Last used',
-    renderCell: ({ lastUsedAtUtc }) => <UtcTime timestampUtc={lastUsedAtUtc} fallback="not yet" />,
+    renderCell: ({ lastUsedAtUtc }) => <UtcTime timestampUtc={lastUsedAtUtc} fallback="Never" />,
   },
 ]
 

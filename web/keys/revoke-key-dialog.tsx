@@ -4,24 +4,24 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 
 type Props = { readonly apiKey: ConsoleKey; readonly onClose: () => void }
 
-/** Shuts a key out for good, after its name was typed. */
+/** Revokes a key permanently. Requires the typed key name. */
 export function RevokeKeyDialog({ apiKey, onClose }: Props) {
   const revoke = useApiMutation({ method: 'POST', path: '/keys/:keyId/revoke', onSuccess: onClose })
   return (
     <ConfirmDialog
-      title="Revoke this key"
+      title="Revoke API key"
       confirmationText={apiKey.name}
-      confirmLabel="Revoke"
+      confirmLabel="Revoke key"
       isPending={revoke.isPending}
+      errorTitle="Couldn't revoke key"
       error={revoke.error}
       onConfirm={(confirm) =>
         revoke.mutate({ pathParams: { keyId: apiKey.keyId }, body: { confirm } })
       }
       onClose={onClose}
     >
-      From the next call on, whatever uses <span className="fg-mono">…{apiKey.last4}</span> is
-      refused with UNAUTHORIZED. A revoked key never works again: make a new one first if a program
-      still needs it.
+      The next call with the key <span className="fg-mono">…{apiKey.last4}</span> fails with
+      UNAUTHORIZED. This cannot be undone. If a program still uses the key, create a new one first.
     </ConfirmDialog>
   )
 }

@@ -8,13 +8,13 @@ import { UserMenu } from './user-menu.tsx'
 import { UtcClock } from './utc-clock.tsx'
 import './app-layout.css'
 
-/** What stands around every page: the pages on the left, the project and the user on top. */
+/** The layout of every page: navigation on the left, project switcher and user menu at the top. */
 export function AppLayout({ children }: { readonly children: ReactNode }) {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
-    <div className="fg-frame">
+    <div className="fg-layout">
       <a href="#content" className="fg-skip">
-        Skip to the content
+        Skip to content
       </a>
       <header className="fg-header">
         <Group gap="sm" wrap="nowrap">
@@ -23,7 +23,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
             size="sm"
             opened={isOpen}
             onClick={open}
-            aria-label="Open the navigation"
+            aria-label="Open navigation"
           />
           <Brand />
         </Group>
@@ -34,16 +34,16 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
         </Group>
       </header>
       <aside className="fg-aside">
-        <Navigation onChoose={close} />
+        <Navigation onNavigate={close} />
       </aside>
       <Drawer
         opened={isOpen}
         onClose={close}
         size={260}
-        title="Pages"
-        closeButtonProps={{ 'aria-label': 'Close the navigation' }}
+        title="Navigation"
+        closeButtonProps={{ 'aria-label': 'Close navigation' }}
       >
-        <Navigation onChoose={close} />
+        <Navigation onNavigate={close} />
       </Drawer>
       <main id="content" className="fg-main" tabIndex={-1}>
         {children}

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 
-/** The name and its mark: the corners of a finder around a gate. */
+/** The product name with the logo. */
 export function Brand() {
   return (
     <Link to="/" className="fg-brand">

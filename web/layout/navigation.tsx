@@ -19,10 +19,10 @@ import {
 } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 
-/** The pages, in the order in which a newcomer needs them within each part of the house. */
+/** The pages of each section, in the order in which a new user needs them. */
 const sections = [
   {
-    name: 'Watch',
+    name: 'Monitoring',
     links: [
       { to: '/', text: 'Overview', Icon: IconActivity },
       { to: '/log', text: 'Request log', Icon: IconListDetails },
@@ -30,7 +30,7 @@ const sections = [
     ],
   },
   {
-    name: 'Build',
+    name: 'Developers',
     links: [
       { to: '/playground', text: 'Playground', Icon: IconFlask },
       { to: '/documentation', text: 'Documentation', Icon: IconBook2 },
@@ -50,18 +50,18 @@ const sections = [
       { to: '/projects', text: 'Projects', Icon: IconFolders },
       { to: '/keys', text: 'API keys', Icon: IconKey },
       { to: '/team', text: 'Team', Icon: IconUserShield },
-      { to: '/team/audit', text: 'Audit', Icon: IconBooks },
+      { to: '/team/audit', text: 'Audit log', Icon: IconBooks },
     ],
   },
   {
-    name: 'Money',
+    name: 'Billing',
     links: [
       { to: '/money', text: 'Wallet and budgets', Icon: IconCoins },
-      { to: '/money/ledger', text: 'Money audit', Icon: IconReceipt },
+      { to: '/money/ledger', text: 'Ledger', Icon: IconReceipt },
     ],
   },
   {
-    name: 'House',
+    name: 'Settings',
     links: [
       { to: '/models', text: 'Models', Icon: IconCpu },
       { to: '/system', text: 'System', Icon: IconHeartbeat },
@@ -71,12 +71,12 @@ const sections = [
 
 const exactMatch = { exact: true, includeSearch: false } as const
 
-export function Navigation({ onChoose }: { readonly onChoose: () => void }) {
+export function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
   return (
-    <Stack component="nav" aria-label="Pages" gap="md">
+    <Stack component="nav" aria-label="Main" gap="md">
       {sections.map(({ name, links }) => (
         <Box key={name}>
-          <div className="fg-eyebrow" style={{ padding: '0 10px 4px' }}>
+          <div className="fg-caption" style={{ padding: '0 10px 4px' }}>
             {name}
           </div>
           {links.map(({ to, text, Icon }) => (
@@ -85,7 +85,7 @@ export function Navigation({ onChoose }: { readonly onChoose: () => void }) {
               to={to}
               className="fg-nav-link"
               activeOptions={exactMatch}
-              onClick={onChoose}
+              onClick={onNavigate}
             >
               <Icon size={16} stroke={1.6} aria-hidden />
               {text}

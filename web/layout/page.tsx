@@ -3,15 +3,15 @@ import { useEffect, type ReactNode } from 'react'
 
 type Props = {
   readonly title: string
-  /** One sentence that says what the page is for. */
+  /** The purpose of the page in one or two sentences. */
   readonly description?: ReactNode
   /** Buttons beside the title. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
 }
 
-/** A page: its heading, its purpose, its content. It also names the tab. */
-export function Page({ title, description: lead, actions, children }: Props) {
+/** A page with heading, description and content. It also sets the title of the browser tab. */
+export function Page({ title, description, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Facegate`
   }, [title])
@@ -20,9 +20,9 @@ export function Page({ title, description: lead, actions, children }: Props) {
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box maw={760} miw={0}>
           <Title order={1}>{title}</Title>
-          {lead && (
+          {description && (
             <Text c="dimmed" mt={4}>
-              {lead}
+              {description}
             </Text>
           )}
         </Box>

@@ -7,7 +7,7 @@ type Props = {
   readonly children: ReactNode
 }
 
-/** A part of a page with a heading of its own. */
+/** A section of a page with a heading. */
 export function Panel({ title, actions, children }: Props) {
   const id = useId()
   return (

@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useApiQuery } from '../api/use-api.ts'
 
-/** Chooses the project that the pages speak of; it stands in the address as `projectId`. */
+/** Selects the project that the pages show. The URL contains it as `projectId`. */
 export function ProjectSwitcher() {
   const { projectId } = useSearch({ from: '__root__' })
   const navigate = useNavigate()
@@ -24,7 +24,7 @@ export function ProjectSwitcher() {
       onChange={(value) =>
         void navigate({
           to: '.',
-          // Cursors and filters of one project's lists mean nothing in another's.
+          // Cursors and filters of one project are invalid for another, so they are removed.
           search: { projectId: value ?? undefined },
         })
       }

@@ -9,10 +9,10 @@ import { useApiMutation } from '../api/use-api.ts'
 const colorSchemes = [
   { scheme: 'light', text: 'Light', Icon: IconSun },
   { scheme: 'dark', text: 'Dark', Icon: IconMoon },
-  { scheme: 'auto', text: 'As the system', Icon: IconDeviceDesktop },
+  { scheme: 'auto', text: 'System', Icon: IconDeviceDesktop },
 ] as const
 
-/** Who is signed in, how it shall look, and the way out. */
+/** Shows the signed-in user, the colour schemes and the sign-out button. */
 export function UserMenu() {
   const { user, version } = useSignedInSession()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -37,7 +37,7 @@ export function UserMenu() {
           {user.role} · Facegate {version}
         </Menu.Label>
         <Menu.Item component={Link} to="/account">
-          Change the password
+          Change password
         </Menu.Item>
         <Menu.Divider />
         {colorSchemes.map(({ scheme, text, Icon }) => (

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const updateIntervalMs = 10_000
 
-/** The time that every figure of the console is told in. */
+/** The current time in UTC, the time zone of the console. */
 export function UtcClock() {
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {
@@ -11,7 +11,7 @@ export function UtcClock() {
   }, [])
   const text = now.toISOString()
   return (
-    <time className="fg-clock" dateTime={text} title="Every time in the console is UTC">
+    <time className="fg-clock" dateTime={text} title="All times are in UTC">
       {text.slice(0, 10)} {text.slice(11, 16)} UTC
     </time>
   )

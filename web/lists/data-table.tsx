@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 export type Column<Row> = {
   readonly name: string
   readonly renderCell: (row: Row) => ReactNode
-  /** Numbers stand to the right, in the monospaced face. */
+  /** Right-aligned cells also use the monospaced font, for numbers. */
   readonly align?: 'right'
   readonly isMonospace?: boolean
 }
@@ -14,27 +14,27 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** Shown in place of the table when there are no rows. */
+  /** Replaces the table if there are no rows. */
   readonly empty: ReactNode
-  /** Opens a row; each row then ends in a button for it. */
+  /** Opens a row. If set, each row ends with an Open button. */
   readonly onOpen?: (row: Row) => void
-  /** What the button of a row is called for those who hear it. */
+  /** The label of this button for screen readers. */
   readonly openLabel?: (row: Row) => string
 }
 
-/** Rows under columns. It scrolls within itself, never the page. */
+/** A table. A wide table scrolls inside its container, so that the page does not scroll sideways. */
 export function DataTable<Row>({
   caption,
   columns,
   rows,
-  rowKey: keyOf,
+  rowKey,
   empty,
   onOpen,
   openLabel,
 }: Props<Row>) {
   if (rows.length === 0) return <>{empty}</>
   return (
-    // What scrolls must be reachable by the keyboard.
+    // A scrollable element must be reachable with the keyboard.
     <section className="fg-scroll" tabIndex={0} aria-label={caption}>
       <table className="fg-table">
         <VisuallyHidden component="caption">{caption}</VisuallyHidden>
@@ -54,10 +54,10 @@ export function DataTable<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} data-pressable={onOpen ? '' : undefined}>
-              {columns.map(({ name, renderCell: cell, align, isMonospace: mono }) => (
-                <td key={name} data-align={align} data-mono={mono ? '' : undefined}>
-                  {cell(row)}
+            <tr key={rowKey(row)} data-pressable={onOpen ? '' : undefined}>
+              {columns.map(({ name, renderCell, align, isMonospace }) => (
+                <td key={name} data-align={align} data-mono={isMonospace ? '' : undefined}>
+                  {renderCell(row)}
                 </td>
               ))}
               {onOpen && (

@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react'
 
 type FilterBarProps = { readonly children: ReactNode; readonly onClear: () => void }
 
-/** The filters of a list, in one row that wraps. */
+/** The filters of a list. */
 export function FilterBar({ children, onClear }: FilterBarProps) {
   return (
     <Group component="search" gap="xs" align="flex-end" aria-label="Filters">
@@ -25,16 +25,16 @@ type TextFilterProps = {
 
 const debounceMs = 350
 
-/** A filter by text; the list follows when the typing pauses. */
+/** A text filter. It is applied when the user stops typing. */
 export function TextFilter({ label, value = '', onChange, placeholder }: TextFilterProps) {
   const [typed, setTyped] = useState(value)
-  const [known, setKnown] = useState(value)
-  // The address may change by itself: by Back, or by clearing all filters.
-  if (known !== value) {
-    setKnown(value)
+  const [appliedValue, setAppliedValue] = useState(value)
+  // The value also changes when the user goes back or clears all filters.
+  if (appliedValue !== value) {
+    setAppliedValue(value)
     setTyped(value)
   }
-  const tell = useDebouncedCallback(
+  const applyLater = useDebouncedCallback(
     (text: string) => onChange(text.trim() || undefined),
     debounceMs,
   )
@@ -46,7 +46,7 @@ export function TextFilter({ label, value = '', onChange, placeholder }: TextFil
       {...(placeholder === undefined ? {} : { placeholder })}
       onChange={(event) => {
         setTyped(event.currentTarget.value)
-        tell(event.currentTarget.value)
+        applyLater(event.currentTarget.value)
       }}
     />
   )
@@ -56,22 +56,16 @@ type ChoiceFilterProps = TextFilterProps & {
   readonly options: readonly (string | { readonly value: string; readonly label: string })[]
 }
 
-/** A filter by one of several values, or none. */
-export function ChoiceFilter({
-  label,
-  value,
-  onChange,
-  options: choices,
-  placeholder,
-}: ChoiceFilterProps) {
+/** A filter with a list of values. */
+export function ChoiceFilter({ label, value, onChange, options, placeholder }: ChoiceFilterProps) {
   return (
     <Select
       size="xs"
       label={label}
       placeholder={placeholder ?? 'Any'}
-      data={[...choices]}
+      data={[...options]}
       value={value ?? null}
-      onChange={(chosen) => onChange(chosen ?? undefined)}
+      onChange={(selected) => onChange(selected ?? undefined)}
       searchable
       clearable
       clearButtonProps={{ 'aria-label': `Any ${label.toLowerCase()}` }}

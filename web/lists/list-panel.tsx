@@ -19,16 +19,11 @@ type Props<Row> = {
   readonly openLabel?: (row: Row) => string
 }
 
-/** One page of a list that the server filters, sorts and cuts. */
-export function ListPanel<Row>({
-  query: asked,
-  cursor,
-  onCursorChange: onCursor,
-  ...table
-}: Props<Row>) {
+/** One page of a list that the server filters, sorts and divides into pages. */
+export function ListPanel<Row>({ query, cursor, onCursorChange, ...table }: Props<Row>) {
   return (
     <div className="fg-panel">
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ items, nextCursor }) => (
           <>
             <DataTable {...table} rows={items} />
@@ -36,7 +31,7 @@ export function ListPanel<Row>({
               rowCount={items.length}
               cursor={cursor}
               nextCursor={nextCursor}
-              onCursorChange={onCursor}
+              onCursorChange={onCursorChange}
             />
           </>
         )}
@@ -45,7 +40,7 @@ export function ListPanel<Row>({
   )
 }
 
-/** Downloads a whole list, under the filters on screen. */
+/** Downloads the complete list with the current filters. */
 export function CsvDownloadButton({ href }: { readonly href: string }) {
   return (
     <Button
@@ -56,7 +51,7 @@ export function CsvDownloadButton({ href }: { readonly href: string }) {
       size="sm"
       leftSection={<IconDownload size={15} aria-hidden />}
     >
-      CSV
+      Download CSV
     </Button>
   )
 }

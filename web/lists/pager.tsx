@@ -2,29 +2,35 @@ import { Button, Group, Text } from '@mantine/core'
 
 type Props = {
   readonly rowCount: number
-  /** Where this part of the list begins; nothing at its start. */
+  /** The cursor of this page, undefined for the first page. */
   readonly cursor: string | undefined
   readonly nextCursor: string | null
   readonly onCursorChange: (cursor: string | undefined) => void
 }
 
-/** Walks through a list by cursors: the browser's own Back leads to the part before. */
-export function Pager({ rowCount: shown, cursor, nextCursor, onCursorChange: onCursor }: Props) {
-  if (shown === 0 && !cursor) return null
+/** Opens the first or the next page of a list. The browser's Back button opens the previous page. */
+export function Pager({ rowCount, cursor, nextCursor, onCursorChange }: Props) {
+  if (rowCount === 0 && !cursor) return null
   return (
     <Group justify="space-between" mt="sm" gap="xs">
       <Text size="xs" c="dimmed">
-        {shown} {shown === 1 ? 'row' : 'rows'} on this page{nextCursor ? ', more follow' : ''}
+        {rowCount} {rowCount === 1 ? 'row' : 'rows'} on this page
+        {nextCursor ? ', more available' : ''}
       </Text>
       <Group gap="xs">
-        <Button size="xs" variant="default" disabled={!cursor} onClick={() => onCursor(undefined)}>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={!cursor}
+          onClick={() => onCursorChange(undefined)}
+        >
           First page
         </Button>
         <Button
           size="xs"
           variant="default"
           disabled={!nextCursor}
-          onClick={() => onCursor(nextCursor ?? undefined)}
+          onClick={() => onCursorChange(nextCursor ?? undefined)}
         >
           Next page
         </Button>

@@ -14,7 +14,7 @@ const periodOptions = [
   { value: String(30 * 24 * hourMs), label: 'Last 30 days' },
 ]
 
-/** From when to when, in UTC. A chosen span becomes two moments, so that the address stays true. */
+/** Filters by start and end time, in UTC. A preset sets a fixed start, so that the URL stays valid. */
 export function PeriodFilter({ fromUtc, toUtc, onChange }: Props) {
   return (
     <>
@@ -25,19 +25,20 @@ export function PeriodFilter({ fromUtc, toUtc, onChange }: Props) {
         w={130}
         data={periodOptions}
         value={null}
-        onChange={(span) => {
-          if (span) onChange({ fromUtc: isoOf(Date.now() - Number(span)), toUtc: undefined })
+        onChange={(durationMs) => {
+          if (durationMs)
+            onChange({ fromUtc: isoOf(Date.now() - Number(durationMs)), toUtc: undefined })
         }}
       />
       <UtcDateTimePicker
         label="From (UTC)"
         value={fromUtc}
-        onChange={(moment) => onChange({ fromUtc: moment, toUtc })}
+        onChange={(timestampUtc) => onChange({ fromUtc: timestampUtc, toUtc })}
       />
       <UtcDateTimePicker
         label="To (UTC)"
         value={toUtc}
-        onChange={(moment) => onChange({ fromUtc, toUtc: moment })}
+        onChange={(timestampUtc) => onChange({ fromUtc, toUtc: timestampUtc })}
       />
     </>
   )

@@ -5,7 +5,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
@@ -14,12 +14,12 @@ import { PostingTable } from '../money/posting-table.tsx'
 
 type Props = { readonly callId: string; readonly onClose: () => void }
 
-/** All that is kept of one call. */
+/** Shows the stored data of one call. */
 export function CallDrawer({ callId, onClose }: Props) {
-  const asked = useApiQuery('/log/:callId', { pathParams: { callId } })
+  const query = useApiQuery('/log/:callId', { pathParams: { callId } })
   return (
     <DetailDrawer title="Call" onClose={onClose}>
-      <QueryContent query={asked}>{(call) => <CallDetails call={call} />}</QueryContent>
+      <QueryContent query={query}>{(call) => <CallDetails call={call} />}</QueryContent>
     </DetailDrawer>
   )
 }
@@ -27,14 +27,14 @@ export function CallDrawer({ callId, onClose }: Props) {
 function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
   return (
     <>
-      <DefinitionList facts={definitionsOf(call)} />
+      <DefinitionList items={definitionsOf(call)} />
       {call.transfer ? (
         <>
           <DefinitionList
-            facts={{
+            items={{
               Charge: (
                 <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/money/ledger" />}>
-                  {call.transfer.kind} in the money audit
+                  View {call.transfer.kind} in ledger
                 </Anchor>
               ),
             }}
@@ -42,10 +42,10 @@ function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
           <PostingTable postings={call.transfer.postings} />
         </>
       ) : (
-        <p>Nothing was charged for it.</p>
+        <p>No charge</p>
       )}
       {call.attempt !== undefined && (
-        <CodeBlock label="attempt" text={JSON.stringify(call.attempt, undefined, 2)} />
+        <CodeBlock label="Reservation" text={JSON.stringify(call.attempt, undefined, 2)} />
       )}
     </>
   )
@@ -60,12 +60,12 @@ function definitionsOf(call: LoggedCallDetails) {
         {call.ok ? 'ok' : (call.code ?? 'failed')}
       </StatusTag>
     ),
-    Replay: call.isReplay ? 'yes: an answer given before, free of charge' : 'no',
+    Replay: call.isReplay ? 'Yes: stored response, not charged' : 'No',
     'Request id': <span className="fg-mono">{call.requestId}</span>,
     'Call id': <span className="fg-mono">{call.callId}</span>,
     Project: call.projectName,
     Key: call.keyName,
-    Took: formatDuration(call.latencyMs),
+    Latency: formatDuration(call.latencyMs),
     Cost: <MoneyAmount micros={call.costMicros} />,
   }
 }

@@ -14,7 +14,7 @@ type Props = {
   readonly onClear: () => void
 }
 
-/** By key, project, action, error code, period and request id. */
+/** Filters by project, key, action, error code, period and request id. */
 export function LogFilters({ filters, onChange, onClear }: Props) {
   const { projectId, keyId, action, code, fromUtc, toUtc, requestId } = filters
   const projects = useApiQuery('/projects')
@@ -52,7 +52,7 @@ export function LogFilters({ filters, onChange, onClear }: Props) {
       <TextFilter
         label="Request id"
         value={requestId}
-        placeholder="the whole id"
+        placeholder="Full id"
         onChange={(value) => onChange({ requestId: value })}
       />
     </FilterBar>

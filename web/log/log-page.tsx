@@ -7,7 +7,7 @@ import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
@@ -15,16 +15,16 @@ import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/log')
 
-/** Every call: when, with which key, what came of it, how long it took, what it cost. */
+/** Every call with its time, key, result, latency and cost. */
 export function LogPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { call, cursor, ...filters } = search
-  const asked = useApiQuery('/log', { query: { ...filters, cursor } })
+  const query = useApiQuery('/log', { query: { ...filters, cursor } })
   return (
     <Page
       title="Request log"
-      description="Each call is one row, written with its charge. Pictures and templates are never logged."
+      description="One row per call, stored together with its charge. Images and templates are never logged."
       actions={<CsvDownloadButton href={csvUrl('/log', {}, filters)} />}
     >
       <LogFilters
@@ -36,7 +36,7 @@ export function LogPage() {
       />
       <ListPanel
         caption="Calls, latest first"
-        query={asked}
+        query={query}
         columns={columns}
         rowKey={({ callId }) => String(callId)}
         cursor={cursor}
@@ -44,11 +44,10 @@ export function LogPage() {
         onOpen={({ callId }) =>
           void navigate({ search: (old) => ({ ...old, call: String(callId) }) })
         }
-        openLabel={({ action, atUtc }) => `Open the call ${action} of ${atUtc}`}
+        openLabel={({ action, atUtc }) => `Open ${action} call of ${atUtc}`}
         empty={
           <EmptyState title="No calls match">
-            Calls of POST /v1/face/execute and of the playground stand here. Clear the filters, or
-            make a call.
+            API and playground calls are listed here. Clear the filters or send a call.
           </EmptyState>
         }
       />
@@ -76,11 +75,11 @@ const columns: readonly Column<CallLogEntry>[] = [
   },
   { name: 'Project', renderCell: ({ projectName }) => projectName },
   { name: 'Key', renderCell: ({ keyName }) => keyName },
-  { name: 'Took', align: 'right', renderCell: ({ latencyMs }) => formatDuration(latencyMs) },
+  { name: 'Latency', align: 'right', renderCell: ({ latencyMs }) => formatDuration(latencyMs) },
   {
     name: 'Cost',
     align: 'right',
     renderCell: ({ billed, costMicros }) =>
-      billed ? <MoneyAmount micros={costMicros} /> : 'not billed',
+      billed ? <MoneyAmount micros={costMicros} /> : 'Not billed',
   },
 ]

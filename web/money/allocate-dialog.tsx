@@ -10,7 +10,7 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** Moves money between the wallet and the budget of a project. */
+/** Moves funds between the wallet and the budget of a project. */
 export function AllocateDialog({ budget: { projectId, name }, onClose }: Props) {
   const { currency } = useSignedInSession()
   const allocate = useApiMutation({ method: 'POST', path: '/money/allocate', onSuccess: onClose })
@@ -18,14 +18,14 @@ export function AllocateDialog({ budget: { projectId, name }, onClose }: Props) 
     initialValues: { amount: '' },
     validate: {
       amount: (text) =>
-        parseAmountMicros(text) === undefined ? 'An amount such as 25 or -0.50' : null,
+        parseAmountMicros(text) === undefined ? 'Enter an amount, such as 25 or -0.50' : null,
     },
   })
   return (
     <Modal
       opened
       onClose={onClose}
-      title={`Budget of ${name}`}
+      title={`Allocate to ${name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form
@@ -35,14 +35,14 @@ export function AllocateDialog({ budget: { projectId, name }, onClose }: Props) 
       >
         <Stack>
           <TextInput
-            label={`Amount, ${currency}`}
-            description="From the wallet to the project; negative: back to the wallet."
+            label={`Amount (${currency})`}
+            description="A negative amount returns funds to the wallet."
             inputMode="decimal"
             required
             data-autofocus
             {...form.getInputProps('amount')}
           />
-          <ErrorNotice error={allocate.error} />
+          <ErrorNotice title="Couldn't allocate funds" error={allocate.error} />
           <Group justify="flex-end">
             <Button type="submit" loading={allocate.isPending}>
               Allocate

@@ -1,28 +1,28 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { MoneySummary as MoneyFacts } from '../api/responses.ts'
+import type { MoneySummary } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { AllocateDialog } from './allocate-dialog.tsx'
 
-type BudgetRow = MoneyFacts['projects'][number]
+type BudgetRow = MoneySummary['projects'][number]
 
-/** What each project was given, has spent, holds back for running calls, and has left. */
+/** The allocated, spent, reserved and available funds of each project. */
 export function BudgetTable({ projects }: { readonly projects: readonly BudgetRow[] }) {
   const mayWrite = useHasRole('admin')
-  const [chosen, setChosen] = useState<BudgetRow>()
+  const [selected, setSelected] = useState<BudgetRow>()
   return (
     <>
       <DataTable
         caption="Budgets"
         rows={projects}
         rowKey={({ projectId }) => projectId}
-        columns={mayWrite ? [...columns, allocateColumn(setChosen)] : columns}
-        empty={<EmptyState title="No projects">Each project has a budget of its own.</EmptyState>}
+        columns={mayWrite ? [...columns, allocateColumn(setSelected)] : columns}
+        empty={<EmptyState title="No projects">Each project has a separate budget.</EmptyState>}
       />
-      {chosen && <AllocateDialog budget={chosen} onClose={() => setChosen(undefined)} />}
+      {selected && <AllocateDialog budget={selected} onClose={() => setSelected(undefined)} />}
     </>
   )
 }
@@ -40,10 +40,14 @@ const columns: readonly Column<BudgetRow>[] = [
     align: 'right',
     renderCell: (row) => <MoneyAmount micros={row.reservedMicros} />,
   },
-  { name: 'Left', align: 'right', renderCell: (row) => <MoneyAmount micros={row.balanceMicros} /> },
+  {
+    name: 'Available',
+    align: 'right',
+    renderCell: (row) => <MoneyAmount micros={row.balanceMicros} />,
+  },
 ]
 
-function allocateColumn(onChoose: (budget: BudgetRow) => void): Column<BudgetRow> {
+function allocateColumn(onSelect: (budget: BudgetRow) => void): Column<BudgetRow> {
   return {
     name: 'Actions',
     renderCell: (budget) => (
@@ -51,7 +55,7 @@ function allocateColumn(onChoose: (budget: BudgetRow) => void): Column<BudgetRow
         size="compact-xs"
         variant="default"
         aria-label={`Allocate to ${budget.name}`}
-        onClick={() => onChoose(budget)}
+        onClick={() => onSelect(budget)}
       >
         Allocate
       </Button>

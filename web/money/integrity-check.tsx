@@ -5,37 +5,35 @@ import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 
-/** Reads the books whole and says which of their laws hold. It takes a while on long ones. */
+/** Runs the integrity checks of the ledger on demand. A large ledger takes longer. */
 export function IntegrityCheck() {
-  const [isWanted, setIsWanted] = useState(false)
-  const asked = useApiQuery('/money/verify', { enabled: isWanted })
-  if (!isWanted)
+  const [isStarted, setIsStarted] = useState(false)
+  const query = useApiQuery('/money/verify', { enabled: isStarted })
+  if (!isStarted)
     return (
       <Stack align="flex-start" gap="xs">
-        <Text size="sm">
-          Reads every posting and checks that the sums, the balances and the hash chain hold.
-        </Text>
-        <Button size="xs" variant="default" onClick={() => setIsWanted(true)}>
-          Check the books
+        <Text size="sm">Verifies all postings, balances and the hash chain.</Text>
+        <Button size="xs" variant="default" onClick={() => setIsStarted(true)}>
+          Run integrity check
         </Button>
       </Stack>
     )
   return (
-    <QueryContent query={asked}>
+    <QueryContent query={query}>
       {({ checks }) => (
         <DataTable
-          caption="Laws of the books"
+          caption="Integrity checks"
           rows={checks}
           rowKey={({ name }) => name}
           columns={[
-            { name: 'Law', renderCell: ({ name }) => name },
+            { name: 'Check', renderCell: ({ name }) => name },
             {
-              name: 'State',
+              name: 'Status',
               renderCell: ({ ok }) => (
-                <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'holds' : 'broken'}</StatusTag>
+                <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'Passed' : 'Failed'}</StatusTag>
               ),
             },
-            { name: 'Detail', renderCell: ({ detail }) => detail },
+            { name: 'Details', renderCell: ({ detail }) => detail },
           ]}
           empty={null}
         />

@@ -10,7 +10,7 @@ import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
@@ -19,26 +19,26 @@ import { UtcTime } from '../components/utc-time.tsx'
 const route = getRouteApi('/money/ledger')
 const transferKinds = ['topUp', 'allocate', 'charge'] as const
 
-/** Every movement of money, and whether the books are whole and agree with the request log. */
+/** Every transfer, the reconciliation with the request log, and the integrity checks. */
 export function LedgerPage() {
   const { cursor, transfer, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const { projectId, kind, fromUtc, toUtc } = filters
-  const asked = useApiQuery('/money/ledger', { query: { ...filters, cursor } })
-  const change = (changed: Partial<typeof filters>): void =>
-    void navigate({ search: (old) => ({ ...old, ...changed, cursor: undefined }) })
-  const opened = asked.data?.items.find((item) => String(item.transferId) === transfer)
+  const query = useApiQuery('/money/ledger', { query: { ...filters, cursor } })
+  const updateFilters = (changes: Partial<typeof filters>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
+  const openTransfer = query.data?.items.find((item) => String(item.transferId) === transfer)
   return (
     <Page
-      title="Money audit"
-      description="Double-entry books: every movement takes from one ledger what it gives to another, and nothing is ever changed afterwards."
+      title="Ledger"
+      description="Double-entry ledger. The postings of each transfer add up to zero. Entries are never changed."
       actions={<CsvDownloadButton href={csvUrl('/money/ledger', {}, filters)} />}
     >
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <Panel title="Log and ledger">
+        <Panel title="Reconciliation">
           <Reconciliation fromUtc={fromUtc} toUtc={toUtc} />
         </Panel>
-        <Panel title="The books">
+        <Panel title="Integrity checks">
           <IntegrityCheck />
         </Panel>
       </SimpleGrid>
@@ -47,13 +47,13 @@ export function LedgerPage() {
           label="Kind"
           value={kind}
           options={transferKinds}
-          onChange={(value) => change({ kind: value })}
+          onChange={(value) => updateFilters({ kind: value })}
         />
-        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={change} />
+        <PeriodFilter fromUtc={fromUtc} toUtc={toUtc} onChange={updateFilters} />
       </FilterBar>
       <ListPanel
-        caption="Movements, latest first"
-        query={asked}
+        caption="Transfers, latest first"
+        query={query}
         columns={columns}
         rowKey={({ transferId }) => String(transferId)}
         cursor={cursor}
@@ -61,16 +61,16 @@ export function LedgerPage() {
         onOpen={({ transferId }) =>
           void navigate({ search: (old) => ({ ...old, transfer: String(transferId) }) })
         }
-        openLabel={({ kind: what, atUtc }) => `Open the ${what} of ${atUtc}`}
+        openLabel={(row) => `Open ${row.kind} of ${row.atUtc}`}
         empty={
-          <EmptyState title="No movements match">
-            Top-ups, allocations and the charge of each billed call stand here.
+          <EmptyState title="No transfers match">
+            Top-ups, allocations and charges are listed here.
           </EmptyState>
         }
       />
-      {opened && (
+      {openTransfer && (
         <TransferDrawer
-          transfer={opened}
+          transfer={openTransfer}
           onClose={() => void navigate({ search: (old) => ({ ...old, transfer: undefined }) })}
         />
       )}

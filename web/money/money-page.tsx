@@ -6,48 +6,48 @@ import { TopUpButton } from './top-up-button.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { StatCard } from '../components/stat-card.tsx'
 import { LinkButton } from '../components/link-button.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
 
-/** The wallet, what of it each project may spend, and what a call costs. */
+/** The wallet, the budget of each project, and the prices. */
 export function MoneyPage() {
-  const asked = useApiQuery('/money')
+  const query = useApiQuery('/money')
   return (
     <Page
       title="Wallet and budgets"
-      description="Money goes from the wallet into the budgets of projects, and from there into charges. A failed call costs nothing."
+      description="Allocate funds from the wallet to project budgets. Calls are charged to the budget of their project. Failed calls are not charged."
       actions={
         <>
           <LinkButton to="/money/ledger" variant="default" size="sm">
-            Money audit
+            View ledger
           </LinkButton>
           <TopUpButton />
         </>
       }
     >
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ walletMicros, projects, prices }) => (
           <>
             <SimpleGrid cols={{ base: 1, sm: 3 }}>
               <StatCard
                 label="Wallet"
                 value={<MoneyAmount micros={walletMicros} />}
-                note="not yet allocated to a project"
+                note="Not allocated"
               />
               <StatCard
-                label="In budgets"
+                label="Budgets"
                 value={
                   <MoneyAmount micros={sumOf(projects.map((project) => project.balanceMicros))} />
                 }
-                note="allocated and not yet spent"
+                note="Allocated, not spent"
               />
               <StatCard
                 label="Spent"
                 value={
                   <MoneyAmount micros={sumOf(projects.map((project) => project.spentMicros))} />
                 }
-                note="charged to calls since the beginning"
+                note="All time"
               />
             </SimpleGrid>
             <Panel title="Budgets">

@@ -1,8 +1,8 @@
 import type { ConsolePosting } from '../api/responses.ts'
 import { DataTable } from '../lists/data-table.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 
-/** What a transfer did to each ledger; the sum is always nought. */
+/** The postings of a transfer. Their sum is zero. */
 export function PostingTable({ postings }: { readonly postings: readonly ConsolePosting[] }) {
   return (
     <DataTable

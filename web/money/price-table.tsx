@@ -1,78 +1,80 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import type { MoneySummary as MoneyFacts } from '../api/responses.ts'
+import type { MoneySummary } from '../api/responses.ts'
 import { useHasRole, useSignedInSession } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { parseAmountMicros } from '../format/amount.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 
-type ActionPrice = MoneyFacts['prices'][number]
+type ActionPrice = MoneySummary['prices'][number]
 
-/** What a call of each action costs: units of the action times the price of a unit. */
+/** The price per call of each action: units per call times unit price. */
 export function PriceTable({ prices }: { readonly prices: readonly ActionPrice[] }) {
   const mayWrite = useHasRole('owner')
-  const [chosen, setChosen] = useState<ActionPrice>()
+  const [selected, setSelected] = useState<ActionPrice>()
   return (
     <>
       <DataTable
         caption="Prices"
         rows={prices}
         rowKey={({ action }) => action}
-        columns={mayWrite ? [...columns, changeColumn(setChosen)] : columns}
+        columns={mayWrite ? [...columns, editColumn(setSelected)] : columns}
         empty={null}
       />
-      {chosen && <ChangePriceDialog price={chosen} onClose={() => setChosen(undefined)} />}
+      {selected && <EditPriceDialog price={selected} onClose={() => setSelected(undefined)} />}
     </>
   )
 }
 
 const columns: readonly Column<ActionPrice>[] = [
   { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
-  { name: 'Units a call', align: 'right', renderCell: ({ units }) => units },
+  { name: 'Units per call', align: 'right', renderCell: ({ units }) => units },
   {
     name: 'Unit price',
     align: 'right',
     renderCell: ({ unitMicros }) => <MoneyAmount micros={unitMicros} />,
   },
   {
-    name: 'A call with one picture',
+    name: 'Price with one image',
     align: 'right',
     renderCell: ({ units, unitMicros }) => (
       <MoneyAmount micros={BigInt(unitMicros) * BigInt(units)} />
     ),
   },
-  { name: 'Set by', renderCell: ({ isDefault }) => (isDefault ? 'the default' : 'your account') },
+  { name: 'Source', renderCell: ({ isDefault }) => (isDefault ? 'Default' : 'Account') },
 ]
 
-function changeColumn(onChoose: (price: ActionPrice) => void): Column<ActionPrice> {
+function editColumn(onSelect: (price: ActionPrice) => void): Column<ActionPrice> {
   return {
     name: 'Actions',
     renderCell: (price) => (
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Change the price of ${price.action}`}
-        onClick={() => onChoose(price)}
+        aria-label={`Edit price of ${price.action}`}
+        onClick={() => onSelect(price)}
       >
-        Change
+        Edit
       </Button>
     ),
   }
 }
 
-type ChangePriceDialogProps = { readonly price: ActionPrice; readonly onClose: () => void }
+type EditPriceDialogProps = { readonly price: ActionPrice; readonly onClose: () => void }
 
-function ChangePriceDialog({ price: { action }, onClose }: ChangePriceDialogProps) {
+function EditPriceDialog({ price: { action }, onClose }: EditPriceDialogProps) {
   const { currency } = useSignedInSession()
   const save = useApiMutation({ method: 'PUT', path: '/money/prices/:action', onSuccess: onClose })
   const form = useForm({
     initialValues: { amount: '' },
     validate: {
       amount: (text) =>
-        text !== '' && !parseAmountMicros(text)?.match(/^\d/u) ? 'An amount such as 0.002' : null,
+        text !== '' && !parseAmountMicros(text)?.match(/^\d/u)
+          ? 'Enter an amount, such as 0.002'
+          : null,
     },
   })
   return (
@@ -92,13 +94,13 @@ function ChangePriceDialog({ price: { action }, onClose }: ChangePriceDialogProp
       >
         <Stack>
           <TextInput
-            label={`Unit price, ${currency}`}
-            description="Empty: the default. It holds for calls from now on."
+            label={`Unit price (${currency})`}
+            description="Leave empty for the default. Applies to new calls."
             inputMode="decimal"
             data-autofocus
             {...form.getInputProps('amount')}
           />
-          <ErrorNotice error={save.error} />
+          <ErrorNotice title="Couldn't save price" error={save.error} />
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending}>
               Save

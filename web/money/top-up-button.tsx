@@ -6,7 +6,7 @@ import { useApiMutation } from '../api/use-api.ts'
 import { parseAmountMicros } from '../format/amount.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 
-/** Adds credit to the wallet. Facegate takes no payments: it keeps the books of what was agreed. */
+/** Adds credit to the wallet. Facegate processes no payments: it only records the amount. */
 export function TopUpButton() {
   const mayWrite = useHasRole('admin')
   const [isOpen, setIsOpen] = useState(false)
@@ -28,11 +28,16 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
     initialValues: { amount: '', note: '' },
     validate: {
       amount: (text) =>
-        parseAmountMicros(text) === undefined ? 'An amount such as 25 or 0.50' : null,
+        parseAmountMicros(text) === undefined ? 'Enter an amount, such as 25 or 0.50' : null,
     },
   })
   return (
-    <Modal opened onClose={onClose} title="Top up" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened
+      onClose={onClose}
+      title="Top up wallet"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       <form
         onSubmit={form.onSubmit(({ amount, note }) =>
           topUp.mutate({
@@ -42,8 +47,8 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
       >
         <Stack>
           <TextInput
-            label={`Amount, ${currency}`}
-            description="A negative amount takes credit back."
+            label={`Amount (${currency})`}
+            description="A negative amount removes credit."
             inputMode="decimal"
             required
             data-autofocus
@@ -51,13 +56,13 @@ function TopUpDialog({ onClose }: { readonly onClose: () => void }) {
           />
           <TextInput
             label="Note"
-            description="Kept in the audit: an invoice, who agreed."
+            description="For the audit log, such as an invoice number."
             {...form.getInputProps('note')}
           />
-          <ErrorNotice error={topUp.error} />
+          <ErrorNotice title="Couldn't top up wallet" error={topUp.error} />
           <Group justify="flex-end">
             <Button type="submit" loading={topUp.isPending}>
-              Add to the wallet
+              Add credit
             </Button>
           </Group>
         </Stack>

@@ -1,18 +1,18 @@
 import type { ConsoleTransfer } from '../api/responses.ts'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from './money-amount.tsx'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 import { PostingTable } from './posting-table.tsx'
 
 type Props = { readonly transfer: ConsoleTransfer; readonly onClose: () => void }
 
-/** One movement with its postings. */
+/** Shows one transfer with its postings. */
 export function TransferDrawer({ transfer, onClose }: Props) {
   return (
-    <DetailDrawer title="Movement" onClose={onClose}>
+    <DetailDrawer title="Transfer" onClose={onClose}>
       <DefinitionList
-        facts={{
+        items={{
           'Time (UTC)': <UtcTime timestampUtc={transfer.atUtc} />,
           Kind: transfer.kind,
           Amount: <MoneyAmount micros={transfer.amountMicros} />,

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import type { OverviewAlert as AlertFacts } from '../api/responses.ts'
+import type { OverviewAlert } from '../api/responses.ts'
 
 const severityColors = {
   info: 'var(--fg-ok)',
@@ -9,8 +9,8 @@ const severityColors = {
   critical: 'var(--fg-bad)',
 } as const
 
-/** What needs somebody's attention, worst first as the server sorts it. */
-export function AlertList({ alerts }: { readonly alerts: readonly AlertFacts[] }) {
+/** The alerts of the service, in the order of the server: most severe first. */
+export function AlertList({ alerts }: { readonly alerts: readonly OverviewAlert[] }) {
   if (alerts.length === 0) return null
   return (
     <Stack gap="xs" component="section" aria-label="Alerts">
@@ -36,10 +36,16 @@ export function AlertList({ alerts }: { readonly alerts: readonly AlertFacts[] }
 }
 
 function AlertLink({ kind }: { readonly kind: string }) {
-  const to = kind.startsWith('key') ? '/keys' : kind.startsWith('budget') ? '/money' : '/system'
+  const { to, label } = alertLinkOf(kind)
   return (
     <Anchor size="sm" underline="always" renderRoot={(props) => <Link {...props} to={to} />}>
-      Look at it
+      {label}
     </Anchor>
   )
+}
+
+function alertLinkOf(kind: string) {
+  if (kind.startsWith('key')) return { to: '/keys', label: 'View API keys' } as const
+  if (kind.startsWith('budget')) return { to: '/money', label: 'View budget' } as const
+  return { to: '/system', label: 'View system' } as const
 }

@@ -1,16 +1,16 @@
 import { Group, Progress, Stack, Text } from '@mantine/core'
 import type { ProjectBudget } from '../api/responses.ts'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 
 const warningShare = 0.8
 
-/** How much of each project's budget is used. */
+/** The used share of the budget of each project. */
 export function BudgetMeters({ budgets }: { readonly budgets: readonly ProjectBudget[] }) {
   if (budgets.length === 0)
     return (
       <EmptyState title="No budgets">
-        Allocate credit to a project under Wallet and budgets.
+        Allocate funds to a project on the page Wallet and budgets.
       </EmptyState>
     )
   return (
@@ -32,21 +32,21 @@ function BudgetMeter({ budget }: { readonly budget: ProjectBudget }) {
           {budget.name}
         </Text>
         <Text size="sm" c="dimmed">
-          <MoneyAmount micros={budget.balanceMicros} /> left
+          <MoneyAmount micros={budget.balanceMicros} /> available
         </Text>
       </Group>
       <Progress.Root size="sm" mt={4}>
         <Progress.Section
           value={Math.min(100, used * 100)}
           color={color}
-          aria-label={`Used of the budget of ${budget.name}`}
+          aria-label={`Budget used by ${budget.name}`}
         />
       </Progress.Root>
     </div>
   )
 }
 
-/** The share of what was ever allocated that is no longer there. */
+/** Returns the used share of all allocated funds. */
 function usedShare({ allocatedMicros, balanceMicros }: ProjectBudget): number {
   const allocated = Number(allocatedMicros)
   return allocated <= 0 ? 1 : 1 - Number(balanceMicros) / allocated

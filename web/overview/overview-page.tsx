@@ -9,7 +9,7 @@ import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { StatCard } from '../components/stat-card.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatCount, formatDuration, formatPercentage } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { LinkButton } from '../components/link-button.tsx'
@@ -23,15 +23,15 @@ const periods = [
   { value: '30', label: '30 days' },
 ]
 
-/** How the service does: calls, speed, money, faults, what the galleries hold. */
+/** Usage, latency, spend, errors, budgets and galleries. */
 export function OverviewPage() {
   const { projectId, days = '1' } = route.useSearch()
   const navigate = route.useNavigate()
-  const asked = useApiQuery('/overview', { query: { projectId, days } })
+  const query = useApiQuery('/overview', { query: { projectId, days } })
   return (
     <Page
       title="Overview"
-      description="Calls, speed, money and faults. Every time is UTC."
+      description="Usage, latency, spend and errors. All times are in UTC."
       actions={
         <>
           <SegmentedControl
@@ -41,13 +41,13 @@ export function OverviewPage() {
             value={days}
             onChange={(value) => void navigate({ search: (old) => ({ ...old, days: value }) })}
           />
-          <Button size="xs" variant="default" onClick={() => void asked.refetch()}>
+          <Button size="xs" variant="default" onClick={() => void query.refetch()}>
             Refresh
           </Button>
         </>
       }
     >
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {(overview) => <OverviewContent overview={overview} />}
       </QueryContent>
     </Page>
@@ -59,7 +59,7 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
     <Stack>
       <AlertList alerts={overview.alerts} />
       <Statistics overview={overview} />
-      <Panel title="Calls over time">
+      <Panel title="Calls">
         {overview.calls === 0 ? <FirstSteps /> : <CallChart overview={overview} />}
       </Panel>
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
@@ -85,18 +85,18 @@ function Statistics({ overview }: { readonly overview: Overview }) {
         value={formatCount(overview.calls)}
         note={`${formatCount(overview.billed)} billed`}
       />
-      <StatCard label="Success" value={formatPercentage(overview.okShare)} note="answered ok" />
-      <StatCard label="Median" value={formatDuration(overview.p50Ms)} note="half are faster" />
-      <StatCard label="p95" value={formatDuration(overview.p95Ms)} note="19 of 20 are faster" />
+      <StatCard label="Success rate" value={formatPercentage(overview.okShare)} />
+      <StatCard label="p50 latency" value={formatDuration(overview.p50Ms)} />
+      <StatCard label="p95 latency" value={formatDuration(overview.p95Ms)} />
       <StatCard
         label="Spent"
         value={<MoneyAmount micros={overview.spentMicros} />}
-        note="in this period"
+        note="This period"
       />
       <StatCard
         label="Wallet"
         value={<MoneyAmount micros={overview.walletMicros} />}
-        note="not yet allocated"
+        note="Not allocated"
       />
     </SimpleGrid>
   )
@@ -106,7 +106,7 @@ function CallChart({ overview }: { readonly overview: Overview }) {
   const { series } = overview
   return (
     <CountChart
-      label={`${overview.calls} calls, by hour or day, failed ones apart`}
+      label={`${overview.calls} calls over time, successful and failed`}
       buckets={series.map(({ atUtc }) => atUtc)}
       series={[
         { name: 'ok', values: series.map(({ calls, errors }) => calls - errors) },
@@ -122,12 +122,12 @@ function FirstSteps() {
       title="No calls in this period"
       action={
         <LinkButton to="/playground" size="xs">
-          Try it in the playground
+          Open playground
         </LinkButton>
       }
     >
-      Make a key under API keys and send a picture to POST /v1/face/execute, or try any action on a
-      picture of yours in the playground. Each call appears here within a second.
+      Create an API key and send an image to POST /v1/face/execute, or run an action in the
+      playground. Calls appear here within one second.
     </EmptyState>
   )
 }
@@ -153,7 +153,7 @@ function TopErrorTable({ overview }: { readonly overview: Overview }) {
         { name: 'Calls', align: 'right', renderCell: ({ count }) => formatCount(count) },
       ]}
       empty={
-        <EmptyState title="No errors">Failed calls are counted here by their code.</EmptyState>
+        <EmptyState title="No errors">Failed calls are counted here by error code.</EmptyState>
       }
     />
   )
@@ -174,7 +174,7 @@ function GalleryTable({ overview }: { readonly overview: Overview }) {
           renderCell: ({ templates }) => formatCount(templates),
         },
       ]}
-      empty={<EmptyState title="No gallery yet">A project brings its gallery with it.</EmptyState>}
+      empty={<EmptyState title="No galleries">Each project has a gallery.</EmptyState>}
     />
   )
 }

@@ -5,11 +5,11 @@ import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { FieldInput } from './field-input.tsx'
-import { formFieldsOf } from './form-fields.ts'
-import { parseParams, type FormEntries } from './parse-params.ts'
-import type { PlaygroundImage } from './playground-image.ts'
-import { ImagePicker } from './image-picker.tsx'
+import { formFieldsOf } from './form/form-fields.ts'
+import { ParamsForm } from './form/params-form.tsx'
+import { parseParams, type FormEntries } from './form/parse-params.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
+import { ImagePicker } from './images/image-picker.tsx'
 import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result-panel.tsx'
 
@@ -19,7 +19,7 @@ type Props = {
   readonly entries: FormEntries
   readonly images: readonly PlaygroundImage[]
   readonly onEntriesChange: (entries: FormEntries) => void
-  readonly onImagesChange: (pictures: readonly PlaygroundImage[]) => void
+  readonly onImagesChange: (images: readonly PlaygroundImage[]) => void
 }
 
 type RunResult = {
@@ -27,65 +27,64 @@ type RunResult = {
   readonly images: readonly PlaygroundImage[]
 }
 
-/** One action: its pictures and parameters on the left, request and answer on the right. */
+/** Runs one action: images and parameters on the left, request and response on the right. */
 export function ActionRunner({
   action,
   projectId,
   entries,
-  images: pictures,
-  onEntriesChange: onEntries,
-  onImagesChange: onPictures,
+  images,
+  onEntriesChange,
+  onImagesChange,
 }: Props) {
   const mayCall = useHasRole('admin')
   const fields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
-  const [shown, setShown] = useState<RunResult>()
+  const [result, setResult] = useState<RunResult>()
   const run = useApiMutation<PlaygroundResponse>({
     method: 'POST',
     path: '/playground',
-    onSuccess: (answer) => setShown({ response: answer, images: sent }),
+    onSuccess: (response) => setResult({ response, images: callImages }),
   })
   const { params, problems } = parseParams(fields, entries)
-  const sent = pictures.slice(0, action.imagesMax)
-  const images = sent.map(({ contentType, base64 }) => ({
+  const callImages = images.slice(0, action.imagesMax)
+  const imageItems = callImages.map(({ contentType, base64 }) => ({
     kind: 'image',
     contentType,
     bytes: base64,
   }))
-  const isReady = Object.keys(problems).length === 0 && sent.length >= action.imagesMin
+  const isReady = Object.keys(problems).length === 0 && callImages.length >= action.imagesMin
   const call = {
     action: action.name,
-    params: images.length > 0 ? { images, ...params } : params,
+    params: imageItems.length > 0 ? { images: imageItems, ...params } : params,
     ...(debug ? { debug } : {}),
   }
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
       <Stack>
         {action.imagesMax > 0 && (
-          <Panel title="Pictures">
-            <ImagePicker images={sent} imagesMax={action.imagesMax} onChange={onPictures} />
+          <Panel title="Images">
+            <ImagePicker
+              images={callImages}
+              imagesMax={action.imagesMax}
+              onChange={onImagesChange}
+            />
           </Panel>
         )}
         <Panel title="Parameters">
-          <Stack gap="sm">
-            {fields.map((field) => (
-              <FieldInput
-                key={field.name}
-                field={field}
-                entry={entries[field.name]}
-                error={isEmptyError(problems[field.name]) ? undefined : problems[field.name]}
-                onChange={(entry) => onEntries({ ...entries, [field.name]: entry })}
-              />
-            ))}
-          </Stack>
+          <ParamsForm
+            fields={fields}
+            entries={entries}
+            problems={problems}
+            onChange={onEntriesChange}
+          />
         </Panel>
       </Stack>
       <Stack>
         <Panel title="Call">
           <Group justify="space-between">
             <Switch
-              label="debug"
-              description="Adds models, raw scores and timings to the answer."
+              label="Debug"
+              description="Adds models, raw scores and timings to the response."
               size="xs"
               checked={debug}
               onChange={(event) => setDebug(event.currentTarget.checked)}
@@ -100,19 +99,14 @@ export function ActionRunner({
           </Group>
           <Text size="xs" c="dimmed" mt="xs">
             {mayCall
-              ? 'Billed and logged like any call of the project.'
-              : 'Calls cost money: they need the role admin.'}
+              ? 'Billed and logged like any other call of the project.'
+              : 'Calls are billed. The role admin is required.'}
           </Text>
         </Panel>
-        <ErrorNotice error={run.error} />
-        {shown && <ResultPanel response={shown.response} images={shown.images} />}
-        <RequestView action={action.name} params={params} debug={debug} images={sent} />
+        <ErrorNotice title="Couldn't run action" error={run.error} />
+        {result && <ResultPanel response={result.response} images={result.images} />}
+        <RequestView action={action.name} params={params} debug={debug} images={callImages} />
       </Stack>
     </SimpleGrid>
   )
-}
-
-/** A field that is still empty is no mistake yet: the button says so by being off. */
-function isEmptyError(problem: string | undefined): boolean {
-  return problem === 'Needed'
 }

@@ -5,25 +5,25 @@ import type { ActionInfo } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { Page } from '../layout/page.tsx'
-import { ProjectScope } from '../components/project-scope.tsx'
-import type { FormEntries } from './parse-params.ts'
-import type { PlaygroundImage } from './playground-image.ts'
+import { ProjectScope } from '../projects/project-scope.tsx'
+import type { FormEntries } from './form/parse-params.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
 import { ActionRunner } from './action-runner.tsx'
 
 const route = getRouteApi('/playground')
 
-/** Every action on pictures of one's own, as a program would call it. */
+/** Runs any action on the user's images. */
 export function PlaygroundPage() {
   const actions = useApiQuery('/actions')
   return (
     <Page
       title="Playground"
-      description="Try any action on your own pictures. Each call goes through the same gate as a program’s: it is limited, billed and logged."
+      description="Run any action on your own images. Calls are rate-limited, billed and logged like API calls."
     >
       <ProjectScope>
         {(projectId) => (
           <QueryContent query={actions}>
-            {(known) => <ActionPicker actions={known} projectId={projectId} />}
+            {(data) => <ActionPicker actions={data} projectId={projectId} />}
           </QueryContent>
         )}
       </ProjectScope>
@@ -36,17 +36,17 @@ type Props = { readonly actions: readonly ActionInfo[]; readonly projectId: stri
 function ActionPicker({ actions, projectId }: Props) {
   const { action: name = 'svc.detect' } = route.useSearch()
   const navigate = route.useNavigate()
-  // Kept from action to action: one enrolls and then identifies the same picture.
+  // Values and images are kept for the next action, such as to enroll and then identify an image.
   const [entries, setEntries] = useState<FormEntries>({})
-  const [pictures, setPictures] = useState<readonly PlaygroundImage[]>([])
-  const action = actions.find((known) => known.name === name) ?? actions[0]
+  const [images, setImages] = useState<readonly PlaygroundImage[]>([])
+  const action = actions.find((item) => item.name === name) ?? actions[0]
   if (!action) return null
   return (
     <>
       <Select
         label="Action"
         maw={360}
-        data={actions.map((known) => known.name)}
+        data={actions.map((item) => item.name)}
         value={action.name}
         allowDeselect={false}
         onChange={(value) =>
@@ -61,9 +61,9 @@ function ActionPicker({ actions, projectId }: Props) {
         action={action}
         projectId={projectId}
         entries={entries}
-        images={pictures}
+        images={images}
         onEntriesChange={setEntries}
-        onImagesChange={setPictures}
+        onImagesChange={setImages}
       />
     </>
   )

@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Panel } from '../layout/panel.tsx'
-import type { PlaygroundImage } from './playground-image.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
 import { curlOf, typeScriptOf } from './snippets.ts'
 
 type Props = {
@@ -11,7 +11,7 @@ type Props = {
   readonly images: readonly PlaygroundImage[]
 }
 
-/** The request as JSON, for a shell, and for TypeScript. */
+/** Shows the request as JSON, as a curl command and as TypeScript. */
 export function RequestView({ action, params, debug, images }: Props) {
   const call = { action, params, debug, images }
   const { origin } = window.location
@@ -37,8 +37,8 @@ export function RequestView({ action, params, debug, images }: Props) {
   )
 }
 
-/** The bytes of a picture fill pages and tell nobody anything: their number stands for them. */
-function jsonOf({ action, params, debug, images: images }: Props): string {
+/** Returns the request as JSON. The image bytes are replaced by their length. */
+function jsonOf({ action, params, debug, images }: Props): string {
   const imageItems = images.map(({ contentType, base64 }) => ({
     kind: 'image',
     contentType,

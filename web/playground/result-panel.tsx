@@ -2,49 +2,49 @@ import { SimpleGrid, Stack } from '@mantine/core'
 import type { PlaygroundResponse } from '../api/responses.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Panel } from '../layout/panel.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
-import { AnnotatedImage } from './annotated-image.tsx'
-import { faceAnnotationsOf } from './face-annotations.ts'
-import type { PlaygroundImage } from './playground-image.ts'
+import { AnnotatedImage } from './images/annotated-image.tsx'
+import { faceAnnotationsOf, type ResultEnvelope } from './images/face-annotations.ts'
+import type { PlaygroundImage } from './images/playground-image.ts'
 
 type Props = {
   readonly response: PlaygroundResponse
-  /** As they were sent with this call. */
+  /** The images of this call. */
   readonly images: readonly PlaygroundImage[]
 }
 
-type ResultEnvelope = {
-  readonly ok: boolean
-  readonly errors?: readonly { readonly code: string; readonly message: string }[]
-}
-
-/** What came of the call: the pictures with their marks, the cost, the answer. */
-export function ResultPanel({ response: answer, images: pictures }: Props) {
-  const marks = faceAnnotationsOf(answer.envelope)
-  // The envelope is the service's own answer, checked against the schemas of the actions.
-  const { ok, errors = [] } = answer.envelope as ResultEnvelope
+/** Shows the result of a call: status, latency, cost, annotated images and response. */
+export function ResultPanel({ response, images }: Props) {
+  // The server validates its responses with the schemas of the actions.
+  const envelope = response.envelope as ResultEnvelope
+  const { ok, errors = [] } = envelope
+  const annotations = faceAnnotationsOf(envelope)
   return (
-    <Panel title="Answer">
+    <Panel title="Response">
       <Stack>
         <output>
           <DefinitionList
-            facts={{
-              Result: <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'not ok'}</StatusTag>,
+            items={{
+              Result: <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failed'}</StatusTag>,
               ...Object.fromEntries(errors.map(({ code, message }) => [code, message])),
-              Took: formatDuration(answer.latencyMs),
-              Cost: <MoneyAmount micros={answer.costMicros} />,
+              Latency: formatDuration(response.latencyMs),
+              Cost: <MoneyAmount micros={response.costMicros} />,
             }}
           />
         </output>
-        <SimpleGrid cols={{ base: 1, sm: pictures.length > 1 ? 2 : 1 }}>
-          {pictures.map((picture, i) => (
-            <AnnotatedImage key={picture.id} image={picture} annotations={marks.get(i) ?? []} />
+        <SimpleGrid cols={{ base: 1, sm: images.length > 1 ? 2 : 1 }}>
+          {images.map((image, index) => (
+            <AnnotatedImage
+              key={image.id}
+              image={image}
+              annotations={annotations.get(index) ?? []}
+            />
           ))}
         </SimpleGrid>
-        <CodeBlock label="Answer" text={JSON.stringify(answer.envelope, undefined, 2)} />
+        <CodeBlock label="Response" text={JSON.stringify(envelope, undefined, 2)} />
       </Stack>
     </Panel>
   )

@@ -1,35 +1,35 @@
-/** A call as the playground sends it, but for the bytes of its pictures. */
+/** A call of the playground without the bytes of its images. */
 export type SnippetCall = {
   readonly action: string
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
-  /** The names of their files, and what is in them. */
+  /** The file name and content type of each image. */
   readonly images: readonly { readonly name: string; readonly contentType: string }[]
 }
 
-/** The call for a shell, with the pictures read from files of their names. */
-export function curlOf(call: SnippetCall, address: string): string {
+/** Returns the call as a shell command with curl. The command reads the images from files. */
+export function curlOf(call: SnippetCall, baseUrl: string): string {
   const parts = bodyText(call).split(/"<bytes of (\d+)>"/u)
   const body = parts
-    .map((part, i) => (i % 2 === 0 ? shellQuote(part) : imageBytesOf(call, Number(part))))
+    .map((part, index) => (index % 2 === 0 ? shellQuote(part) : imageBytesOf(call, Number(part))))
     .join(' ')
   return `printf '%s' ${body} |
-  curl -sS ${address}/v1/face/execute \\
+  curl -sS ${baseUrl}/v1/face/execute \\
     -H "X-Api-Key: $FACEGATE_KEY" -H 'Content-Type: application/json' --data-binary @-`
 }
 
-/** The call for Node or any runtime with fetch. */
-export function typeScriptOf(call: SnippetCall, address: string): string {
+/** Returns the call as TypeScript, for Node or any runtime with fetch. */
+export function typeScriptOf(call: SnippetCall, baseUrl: string): string {
   const body = bodyText(call, 2)
     .replaceAll('\n', '\n  ')
     .replaceAll(
       /"<bytes of (\d+)>"/gu,
-      (_whole, i: string) =>
-        `(await readFile(${JSON.stringify(imageNameOf(call, Number(i)))})).toString('base64')`,
+      (_match, index: string) =>
+        `(await readFile(${JSON.stringify(imageNameOf(call, Number(index)))})).toString('base64')`,
     )
   return `import { readFile } from 'node:fs/promises'
 
-const response = await fetch('${address}/v1/face/execute', {
+const response = await fetch('${baseUrl}/v1/face/execute', {
   method: 'POST',
   headers: {
     'X-Api-Key': process.env.FACEGATE_KEY ?? '',
@@ -41,30 +41,30 @@ const { ok, data, errors } = await response.json()
 console.log(ok ? data.results : errors)`
 }
 
-/** The body, with a place where the bytes of each picture go. */
-function bodyText({ action, params, debug, images: pictures }: SnippetCall, indent = 0): string {
-  const images = pictures.map(({ contentType }, i) => ({
+/** Returns the request body as JSON, with a placeholder for the bytes of each image. */
+function bodyText({ action, params, debug, images }: SnippetCall, indent = 0): string {
+  const imageItems = images.map(({ contentType }, index) => ({
     kind: 'image',
     contentType,
-    bytes: `<bytes of ${i}>`,
+    bytes: `<bytes of ${index}>`,
   }))
   const body = {
     action,
-    params: images.length > 0 ? { images, ...params } : params,
+    params: imageItems.length > 0 ? { images: imageItems, ...params } : params,
     ...(debug ? { debug } : {}),
   }
   return JSON.stringify(body, undefined, indent)
 }
 
-function imageNameOf({ images: pictures }: SnippetCall, i: number): string {
-  return pictures[i]?.name ?? 'picture.jpg'
+function imageNameOf({ images }: SnippetCall, index: number): string {
+  return images[index]?.name ?? 'image.jpg'
 }
 
-function imageBytesOf(call: SnippetCall, i: number): string {
-  return `'"'"$(base64 < ${shellQuote(imageNameOf(call, i))} | tr -d '\\n')"'"'`
+function imageBytesOf(call: SnippetCall, index: number): string {
+  return `'"'"$(base64 < ${shellQuote(imageNameOf(call, index))} | tr -d '\\n')"'"'`
 }
 
-/** For a POSIX shell: nothing within single quotes means anything. */
+/** Quotes a text for a POSIX shell. No character is special inside single quotes. */
 function shellQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -3,23 +3,23 @@ import { useForm } from '@mantine/form'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 
-/** Makes a project. */
+/** Creates a project. */
 export function CreateProjectDialog({ onClose }: { readonly onClose: () => void }) {
-  const make = useApiMutation({ method: 'POST', path: '/projects', onSuccess: onClose })
+  const create = useApiMutation({ method: 'POST', path: '/projects', onSuccess: onClose })
   const form = useForm({
     initialValues: { name: '', galleryMode: 'isolated' },
-    validate: { name: (name) => (name.trim() === '' ? 'A name tells projects apart' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
   })
   return (
     <Modal
       opened
       onClose={onClose}
-      title="New project"
+      title="Create project"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form
         onSubmit={form.onSubmit(({ name, galleryMode }) =>
-          make.mutate({ body: { name: name.trim(), galleryMode } }),
+          create.mutate({ body: { name: name.trim(), galleryMode } }),
         )}
       >
         <Stack>
@@ -29,19 +29,19 @@ export function CreateProjectDialog({ onClose }: { readonly onClose: () => void 
               <Radio
                 value="isolated"
                 label="Isolated"
-                description="Only this project sees the subjects it enrolls."
+                description="Only this project can access the subjects it enrolls."
               />
               <Radio
                 value="shared"
                 label="Shared"
-                description="All shared projects of the account see the same subjects."
+                description="All shared projects of the account access the same subjects."
               />
             </Stack>
           </Radio.Group>
-          <ErrorNotice error={make.error} />
+          <ErrorNotice title="Couldn't create project" error={create.error} />
           <Group justify="flex-end">
-            <Button type="submit" loading={make.isPending}>
-              Make the project
+            <Button type="submit" loading={create.isPending}>
+              Create project
             </Button>
           </Group>
         </Stack>

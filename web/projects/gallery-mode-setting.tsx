@@ -8,24 +8,26 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { formatCount } from '../format/numbers.ts'
 
-/** Whom the project shares its subjects with, and the switch between the two, said plainly. */
+/** Shows the gallery mode of a project, and a button that switches it after a confirmation. */
 export function GalleryModeSetting({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
-  const [isAsking, setIsAsking] = useState(false)
+  const [isDialogOpen, setIsDialogOpen] = useState(false)
   const isIsolated = project.galleryMode.toLowerCase() === 'isolated'
   return (
     <Stack align="flex-start">
       <Text size="sm">
         {isIsolated
-          ? 'Isolated: only this project sees the subjects that it enrolls.'
-          : 'Shared: every shared project of the account sees the same subjects.'}
+          ? 'Isolated: only this project can access the subjects it enrolls.'
+          : 'Shared: all shared projects of the account access the same subjects.'}
       </Text>
       {mayWrite && (
-        <Button variant="default" size="xs" onClick={() => setIsAsking(true)}>
+        <Button variant="default" size="xs" onClick={() => setIsDialogOpen(true)}>
           Switch to {isIsolated ? 'shared' : 'isolated'}
         </Button>
       )}
-      {isAsking && <SwitchGalleryModeDialog project={project} onClose={() => setIsAsking(false)} />}
+      {isDialogOpen && (
+        <SwitchGalleryModeDialog project={project} onClose={() => setIsDialogOpen(false)} />
+      )}
     </Stack>
   )
 }
@@ -40,11 +42,11 @@ function SwitchGalleryModeDialog({ project, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title="Switch the gallery mode"
+      title="Switch gallery mode"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <QueryContent query={preview}>
-        {(facts) => <GalleryModeConfirmation project={project} preview={facts} onClose={onClose} />}
+        {(data) => <GalleryModeConfirmation project={project} preview={data} onClose={onClose} />}
       </QueryContent>
     </Modal>
   )
@@ -61,16 +63,16 @@ function GalleryModeConfirmation({
     <Stack>
       <Text size="sm">{statement}</Text>
       <DefinitionList
-        facts={{
+        items={{
           Mode: `${from} → ${to}`,
-          'Subjects seen now': formatCount(preview.subjectsSeenNow),
-          'Subjects seen then': formatCount(preview.subjectsSeenThen),
+          'Accessible subjects now': formatCount(preview.subjectsSeenNow),
+          'Accessible subjects after the switch': formatCount(preview.subjectsSeenThen),
         }}
       />
-      <ErrorNotice error={save.error} />
+      <ErrorNotice title="Couldn't switch gallery mode" error={save.error} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
-          Leave it {from}
+          Cancel
         </Button>
         <Button
           loading={save.isPending}
@@ -81,7 +83,7 @@ function GalleryModeConfirmation({
             })
           }
         >
-          I understand: switch to {to}
+          Switch to {to}
         </Button>
       </Group>
     </Stack>

@@ -4,7 +4,7 @@ import type { ConsoleProject } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { LinkButton } from '../components/link-button.tsx'
@@ -16,16 +16,16 @@ import { ProjectSwitches } from './project-switches.tsx'
 
 const route = getRouteApi('/projects/$id')
 
-/** One project: what it is, its limits, its defaults, its switches, who shares its gallery. */
+/** One project: details, limits, defaults, features and gallery mode. */
 export function ProjectPage() {
   const { id } = route.useParams()
-  const asked = useApiQuery('/projects/:projectId', { pathParams: { projectId: id } })
+  const query = useApiQuery('/projects/:projectId', { pathParams: { projectId: id } })
   return (
-    <QueryContent query={asked}>
+    <QueryContent query={query}>
       {(project) => (
         <Page
           title={project.name}
-          description="What applies to every call made with a key of this project."
+          description="These settings apply to all calls with a key of this project."
           actions={
             <LinkButton size="sm" variant="default" to="/projects">
               All projects
@@ -33,13 +33,13 @@ export function ProjectPage() {
           }
         >
           <SimpleGrid cols={{ base: 1, lg: 2 }} key={project.projectId}>
-            <Panel title="Facts">
+            <Panel title="Details">
               <ProjectDetails project={project} />
             </Panel>
             <Panel title="Limits and defaults">
               <ProjectSettingsForm project={project} />
             </Panel>
-            <Panel title="Switches">
+            <Panel title="Features">
               <ProjectSwitches project={project} />
             </Panel>
             <Panel title="Gallery">
@@ -55,14 +55,14 @@ export function ProjectPage() {
 function ProjectDetails({ project }: { readonly project: ConsoleProject }) {
   return (
     <DefinitionList
-      facts={{
-        Id: <span className="fg-mono">{project.projectId}</span>,
-        Made: <UtcTime timestampUtc={project.createdAtUtc} />,
-        Keys: formatCount(project.keyCount),
+      items={{
+        'Project id': <span className="fg-mono">{project.projectId}</span>,
+        Created: <UtcTime timestampUtc={project.createdAtUtc} />,
+        'API keys': formatCount(project.keyCount),
         Subjects: formatCount(project.subjects),
         Templates: formatCount(project.templates),
-        'Budget left': <MoneyAmount micros={project.budgetMicros} />,
-        'Reserved now': <MoneyAmount micros={project.reservedMicros} />,
+        'Available budget': <MoneyAmount micros={project.budgetMicros} />,
+        Reserved: <MoneyAmount micros={project.reservedMicros} />,
       }}
     />
   )

@@ -6,7 +6,7 @@ import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 
-/** Mantine's number fields hold a text while empty. */
+/** The value of an empty Mantine number field is a string. */
 type NumberInputValue = number | string
 
 type ProjectFormValues = {
@@ -17,13 +17,13 @@ type ProjectFormValues = {
   readonly identifyThreshold: NumberInputValue
 }
 
-/** The numbers of a project. An empty field is the default of the service. */
+/** Edits the name, limits and defaults of a project. An empty field uses the service default. */
 export function ProjectSettingsForm({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
   const save = useApiMutation({
     method: 'PATCH',
     path: '/projects/:projectId',
-    onSuccess: () => notifications.show({ message: 'Saved. It applies from the next call on.' }),
+    onSuccess: () => notifications.show({ message: 'Settings saved. They apply to new calls.' }),
   })
   const form = useForm<ProjectFormValues>({
     initialValues: {
@@ -34,35 +34,33 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
       identifyThreshold: project.identifyThreshold ?? '',
     },
   })
-  const parts = { projectId: project.projectId }
+  const pathParams = { projectId: project.projectId }
   return (
     <form
-      onSubmit={form.onSubmit((values) =>
-        save.mutate({ pathParams: parts, body: requestBodyOf(values) }),
-      )}
+      onSubmit={form.onSubmit((values) => save.mutate({ pathParams, body: requestBodyOf(values) }))}
     >
       <fieldset disabled={!mayWrite} className="fg-fieldset">
         <Stack>
           <TextInput label="Name" required {...form.getInputProps('name')} />
           <NumberInput
-            label="Sustained limit, calls per second"
-            description="How fast the project may call for ever; faster calls get RATE_LIMITED."
-            placeholder={`default: ${project.sustainedPerS}`}
+            label="Sustained limit (requests per second)"
+            description="Average requests per second allowed. Calls above the limit return RATE_LIMITED."
+            placeholder={`Default: ${project.sustainedPerS}`}
             min={0.1}
             {...form.getInputProps('sustainedPerS')}
           />
           <NumberInput
-            label="Burst limit, calls"
-            description="How many calls it may make at once after a pause."
-            placeholder={`default: ${project.burst}`}
+            label="Burst limit (requests)"
+            description="Maximum number of requests allowed immediately after a pause."
+            placeholder={`Default: ${project.burst}`}
             min={1}
             allowDecimal={false}
             {...form.getInputProps('burst')}
           />
           <NumberInput
-            label="Threshold of svc.identify"
-            description="0 to 1; empty: automatic, by the size of the gallery. A call’s own threshold comes first."
-            placeholder="automatic"
+            label="svc.identify threshold"
+            description="0 to 1. Leave empty to derive it from the gallery size. The threshold of a call takes precedence."
+            placeholder="Automatic"
             min={0}
             max={1}
             step={0.01}
@@ -70,14 +68,14 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
             {...form.getInputProps('identifyThreshold')}
           />
           <NumberInput
-            label="Retention of subjects, days"
-            description="Subjects whom no call met for so long are deleted by themselves."
-            placeholder={`default: ${project.retentionDays}`}
+            label="Subject retention (days)"
+            description="Automatically delete subjects with no activity for this many days."
+            placeholder={`Default: ${project.retentionDays}`}
             min={1}
             allowDecimal={false}
             {...form.getInputProps('retentionDays')}
           />
-          <ErrorNotice error={save.error} />
+          <ErrorNotice title="Couldn't save settings" error={save.error} />
           {mayWrite && (
             <Group justify="flex-end">
               <Button type="submit" loading={save.isPending}>

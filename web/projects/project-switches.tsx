@@ -6,29 +6,29 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 
 type SwitchName = keyof ConsoleProject['switches']
 
-/** What each switch means to the people in the pictures. */
+/** The label and the effect of each switch. */
 const switchTexts: Readonly<Record<SwitchName, readonly [label: string, description: string]>> = {
   gender: [
     'Gender',
-    'svc.attributes and svc.analyze tell a gender: a guess from looks, sometimes wrong.',
+    'svc.attributes and svc.analyze return a gender, estimated from the image and sometimes wrong.',
   ],
   expression: [
     'Expression',
-    'They name an expression. Restricted by law in some places, such as at work in the EU.',
+    'svc.attributes and svc.analyze return an expression. Restricted by law in some places, such as at work in the EU.',
   ],
   storeCrops: [
     'Store crops',
-    'Keeps an encrypted cut-out of each face that is enrolled from now on, so that a later model can make new templates. Off: no picture is kept, and those that were are deleted.',
+    'Stores an encrypted crop of each newly enrolled face, so that a later model can create new templates. Off: stored crops are deleted.',
   ],
   adopt: [
-    'Adopt on verify',
-    'svc.verify may add the face to a subject that only a former model knows.',
+    'Enroll on verify',
+    'svc.verify can add the face to a subject whose templates are all from the previous model.',
   ],
 }
 
 const switchNames = Object.keys(switchTexts) as readonly SwitchName[]
 
-/** What a project may do beyond the plain service. */
+/** The optional features of a project. */
 export function ProjectSwitches({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
   const save = useApiMutation({ method: 'PATCH', path: '/projects/:projectId' })
@@ -52,7 +52,7 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
           />
         )
       })}
-      <ErrorNotice error={save.error} />
+      <ErrorNotice title="Couldn't save setting" error={save.error} />
     </Stack>
   )
 }

@@ -7,29 +7,29 @@ import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { MoneyAmount } from '../components/money-amount.tsx'
+import { MoneyAmount } from '../money/money-amount.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { CreateProjectDialog } from './create-project-dialog.tsx'
 
-/** Each project with its gallery, limits, budget and keys. */
+/** The projects with gallery mode, limits, budget and API keys. */
 export function ProjectsPage() {
-  const asked = useApiQuery('/projects')
+  const query = useApiQuery('/projects')
   const mayWrite = useHasRole('admin')
-  const [isMaking, setIsMaking] = useState(false)
-  const make = (
-    <Button size="sm" onClick={() => setIsMaking(true)}>
-      New project
+  const [isCreating, setIsCreating] = useState(false)
+  const createButton = (
+    <Button size="sm" onClick={() => setIsCreating(true)}>
+      Create project
     </Button>
   )
   return (
     <Page
       title="Projects"
-      description="A project has its own keys, budget, rate limit and settings, and a gallery that is isolated or shared with the account’s other projects."
-      actions={mayWrite && make}
+      description="Each project has separate API keys, budget, rate limit and settings. Its gallery is isolated or shared with other projects."
+      actions={mayWrite && createButton}
     >
       <div className="fg-panel">
-        <QueryContent query={asked}>
+        <QueryContent query={query}>
           {({ items }) => (
             <DataTable
               caption="Projects"
@@ -37,15 +37,15 @@ export function ProjectsPage() {
               rowKey={({ projectId }) => projectId}
               columns={columns}
               empty={
-                <EmptyState title="No project yet" action={mayWrite && make}>
-                  Keys, faces and money live in projects. Make one for each product or environment.
+                <EmptyState title="No projects" action={mayWrite && createButton}>
+                  Create one project for each product or environment.
                 </EmptyState>
               }
             />
           )}
         </QueryContent>
       </div>
-      {isMaking && <CreateProjectDialog onClose={() => setIsMaking(false)} />}
+      {isCreating && <CreateProjectDialog onClose={() => setIsCreating(false)} />}
     </Page>
   )
 }
@@ -65,11 +65,11 @@ const columns: readonly Column<ConsoleProject>[] = [
   { name: 'Gallery', renderCell: ({ galleryMode }) => galleryMode },
   { name: 'Subjects', align: 'right', renderCell: ({ subjects }) => formatCount(subjects) },
   {
-    name: 'Limit',
+    name: 'Rate limit',
     align: 'right',
     renderCell: ({ sustainedPerS, burst }) => `${sustainedPerS}/s, burst ${burst}`,
   },
-  { name: 'Keys', align: 'right', renderCell: ({ keyCount }) => formatCount(keyCount) },
+  { name: 'API keys', align: 'right', renderCell: ({ keyCount }) => formatCount(keyCount) },
   {
     name: 'Budget',
     align: 'right',

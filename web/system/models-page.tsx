@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import type { ModelsOverview } from '../api/responses.ts'
+import type { ConsoleCalibrationPoint, ModelsOverview } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { FalseMatchRateChart } from '../charts/lazy-charts.tsx'
 import { QueryContent } from '../components/query-content.tsx'
@@ -11,24 +11,23 @@ import { Panel } from '../layout/panel.tsx'
 
 type ModelRow = ModelsOverview['active'][number]
 type ModelCalibration = NonNullable<ModelsOverview['calibration']>
-type FalseMatchRatePoint = ModelCalibration['points'][number]
 
-/** Which networks look, under which licences, and what their scores mean. */
+/** The installed models with their licences, and the false-match rate by threshold. */
 export function ModelsPage() {
-  const asked = useApiQuery('/models')
+  const query = useApiQuery('/models')
   return (
     <Page
       title="Models"
-      description="The networks that look at pictures, each with its licence and checksum, and what a similarity is worth with the recognizer in use."
+      description="Models with licence and checksum, and the calibration of the active recognizer."
     >
-      <QueryContent query={asked}>
+      <QueryContent query={query}>
         {({ active, installed, calibration, comparable }) => (
           <>
             <Panel title="Active">
               <ModelTable caption="Active models" models={active} />
             </Panel>
             {calibration && (
-              <Panel title="Threshold and false matches">
+              <Panel title="False-match rate by threshold">
                 <CalibrationSection calibration={calibration} />
               </Panel>
             )}
@@ -46,8 +45,8 @@ export function ModelsPage() {
                   },
                 ]}
                 empty={
-                  <EmptyState title="No templates yet">
-                    Templates compare only with others of the same model.
+                  <EmptyState title="No templates">
+                    Only templates of the same model can be compared.
                   </EmptyState>
                 }
               />
@@ -72,9 +71,7 @@ function ModelTable({ caption, models }: ModelTableProps) {
       rowKey={({ role, id, file }) => `${role} ${id} ${file}`}
       columns={columns}
       empty={
-        <EmptyState title="No packs">
-          Only the networks that come with the service are there.
-        </EmptyState>
+        <EmptyState title="No model packs">Only the built-in models are available.</EmptyState>
       }
     />
   )
@@ -91,15 +88,16 @@ const columns: readonly Column<ModelRow>[] = [
     isMonospace: true,
     renderCell: ({ sha256 }) => <span title={sha256}>{sha256.slice(0, 16)}…</span>,
   },
-  { name: 'Comes from', renderCell: ({ builtIn }) => (builtIn ? 'the packages' : 'a pack') },
+  { name: 'Source', renderCell: ({ builtIn }) => (builtIn ? 'Built-in' : 'Model pack') },
 ]
 
 function CalibrationSection({ calibration }: { readonly calibration: ModelCalibration }) {
   return (
     <>
       <Text size="sm" c="dimmed" mb="sm">
-        {calibration.modelId}, measured on {calibration.set}, {calibration.measuredOn}. At a
-        threshold, this share of comparisons of two different people passes.
+        {calibration.modelId}, measured on {calibration.set}, {calibration.measuredOn}. The
+        false-match rate is the share of comparisons of two different people that reach the
+        threshold.
       </Text>
       <FalseMatchRateChart points={calibration.points} />
       <DataTable
@@ -113,10 +111,10 @@ function CalibrationSection({ calibration }: { readonly calibration: ModelCalibr
   )
 }
 
-const pointColumns: readonly Column<FalseMatchRatePoint>[] = [
+const pointColumns: readonly Column<ConsoleCalibrationPoint>[] = [
   { name: 'False-match rate', align: 'right', renderCell: ({ fmr }) => fmr.toExponential(0) },
   { name: 'One in', align: 'right', renderCell: ({ fmr }) => formatCount(Math.round(1 / fmr)) },
   { name: 'Similarity', align: 'right', renderCell: ({ similarity }) => similarity.toFixed(3) },
   { name: 'Raw score', align: 'right', renderCell: ({ score }) => score.toFixed(4) },
-  { name: 'Figure is', renderCell: ({ source }) => source },
+  { name: 'Method', renderCell: ({ source }) => source },
 ]

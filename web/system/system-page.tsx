@@ -10,50 +10,50 @@ import { Panel } from '../layout/panel.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 
-/** How the machine does that all of this runs on. */
+/** The status of the service and its machine. */
 export function SystemPage() {
-  const asked = useApiQuery('/system')
+  const query = useApiQuery('/system')
   return (
     <Page
       title="System"
-      description="Health, workers, memory, disk and the settings in force."
+      description="Health, workers, memory, disk and active settings."
       actions={
-        <Button size="sm" variant="default" onClick={() => void asked.refetch()}>
+        <Button size="sm" variant="default" onClick={() => void query.refetch()}>
           Refresh
         </Button>
       }
     >
-      <QueryContent query={asked}>{(facts) => <SystemContent facts={facts} />}</QueryContent>
+      <QueryContent query={query}>{(report) => <SystemContent report={report} />}</QueryContent>
     </Page>
   )
 }
 
-function SystemContent({ facts }: { readonly facts: SystemReport }) {
+function SystemContent({ report }: { readonly report: SystemReport }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
         <Panel title="Service">
-          <ServiceDetails facts={facts} />
+          <ServiceDetails report={report} />
         </Panel>
         <Panel title="Vision workers">
-          <DefinitionList facts={facts.workers} />
+          <DefinitionList items={report.workers} />
         </Panel>
         <Panel title="Memory and disk">
-          <MachineDetails facts={facts} />
+          <MachineDetails report={report} />
         </Panel>
       </SimpleGrid>
-      {facts.store.servers.length > 0 && <ServerTable servers={facts.store.servers} />}
+      {report.store.servers.length > 0 && <ServerTable servers={report.store.servers} />}
       <Panel title="Settings">
         <DataTable
           caption="Settings"
-          rows={facts.settings}
+          rows={report.settings}
           rowKey={({ name }) => name}
           columns={[
             { name: 'Name', isMonospace: true, renderCell: ({ name }) => name },
             { name: 'Value', isMonospace: true, renderCell: ({ value }) => value },
             {
-              name: 'Set by',
-              renderCell: ({ isDefault }) => (isDefault ? 'default' : 'environment'),
+              name: 'Source',
+              renderCell: ({ isDefault }) => (isDefault ? 'Default' : 'Environment'),
             },
           ]}
           empty={null}
@@ -63,7 +63,7 @@ function SystemContent({ facts }: { readonly facts: SystemReport }) {
   )
 }
 
-/** All that are at work on one database; a call may be answered by any of them. */
+/** The servers that share the database. Any of them can process a call. */
 function ServerTable({ servers }: { readonly servers: SystemReport['store']['servers'] }) {
   return (
     <Panel title="Servers on this database">
@@ -76,7 +76,7 @@ function ServerTable({ servers }: { readonly servers: SystemReport['store']['ser
           { name: 'Process', isMonospace: true, renderCell: ({ pid }) => pid },
           { name: 'Version', renderCell: ({ version }) => version },
           {
-            name: 'Since',
+            name: 'Started',
             renderCell: ({ startedAtUtc }) => <UtcTime timestampUtc={startedAtUtc} />,
           },
           {
@@ -90,22 +90,22 @@ function ServerTable({ servers }: { readonly servers: SystemReport['store']['ser
   )
 }
 
-function ServiceDetails({ facts }: { readonly facts: SystemReport }) {
+function ServiceDetails({ report }: { readonly report: SystemReport }) {
   return (
     <DefinitionList
-      facts={{
-        State: (
-          <StatusTag tone={facts.ready ? 'ok' : 'bad'}>
-            {facts.ready ? 'ready' : facts.reasons.join('; ')}
+      items={{
+        Status: (
+          <StatusTag tone={report.ready ? 'ok' : 'bad'}>
+            {report.ready ? 'ready' : report.reasons.join('; ')}
           </StatusTag>
         ),
-        Version: facts.version,
-        Node: facts.node,
-        'Running for': formatTimeSpan(facts.uptimeS),
-        Database: `${facts.store.version}, ${facts.store.place}`,
+        Version: report.version,
+        Node: report.node,
+        Uptime: formatTimeSpan(report.uptimeS),
+        Database: `${report.store.version}, ${report.store.place}`,
         Metrics: (
-          <Anchor href={facts.metricsUrl} size="sm">
-            {facts.metricsUrl}
+          <Anchor href={report.metricsUrl} size="sm">
+            {report.metricsUrl}
           </Anchor>
         ),
       }}
@@ -114,13 +114,13 @@ function ServiceDetails({ facts }: { readonly facts: SystemReport }) {
 }
 
 function MachineDetails({
-  facts: { memory, disk, gallery, store },
+  report: { memory, disk, gallery, store },
 }: {
-  readonly facts: SystemReport
+  readonly report: SystemReport
 }) {
   return (
     <DefinitionList
-      facts={{
+      items={{
         'Process memory': formatBytes(memory.rssBytes),
         'JavaScript heap': formatBytes(memory.heapBytes),
         'Search index': `${formatCount(gallery.templates)} templates, ${formatBytes(gallery.bytes)}`,

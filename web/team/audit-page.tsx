@@ -12,21 +12,21 @@ import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/team/audit')
 
-/** Every act of everybody in the console, for ever. */
+/** The audit log: every change by every user, kept permanently. */
 export function AuditPage() {
-  const { cursor, projectId: chosen, ...filters } = route.useSearch()
+  const { cursor, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const users = useApiQuery('/users')
-  const asked = useApiQuery('/audit', { query: { ...filters, cursor } })
-  const change = (changed: Partial<typeof filters>): void =>
-    void navigate({ search: (old) => ({ ...old, ...changed, cursor: undefined }) })
+  const query = useApiQuery('/audit', { query: { ...filters, cursor } })
+  const updateFilters = (changes: Partial<typeof filters>): void =>
+    void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   return (
     <Page
-      title="Audit"
-      description="Each change made in the console is one row, written in the same transaction as the change itself. Rows are never changed."
+      title="Audit log"
+      description="One row per change in the console, stored in the same transaction. Rows are never changed."
       actions={<CsvDownloadButton href={csvUrl('/audit', {}, filters)} />}
     >
-      <FilterBar onClear={() => void navigate({ search: { projectId: chosen } })}>
+      <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
         <ChoiceFilter
           label="User"
           value={filters.userId}
@@ -34,26 +34,26 @@ export function AuditPage() {
             value: userId,
             label: name,
           }))}
-          onChange={(userId) => change({ userId })}
+          onChange={(userId) => updateFilters({ userId })}
         />
         <TextFilter
-          label="Act"
+          label="Action"
           value={filters.act}
-          placeholder="such as key.create"
-          onChange={(act) => change({ act })}
+          placeholder="For example key.create"
+          onChange={(act) => updateFilters({ act })}
         />
-        <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={change} />
+        <PeriodFilter fromUtc={filters.fromUtc} toUtc={filters.toUtc} onChange={updateFilters} />
       </FilterBar>
       <ListPanel
-        caption="Acts, latest first"
-        query={asked}
+        caption="Actions, latest first"
+        query={query}
         columns={columns}
         rowKey={({ auditId }) => String(auditId)}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         empty={
-          <EmptyState title="No acts match">
-            Signing in, making a key and every other write.
+          <EmptyState title="No actions match">
+            Sign-ins, created keys and all other changes are listed here.
           </EmptyState>
         }
       />
@@ -63,11 +63,11 @@ export function AuditPage() {
 
 const columns: readonly Column<AuditEntry>[] = [
   { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
-  { name: 'Who', renderCell: ({ userName }) => userName },
-  { name: 'Act', isMonospace: true, renderCell: ({ act }) => act },
-  { name: 'Of what', isMonospace: true, renderCell: ({ target }) => target },
-  { name: 'Detail', isMonospace: true, renderCell: ({ detail }) => detailText(detail) },
-  { name: 'From', isMonospace: true, renderCell: ({ ip }) => ip },
+  { name: 'User', renderCell: ({ userName }) => userName },
+  { name: 'Action', isMonospace: true, renderCell: ({ act }) => act },
+  { name: 'Target', isMonospace: true, renderCell: ({ target }) => target },
+  { name: 'Details', isMonospace: true, renderCell: ({ detail }) => detailText(detail) },
+  { name: 'IP address', isMonospace: true, renderCell: ({ ip }) => ip },
 ]
 
 function detailText(detail: AuditEntry['detail']): string {

@@ -8,7 +8,7 @@ import { roleOptions } from './role-options.ts'
 
 type Props = { readonly user: TeamMember; readonly onClose: () => void }
 
-/** Another role, another link for a lost password, or out. */
+/** Changes the role of a user, creates a link for a lost password, or disables the account. */
 export function EditUserDialog({ user, onClose }: Props) {
   const [link, setLink] = useState<string>()
   return (
@@ -30,15 +30,15 @@ export function EditUserDialog({ user, onClose }: Props) {
 
 type EditUserFormProps = Props & { readonly onInviteLink: (link: string) => void }
 
-function EditUserForm({ user, onInviteLink: onLink, onClose }: EditUserFormProps) {
+function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
   const [role, setRole] = useState<string>(user.role)
   const [isDisabled, setIsDisabled] = useState(user.disabled)
-  const parts = { userId: user.userId }
+  const pathParams = { userId: user.userId }
   const save = useApiMutation({ method: 'PATCH', path: '/users/:userId', onSuccess: onClose })
   const invite = useApiMutation<{ readonly inviteLink: string }>({
     method: 'POST',
     path: '/users/:userId/invite',
-    onSuccess: ({ inviteLink }) => onLink(inviteLink),
+    onSuccess: ({ inviteLink }) => onInviteLink(inviteLink),
   })
   return (
     <Stack>
@@ -50,23 +50,24 @@ function EditUserForm({ user, onInviteLink: onLink, onClose }: EditUserFormProps
         onChange={(value) => setRole(value ?? role)}
       />
       <Switch
-        label="Shut out"
-        description="Ends their sessions at once; they cannot sign in until this is off again."
+        label="Disable account"
+        description="Ends all sessions of the user and prevents sign-in."
         checked={isDisabled}
         onChange={(event) => setIsDisabled(event.currentTarget.checked)}
       />
-      <ErrorNotice error={save.error ?? invite.error} />
+      <ErrorNotice title="Couldn't save user" error={save.error} />
+      <ErrorNotice title="Couldn't create password link" error={invite.error} />
       <Group justify="space-between">
         <Button
           variant="default"
           loading={invite.isPending}
-          onClick={() => invite.mutate({ pathParams: parts })}
+          onClick={() => invite.mutate({ pathParams })}
         >
-          New password link
+          Create password link
         </Button>
         <Button
           loading={save.isPending}
-          onClick={() => save.mutate({ pathParams: parts, body: { role, disabled: isDisabled } })}
+          onClick={() => save.mutate({ pathParams, body: { role, disabled: isDisabled } })}
         >
           Save
         </Button>

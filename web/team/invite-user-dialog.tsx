@@ -6,7 +6,7 @@ import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { roleOptions } from './role-options.ts'
 
-/** Makes a user and the link under which they set their password. */
+/** Creates a user and a link with which the user sets a password. */
 export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [link, setLink] = useState<string>()
   const invite = useApiMutation<{ readonly inviteLink: string }>({
@@ -16,15 +16,15 @@ export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) 
   })
   const form = useForm({
     initialValues: { name: '', role: 'viewer' },
-    validate: { name: (name) => (name.trim() === '' ? 'The name to sign in with' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
   })
   return (
     <Modal
       opened
-      // The link is lost once this closes: only its own button closes it then.
+      // The link cannot be shown again, so only the Done button closes the dialog.
       onClose={link ? () => {} : onClose}
       withCloseButton={!link}
-      title={link ? 'Their link' : 'Invite'}
+      title={link ? 'Invite link' : 'Invite user'}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {link ? (
@@ -39,10 +39,10 @@ export function InviteUserDialog({ onClose }: { readonly onClose: () => void }) 
               data={roleOptions}
               {...form.getInputProps('role')}
             />
-            <ErrorNotice error={invite.error} />
+            <ErrorNotice title="Couldn't invite user" error={invite.error} />
             <Group justify="flex-end">
               <Button type="submit" loading={invite.isPending}>
-                Make the link
+                Create invite link
               </Button>
             </Group>
           </Stack>

@@ -1,6 +1,6 @@
-/** The roles and what each may do, as a list to choose from. */
+/** The roles with their permissions, as options of a select field. */
 export const roleOptions = [
-  { value: 'viewer', label: 'Viewer: looks' },
-  { value: 'admin', label: 'Admin: all but users and prices' },
+  { value: 'viewer', label: 'Viewer: read-only' },
+  { value: 'admin', label: 'Admin: everything except users and prices' },
   { value: 'owner', label: 'Owner: everything' },
 ]

@@ -12,45 +12,47 @@ import { InviteUserDialog } from './invite-user-dialog.tsx'
 import { EditUserDialog } from './edit-user-dialog.tsx'
 import type { TeamMember } from '../api/responses.ts'
 
-/** Who may use the console, and as what. */
+/** The users of the console and their roles. */
 export function TeamPage() {
-  const asked = useApiQuery('/users')
+  const query = useApiQuery('/users')
   const mayWrite = useHasRole('owner')
-  const { user: me } = useSignedInSession()
+  const { user: currentUser } = useSignedInSession()
   const [isInviting, setIsInviting] = useState(false)
-  const [chosen, setChosen] = useState<TeamMember>()
+  const [selected, setSelected] = useState<TeamMember>()
   return (
     <Page
       title="Team"
-      description="Owners do everything. Admins do everything but users and prices. Viewers look. Every act is written down."
+      description="Owners have full access. Admins cannot change users and prices. Viewers have read-only access. All changes are audited."
       actions={
         <>
           <LinkButton to="/team/audit" variant="default" size="sm">
-            Audit
+            Audit log
           </LinkButton>
           {mayWrite && (
             <Button size="sm" onClick={() => setIsInviting(true)}>
-              Invite
+              Invite user
             </Button>
           )}
         </>
       }
     >
       <div className="fg-panel">
-        <QueryContent query={asked}>
+        <QueryContent query={query}>
           {({ items }) => (
             <DataTable
               caption="Users"
               rows={items}
               rowKey={({ userId }) => userId}
-              columns={mayWrite ? [...columns, changeColumn(me.userId, setChosen)] : columns}
+              columns={
+                mayWrite ? [...columns, editColumn(currentUser.userId, setSelected)] : columns
+              }
               empty={null}
             />
           )}
         </QueryContent>
       </div>
       {isInviting && <InviteUserDialog onClose={() => setIsInviting(false)} />}
-      {chosen && <EditUserDialog user={chosen} onClose={() => setChosen(undefined)} />}
+      {selected && <EditUserDialog user={selected} onClose={() => setSelected(undefined)} />}
     </Page>
   )
 }
@@ -59,32 +61,32 @@ const columns: readonly Column<TeamMember>[] = [
   { name: 'Name', renderCell: ({ name }) => name },
   { name: 'Role', renderCell: ({ role }) => role },
   {
-    name: 'State',
+    name: 'Status',
     renderCell: ({ disabled }) => (
-      <StatusTag tone={disabled ? 'bad' : 'ok'}>{disabled ? 'shut out' : 'active'}</StatusTag>
+      <StatusTag tone={disabled ? 'bad' : 'ok'}>{disabled ? 'disabled' : 'active'}</StatusTag>
     ),
   },
-  { name: 'Made', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
+  { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
   {
-    name: 'Last seen',
-    renderCell: ({ lastSeenAtUtc }) => <UtcTime timestampUtc={lastSeenAtUtc} fallback="not yet" />,
+    name: 'Last active',
+    renderCell: ({ lastSeenAtUtc }) => <UtcTime timestampUtc={lastSeenAtUtc} fallback="Never" />,
   },
 ]
 
-function changeColumn(ownId: string, onChoose: (user: TeamMember) => void): Column<TeamMember> {
+function editColumn(ownUserId: string, onSelect: (user: TeamMember) => void): Column<TeamMember> {
   return {
     name: 'Actions',
     renderCell: (user) =>
-      user.userId === ownId ? (
-        'you'
+      user.userId === ownUserId ? (
+        'You'
       ) : (
         <Button
           size="compact-xs"
           variant="default"
-          aria-label={`Change ${user.name}`}
-          onClick={() => onChoose(user)}
+          aria-label={`Edit ${user.name}`}
+          onClick={() => onSelect(user)}
         >
-          Change
+          Edit
         </Button>
       ),
   }

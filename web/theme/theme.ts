@@ -1,6 +1,6 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
 
-/** Petrol: the colour of what can be pressed and of where one is. */
+/** The colour of controls and of the current page. */
 const petrol: MantineColorsTuple = [
   '#eaf5f6',
   '#d5e8ea',
@@ -14,7 +14,7 @@ const petrol: MantineColorsTuple = [
   '#0a3841',
 ]
 
-/** Signal: the amber of a mark on a picture, used for nothing else but warnings. */
+/** Amber, for face annotations and warnings only. */
 const signal: MantineColorsTuple = [
   '#fff6e5',
   '#ffe9c6',
@@ -28,7 +28,7 @@ const signal: MantineColorsTuple = [
   '#4b2f03',
 ]
 
-/** Cool greys with a little of the petrol in them. */
+/** Grey with a slight petrol tint. */
 const gray: MantineColorsTuple = [
   '#f5f8f9',
   '#ebf0f2',
@@ -42,7 +42,7 @@ const gray: MantineColorsTuple = [
   '#1a252a',
 ]
 
-/** Ink: the surfaces of the dark scheme, lightest text first. */
+/** The colours of the dark scheme, from light text to dark surfaces. */
 const dark: MantineColorsTuple = [
   '#d8e2e6',
   '#b4c2c8',
@@ -57,8 +57,8 @@ const dark: MantineColorsTuple = [
 ]
 
 /**
- * How the console looks: calm, precise, high in contrast. Text sizes keep a ratio of about 1.2
- * around 14 px; figures are set in a monospaced face so that columns of numbers line up.
+ * The theme of the console. Text sizes have a ratio of about 1.2, with 14 px as the base. Numbers use
+ * a monospaced font, so that columns of numbers are aligned.
  */
 export const theme = createTheme({
   colors: { petrol, signal, gray, dark },
@@ -84,7 +84,7 @@ export const theme = createTheme({
   },
 })
 
-/** Dimmed text and placeholders keep a contrast of at least 4.5 : 1 on every surface used. */
+/** Dimmed text and placeholders have a contrast of at least 4.5:1 on every surface. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -96,11 +96,10 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-anchor': petrol[7],
     '--fg-surface': '#ffffff',
     '--fg-sunken': gray[0],
-    '--fg-line': gray[2],
+    '--fg-border': gray[2],
     '--fg-ok': '#1f7a4d',
     '--fg-warn': '#9a5f00',
     '--fg-bad': '#b3261e',
-    '--fg-mark': '#f2b34c',
   },
   dark: {
     '--mantine-color-body': '#0e161b',
@@ -111,10 +110,9 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-anchor': petrol[2],
     '--fg-surface': dark[7],
     '--fg-sunken': '#0b1216',
-    '--fg-line': dark[5],
+    '--fg-border': dark[5],
     '--fg-ok': '#5fcf97',
     '--fg-warn': '#f2b34c',
     '--fg-bad': '#ff8f87',
-    '--fg-mark': '#f2b34c',
   },
 })

@@ -9,7 +9,7 @@ export type ConsoleDriver = {
   readonly open: (name: string) => Promise<void>
   /** Chooses an action in the playground. */
   readonly chooseAction: (action: string) => Promise<void>
-  /** Runs the action in the playground and waits for its marks on the image. */
+  /** Runs the action in the playground and waits for its annotations on the image. */
   readonly runAction: (action: string) => Promise<void>
   /** Takes a screenshot and adds the accessibility violations of the page to `violations`. */
   readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
@@ -33,7 +33,7 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
     runAction: async (action) => {
       await page.getByRole('button', { name: `Run ${action}` }).click()
       await page.locator('output').getByText('ok', { exact: true }).waitFor()
-      await page.locator('[data-mark]').first().waitFor()
+      await page.locator('[data-annotation]').first().waitFor()
     },
     inspect: async (name, scheme) => {
       await takeScreenshot(page, `${name}-${scheme}`)

@@ -6,24 +6,24 @@ type Props = { readonly image: PlaygroundImage; readonly annotations: readonly F
 
 const toneColors = { plain: '#f2b34c', good: '#4ad991', bad: '#ff7a70' } as const
 
-/** A picture with the faces found on it: boxes, landmarks, scores. */
-export function AnnotatedImage({ image: picture, annotations: marks }: Props) {
-  const { bitmap, name } = picture
-  if (!bitmap) return <p>This browser cannot show {name}; the answer below has the figures.</p>
+/** An image with the boxes, landmarks and scores of the detected faces. */
+export function AnnotatedImage({ image, annotations }: Props) {
+  const { bitmap, name } = image
+  if (!bitmap) return <p>This browser cannot display {name}. See the response below.</p>
   return (
-    <div className="fg-picture">
+    <div className="fg-image">
       <ImageCanvas bitmap={bitmap} sideMax={1600} />
       <svg
         viewBox={`0 0 ${bitmap.width} ${bitmap.height}`}
-        // A drawing made of marks cannot be an img element.
+        // An inline SVG cannot be an img element.
         // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
         role="img"
-        aria-label={`${name}: ${marks.length} ${marks.length === 1 ? 'face' : 'faces'} marked`}
+        aria-label={`${name}: ${annotations.length} ${annotations.length === 1 ? 'face' : 'faces'}`}
       >
-        {marks.map((mark) => (
+        {annotations.map((annotation) => (
           <FaceOverlay
-            key={`${mark.box.left} ${mark.box.top} ${mark.caption}`}
-            mark={mark}
+            key={`${annotation.box.left} ${annotation.box.top} ${annotation.caption}`}
+            annotation={annotation}
             unit={Math.max(bitmap.width, bitmap.height) / 400}
           />
         ))}
@@ -32,15 +32,19 @@ export function AnnotatedImage({ image: picture, annotations: marks }: Props) {
   )
 }
 
-/** @param unit a four-hundredth of the longer side: marks look the same on every picture. */
-function FaceOverlay({ mark, unit }: { readonly mark: FaceAnnotation; readonly unit: number }) {
-  const { box, points, caption, tone } = mark
+type FaceOverlayProps = {
+  readonly annotation: FaceAnnotation
+  /** 1/400 of the longer side, so that overlays have the same size on every image. */
+  readonly unit: number
+}
+
+function FaceOverlay({ annotation: { box, points, caption, tone }, unit }: FaceOverlayProps) {
   const color = toneColors[tone]
   const textSize = unit * 8
-  // Above the box, or inside it where the box touches the upper edge.
+  // Above the box, or inside it if the box is too close to the top edge.
   const textY = box.top > textSize * 1.4 ? box.top - unit * 2 : box.top + textSize * 1.2
   return (
-    <g data-mark={tone}>
+    <g data-annotation={tone}>
       <rect
         x={box.left}
         y={box.top}

@@ -16,13 +16,13 @@ type Props = {
   readonly onChange: (entry: unknown) => void
 }
 
-/** The control for one parameter. What it shows when empty is what the server takes then. */
+/** The control for one parameter. An empty control shows the default of the server. */
 export function FieldInput({ field, entry, error, onChange }: Props) {
-  const { name, kind, defaultValue: fallback, description, isRequired } = field
+  const { name, kind, defaultValue, description, isRequired } = field
   const common = { label: name, description, error, required: isRequired, size: 'xs' } as const
-  const placeholder = fallback === undefined ? '' : `default: ${textOf(fallback)}`
+  const placeholder = defaultValue === undefined ? '' : `Default: ${textOf(defaultValue)}`
   if (kind.type === 'switch') {
-    const isOn = typeof entry === 'boolean' ? entry : fallback === true
+    const isOn = typeof entry === 'boolean' ? entry : defaultValue === true
     return (
       <Switch
         label={name}
@@ -55,7 +55,7 @@ export function FieldInput({ field, entry, error, onChange }: Props) {
         value={typeof entry === 'string' ? entry : null}
         onChange={(value) => onChange(value ?? undefined)}
         clearable
-        clearButtonProps={{ 'aria-label': `Default ${name}` }}
+        clearButtonProps={{ 'aria-label': `Reset ${name}` }}
       />
     )
   if (kind.type === 'choices')

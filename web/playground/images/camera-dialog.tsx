@@ -8,10 +8,10 @@ type Props = {
 
 const jpegQuality = 0.95
 
-/** Takes one picture with the camera of the computer. */
-export function CameraDialog({ onCapture: onPicture, onClose }: Props) {
+/** Takes one photo with the camera of the computer. */
+export function CameraDialog({ onCapture, onClose }: Props) {
   const video = useRef<HTMLVideoElement>(null)
-  const { stream, fault } = useCamera()
+  const { stream, errorText } = useCamera()
   const [isRunning, setIsRunning] = useState(false)
   useEffect(() => {
     if (video.current && stream) video.current.srcObject = stream
@@ -25,23 +25,23 @@ export function CameraDialog({ onCapture: onPicture, onClose }: Props) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
-        {fault ? (
-          <Text size="sm">{fault}</Text>
+        {errorText ? (
+          <Text size="sm">{errorText}</Text>
         ) : (
-          <div className="fg-picture">
+          <div className="fg-image">
             <video
               onPlaying={() => setIsRunning(true)}
               ref={video}
               autoPlay
               playsInline
               muted
-              aria-label="What the camera sees"
+              aria-label="Camera preview"
             />
           </div>
         )}
         <Group justify="flex-end">
-          <Button disabled={!isRunning} onClick={() => void captureImage(video.current, onPicture)}>
-            Take the picture
+          <Button disabled={!isRunning} onClick={() => void captureImage(video.current, onCapture)}>
+            Take photo
           </Button>
         </Group>
       </Stack>
@@ -49,35 +49,35 @@ export function CameraDialog({ onCapture: onPicture, onClose }: Props) {
   )
 }
 
-/** The camera's stream while shown, or why there is none, in a sentence. */
-function useCamera(): { readonly stream?: MediaStream; readonly fault?: string } {
+/** Returns the stream of the camera, or an error text. The stream stops when the dialog closes. */
+function useCamera(): { readonly stream?: MediaStream; readonly errorText?: string } {
   const [state, setState] = useState<ReturnType<typeof useCamera>>(() =>
-    isCameraAvailable() ? {} : { fault: insecurePageText },
+    isCameraAvailable() ? {} : { errorText: insecurePageText },
   )
   useEffect(() => {
     if (!isCameraAvailable()) return undefined
-    let isGone = false
-    const asked = navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 1280 } } })
-    asked.then(
-      (stream) => (isGone ? stopStream(stream) : setState({ stream })),
-      () => setState({ fault: cameraRefusedText }),
+    let isClosed = false
+    const streamRequest = navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 1280 } } })
+    streamRequest.then(
+      (stream) => (isClosed ? stopStream(stream) : setState({ stream })),
+      () => setState({ errorText: cameraUnavailableText }),
     )
     return () => {
-      isGone = true
-      // What was refused has nothing to stop.
-      asked.then(stopStream, () => {})
+      isClosed = true
+      // A rejected request has no stream to stop.
+      streamRequest.then(stopStream, () => {})
     }
   }, [])
   return state
 }
 
-const cameraRefusedText =
-  'There is no camera, another program uses it, or the browser was not allowed to use it.'
+const cameraUnavailableText =
+  'Camera not available. Check that it is connected, not used by another program, and allowed in the browser.'
 
 const insecurePageText =
-  'Browsers lend the camera only to pages served over https, or on localhost. Put TLS before the service, or open the console on the machine itself. Choosing a file works everywhere.'
+  'Browsers allow the camera only over https or on localhost. Use https, open the console on localhost, or choose a file instead.'
 
-/** On a page served over plain http the whole interface is missing. */
+/** Pages over plain http have no `mediaDevices`. */
 function isCameraAvailable(): boolean {
   return window.isSecureContext && 'mediaDevices' in navigator
 }
@@ -88,11 +88,11 @@ function stopStream(stream: MediaStream): void {
 
 async function captureImage(
   video: HTMLVideoElement | null,
-  onPicture: (file: File) => void,
+  onCapture: (file: File) => void,
 ): Promise<void> {
   if (!video || video.videoWidth === 0) return
   const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight)
   canvas.getContext('2d')?.drawImage(video, 0, 0)
   const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality: jpegQuality })
-  onPicture(new File([blob], 'camera.jpg', { type: 'image/jpeg' }))
+  onCapture(new File([blob], 'camera.jpg', { type: 'image/jpeg' }))
 }

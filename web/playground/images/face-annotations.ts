@@ -1,4 +1,4 @@
-/** A face to be drawn on a picture; pixels of the upright picture. */
+/** A face to draw on an image, in pixels of the upright image. */
 export type FaceAnnotation = {
   readonly box: PixelBox
   readonly points: readonly PixelPoint[]
@@ -14,7 +14,7 @@ type PixelBox = {
 }
 type PixelPoint = { readonly x: number; readonly y: number }
 
-/** What marks read of a face; every action tells faces in this shape. */
+/** The fields of a face that are drawn. Faces have this shape in the response of every action. */
 type ResponseFace = {
   readonly boundingBox: PixelBox
   readonly confidence?: number
@@ -39,7 +39,10 @@ type ResponseValue = {
   readonly decision?: string
 }
 
-type FacesEnvelope = {
+/** The fields of a response envelope that the playground shows. */
+export type ResultEnvelope = {
+  readonly ok: boolean
+  readonly errors?: readonly { readonly code: string; readonly message: string }[]
   readonly data?: {
     readonly results: readonly {
       readonly index: number
@@ -49,26 +52,25 @@ type FacesEnvelope = {
   } | null
 }
 
-/** The faces that an answer names, by the number of the picture that shows them. */
+/** Returns the faces of a response by image index. */
 export function faceAnnotationsOf(
-  envelope: unknown,
+  envelope: ResultEnvelope,
 ): ReadonlyMap<number, readonly FaceAnnotation[]> {
-  const marks = new Map<number, FaceAnnotation[]>()
-  const put = (
-    picture: number,
+  const annotations = new Map<number, FaceAnnotation[]>()
+  const add = (
+    index: number,
     face: ResponseFace | null | undefined,
     value: ResponseValue,
   ): void => {
-    if (face) marks.set(picture, [...(marks.get(picture) ?? []), annotationOf(face, value)])
+    if (face) annotations.set(index, [...(annotations.get(index) ?? []), annotationOf(face, value)])
   }
-  // The envelope is the service's own answer, checked against the schemas of the actions.
-  for (const { index, value } of (envelope as FacesEnvelope).data?.results ?? []) {
-    for (const face of value.faces ?? []) put(index, face, value)
-    put(index, value.face, value)
-    put(0, value.probe, value)
-    put(1, value.reference, value)
+  for (const { index, value } of envelope.data?.results ?? []) {
+    for (const face of value.faces ?? []) add(index, face, value)
+    add(index, value.face, value)
+    add(0, value.probe, value)
+    add(1, value.reference, value)
   }
-  return marks
+  return annotations
 }
 
 function annotationOf(face: ResponseFace, value: ResponseValue): FaceAnnotation {
@@ -88,7 +90,7 @@ function annotationOf(face: ResponseFace, value: ResponseValue): FaceAnnotation 
   }
 }
 
-/** Names may be long; a picture has room for this much. */
+/** Shortens a long name to fit on the image. */
 function truncateName(name: string): string {
   return name.length > 24 ? `${name.slice(0, 23)}…` : name
 }

@@ -2,12 +2,12 @@ import { Text } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useApiQuery } from '../api/use-api.ts'
-import { QueryContent } from './query-content.tsx'
-import { EmptyState } from './empty-state.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
 
 /**
- * For pages that need one project: the one of the address, else the first. Which one it is stands
- * above the content.
+ * Selects the project for a page that requires one: the project in the URL, else the first one. Its
+ * name is shown above the content.
  */
 export function ProjectScope({
   children,
@@ -19,13 +19,9 @@ export function ProjectScope({
   return (
     <QueryContent query={projects}>
       {({ items }) => {
-        const project = items.find((known) => known.projectId === projectId) ?? items[0]
+        const project = items.find((item) => item.projectId === projectId) ?? items[0]
         if (!project)
-          return (
-            <EmptyState title="No project yet">
-              Make one under Projects; it brings a gallery.
-            </EmptyState>
-          )
+          return <EmptyState title="No projects">Create a project on the Projects page.</EmptyState>
         return (
           <>
             <Text size="sm" c="dimmed">

@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'react'
 
 type Props = {
   readonly bitmap: ImageBitmap
-  /** The longer side is drawn at no more pixels than this. */
+  /** The maximum length of the longer side in pixels. */
   readonly sideMax: number
 }
 
-/** A picture drawn upright. A canvas needs no address for its pixels, so none can leak. */
+/** Draws an upright image. Unlike an img element, a canvas needs no URL for the pixels. */
 export function ImageCanvas({ bitmap, sideMax }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const scale = Math.min(1, sideMax / Math.max(bitmap.width, bitmap.height))

@@ -8,46 +8,49 @@ import { CameraDialog } from './camera-dialog.tsx'
 type Props = {
   readonly images: readonly PlaygroundImage[]
   readonly imagesMax: number
-  readonly onChange: (pictures: readonly PlaygroundImage[]) => void
+  readonly onChange: (images: readonly PlaygroundImage[]) => void
 }
 
-/** Takes pictures by choosing, dropping, pasting or with the camera. They never leave the browser before the call. */
-export function ImagePicker({ images: pictures, imagesMax: max, onChange }: Props) {
-  const [isOver, setIsOver] = useState(false)
-  const [isFilming, setIsFilming] = useState(false)
+/**
+ * Adds images from files, drag and drop, the clipboard or the camera. Images stay in the browser until
+ * the call is sent.
+ */
+export function ImagePicker({ images, imagesMax, onChange }: Props) {
+  const [isDragOver, setIsDragOver] = useState(false)
+  const [isCameraOpen, setIsCameraOpen] = useState(false)
   const add = useCallback(
     async (files: readonly File[]) => {
-      const read = await Promise.all(files.map(readPlaygroundImage))
-      // More than fit push the oldest out: what was added last is what one means.
-      onChange([...pictures, ...read].slice(-max))
+      const added = await Promise.all(files.map(readPlaygroundImage))
+      // New images replace the oldest ones above the limit.
+      onChange([...images, ...added].slice(-imagesMax))
     },
-    [pictures, max, onChange],
+    [images, imagesMax, onChange],
   )
   usePaste(add)
   return (
     <Stack gap="xs">
-      {/* Dropping is an extra: the buttons inside do the same for the keyboard. */}
+      {/* Drag and drop is optional: the buttons offer the same with the keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div
-        className="fg-drop"
-        data-over={isOver ? '' : undefined}
+        className="fg-drop-zone"
+        data-over={isDragOver ? '' : undefined}
         onDragOver={(event) => {
           event.preventDefault()
-          setIsOver(true)
+          setIsDragOver(true)
         }}
-        onDragLeave={() => setIsOver(false)}
+        onDragLeave={() => setIsDragOver(false)}
         onDrop={(event) => {
           event.preventDefault()
-          setIsOver(false)
+          setIsDragOver(false)
           void add([...event.dataTransfer.files])
         }}
       >
-        <Text size="sm">Drop pictures here, paste them, or</Text>
+        <Text size="sm">Drop or paste images here, or</Text>
         <Group justify="center" gap="xs" mt="xs">
           <FileButton
             multiple
             accept="image/*"
-            inputProps={{ 'aria-label': 'Pictures' }}
+            inputProps={{ 'aria-label': 'Images' }}
             onChange={(files) => void add(files)}
           >
             {(props) => (
@@ -65,24 +68,24 @@ export function ImagePicker({ images: pictures, imagesMax: max, onChange }: Prop
             size="xs"
             variant="default"
             leftSection={<IconCamera size={14} aria-hidden />}
-            onClick={() => setIsFilming(true)}
+            onClick={() => setIsCameraOpen(true)}
           >
             Camera
           </Button>
         </Group>
         <Text size="xs" c="dimmed" mt="xs">
-          {max === 1 ? 'One picture' : `Up to ${max} pictures`}, kept in this tab’s memory; only the
-          call itself sends anything.
+          {imagesMax === 1 ? '1 image' : `Up to ${imagesMax} images`}. Images stay in this browser
+          tab until you run the action.
         </Text>
       </div>
-      <ImageList images={pictures} onChange={onChange} />
-      {isFilming && (
+      <ImageList images={images} onChange={onChange} />
+      {isCameraOpen && (
         <CameraDialog
           onCapture={(file) => {
-            setIsFilming(false)
+            setIsCameraOpen(false)
             void add([file])
           }}
-          onClose={() => setIsFilming(false)}
+          onClose={() => setIsCameraOpen(false)}
         />
       )}
     </Stack>
@@ -104,21 +107,21 @@ function usePaste(add: (files: readonly File[]) => Promise<void>): void {
 
 type ImageListProps = Pick<Props, 'images' | 'onChange'>
 
-function ImageList({ images: pictures, onChange }: ImageListProps) {
-  if (pictures.length === 0) return null
+function ImageList({ images, onChange }: ImageListProps) {
+  if (images.length === 0) return null
   return (
     <Group gap="sm" align="flex-end">
-      {pictures.map((picture, i) => (
-        <Stack key={picture.id} gap={2} className="fg-thumb">
-          {picture.bitmap && <ImageCanvas bitmap={picture.bitmap} sideMax={192} />}
+      {images.map((image, index) => (
+        <Stack key={image.id} gap={2} className="fg-thumb">
+          {image.bitmap && <ImageCanvas bitmap={image.bitmap} sideMax={192} />}
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`Remove picture ${i}: ${picture.name}`}
+            aria-label={`Remove image ${index}: ${image.name}`}
             rightSection={<IconX size={12} aria-hidden />}
-            onClick={() => onChange(pictures.filter(({ id }) => id !== picture.id))}
+            onClick={() => onChange(images.filter(({ id }) => id !== image.id))}
           >
-            {i}
+            {index}
           </Button>
         </Stack>
       ))}

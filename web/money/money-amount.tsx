@@ -1,7 +1,7 @@
 import { useSignedInSession } from '../api/session.ts'
 import { formatAmount } from '../format/amount.ts'
 
-/** An amount in the currency of the account, exact to the micro-unit. */
+/** Shows an amount in the currency of the account, exact to the micro-unit. */
 export function MoneyAmount({ micros }: { readonly micros: string | bigint }) {
   const { currency } = useSignedInSession()
   return (

@@ -1,4 +1,4 @@
-/** A parameter of an action as its form shows it. */
+/** A form field for one parameter of an action. */
 export type FormField = {
   readonly name: string
   readonly isRequired: boolean
@@ -37,9 +37,9 @@ type FormSchema = {
   readonly oneOf?: readonly FormSchema[]
 }
 
-/** The fields of an action's parameters but for its images, which the page asks for by itself. */
+/** Returns the form fields of an action. Images are excluded: they have a separate control. */
 export function formFieldsOf(paramsSchema: unknown): FormField[] {
-  // The schema is made by the server of the one that validates: an object with properties.
+  // The server generates this JSON schema from its validation schema: an object with properties.
   const root = paramsSchema as FormSchema
   const required = root.required ?? []
   return Object.entries(root.properties ?? {})
@@ -66,7 +66,7 @@ function fieldKindOf(schema: FormSchema, root: FormSchema): FormFieldKind {
     .map((variant) => resolveRef(variant, root))
     .filter(({ type }) => type !== 'null')
   const [only, second] = variants
-  // Several forms, such as a number or `auto`: a text, read as the form that it has.
+  // Several variants, such as a number or `auto`, share one text field. parseParams parses its text.
   if (only)
     return second ? { type: 'text', variants: variantsText(variants) } : fieldKindOf(only, root)
   if (schema.enum) return { type: 'choice', options: schema.enum.map(String) }
@@ -76,10 +76,10 @@ function fieldKindOf(schema: FormSchema, root: FormSchema): FormFieldKind {
   return { type: schema.type === 'object' ? 'json' : 'text' }
 }
 
-/** `number or auto` */
+/** Returns a text such as `number or auto`. */
 function variantsText(variants: readonly FormSchema[]): string {
   return variants
-    .map(({ const: word, type }) => (typeof word === 'string' ? word : String(type)))
+    .map(({ const: literal, type }) => (typeof literal === 'string' ? literal : String(type)))
     .join(' or ')
 }
 
@@ -92,7 +92,7 @@ function numberKindOf({ type, minimum, maximum }: FormSchema): FormFieldKind {
   }
 }
 
-/** The bounds of JavaScript's whole numbers are no bounds of the parameter. */
+/** Bounds at the limits of JavaScript integers are omitted: they do not limit the parameter. */
 function boundEntryOf(
   name: 'min' | 'max',
   value: number | undefined,
