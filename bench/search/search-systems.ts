@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
-import { openExactSearch, type IndexChange } from '../../src/gallery/search/memory/exact-search.ts'
+import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
+import type { IndexChange } from '../../src/gallery/search/memory/index-change.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { dimensions, templateAt, type TemplateMatrix } from './random-templates.ts'
 import type { PeerThreadMessage, PeerThreadInput } from './peer-thread.ts'

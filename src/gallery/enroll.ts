@@ -97,8 +97,8 @@ export async function addFace(
   { template, qualityScore, crop }: FaceToEnroll,
   adding: AddFaceOptions,
 ): Promise<string> {
-  const { subjectId, galleryId, keyId } = subject
-  const { keys, storeVector: remember, nowUtc } = adding
+  const { subjectId, galleryId } = subject
+  const { keys, storeVector, nowUtc } = adding
   const tenantId = await requireCapacity(tx, subject, adding)
   const faceId = newId()
   const { modelId } = template
@@ -115,7 +115,7 @@ export async function addFace(
   })
   const sealed = encryptTemplate(key, { ...place, modelId }, template)
   await addTemplate(tx, { galleryId, faceId, modelId, sealed })
-  await remember(tx, { ...place, keyId }, template)
+  await storeVector(tx, place, template)
   if (crop) {
     const { projectId, jpeg } = crop
     await addCrop(tx, { faceId, projectId, sealed: encryptCrop(key, place, jpeg) })

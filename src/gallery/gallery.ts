@@ -151,7 +151,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const { store, openSearch, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)
-  const search = await openSearch({ store, keys, decryptStored, calibrations, log })
+  const search = await openSearch({ store, decryptStored, calibrations, log })
   const writing = writeOperations(keys, search, options)
   const comparing = { decryptStored, calibrations }
   return {

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { openExactSearch } from './exact-search.ts'
-import type {
-  ScoredSubject,
-  IndexChange,
-  ExactSearch,
-  TemplateVector,
-  ModelSearchOptions,
-} from './exact-search.ts'
-import { correctedScore } from '../../calibration/score.ts'
+import { correctedScore, type TemplateVector } from '../../calibration/score.ts'
+import type { ScoredSubject } from '../scored-subject.ts'
+import { openExactSearch, type ExactSearch, type ModelSearchOptions } from './exact-search.ts'
+import type { IndexChange } from './index-change.ts'
 
 const log = { info: () => {}, error: () => {} }
 const modelId = 'model'

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../../lib/log.ts'
-import { assertTemplateVector, packChanges } from './index-change.ts'
-import type { IndexChange } from './index-change.ts'
+import { packChanges, type IndexChange } from './index-change.ts'
 import type { GalleryIndexState } from './gallery-indexes.ts'
 import { limitMax, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
-import type { TemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 import { startSearchThreads } from './search-threads.ts'
 import type { SearchThreads } from './search-threads.ts'
-
-export type { ScoredSubject, IndexChange, TemplateVector }
 
 /**
  * Exact search over the templates of galleries, held in memory by threads of their own: the event

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 
 /** One step of a gallery's history: a template as it is from now on, or none any more. */
 export type IndexChange = {
@@ -26,11 +26,6 @@ export type PackedChanges = {
 type PackedChange = Omit<IndexChange, 'template'> & {
   readonly template?: Omit<IndexedTemplate, 'vector'> & { readonly dimensions: number }
 }
-
-/** The vision pipeline makes 128 to 512; the kernel's integer sums hold for 1024. */
-const dimensionsMax = 1_024
-/** Far beyond any embedding, and its square is still far from float32's end. */
-const valueMax = 1e15
 
 export function packChanges(changes: readonly IndexChange[]): PackedChanges {
   let floats = 0
@@ -66,11 +61,4 @@ export function* unpackChanges({ changes, vectors }: PackedChanges): Generator<I
   } finally {
     vectors.fill(0)
   }
-}
-
-/** What the index can hold and the scan can compare. */
-export function assertTemplateVector({ vector, density }: TemplateVector): void {
-  assert.ok(vector.length > 0 && vector.length <= dimensionsMax, `${vector.length} dimensions`)
-  assert.ok(Math.abs(density) <= valueMax, 'the density is a number')
-  for (const value of vector) assert.ok(Math.abs(value) <= valueMax, 'vectors are of numbers')
 }

@@ -12,7 +12,8 @@ import type { ReadTx } from '../../../store/tx.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { selectTemplate } from '../../select-template.ts'
-import type { IndexChange, ExactSearch } from './exact-search.ts'
+import type { ExactSearch } from './exact-search.ts'
+import type { IndexChange } from './index-change.ts'
 
 export type SyncOptions = {
   readonly store: Pick<Store, 'read'>
