@@ -131,7 +131,7 @@ async function measureSearch(
     const startMs = performance.now()
     const candidates = await search.search(galleryId, probe, options)
     timesMs.push(performance.now() - startMs)
-    found.push(candidates.map(({ templateId }) => templateId))
+    found.push(candidates.map(({ faceId }) => faceId))
     scores.push(JSON.stringify(candidates))
   }
   return { found, scores, timesMs }

@@ -59,7 +59,7 @@ export async function openFacegate(
     const probe = templateAt(probes, at)
     const startMs = performance.now()
     const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
-    return { row: Number(best?.templateId), timeMs: performance.now() - startMs }
+    return { row: Number(best?.faceId), timeMs: performance.now() - startMs }
   }
   return {
     name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
@@ -81,7 +81,7 @@ function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
     const vector = faces.vectors.subarray(row * dimensions, (row + 1) * dimensions)
     const density = faces.densities[row] ?? 0
     const template = { modelId, subjectId: `s${row}`, groups: [], vector, density }
-    return { sequence: row + 1, templateId: String(row), template }
+    return { sequence: row + 1, faceId: String(row), template }
   })
 }
 

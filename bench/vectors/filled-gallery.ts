@@ -91,14 +91,14 @@ type FillInput = {
 /** As enrolments do it, but many rows at once. */
 async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number): Promise<void> {
   const { keys, tenant: owner, faces } = storing
-  const { galleryId, accountId: tenantId } = owner
+  const { galleryId, accountId } = owner
   const nowUtc = new Date().toISOString()
-  await createGallery(tx, { galleryId, accountId: tenantId })
+  await createGallery(tx, { galleryId, accountId })
   const rows = []
   for (let at = from; at < to; at++) {
     const [subjectId, faceId] = [newId(), newId()]
     const { key, ...wrapped } = await keys.create(tx, { subjectId, galleryId })
-    const place = { tenantId, galleryId, subjectId, faceId, modelId }
+    const place = { accountId, galleryId, subjectId, faceId, modelId }
     const sealed = encryptTemplate(key, place, {
       ...templateAt(faces, at),
       modelId,

@@ -142,7 +142,7 @@ test('after a change of the model its templates are made of the crops, side by s
 
     await using gallery = await startGallery({ dataDir, key, models: changedModels })
     assert.deepEqual(await gallery.openedGallery.reEmbedding, { succeeded: 6, failed: 0 })
-    assert.ok(gallery.vision.requests.every(({ projectId }) => projectId === 'remake'))
+    assert.ok(gallery.vision.requests.every(({ projectId }) => projectId === 're-embed'))
     const status = await runJson(dataDir, models, 'status')
     assert.deepEqual(
       [status.comparableFaces, status.remakeableFaces, status.waitingFaces],

@@ -153,7 +153,7 @@ test('a copy that went its own way before the replay still loses whom it must, i
   assert.equal(await isFound(gallery, 'Gone'), false, 'also beside a running server')
   await assertLedgerAudit(gallery)
   await gallery.value('svc.deleteSubject', await enrollNewSubject(gallery))
-  await assert.rejects(exportDeletions(store, records), /begin a new file/u)
+  await assert.rejects(exportDeletions(store, records), /start a new file/u)
 })
 
 async function enrollNewSubject(gallery: TestGallery): Promise<object> {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Gallery, SearchHit } from '../../gallery/gallery.ts'
+import type { Gallery } from '../../gallery/gallery.ts'
+import type { SearchHit } from '../../gallery/search/search-across-models.ts'
 import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'

@@ -149,7 +149,7 @@ async function scoreTemplates(
     const template = await decryptStored(reading, row)
     if (!template) continue
     const { faceId, subjectId } = row
-    scored.push({ templateId: faceId, subjectId, score: correctedScore(probe, template) })
+    scored.push({ faceId: faceId, subjectId, score: correctedScore(probe, template) })
     template.vector.fill(0)
   }
   return scored
