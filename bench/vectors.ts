@@ -54,7 +54,7 @@ export async function run(args: readonly string[]): Promise<void> {
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${values.probes} probes; ${facts}\n`,
     )
-    const head = ['', 'p50 ms', 'p99 ms', 'recall@1', 'recall@10', 'same answer']
+    const head = ['', 'p50 ms', 'p99 ms', 'recall@1', 'recall@10', 'same result']
     console.log(markdownTable(head, lines))
   }
 }
@@ -66,8 +66,8 @@ async function measure(filled: FilledGallery, probes: TemplateMatrix, isIndexed:
   showProgress('filling the memory')
   const memory = await openMemorySearch(exact)(parts)
   await using upkeep = await openVectorMaintenance(url, { log: silentLog })
-  const inDatabase = (exactMax: number, isRotated = true) =>
-    openDatabaseSearch({ exactMax, isRotated, maintenance: upkeep })(parts)
+  const inDatabase = (exactMax: number) =>
+    openDatabaseSearch({ exactMax, maintenance: upkeep })(parts)
 
   showProgress('making vectors')
   const madeMs = performance.now()
@@ -131,7 +131,7 @@ async function measureSearch(
     const startMs = performance.now()
     const candidates = await search.search(galleryId, probe, options)
     timesMs.push(performance.now() - startMs)
-    found.push(candidates.map(({ templateId }) => templateId))
+    found.push(candidates.map(({ faceId }) => faceId))
     scores.push(JSON.stringify(candidates))
   }
   return { found, scores, timesMs }

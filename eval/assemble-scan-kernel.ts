@@ -1,8 +1,8 @@
 /**
- * Assembles the scan's kernel, `src/gallery/search/scan/scan.wat`, into `scan-bytes.ts` beside it.
+ * Assembles the kernel of the scan, `src/gallery/search/scan/scan.wat`, into `scan-bytes.ts`.
  *
- * Run it after the kernel has changed: `node eval/assemble-scan-kernel.ts`. It needs wabt, which nothing else
- * does: the bytes are committed, and a test holds them to the text.
+ * Run `node eval/assemble-scan-kernel.ts` after the kernel has changed. Only this script needs wabt:
+ * the bytes are committed, and a test compares them with the text.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -23,9 +23,9 @@ const features = { simd: true, threads: true }
 if (import.meta.main) await writeFile(outputFile, await assembleScanKernel())
 
 /**
- * The text of `scan-bytes.ts`.
+ * Returns the text of `scan-bytes.ts`.
  *
- * @throws Error with code MODULE_NOT_FOUND when wabt is not installed.
+ * @throws Error with code MODULE_NOT_FOUND if wabt is not installed.
  */
 export async function assembleScanKernel(): Promise<string> {
   const openWabt = createRequire(import.meta.url)('wabt') as () => Promise<Wabt>
@@ -36,7 +36,7 @@ export async function assembleScanKernel(): Promise<string> {
   const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64')
   const lines = base64.match(new RegExp(`.{1,${lineLength}}`, 'gu')) ?? []
   return [
-    '/** `scan.wat` as WebAssembly in base64; made by `eval/assemble-scan-kernel.ts`, not by hand. */',
+    '/** `scan.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */',
     'export const scanBytes =',
     lines.map((line) => `  '${line}'`).join(' +\n'),
     '',

@@ -232,11 +232,6 @@ export const settings = {
     'galleries of up to so many templates are searched exactly with pgvector; larger ones by its index',
     wholeNumber(0, 1_000_000_000),
   ),
-  SEARCH_ROTATE: setting(
-    'on',
-    '`on` keeps vectors in the database in a secretly rotated space, one a gallery; see [privacy.md](privacy.md)',
-    z.enum(['on', 'off']),
-  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     '',
     'collector that traces and metrics are sent to, OTLP over HTTP, such as `http://collector:4318`; empty: none; see [observability.md](observability.md)',

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
-import { openExactSearch, type IndexChange } from '../../src/gallery/search/memory/exact-search.ts'
+import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
+import type { IndexChange } from '../../src/gallery/search/memory/index-change.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { dimensions, templateAt, type TemplateMatrix } from './random-templates.ts'
 import type { PeerThreadMessage, PeerThreadInput } from './peer-thread.ts'
@@ -58,7 +59,7 @@ export async function openFacegate(
     const probe = templateAt(probes, at)
     const startMs = performance.now()
     const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
-    return { row: Number(best?.templateId), timeMs: performance.now() - startMs }
+    return { row: Number(best?.faceId), timeMs: performance.now() - startMs }
   }
   return {
     name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
@@ -80,7 +81,7 @@ function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
     const vector = faces.vectors.subarray(row * dimensions, (row + 1) * dimensions)
     const density = faces.densities[row] ?? 0
     const template = { modelId, subjectId: `s${row}`, groups: [], vector, density }
-    return { sequence: row + 1, templateId: String(row), template }
+    return { sequence: row + 1, faceId: String(row), template }
   })
 }
 

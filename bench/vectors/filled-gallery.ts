@@ -6,7 +6,7 @@ import { createCalibrations, calibrationOf } from '../../src/gallery/calibration
 import { createMasterKeyFile, openKeyring } from '../../src/gallery/keys/keyring.ts'
 import { createDecryptStoredTemplate } from '../../src/gallery/keys/decrypt-stored-template.ts'
 import type { SearchDeps } from '../../src/gallery/search/gallery-search.ts'
-import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
+import { createSubjectKeys, type SubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { encryptTemplate } from '../../src/gallery/keys/template-encryption.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { openStore } from '../../src/store/database.ts'
@@ -67,7 +67,6 @@ export async function openFilledGallery(
   const decryptStored = createDecryptStoredTemplate(keys, silentLog)
   const parts = {
     store,
-    keys,
     decryptStored,
     calibrations: createCalibrations(shipped),
     log: silentLog,
@@ -84,7 +83,7 @@ export async function openFilledGallery(
 }
 
 type FillInput = {
-  readonly keys: SearchDeps['keys']
+  readonly keys: SubjectKeys
   readonly tenant: BenchTenant
   readonly faces: TemplateMatrix
 }
@@ -92,14 +91,14 @@ type FillInput = {
 /** As enrolments do it, but many rows at once. */
 async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number): Promise<void> {
   const { keys, tenant: owner, faces } = storing
-  const { galleryId, accountId: tenantId } = owner
+  const { galleryId, accountId } = owner
   const nowUtc = new Date().toISOString()
-  await createGallery(tx, { galleryId, accountId: tenantId })
+  await createGallery(tx, { galleryId, accountId })
   const rows = []
   for (let at = from; at < to; at++) {
     const [subjectId, faceId] = [newId(), newId()]
     const { key, ...wrapped } = await keys.create(tx, { subjectId, galleryId })
-    const place = { tenantId, galleryId, subjectId, faceId, modelId }
+    const place = { accountId, galleryId, subjectId, faceId, modelId }
     const sealed = encryptTemplate(key, place, {
       ...templateAt(faces, at),
       modelId,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Gallery, SearchHit } from '../gallery/gallery.ts'
+import type { Gallery } from '../gallery/gallery.ts'
+import type { SearchHit } from '../gallery/search/search-across-models.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'

@@ -9,11 +9,11 @@ import type { Database } from '../store/database.ts'
 import { findBrokenDeletions } from '../store/gallery/deletions.ts'
 import { transferHash } from './transfer-hash.ts'
 
-/** One rule of the books, and whether they keep it. */
+/** The result of one audit rule. */
 export type AuditCheck = {
   readonly name: string
   readonly ok: boolean
-  /** What was found; when the rule is broken, the rows that break it. */
+  /** The rule, or the rows that violate it. */
   readonly detail: string
 }
 
@@ -25,7 +25,7 @@ type AuditRule = {
 
 const auditRules: readonly AuditRule[] = [
   { name: 'L1', description: 'every balance is the sum of its postings', queries: ['unbalanced'] },
-  { name: 'L2', description: 'every charge is what the request log says', queries: ['misbilled'] },
+  { name: 'L2', description: 'every charge matches the request log', queries: ['misbilled'] },
   { name: 'L3', description: 'no balance and no reservation is negative', queries: ['negative'] },
   {
     name: 'L4',
@@ -34,51 +34,48 @@ const auditRules: readonly AuditRule[] = [
   },
   {
     name: 'L5',
-    description: 'what was paid in is in wallets and budgets or was charged',
+    description: 'all paid-in money is in wallets or budgets, or was charged',
     queries: ['leaking', 'misrouted'],
   },
   {
     name: 'L6',
-    description: 'transfers, deletion records and audit rows can be neither changed nor deleted',
+    description: 'transfers, deletion records and audit rows cannot be changed or deleted',
     queries: ['unfrozen'],
   },
-  { name: 'L7', description: 'every hash chain is whole', queries: [] },
+  { name: 'L7', description: 'every hash chain is complete and unchanged', queries: [] },
   { name: 'L8', description: 'every amount is a whole number', queries: ['fractional'] },
   {
     name: 'L9',
-    description:
-      'every charge has its row in the log; every subject is there as a whole, or not at all',
+    description: 'every charge has a row in the request log; no subject is stored incompletely',
     queries: ['unlogged', 'halved'],
   },
 ]
 
-/** Checks the books as they stand at one moment, whoever writes beside it. */
+/** Checks the ledger in one consistent snapshot, while other transactions may write. */
 export function auditLedger(db: Database, nowMs: number): Promise<AuditCheck[]> {
   const transaction = db.transaction().setIsolationLevel('repeatable read')
   return transaction.execute(async (snapshot) => {
     const checks: AuditCheck[] = []
-    for (const { name, description: says, queries: questions } of auditRules) {
-      const broken: string[] = name === 'L7' ? await brokenChains(snapshot) : []
-      if (name === 'L7') {
-        broken.push(...(await findBrokenDeletions(snapshot)))
-        broken.push(...(await findBrokenAuditEntries(snapshot)))
-      }
-      for (const question of questions)
-        broken.push(...(await findAuditViolations(snapshot, question, nowMs)))
-      const isKept = broken.length === 0
-      checks.push({ name, ok: isKept, detail: isKept ? says : broken.join('; ') })
+    for (const { name, description, queries } of auditRules) {
+      const violations = name === 'L7' ? await findBrokenChains(snapshot) : []
+      for (const query of queries)
+        violations.push(...(await findAuditViolations(snapshot, query, nowMs)))
+      const ok = violations.length === 0
+      checks.push({ name, ok, detail: ok ? description : violations.join('; ') })
     }
     return checks
   })
 }
 
-/** Walks every chain from its first transfer to its head; the first wrong link of each is named. */
-async function brokenChains(db: Database): Promise<string[]> {
+/** Returns the first broken link of each chain of transfers, deletion records and audit entries. */
+async function findBrokenChains(db: Database): Promise<string[]> {
   const broken: string[] = []
   for (const head of await chainHeads(db)) {
-    const found = await findBrokenLink(db, head)
-    if (found) broken.push(found)
+    const link = await findBrokenLink(db, head)
+    if (link) broken.push(link)
   }
+  broken.push(...(await findBrokenDeletions(db)))
+  broken.push(...(await findBrokenAuditEntries(db)))
   return broken
 }
 
@@ -88,11 +85,11 @@ async function findBrokenLink(db: Database, { ledger, headSeq, headHash }: Chain
   let hash: Uint8Array = Buffer.alloc(32)
   let seq = 0
   for await (const row of readChain(db, ledger)) {
-    const place = `transfer ${row.transferId} (${row.seq} of ${ledger})`
-    if (row.seq !== ++seq) return `${place} follows ${seq - 1}: a row is missing`
+    const transfer = `transfer ${row.transferId} (${row.seq} of ${ledger})`
+    if (row.seq !== ++seq) return `${transfer} follows ${seq - 1}: a row is missing`
     hash = transferHash(hash, row)
-    if (!Buffer.from(row.rowHash).equals(hash)) return `${place} does not fit its hash`
+    if (!Buffer.from(row.rowHash).equals(hash)) return `${transfer} does not match its hash`
   }
-  const isWhole = seq === headSeq && Buffer.from(headHash).equals(hash)
-  return isWhole ? undefined : `${ledger} ends at transfer ${seq}, its head is ${headSeq}`
+  const isComplete = seq === headSeq && Buffer.from(headHash).equals(hash)
+  return isComplete ? undefined : `${ledger} ends at transfer ${seq}, but its head is ${headSeq}`
 }

@@ -3,50 +3,49 @@ import type { StoreLocation } from '../store/database.ts'
 import type { ReconciliationPeriod, Reconciliation } from '../store/billing/ledger-transfers.ts'
 import type { AuditCheck } from './audit-ledger.ts'
 
-/** Long questions about the books, asked beside the service, which goes on meanwhile. */
+/** Runs long ledger queries in a separate thread, so that the service is not blocked. */
 export type AuditRunner = {
-  /** Checks all books. Whoever asks while a check runs gets its result. */
+  /** Audits the ledger. Concurrent calls share one audit. */
   readonly audit: () => Promise<readonly AuditCheck[]>
-  /** Holds the log of a time against the ledger. */
-  readonly reconcile: (of: ReconciliationPeriod) => Promise<Reconciliation>
+  /** Compares the request log of a period with the ledger. */
+  readonly reconcile: (period: ReconciliationPeriod) => Promise<Reconciliation>
 }
 
-/** What the thread is told. */
+/** The input of the audit thread. */
 export type AuditThreadData = {
   readonly location: StoreLocation
   readonly task:
-    | { readonly kind: 'verify' }
-    | { readonly kind: 'reconcile'; of: ReconciliationPeriod }
+    | { readonly kind: 'audit' }
+    | { readonly kind: 'reconcile'; readonly period: ReconciliationPeriod }
 }
 
 /**
- * Asks in a thread with a connection of its own: hashing every transfer, or joining every call of a
- * month with its charge, takes seconds per million.
+ * Each task runs in a new thread with a separate connection. Hashing all transfers, or joining all
+ * calls of a month with their charges, takes seconds per million rows.
  */
-export function createAuditRunner(place: StoreLocation): AuditRunner {
-  let checking: Promise<readonly AuditCheck[]> | undefined
+export function createAuditRunner(location: StoreLocation): AuditRunner {
+  let running: Promise<readonly AuditCheck[]> | undefined
   return {
     audit: () => {
-      const question = { kind: 'verify' } as const
-      checking ??= runInThread<readonly AuditCheck[]>({ location: place, task: question }).finally(
-        () => {
-          checking = undefined
-        },
-      )
-      return checking
+      running ??= runInThread<readonly AuditCheck[]>({
+        location,
+        task: { kind: 'audit' },
+      }).finally(() => {
+        running = undefined
+      })
+      return running
     },
-    reconcile: (of) =>
-      runInThread<Reconciliation>({ location: place, task: { kind: 'reconcile', of } }),
+    reconcile: (period) =>
+      runInThread<Reconciliation>({ location, task: { kind: 'reconcile', period } }),
   }
 }
 
-/** The caller states what its question is answered with: audit-thread.ts is where that is seen. */
-function runInThread<Result>(audit: AuditThreadData): Promise<Result> {
+/** The caller states the type of the result; audit-thread.ts returns it. */
+function runInThread<Result>(workerData: AuditThreadData): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const thread = new URL('./audit-thread.ts', import.meta.url)
-    const worker = new Worker(thread, { workerData: audit })
+    const worker = new Worker(new URL('./audit-thread.ts', import.meta.url), { workerData })
     worker.once('message', resolve)
     worker.once('error', reject)
-    worker.once('exit', () => reject(new Error('the audit ended without a result')))
+    worker.once('exit', () => reject(new Error('the audit thread ended without a result')))
   })
 }

@@ -1,22 +1,21 @@
+/** The thread of `audit-runner.ts`: runs one task and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStore, type Store } from '../store/database.ts'
 import { reconcile } from '../store/billing/ledger-transfers.ts'
 import type { AuditThreadData } from './audit-runner.ts'
 import { auditLedger } from './audit-ledger.ts'
 
-/** The thread of `auditor.ts`: one question, then it ends. */
 const port = parentPort
-const { location: place, task: question } = workerData as AuditThreadData
-const store = await openStore(place)
+const { location, task } = workerData as AuditThreadData
+const store = await openStore(location)
 try {
-  const answered = await runAudit(store)
-  port?.postMessage(answered)
+  port?.postMessage(await runTask(store))
 } finally {
   await store.close()
 }
 
-function runAudit({ db, read }: Store): Promise<unknown> {
-  return question.kind === 'verify'
+function runTask({ db, read }: Store): Promise<unknown> {
+  return task.kind === 'audit'
     ? auditLedger(db, Date.now())
-    : read((reading) => reconcile(reading, question.of))
+    : read((reading) => reconcile(reading, task.period))
 }

@@ -4,14 +4,14 @@ import type { TransferRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
 import { transferHash, transferHashInput } from './transfer-hash.ts'
 
-/** Money does not move: the reason is for whoever asked, one line. */
+/** Thrown when a transfer is not possible. The message is one line, written for the user. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
 }
 
 type BudgetOwner = { readonly accountId: string; readonly projectId: string }
 
-/** Outside → wallet. @throws LedgerError when the amount is not positive or the wallet overflows. */
+/** External → wallet. @throws LedgerError if the amount is not positive or the wallet overflows. */
 export function topUp(
   tx: Tx,
   accountId: string,
@@ -31,9 +31,9 @@ export function topUp(
 }
 
 /**
- * Wallet → budget; a negative amount goes back.
+ * Wallet → budget; a negative amount returns money to the wallet.
  *
- * @throws LedgerError when the source does not hold as much that is free, or the amount is 0.
+ * @throws LedgerError if the source has not enough unreserved money, or the amount is 0.
  */
 export async function allocate(
   tx: Tx,
@@ -63,22 +63,22 @@ export async function allocate(
 const noRequest = { requestId: null, windowStartMs: null }
 
 /**
- * Sets the price of a call aside, by one conditional update: whatever runs beside it, a budget never
- * goes below zero.
+ * Reserves the price of a call with one conditional update, so that concurrent calls can never
+ * overdraw a budget.
  *
- * @returns whether the free budget covers it.
+ * @returns false if the unreserved budget is too small.
  */
 export async function reserve(tx: Tx, projectId: string, amountMicros: Micros): Promise<boolean> {
   if (amountMicros === 0n) return true
   return tx.ledger.reserve({ ledger: budgetLedger(projectId), amountMicros })
 }
 
-/** Frees what was set aside. */
+/** Releases a reservation. */
 export async function release(tx: Tx, projectId: string, amountMicros: Micros): Promise<void> {
   if (amountMicros === 0n) return
   const ledger = budgetLedger(projectId)
   if (!(await tx.ledger.unreserve({ ledger, amountMicros })))
-    throw new Error(`${ledger} is missing`)
+    throw new Error(`${ledger} does not exist or has no such reservation`)
 }
 
 export type Charge = {
@@ -91,46 +91,46 @@ export type Charge = {
   readonly atMs: number
 }
 
-/** Budget → revenue of the action. The reservation must be released before, in the same job. */
-export function charge(tx: Tx, paid: Charge): Promise<number> {
-  return transfer(tx, transferOf(paid))
+/** Budget → revenue of the action. Must follow the release, in the same transaction. */
+export function charge(tx: Tx, callCharge: Charge): Promise<number> {
+  return transfer(tx, transferOf(callCharge))
 }
 
-/** What a charge is hashed as, but for its number, for whoever adds it to its chain elsewhere. */
-export function chargeHashInput(paid: Charge) {
-  return transferHashInput(transferOf(paid))
+/** Returns the hashed text of a charge without its number, for code that adds it to its chain. */
+export function chargeHashInput(callCharge: Charge) {
+  return transferHashInput(transferOf(callCharge))
 }
 
-function transferOf({ action, ...paid }: Charge) {
-  const budget = budgetLedger(paid.projectId)
+function transferOf({ action, ...rest }: Charge) {
+  const budget = budgetLedger(rest.projectId)
   const route = { chain: budget, fromLedger: budget, toLedger: `revenue:${action}` }
-  return { ...paid, ...route, kind: 'charge' } as const
+  return { ...rest, ...route, kind: 'charge' } as const
 }
 
-/** Moves the stored balances, then adds the transfer to its hash chain. */
+/** Updates the stored balances and appends the transfer to its hash chain. */
 async function transfer(
   tx: Tx,
   row: Omit<TransferRow, 'transferId' | 'seq' | 'rowHash'>,
 ): Promise<number> {
   const { fromLedger, toLedger, amountMicros, chain } = row
   if (amountMicros <= 0n || amountMicros > microsMax)
-    throw new LedgerError(`${amountMicros} micros cannot be moved`)
+    throw new LedgerError(`cannot transfer ${amountMicros} micros: must be 1 to ${microsMax}`)
   if (
     hasStoredBalance(fromLedger) &&
     !(await tx.ledger.debit({ ledger: fromLedger, amountMicros }))
   )
-    throw new LedgerError(`${fromLedger} does not hold ${amountMicros} micros that are free`)
+    throw new LedgerError(`${fromLedger} has less than ${amountMicros} unreserved micros`)
   if (hasStoredBalance(toLedger) && !(await tx.ledger.credit({ ledger: toLedger, amountMicros })))
-    throw new LedgerError(`${toLedger} is missing, or would hold more than ${microsMax} micros`)
+    throw new LedgerError(`${toLedger} does not exist or would exceed ${microsMax} micros`)
   const head = await tx.ledger.findHead(chain)
-  if (!head) throw new LedgerError(`there is no ${chain}`)
-  const linked = { ...row, seq: head.headSeq + 1 }
-  const rowHash = transferHash(head.headHash, linked)
-  await tx.ledger.setHead({ ledger: chain, headSeq: linked.seq, headHash: rowHash })
-  return tx.ledger.append({ ...linked, rowHash })
+  if (!head) throw new LedgerError(`${chain} does not exist`)
+  const linkedRow = { ...row, seq: head.headSeq + 1 }
+  const rowHash = transferHash(head.headHash, linkedRow)
+  await tx.ledger.setHead({ ledger: chain, headSeq: linkedRow.seq, headHash: rowHash })
+  return tx.ledger.append({ ...linkedRow, rowHash })
 }
 
-/** Only wallets and budgets store a balance; that of the others is the sum of their postings. */
+/** Only wallets and budgets store a balance; other balances are computed from the postings. */
 function hasStoredBalance(ledger: string): boolean {
   return ledger.startsWith('wallet:') || ledger.startsWith('budget:')
 }

@@ -4,19 +4,19 @@ import type { TransferRow } from '../store/schema.ts'
 type HashedFields = Omit<TransferRow, 'transferId' | 'rowHash'>
 
 /**
- * The link of a transfer in its hash chain: SHA-256 over the hash before it (32 zero bytes at first)
- * and the row as a JSON list of its fields in this fixed order. Who changes a row, or takes one away,
- * has to change every hash after it and the head.
+ * Returns the hash of a transfer in its chain: SHA-256 of the previous hash (32 zero bytes for the
+ * first transfer) and of the row as a JSON list of its fields in this fixed order. A change or
+ * removal of a row therefore requires a change of every later hash and of the head.
  */
-export function transferHash(before: Uint8Array, row: HashedFields): Buffer {
-  const text = transferHashInput(row)
+export function transferHash(previousHash: Uint8Array, row: HashedFields): Buffer {
+  const { before, after } = transferHashInput(row)
   return createHash('sha256')
-    .update(before)
-    .update(text.before + row.seq + text.after)
+    .update(previousHash)
+    .update(before + row.seq + after)
     .digest()
 }
 
-/** The row as it is hashed, before its number in the chain and after it: whoever adds it knows that. */
+/** Returns the hashed text before and after `seq`, for code that assigns the number later. */
 export function transferHashInput(row: Omit<HashedFields, 'seq'>): {
   readonly before: string
   readonly after: string

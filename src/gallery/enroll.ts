@@ -26,23 +26,22 @@ export type NewSubject = {
   readonly expiresAtUtc?: string | undefined
 }
 
-/** A face to be remembered. */
 export type FaceToEnroll = {
   readonly template: Template
   readonly qualityScore: number
-  /** A JPEG of it and what is around it, for projects that have it stored. */
+  /** The face and its surroundings as a JPEG, for projects that store crops. */
   readonly crop?: CropToStore | undefined
 }
 
 type CropToStore = { readonly jpeg: Buffer; readonly projectId: string }
 
-/** Faces are counted, however many models describe each. */
+/** These limits count faces. A face may have templates of several models. */
 export type EnrollLimits = {
   readonly templatesPerSubject: number
   readonly templatesPerGallery: number
 }
 
-/** Makes a subject, without templates yet, under a key of its own. */
+/** Creates a subject without faces, and its key. */
 export async function createSubject(
   tx: Tx,
   keys: SubjectKeys,
@@ -73,37 +72,36 @@ export async function createSubject(
   return row
 }
 
-/** Times are compared as text: all have milliseconds. */
+/** Times are compared as text, so all of them are stored with milliseconds. */
 export function normaliseUtc(text: string | null | undefined): string | null {
   return text ? new Date(text).toISOString() : null
 }
 
 export type AddFaceOptions = EnrollLimits & {
   readonly keys: SubjectKeys
-  /** Tells the search of a template, in the same transaction. */
   readonly storeVector: GallerySearch['storeVector']
   readonly nowUtc: string
 }
 
 /**
- * Remembers one more face of a subject.
+ * Adds a face to a subject.
  *
- * @returns its id.
+ * @returns the id of the face.
  * @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL.
  */
 export async function addFace(
   tx: Tx,
   subject: SubjectRow,
   { template, qualityScore, crop }: FaceToEnroll,
-  adding: AddFaceOptions,
+  options: AddFaceOptions,
 ): Promise<string> {
-  const { subjectId, galleryId, keyId } = subject
-  const { keys, storeVector: remember, nowUtc } = adding
-  const tenantId = await requireCapacity(tx, subject, adding)
+  const { subjectId, galleryId } = subject
+  const { keys, storeVector, nowUtc } = options
+  const accountId = await requireCapacity(tx, subject, options)
   const faceId = newId()
   const { modelId } = template
   const key = await keys.unwrap(tx, subject)
-  const place = { tenantId, galleryId, subjectId, faceId }
+  const binding = { accountId, galleryId, subjectId, faceId }
   const sequence = await recordGalleryChange(tx, { galleryId, faces: 1 })
   await insertFace(tx, {
     faceId,
@@ -113,34 +111,37 @@ export async function addFace(
     qualityScore,
     createdAtUtc: nowUtc,
   })
-  const sealed = encryptTemplate(key, { ...place, modelId }, template)
+  const sealed = encryptTemplate(key, { ...binding, modelId }, template)
   await addTemplate(tx, { galleryId, faceId, modelId, sealed })
-  await remember(tx, { ...place, keyId }, template)
+  await storeVector(tx, binding, template)
   if (crop) {
     const { projectId, jpeg } = crop
-    await addCrop(tx, { faceId, projectId, sealed: encryptCrop(key, place, jpeg) })
+    await addCrop(tx, { faceId, projectId, sealed: encryptCrop(key, binding, jpeg) })
   }
   await updateSubjectRow(tx, subjectId, { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc })
   return faceId
 }
 
-/** @returns the account of the gallery. @throws ActionError TEMPLATE_LIMIT_REACHED, GALLERY_FULL. */
+/**
+ * @returns the account id of the gallery.
+ * @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL.
+ */
 async function requireCapacity(
   tx: Tx,
   { subjectId, galleryId }: SubjectRow,
   { templatesPerSubject, templatesPerGallery }: EnrollLimits,
 ): Promise<string> {
   const gallery = await findGallery(tx, galleryId)
-  if (!gallery) throw new Error(`there is no gallery ${galleryId}`)
+  if (!gallery) throw new Error(`gallery ${galleryId} does not exist`)
   if (((await faceCounts(tx, [subjectId])).get(subjectId) ?? 0) >= templatesPerSubject)
     throw new ActionError(
       'TEMPLATE_LIMIT_REACHED',
-      `the subject has ${templatesPerSubject} templates, the most there may be`,
+      `the subject has reached the limit of ${templatesPerSubject} templates`,
     )
   if (gallery.templateCount >= templatesPerGallery)
     throw new ActionError(
       'GALLERY_FULL',
-      `the gallery has ${templatesPerGallery} templates, the most there may be`,
+      `the gallery has reached the limit of ${templatesPerGallery} templates`,
     )
   return gallery.accountId
 }

@@ -46,45 +46,49 @@ import type { MatchLevel } from './calibration/similarity.ts'
 import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
 
-/** The memory of faces. What takes a `Tx` belongs into the transaction that ends a call. */
+/**
+ * The galleries: enrolled subjects and their faces. Functions that take a `Tx` must be called in the
+ * transaction that settles the call.
+ */
 export type Gallery = {
-  /** Searches all that is committed: the subjects most like the probe, best first. */
+  /** Returns the subjects most similar to the probe among all committed templates, best first. */
   readonly search: (
     galleryId: string,
     probes: readonly Template[],
     options: SearchOptions,
   ) => Promise<SearchHit[]>
-  /** Number of the gallery's last change: searches from now on have seen it. */
+  /** Returns the number of the gallery's last change. All later searches include it. */
   readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
-  /** How alike the subjects are whose faces have changed since a search may have looked. */
+  /** Matches the probe with all faces that have changed since a search. */
   readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[]>
   /**
-   * Models beside the active one that a probe is to be described by as well, for nobody to be
-   * missed: those by which faces of the gallery are compared.
+   * Returns the former models by which faces of the gallery are compared. The probe also needs a
+   * template of each of them, or those faces are missed.
    */
   readonly formerModels: (galleryId: string) => Promise<readonly string[]>
-  /** The same for one subject's faces; and whether it has templates of the active model. */
+  /** The same for the faces of one subject, and whether any is compared by the active model. */
   readonly modelsOf: (reading: ReadTx, subject: SubjectRow) => Promise<SubjectModels>
-  /** Faces of the gallery that compare with templates of these models, and those that do not. */
+  /** Counts the faces that can be compared with templates of these models, and the others. */
   readonly countComparable: (
     galleryId: string,
     modelIds: readonly string[],
   ) => Promise<ComparableCounts>
-  /** Asks of one moment's state. */
+  /** Runs reads on one consistent snapshot. */
   readonly read: Store['read']
   readonly size: (reading: ReadTx, galleryId: string) => Promise<GallerySize>
   readonly find: (
     reading: ReadTx,
     galleryId: string,
-    name: SubjectLookup,
+    lookup: SubjectLookup,
   ) => Promise<SubjectRow | undefined>
   /** Finds subjects by their ids, in one statement and in no particular order. */
   readonly findByIds: typeof findSubjectsByIds
   readonly loadSubjectDetails: LoadSubjectDetails
   /**
-   * The face of a subject that is most like the probe; undefined when none compares.
+   * Returns the match of the subject's face that is most similar to the probe, or undefined if none
+   * can be compared.
    *
-   * @param probes the probe as each model describes it.
+   * @param probes templates of the probe, one per model.
    */
   readonly matchSubject: (
     reading: ReadTx,
@@ -93,36 +97,36 @@ export type Gallery = {
   ) => Promise<FaceMatchScore | undefined>
   readonly compare: (a: Template, b: Template) => MatchScore
   readonly matchLevelOf: (similarity: number) => MatchLevel
-  /** The threshold for a gallery of so many subjects. */
+  /** Returns the threshold for a gallery of this many subjects. */
   readonly autoThreshold: (subjectCount: number) => number
-  /** The threshold that a project has set for all its searches; null where it has none. */
+  /** Returns the threshold that a project has configured for all searches, or null. */
   readonly projectThreshold: (reading: ReadTx, projectId: string) => Promise<number | null>
-  /** What a project has switched on. */
+  /** Returns the optional features that a project has switched on. */
   readonly switches: (reading: ReadTx, projectId: string) => Promise<ProjectSwitches>
-  /** Comes before everything that an effect asks or writes: alone to change, together to name. */
+  /** Must come first in an effect: exclusive to change the gallery, shared to return its subjects. */
   readonly lock: typeof lockGallery
   readonly create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
   readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
-  /** Notes that subjects were met. */
+  /** Records activity of subjects. */
   readonly touch: (tx: Tx, subjectIds: readonly string[]) => Promise<void>
-  /** After a deletion was committed: nothing of it stays in memory or in the database's files. */
+  /** Removes committed deletions from memory and from the database files. */
   readonly purge: (galleryId: string) => Promise<void>
   readonly list: typeof findSubjects
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
-  /** Deletes every subject of a group, some at a time. @returns the records; none, no group. */
+  /** Deletes all subjects of a group in batches. @returns the records; empty if there is no group. */
   readonly removeGroup: (galleryId: string, name: string) => Promise<DeletionRecord[]>
-  /** Deletes every subject of the gallery, some at a time. @returns the records. */
+  /** Deletes all subjects of the gallery in batches. @returns the records. */
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
-  /** Deletes subjects whose time is over. @returns how many. */
+  /** Deletes expired subjects and those past their retention. @returns the number. */
   readonly sweep: () => Promise<number>
-  /** What the search has to do now and then; ends early when the signal fires. */
+  /** Does the periodic maintenance of the search; stops early if the signal aborts. */
   readonly maintain: GallerySearch['maintain']
-  /** Makes templates of the active model of all stored crops. */
+  /** Creates templates of the active model from all stored crops. */
   readonly reEmbed: ReEmbed
 }
 
@@ -130,37 +134,34 @@ export type ComparableCounts = { readonly count: number; readonly otherCount: nu
 
 export type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
 
-export type { SearchHit }
-
 export type GalleryOptions = EnrollLimits & {
   readonly store: Store
-  /** Where templates are searched. */
   readonly openSearch: OpenGallerySearch
   readonly calibrations: Calibrations
   readonly masterKeyFile: string
-  /** For projects without a retention of their own. */
+  /** For projects without a configured retention. */
   readonly retentionDays: number
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
 }
 
 /**
- * Opens the galleries and their search. The first start makes the master key.
+ * Opens the galleries and their search. The first start creates the master key.
  *
- * @throws Error when the master key's file is readable by others, or is not the one that the
- *   database was written with.
+ * @throws Error if others may read the master key file, or if the database was written with a
+ *   different master key.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const { store, openSearch, calibrations, clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)
-  const search = await openSearch({ store, keys, decryptStored, calibrations, log })
-  const writing = writeOperations(keys, search, options)
-  const comparing = { decryptStored, calibrations }
+  const search = await openSearch({ store, decryptStored, calibrations, log })
+  const writes = writeOperations(keys, search, options)
+  const matchOptions = { decryptStored, calibrations }
   return {
     ...readOperations(store),
-    ...writing,
-    ...deleteOperations(writing.remove, search, options),
+    ...writes,
+    ...deleteOperations(writes.remove, search, options),
     ...modelOperations(search, calibrations),
     matchLevelOf,
     autoThreshold,
@@ -168,11 +169,12 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     switches: findProjectSwitches,
     loadSubjectDetails: createLoadSubjectDetails(calibrations),
     compare: (a, b) => matchTemplates(a, b, calibrations),
-    matchSubject: (reading, subject, probes) => matchSubject(reading, subject, probes, comparing),
-    matchChangedSince: (reading, since) => matchChangedSince(reading, since, comparing),
-    search: (galleryId, probes, wanted) =>
+    matchSubject: (reading, subject, probes) =>
+      matchSubject(reading, subject, probes, matchOptions),
+    matchChangedSince: (reading, since) => matchChangedSince(reading, since, matchOptions),
+    search: (galleryId, probes, searchOptions) =>
       withSpan('gallery.search', () =>
-        searchAcrossModels({ search, calibrations }, galleryId, probes, wanted),
+        searchAcrossModels({ search, calibrations }, galleryId, probes, searchOptions),
       ),
     maintain: search.maintain,
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
@@ -188,7 +190,7 @@ function modelOperations(
     formerModels: async (galleryId) => {
       const sizes = formerModelIds.map((modelId) => search.size(galleryId, modelId))
       const counts = await Promise.all(sizes)
-      return formerModelIds.filter((_, at) => (counts[at] ?? 0) > 0)
+      return formerModelIds.filter((_, index) => (counts[index] ?? 0) > 0)
     },
     modelsOf: async (reading, { subjectId }) => {
       const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
@@ -197,21 +199,21 @@ function modelOperations(
     },
     countComparable: async (galleryId, modelIds) => {
       const sizes = modelIds.map((modelId) => search.size(galleryId, modelId))
-      const [all, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
-      const count = counts.reduce((sum, one) => sum + one, 0)
-      return { count, otherCount: all - count }
+      const [total, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
+      const count = counts.reduce((sum, modelCount) => sum + modelCount, 0)
+      return { count, otherCount: total - count }
     },
   }
 }
 
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
-  const wrapped = await store.read(listGalleryKeys)
-  // A second server that made a key of its own would not read what the first one writes.
+  const galleryKeys = await store.read(listGalleryKeys)
+  // If a second server created another master key, it could not read the data of the first one.
   const isFirst =
     !store.isShared || (store.isFirstServer && (await findFirstAccountId(store.db)) === undefined)
-  if (wrapped.length === 0 && isFirst) createMasterKeyFile(masterKeyFile)
+  if (galleryKeys.length === 0 && isFirst) createMasterKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
-  for (const key of wrapped) unwrapGalleryKey(keyring, key)
+  for (const key of galleryKeys) unwrapGalleryKey(keyring, key)
   return keyring
 }
 
@@ -233,7 +235,7 @@ function readOperations(store: Store) {
 
 function writeOperations(
   keys: SubjectKeys,
-  { storeVector: remember }: GallerySearch,
+  { storeVector }: GallerySearch,
   options: GalleryOptions,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
   const nowUtc = (): string => new Date(options.clock()).toISOString()
@@ -241,41 +243,42 @@ function writeOperations(
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc() }),
     addFace: (tx, subject, face) =>
-      addFace(tx, subject, face, { ...options, keys, storeVector: remember, nowUtc: nowUtc() }),
+      addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() }),
     update: (tx, subject, update) => updateSubject(tx, subject, update, nowUtc()),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
   }
 }
 
-/** Subjects looked up at once on the way to an empty gallery. */
+/** Subjects per query when a gallery is cleared. */
 const clearBatchSize = 50
 
 function deleteOperations(
   remove: Gallery['remove'],
-  { sync: follow }: GallerySearch,
+  { sync }: GallerySearch,
   { store, retentionDays, clock, log }: GalleryOptions,
 ): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
   const purge: Gallery['purge'] = async (galleryId) => {
     try {
-      await follow(galleryId)
-      if (!(await store.checkpoint())) log.info('a reader keeps the write-ahead log from emptying')
+      await sync(galleryId)
+      if (!(await store.checkpoint()))
+        log.info('the write-ahead log could not be emptied because another process reads it')
     } catch (error) {
-      log.error({ err: error, galleryId }, 'what was deleted is not cleared from memory yet')
+      log.error({ err: error, galleryId }, 'a deletion is not removed from memory yet')
     }
   }
-  const deleting = { store, remove, purge }
+  const deleteOptions = { store, remove, purge }
   return {
     purge,
     removeGroup: (galleryId, name) =>
-      deleteSubjects(deleting, (reading) => findSubjectsInGroup(reading, galleryId, name)),
+      deleteSubjects(deleteOptions, (reading) => findSubjectsInGroup(reading, galleryId, name)),
     clear: (galleryId) =>
-      deleteSubjects(deleting, (reading) =>
+      deleteSubjects(deleteOptions, (reading) =>
         findSubjects(reading, { galleryId, limit: clearBatchSize }),
       ),
     sweep: async () => {
       const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
-      return (await deleteSubjects(deleting, overdue)).length
+      return (await deleteSubjects(deleteOptions, overdue)).length
     },
   }
 }

@@ -10,31 +10,32 @@ const changesMax = 2_000
 
 export type ChangedSinceQuery = {
   readonly galleryId: string
-  /** The gallery's change that a search has seen for certain. */
+  /** Number of the gallery's last change that the search included. */
   readonly sequence: number
   readonly probes: readonly Template[]
 }
 
 /**
- * What a search has missed because it was committed after it: how alike the faces that have changed
- * since are, each subject once. Asked within the transaction that acts on it, nothing escapes.
+ * Matches the probe with all faces that have changed since a search. Returns the best hit for each
+ * subject. Together with the search, and in the transaction that uses both results, no committed face
+ * is missed.
  */
 export async function matchChangedSince(
   reading: ReadTx,
   { galleryId, sequence, probes }: ChangedSinceQuery,
-  comparing: MatchOptions,
+  options: MatchOptions,
 ): Promise<SearchHit[]> {
-  const place = { sequence, faceId: afterAllFaceIds }
-  const best = new Map<string, SearchHit>()
-  for (const { face } of await findFaceChanges(reading, galleryId, place, changesMax)) {
-    const stored = face && selectTemplate(face.templates, comparing.calibrations)
+  const cursor = { sequence, faceId: afterAllFaceIds }
+  const bestHits = new Map<string, SearchHit>()
+  for (const { face } of await findFaceChanges(reading, galleryId, cursor, changesMax)) {
+    const stored = face && selectTemplate(face.templates, options.calibrations)
     if (!stored) continue
     const { subjectId } = stored
-    for (const likeness of await matchStoredTemplate(reading, stored, probes, comparing)) {
-      const rival = best.get(subjectId)
-      if (!rival || likeness.similarity > rival.similarity)
-        best.set(subjectId, { ...likeness, subjectId })
+    for (const match of await matchStoredTemplate(reading, stored, probes, options)) {
+      const best = bestHits.get(subjectId)
+      if (!best || match.similarity > best.similarity)
+        bestHits.set(subjectId, { ...match, subjectId })
     }
   }
-  return [...best.values()]
+  return [...bestHits.values()]
 }

@@ -8,19 +8,21 @@ import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { selectTemplate } from './select-template.ts'
 import { scoreOf, similarityOf } from './calibration/similarity.ts'
 
-/** How alike two faces are: calibrated, and as measured by one model. */
+/** The result of comparing two templates. */
 export type MatchScore = {
+  /** Calibrated, 0..1. */
   readonly similarity: number
+  /** Uncalibrated score of the model. */
   readonly score: number
-  /** The model whose templates were compared. */
+  /** The model of both templates. */
   readonly modelId: string
 }
 export type FaceMatchScore = MatchScore & { readonly faceId: string }
 
-/** @throws Error when the model of `a` is not loaded; AssertionError when `b` is of another one. */
+/** @throws Error if the model of `a` is not loaded; AssertionError if `b` is of another model. */
 export function matchTemplates(a: Template, b: Template, calibrations: Calibrations): MatchScore {
   const calibration = calibrations.of(a.modelId)
-  if (!calibration) throw new Error(`no table says what scores of ${a.modelId} mean`)
+  if (!calibration) throw new Error(`there is no calibration for templates of ${a.modelId}`)
   const similarity = similarityOf(a, b, calibration)
   return { similarity, score: scoreOf(a, b), modelId: a.modelId }
 }
@@ -31,44 +33,45 @@ export type MatchOptions = {
 }
 
 /**
- * The face of a subject that is most like the probe; undefined when none compares.
+ * Returns the match of the subject's face that is most similar to the probe, or undefined if none
+ * can be compared.
  *
- * @param probes the same probe as each model describes it: each face is compared by one model.
+ * @param probes templates of the probe, one per model. Each face is compared by one model.
  */
 export async function matchSubject(
   reading: ReadTx,
   subject: SubjectRow,
   probes: readonly Template[],
-  { decryptStored: openStored, calibrations }: MatchOptions,
+  options: MatchOptions,
 ): Promise<FaceMatchScore | undefined> {
-  const faces = await selectedTemplatesOf(reading, subject.subjectId, calibrations)
-  const likenesses = await mapSequential(faces, (stored) =>
-    matchStoredTemplate(reading, stored, probes, { decryptStored: openStored, calibrations }),
+  const templates = await selectedTemplatesOf(reading, subject.subjectId, options.calibrations)
+  const matches = await mapSequential(templates, (stored) =>
+    matchStoredTemplate(reading, stored, probes, options),
   )
-  return likenesses.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)[0]
+  return matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)[0]
 }
 
-/** None when no probe is of the stored template's model, or it does not open. */
+/** Returns no match if no probe has the template's model, or it cannot be decrypted. */
 export async function matchStoredTemplate(
   reading: ReadTx,
   stored: StoredTemplate,
   probes: readonly Template[],
-  { decryptStored: openStored, calibrations }: MatchOptions,
+  { decryptStored, calibrations }: MatchOptions,
 ): Promise<FaceMatchScore[]> {
   const probe = probes.find(({ modelId }) => modelId === stored.modelId)
-  const opened = probe && (await openStored(reading, stored))
-  if (!opened) return []
-  return [{ faceId: stored.faceId, ...matchTemplates(probe, opened, calibrations) }]
+  const template = probe && (await decryptStored(reading, stored))
+  if (!template) return []
+  return [{ faceId: stored.faceId, ...matchTemplates(probe, template, calibrations) }]
 }
 
-/** The models that a subject's faces are to be compared by. */
+/** Returns the models by which the faces of a subject are compared. */
 export async function modelsOfSubject(
   reading: ReadTx,
   subjectId: string,
   calibrations: Calibrations,
 ): Promise<readonly string[]> {
-  const stored = await selectedTemplatesOf(reading, subjectId, calibrations)
-  return [...new Set(stored.map(({ modelId }) => modelId))]
+  const templates = await selectedTemplatesOf(reading, subjectId, calibrations)
+  return [...new Set(templates.map(({ modelId }) => modelId))]
 }
 
 async function selectedTemplatesOf(reading: ReadTx, subjectId: string, calibrations: Calibrations) {

@@ -5,21 +5,21 @@ import { findExpiredSubjects, findUnseenSubjects } from '../store/gallery/subjec
 import type { ReadTx } from '../store/tx.ts'
 
 const dayMs = 86_400_000
-/** Subjects that one sweep deletes at most, so that no call waits long behind it. */
+/** Limit of subjects per sweep, so that no call waits long for it. */
 const subjectsMax = 200
 
 /**
- * Subjects whose time is over: their own, or the retention of the project that enrolled them, counted
- * from when they were last met.
+ * Returns subjects that have expired, or that had no activity for longer than the retention of the
+ * project that enrolled them.
  */
 export async function overdueSubjects(
   reading: ReadTx,
   nowMs: number,
-  retentionDays: number,
+  defaultRetentionDays: number,
 ): Promise<readonly SubjectRow[]> {
   const overdue = [...(await findExpiredSubjects(reading, formatUtc(nowMs), subjectsMax))]
-  for (const { projectId, retentionDays: own } of await listProjectRetentions(reading)) {
-    const beforeUtc = formatUtc(nowMs - (own ?? retentionDays) * dayMs)
+  for (const { projectId, retentionDays } of await listProjectRetentions(reading)) {
+    const beforeUtc = formatUtc(nowMs - (retentionDays ?? defaultRetentionDays) * dayMs)
     overdue.push(
       ...(await findUnseenSubjects(reading, { projectId, beforeUtc, limit: subjectsMax })),
     )

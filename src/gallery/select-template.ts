@@ -1,9 +1,11 @@
 import type { Calibrations } from './calibration/calibrations.ts'
 
 /**
- * The one template of a face to compare by: the active model's, or else that of the former model
- * that comes first, or else one that compares with nothing. One only, because each further model
- * that a stranger is compared by gives chance another try.
+ * Selects the template by which a face is compared: that of the active model, or of the first former
+ * model that has one. If none of the models is loaded, returns a template that cannot be compared.
+ *
+ * Only one template is used, because every additional model would be another chance of a false
+ * match.
  */
 export function selectTemplate<Stored extends { readonly modelId: string }>(
   templates: readonly Stored[],

@@ -1,5 +1,5 @@
 import { mapSequential } from '../lib/map-sequential.ts'
-import { faceCounts, findSubjectFaces as rowsOf } from '../store/gallery/faces.ts'
+import { faceCounts, findSubjectFaces } from '../store/gallery/faces.ts'
 import { findSubjectGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
@@ -7,7 +7,7 @@ import type { ReadTx } from '../store/tx.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { selectTemplate } from './select-template.ts'
 
-/** A subject as it is shown; never its templates. */
+/** A subject as responses contain it; never includes templates. */
 export type SubjectDetails = Pick<
   SubjectRow,
   'subjectId' | 'externalId' | 'displayName' | 'createdAtUtc' | 'updatedAtUtc' | 'expiresAtUtc'
@@ -21,20 +21,20 @@ export type SubjectDetails = Pick<
 type FaceDetails = {
   readonly faceId: string
   readonly qualityScore: number
-  /** The model that the face is compared by. */
+  /** The model by which the face is compared. */
   readonly modelId: string
   readonly createdAtUtc: string
 }
 
-/** Shows subjects, in the order given; `faces` adds what is known of each face. */
+/** Returns the subjects in the order of their rows; `faces` adds the details of each face. */
 export type LoadSubjectDetails = (
   reading: ReadTx,
   rows: readonly SubjectRow[],
-  show?: { readonly faces: boolean },
+  include?: { readonly faces: boolean },
 ) => Promise<SubjectDetails[]>
 
 export function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetails {
-  return async (reading, rows, show = { faces: false }) => {
+  return async (reading, rows, include = { faces: false }) => {
     const subjectIds = rows.map(({ subjectId }) => subjectId)
     const groups = await findSubjectGroups(reading, subjectIds)
     const counts = await faceCounts(reading, subjectIds)
@@ -43,10 +43,10 @@ export function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjec
       externalId: row.externalId,
       displayName: row.displayName,
       groups: [...(groups.get(row.subjectId) ?? [])],
-      // Written by this folder, which takes an object.
+      // Only this folder writes the column, and always an object.
       attributes: JSON.parse(row.attributes) as Record<string, unknown>,
       embeddingCount: counts.get(row.subjectId) ?? 0,
-      ...(show.faces && { faces: await faceDetailsOf(reading, row.subjectId, calibrations) }),
+      ...(include.faces && { faces: await faceDetailsOf(reading, row.subjectId, calibrations) }),
       createdAtUtc: row.createdAtUtc,
       updatedAtUtc: row.updatedAtUtc,
       expiresAtUtc: row.expiresAtUtc,
@@ -60,7 +60,8 @@ async function faceDetailsOf(
   calibrations: Calibrations,
 ): Promise<FaceDetails[]> {
   const byFace = Map.groupBy(await findSubjectTemplates(reading, subjectId), ({ faceId }) => faceId)
-  return (await rowsOf(reading, subjectId)).map(({ faceId, qualityScore, createdAtUtc }) => {
+  const faces = await findSubjectFaces(reading, subjectId)
+  return faces.map(({ faceId, qualityScore, createdAtUtc }) => {
     const { modelId = '' } = selectTemplate(byFace.get(faceId) ?? [], calibrations) ?? {}
     return { faceId, qualityScore, modelId, createdAtUtc }
   })

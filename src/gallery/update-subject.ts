@@ -7,7 +7,7 @@ import { updateSubjectRow, findSubject } from '../store/gallery/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { normaliseUtc } from './enroll.ts'
 
-/** What to change of a subject; what is left out stays. */
+/** The fields to change; omitted fields keep their values. */
 export type SubjectUpdate = {
   readonly externalId?: string | null | undefined
   readonly displayName?: string | null | undefined
@@ -23,10 +23,11 @@ const groupsMax = 20
 const attributesBytesMax = 4096
 
 /**
- * Changes a subject.
+ * Updates a subject.
  *
- * @throws ActionError EXTERNAL_ID_CONFLICT when another subject has the id; INVALID_REQUEST for too
- *   many groups, too long attributes, a face that is not the subject's, or when none would be left.
+ * @throws ActionError EXTERNAL_ID_CONFLICT if another subject has the external id; INVALID_REQUEST
+ *   for too many groups, too long attributes, the id of another subject's face, or the removal of
+ *   all faces.
  */
 export async function updateSubject(
   tx: Tx,
@@ -49,11 +50,11 @@ export async function updateSubject(
   return { ...subject, ...change }
 }
 
-async function externalIdOf(tx: Tx, subject: SubjectRow, wanted: string | null | undefined) {
-  if (wanted === undefined) return subject.externalId
-  if (wanted === null) return null
-  const holder = await findSubject(tx, subject.galleryId, { externalId: wanted })
-  if (!holder || holder.subjectId === subject.subjectId) return wanted
+async function externalIdOf(tx: Tx, subject: SubjectRow, externalId: string | null | undefined) {
+  if (externalId === undefined) return subject.externalId
+  if (externalId === null) return null
+  const existing = await findSubject(tx, subject.galleryId, { externalId })
+  if (!existing || existing.subjectId === subject.subjectId) return externalId
   throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId')
 }
 
@@ -68,21 +69,21 @@ function attributesOf(subject: SubjectRow, patch: SubjectUpdate['attributes']): 
   return merged
 }
 
-/** RFC 7396: null takes a field away, objects are merged, anything else replaces. */
+/** RFC 7396: null removes a field, objects are merged, other values replace. */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
-  const entries = new Map(isObject(target) ? Object.entries(target) : [])
+  const fields = new Map(isObject(target) ? Object.entries(target) : [])
   for (const [name, value] of Object.entries(patch))
-    if (value === null) entries.delete(name)
-    else entries.set(name, mergePatch(entries.get(name), value))
-  return Object.fromEntries(entries)
+    if (value === null) fields.delete(name)
+    else fields.set(name, mergePatch(fields.get(name), value))
+  return Object.fromEntries(fields)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Copies of the gallery in memory filter by groups: they look at the faces again. */
+/** Marks the faces as changed: the search in memory filters by groups and must reload them. */
 async function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate): Promise<void> {
   const { subjectId, galleryId } = subject
   const before = (await findSubjectGroups(tx, [subjectId])).get(subjectId) ?? []
@@ -90,7 +91,10 @@ async function changeGroups(tx: Tx, subject: SubjectRow, update: SubjectUpdate):
   await addGroups(tx, subject, update.addGroups ?? [])
   const after = (await findSubjectGroups(tx, [subjectId])).get(subjectId) ?? []
   if (after.length > groupsMax)
-    throw new ActionError('INVALID_REQUEST', `params.addGroups: a subject has at most ${groupsMax}`)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `params.addGroups: a subject can have at most ${groupsMax} groups`,
+    )
   if (before.join(' ') !== after.join(' '))
     await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
 }
@@ -100,17 +104,22 @@ async function removeListedFaces(
   subject: SubjectRow,
   faceIds: readonly string[],
 ): Promise<void> {
-  const own = new Set((await findSubjectFaces(tx, subject.subjectId)).map(({ faceId }) => faceId))
-  const wanted = new Set(faceIds.map((faceId) => faceId.toLowerCase()))
-  if (wanted.size === 0) return
-  if (!wanted.isSubsetOf(own))
-    throw new ActionError('INVALID_REQUEST', 'params.removeFaceIds: not all are of this subject')
-  if (wanted.size === own.size)
+  const existing = new Set(
+    (await findSubjectFaces(tx, subject.subjectId)).map(({ faceId }) => faceId),
+  )
+  const toRemove = new Set(faceIds.map((faceId) => faceId.toLowerCase()))
+  if (toRemove.size === 0) return
+  if (!toRemove.isSubsetOf(existing))
     throw new ActionError(
       'INVALID_REQUEST',
-      'params.removeFaceIds: the last template stays; svc.deleteSubject deletes the subject',
+      'params.removeFaceIds: contains a face of another subject',
+    )
+  if (toRemove.size === existing.size)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'params.removeFaceIds: the last face cannot be removed; use svc.deleteSubject to delete the subject',
     )
   const { galleryId } = subject
-  const sequence = await recordGalleryChange(tx, { galleryId, faces: -wanted.size })
-  await removeFaces(tx, { galleryId, sequence }, [...wanted])
+  const sequence = await recordGalleryChange(tx, { galleryId, faces: -toRemove.size })
+  await removeFaces(tx, { galleryId, sequence }, [...toRemove])
 }

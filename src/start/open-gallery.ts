@@ -92,9 +92,7 @@ async function openConfiguredSearch(
     return { open: openMemorySearch(exact), stats: () => exact.stats() }
   }
   const upkeep = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
-  const isRotated = config.SEARCH_ROTATE === 'on'
   const open = openDatabaseSearch({
-    isRotated,
     exactMax: config.SEARCH_EXACT_TEMPLATES_MAX,
     maintenance: upkeep,
   })

@@ -5,13 +5,13 @@ export type VectorsSchema = {
   vectorCounts: VectorCountRow
 }
 
-/** A template as the database searches it, see `gallery/search/database/point.ts`. */
+/** A template as the database searches it, see `gallery/search/database/augmented-vector.ts`. */
 export type VectorRow = {
   readonly galleryId: string
   readonly faceId: string
   readonly modelId: string
   readonly subjectId: string
-  /** The gallery's key that the rotation of the space was derived from; null: not rotated. */
+  /** Null; vectors of earlier versions have the key that their obfuscation was derived from. */
   readonly space: string | null
   /** Null with the embedding: the template does not open, and matches nobody. */
   readonly slack: number | null
@@ -26,7 +26,7 @@ export type TemplateCountRow = {
   readonly templates: number
 }
 
-/** How many of them have a vector, by its space; '' is the one that is not rotated. */
+/** How many of them have a vector, by its space; '' stands for null. */
 export type VectorCountRow = {
   readonly galleryId: string
   readonly modelId: string

@@ -16,12 +16,12 @@ before(async () => {
   snapshot = await createLedgerSnapshot()
 })
 
-const balances = async ({ query: look }: TestLedger) =>
-  (await look('select "balanceMicros" from ledgers order by ledger')).map(
+const balances = async ({ query }: TestLedger) =>
+  (await query('select "balanceMicros" from ledgers order by ledger')).map(
     (row) => row['balanceMicros'],
   )
 
-test('amounts at the edges of doubles and of 64 bits are exact', async () => {
+test('Amounts at the limits of doubles and of 64-bit integers are exact', async () => {
   for (const micros of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, microsMax]) {
     await using ledger = await openLedger(snapshot)
     const { accountId } = snapshot.project
@@ -31,7 +31,7 @@ test('amounts at the edges of doubles and of 64 bits are exact', async () => {
   }
 })
 
-test('what is no amount, and what would not fit, is refused and moves nothing', async () => {
+test('Invalid and too large amounts are rejected and change nothing', async () => {
   await using ledger = await openLedger(snapshot)
   const { accountId } = snapshot.project
   for (const micros of [0n, -1n, microsMax + 1n, 2n ** 64n])
@@ -51,46 +51,46 @@ test('what is no amount, and what would not fit, is refused and moves nothing', 
   assert.deepEqual(await balances(ledger), [0n, microsMax])
 })
 
-/** A ledger with a top-up, an allocation and three charges. */
-async function usedLedger(): Promise<TestLedger> {
+/** Opens a ledger with a top-up, an allocation and three charges. */
+async function openUsedLedger(): Promise<TestLedger> {
   const ledger = await openLedger(snapshot)
   const { accountId, projectId } = snapshot.project
   await ledger.runTransaction((tx) => topUp(tx, accountId, 10_000n, 1))
   await ledger.runTransaction((tx) => allocate(tx, snapshot.project, 9000n, 2))
   for (const requestId of ['a', 'b', 'c'])
     await ledger.runTransaction(async (tx) => {
-      const paid = { projectId, requestId, windowStartMs: 1e12, action: 'svc.echo', atMs: 4 }
-      const transferId = await charge(tx, { ...paid, amountMicros: 1000n })
+      const base = { projectId, requestId, windowStartMs: 1e12, action: 'svc.echo', atMs: 4 }
+      const transferId = await charge(tx, { ...base, amountMicros: 1000n })
       const call = { keyId: 'k', latencyMs: 1, isReplay: 0, code: 'OK', costMicros: 1000n } as const
       await tx.logCall({ ...call, atMs: 4, projectId, requestId, action: 'svc.echo', transferId })
     })
   return ledger
 }
 
-const broken = async (ledger: TestLedger) =>
+const violationsOf = async (ledger: TestLedger) =>
   (await ledger.audit(1000)).filter(({ ok }) => !ok).map(({ name, detail }) => `${name} ${detail}`)
 
-test('the ledger is append-only', async () => {
-  await using ledger = await usedLedger()
-  const isRefused = (change: (tx: Tx) => Promise<unknown>) =>
+test('The ledger is append-only', async () => {
+  await using ledger = await openUsedLedger()
+  const assertRejected = (change: (tx: Tx) => Promise<unknown>) =>
     assert.rejects(ledger.runTransaction(change), /append-only/u)
-  await isRefused((tx) => tx.run(tx.build.updateTable('ledgerTransfers').set({ atMs: 0 })))
-  await isRefused((tx) => tx.run(tx.build.deleteFrom('ledgerTransfers')))
-  assert.deepEqual(await broken(ledger), [])
+  await assertRejected((tx) => tx.run(tx.build.updateTable('ledgerTransfers').set({ atMs: 0 })))
+  await assertRejected((tx) => tx.run(tx.build.deleteFrom('ledgerTransfers')))
+  assert.deepEqual(await violationsOf(ledger), [])
 })
 
-test('one request is charged once', async () => {
-  await using ledger = await usedLedger()
+test('A request cannot be charged twice', async () => {
+  await using ledger = await openUsedLedger()
   const { projectId } = snapshot.project
-  const again = { projectId, requestId: 'a', windowStartMs: 1e12, action: 'svc.echo', atMs: 5 }
+  const duplicate = { projectId, requestId: 'a', windowStartMs: 1e12, action: 'svc.echo', atMs: 5 }
   await assert.rejects(
-    () => ledger.runTransaction((tx) => charge(tx, { ...again, amountMicros: 1n })),
+    () => ledger.runTransaction((tx) => charge(tx, { ...duplicate, amountMicros: 1n })),
     /unique/iu,
   )
 })
 
-test('a reservation is free for nobody else', async () => {
-  await using ledger = await usedLedger()
+test('Reserved money cannot be reserved again or transferred', async () => {
+  await using ledger = await openUsedLedger()
   const { projectId } = snapshot.project
   assert.equal(await ledger.runTransaction((tx) => reserve(tx, projectId, 5500n)), true)
   assert.equal(await ledger.runTransaction((tx) => reserve(tx, projectId, 501n)), false)
@@ -101,56 +101,52 @@ test('a reservation is free for nobody else', async () => {
   assert.equal(await ledger.runTransaction((tx) => reserve(tx, projectId, 500n)), true)
 })
 
-/** Every way to tamper, and the rules that must notice; the row is named where there is one. */
-const tamperings: readonly (readonly [string, string, RegExp])[] = [
+/** Manipulations, and the rule that must report each of them with the row, if there is one. */
+const manipulations: readonly (readonly [string, string, RegExp])[] = [
   [
-    'a charge made cheaper',
+    'a smaller charge',
     'update "ledgerTransfers" set "amountMicros" = 1 where "transferId" = 4',
     /L7 transfer 4 /u,
   ],
   [
-    'a charge made cheaper',
+    'a smaller charge',
     'update "ledgerTransfers" set "amountMicros" = 1 where "transferId" = 4',
     /L1 budget:/u,
   ],
   [
-    'another time',
+    'a changed time',
     'update "ledgerTransfers" set "atMs" = 0 where "transferId" = 3',
     /L7 transfer 3 /u,
   ],
+  ['a deleted charge', 'delete from "ledgerTransfers" where "transferId" = 4', /L7 transfer 5 /u],
   [
-    'a charge taken away',
-    'delete from "ledgerTransfers" where "transferId" = 4',
-    /L7 transfer 5 /u,
-  ],
-  [
-    'the last taken away',
+    'a deleted last charge',
     'delete from "ledgerTransfers" where "transferId" = 5',
     /L7 budget:.* ends at/u,
   ],
   [
-    'a richer budget',
+    'a higher budget balance',
     `update ledgers set "balanceMicros" = 9999 where ledger like 'budget:%'`,
     /L1 budget:/u,
   ],
   [
-    'a reservation of nobody',
+    'a reservation without a call',
     `update ledgers set "reservedMicros" = 5 where ledger like 'budget:%'`,
     /L4 budget:/u,
   ],
-  ['a log row gone', `delete from calls where "requestId" = 'b'`, /L9 transfer 4 /u],
+  ['a deleted log row', `delete from calls where "requestId" = 'b'`, /L9 transfer 4 /u],
   [
-    'a cheaper log row',
+    'a lower cost in the log',
     `update calls set "costMicros" = 1 where "requestId" = 'b'`,
     /L2 transfer 4 /u,
   ],
   [
-    'another route',
+    'changed ledgers',
     `update "ledgerTransfers" set "toLedger" = 'revenue:x', "fromLedger" = 'external' where "transferId" = 5`,
     /L5 transfer 5 /u,
   ],
   [
-    'no trigger',
+    'a missing trigger',
     isOnPostgres()
       ? 'drop trigger "ledgerTransfers_no_delete" on "ledgerTransfers"'
       : 'drop trigger ledgerTransfers_no_delete',
@@ -158,13 +154,13 @@ const tamperings: readonly (readonly [string, string, RegExp])[] = [
   ],
 ]
 
-for (const [what, sql, expected] of tamperings)
-  test(`tampering is found and named: ${what} (${expected.source.slice(0, 2)})`, async () => {
-    await using ledger = await usedLedger()
+for (const [manipulation, sql, expected] of manipulations)
+  test(`The audit reports ${manipulation} (${expected.source.slice(0, 2)})`, async () => {
+    await using ledger = await openUsedLedger()
     await ledger.tamper(sql)
-    const found = await broken(ledger)
+    const violations = await violationsOf(ledger)
     assert.ok(
-      found.some((line) => expected.test(line)),
-      found.join('\n'),
+      violations.some((line) => expected.test(line)),
+      violations.join('\n'),
     )
   })

@@ -14,35 +14,40 @@ after(() => gallery[Symbol.asyncDispose]())
 const enroll = (name: string, more: object = {}) =>
   gallery.value('svc.enroll', { ...imageParams(name), ...more })
 
-test('who was enrolled is identified, verified, changed and deleted', async () => {
-  const made = await enroll('Ada', { externalId: 'ada', displayName: 'Ada L.', groups: ['staff'] })
-  assert.equal(made.created, true)
-  assert.equal(made.embeddingCount, 1)
-  assert.deepEqual(made.groups, ['staff'])
-  const { subjectId } = made
+test('An enrolled subject can be identified, verified, updated and deleted', async () => {
+  const enrolled = await enroll('Ada', {
+    externalId: 'ada',
+    displayName: 'Ada L.',
+    groups: ['staff'],
+  })
+  assert.equal(enrolled.created, true)
+  assert.equal(enrolled.embeddingCount, 1)
+  assert.deepEqual(enrolled.groups, ['staff'])
+  const { subjectId } = enrolled
 
   const found = await gallery.value('svc.identify', imageParams({ name: 'Ada', deviation: 0.5 }))
   assert.equal(found.matched, true)
   assert.equal(found.bestMatch.subjectId, subjectId)
   assert.equal(found.bestMatch.displayName, 'Ada L.')
-  assert.equal(found.bestMatch.faceId, made.faceId)
+  assert.equal(found.bestMatch.faceId, enrolled.faceId)
   assert.equal(found.thresholdSource, 'auto')
   assert.equal(found.gallerySize, 1)
 
-  const same = await gallery.value('svc.verify', { ...imageParams('Ada'), externalId: 'ada' })
-  assert.deepEqual([same.mode, same.matched, same.similarity], ['imageToSubject', true, 1])
-  assert.equal(same.faceId, made.faceId)
+  const verified = await gallery.value('svc.verify', { ...imageParams('Ada'), externalId: 'ada' })
+  const { mode, matched, similarity } = verified
+  assert.deepEqual([mode, matched, similarity], ['imageToSubject', true, 1])
+  assert.equal(verified.faceId, enrolled.faceId)
 
-  const changed = await gallery.value('svc.updateSubject', {
+  const updated = await gallery.value('svc.updateSubject', {
     subjectId,
     displayName: null,
     attributes: { level: 3 },
     addGroups: ['night'],
     removeGroups: ['staff'],
   })
-  assert.deepEqual(changed.groups, ['night'])
-  assert.deepEqual(changed.attributes, { level: 3 })
-  assert.equal(changed.displayName, null)
+  assert.deepEqual(updated.groups, ['night'])
+  assert.deepEqual(updated.attributes, { level: 3 })
+  assert.equal(updated.displayName, null)
 
   const record = await gallery.value('svc.deleteSubject', { subjectId })
   assert.deepEqual(Object.keys(record).sort(), [
@@ -57,11 +62,11 @@ test('who was enrolled is identified, verified, changed and deleted', async () =
   assert.equal(record.externalId, 'ada')
   assert.deepEqual(record.groups, ['night'])
   assert.equal(await gallery.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
-  const gone = await gallery.value('svc.identify', imageParams('Ada'))
-  assert.deepEqual([gone.matched, gone.bestMatch, gone.faces[0].candidates], [false, null, []])
+  const after = await gallery.value('svc.identify', imageParams('Ada'))
+  assert.deepEqual([after.matched, after.bestMatch, after.faces[0].candidates], [false, null, []])
 })
 
-test('a project may set the threshold of its searches, and a request its own', async () => {
+test('A project can set the threshold of its searches, and a request can override it', async () => {
   const strict = await gallery.createProjectClient({ galleryMode: 'isolated' })
   await strict.value('svc.enroll', { ...imageParams('Eve'), externalId: 'eve' })
   const { db } = gallery.database.store
@@ -75,7 +80,7 @@ test('a project may set the threshold of its searches, and a request its own', a
   assert.equal((await strict.value('svc.identify', probe)).thresholdSource, 'auto')
 })
 
-test('a picture of the known person is added, one of a stranger only by force', async () => {
+test('A face of the subject is added; a face of another person is added only with force', async () => {
   const { subjectId } = await enroll('Bob', { externalId: 'bob' })
   const more = await gallery.value('svc.enroll', {
     ...imageParams({ name: 'Bob', deviation: 1 }),
@@ -88,7 +93,7 @@ test('a picture of the known person is added, one of a stranger only by force', 
   assert.equal(forced.embeddingCount, 3)
 })
 
-test('a known externalId can be refused, and one of another subject always is', async () => {
+test('An existing externalId is rejected on request, that of another subject always', async () => {
   const { subjectId } = await enroll('Cleo', { externalId: 'cleo' })
   const again = { ...imageParams('Cleo'), externalId: 'cleo', onExisting: 'reject' }
   assert.equal(await gallery.code('svc.enroll', again), 'EXTERNAL_ID_CONFLICT')
@@ -101,21 +106,21 @@ test('a known externalId can be refused, and one of another subject always is', 
   )
 })
 
-test('a face that is enrolled as somebody else is reported or refused', async () => {
+test('A face that is enrolled as another subject is reported or rejected', async () => {
   const { subjectId } = await enroll('Eve', { externalId: 'eve' })
-  const look = imageParams({ name: 'Eve', deviation: 0.3 })
+  const params = imageParams({ name: 'Eve', deviation: 0.3 })
   assert.equal(
-    await gallery.code('svc.enroll', { ...look, duplicateCheck: 'reject' }),
+    await gallery.code('svc.enroll', { ...params, duplicateCheck: 'reject' }),
     'DUPLICATE_SUBJECT',
   )
-  const reported = await gallery.value('svc.enroll', look)
+  const reported = await gallery.value('svc.enroll', params)
   assert.equal(reported.duplicates[0].subjectId, subjectId)
   assert.equal(reported.duplicates[0].externalId, 'eve')
-  const silent = await gallery.value('svc.enroll', { ...look, duplicateCheck: 'off' })
-  assert.deepEqual(silent.duplicates, [])
+  const unchecked = await gallery.value('svc.enroll', { ...params, duplicateCheck: 'off' })
+  assert.deepEqual(unchecked.duplicates, [])
 })
 
-test('enrolment refuses no face, several faces, small ones, and bad ones', async () => {
+test('Enrollment rejects images with no face, several faces, a small face or low quality', async () => {
   assert.equal(await gallery.code('svc.enroll', imageParams()), 'NO_FACE_FOUND')
   assert.equal(await gallery.code('svc.enroll', imageParams('Two', 'People')), 'MULTIPLE_FACES')
   assert.equal(
@@ -130,7 +135,7 @@ test('enrolment refuses no face, several faces, small ones, and bad ones', async
   assert.match(body.errors[0].message, /FACE_TOO_SMALL/u)
 })
 
-test('a subject has twenty templates at most', async () => {
+test('A subject can have at most twenty templates', async () => {
   const { subjectId } = await enroll('Fay')
   for (let take = 1; take < 20; take++)
     await gallery.value('svc.enroll', {
@@ -148,14 +153,14 @@ test('a subject has twenty templates at most', async () => {
   assert.equal(left.embeddingCount, 1)
 })
 
-test('identify names several faces, each subject once, and only within the groups asked for', async () => {
+test('Identify returns several faces, each subject once, and only members of the requested groups', async () => {
   const { subjectId } = await enroll('Gil', { groups: ['red'] })
   await gallery.value('svc.enroll', { ...imageParams({ name: 'Gil', deviation: 1 }), subjectId })
   await enroll('Hal', { groups: ['blue'] })
-  const both = imageParams({ name: 'Gil', side: 300 }, 'Hal', 'Nobody')
-  const seen = await gallery.value('svc.identify', { ...both, maxFaces: 3 })
+  const both = imageParams({ name: 'Gil', side: 300 }, 'Hal', 'Unknown')
+  const found = await gallery.value('svc.identify', { ...both, maxFaces: 3 })
   assert.deepEqual(
-    seen.faces.map((face: { candidates: unknown[] }) => face.candidates.length),
+    found.faces.map((face: { candidates: unknown[] }) => face.candidates.length),
     [1, 1, 0],
   )
   const red = await gallery.value('svc.identify', { ...both, maxFaces: 3, groups: ['red'] })
@@ -168,22 +173,23 @@ test('identify names several faces, each subject once, and only within the group
   assert.equal(none.matched, false)
 })
 
-test('nobody below the threshold leaves, but a few for debugging, and never a template', async () => {
+test('Candidates below the threshold are returned for debugging only, and templates never', async () => {
   await enroll('Ida')
-  const far = { ...imageParams({ name: 'Ida', deviation: 3 }), threshold: 0.99 }
-  const { body } = await gallery.call('svc.identify', far)
+  const params = { ...imageParams({ name: 'Ida', deviation: 3 }), threshold: 0.99 }
+  const { body } = await gallery.call('svc.identify', params)
   assert.ok(!JSON.stringify(body).includes('subjectId'))
-  const debugged = await gallery.value('svc.identify', far, { debug: true })
+  const debugged = await gallery.value('svc.identify', params, { debug: true })
   assert.deepEqual(debugged.faces[0].candidates, [])
   const { candidatesBelowThreshold } = debugged.debug
   assert.ok(candidatesBelowThreshold.length > 0 && candidatesBelowThreshold.length <= 5)
   assert.deepEqual(longestNumberList(debugged), 0)
 })
 
-test('a batch is ok when one image is, and only those that are cost something', async () => {
+test('A batch succeeds if one image does, and only successful images are charged', async () => {
   await enroll('Jon')
-  const list = (...all: object[]) => all.flatMap((one) => (one as { images: object[] }).images)
-  const mixed = { images: list(imageParams('Jon'), imageParams(), imageParams('Jon')) }
+  const imagesOf = (...params: object[]) =>
+    params.flatMap((item) => (item as { images: object[] }).images)
+  const mixed = { images: imagesOf(imageParams('Jon'), imageParams(), imageParams('Jon')) }
   const { body } = await gallery.call('svc.identify', mixed)
   assert.deepEqual(
     body.data.results.map((result: { ok: boolean }) => result.ok),
@@ -192,54 +198,56 @@ test('a batch is ok when one image is, and only those that are cost something', 
   assert.equal(body.data.results[1].value.error.code, 'NO_FACE_FOUND')
   const [row] = await findCalls(gallery.database.store.db, { action: 'svc.identify', limit: 1 })
   assert.deepEqual([row?.requestId, row?.costMicros], [body.requestId, 4000n])
-  const failed = await gallery.call('svc.identify', { images: list(imageParams(), imageParams()) })
+  const failed = await gallery.call('svc.identify', {
+    images: imagesOf(imageParams(), imageParams()),
+  })
   assert.equal(failed.body.ok, false)
   assert.equal(failed.body.errors.length, 2)
 })
 
-test('verify infers its mode, and refuses any other mix', async () => {
+test('Verify infers its mode and rejects invalid combinations', async () => {
   const { subjectId } = await enroll('Kim', { externalId: 'kim' })
-  const two = {
+  const twoImages = {
     images: [imageParams('Kim'), imageParams('Lee')].flatMap(
-      (one) => (one as { images: object[] }).images,
+      (params) => (params as { images: object[] }).images,
     ),
   }
-  const strangers = await gallery.value('svc.verify', two)
+  const different = await gallery.value('svc.verify', twoImages)
   assert.deepEqual(
-    [strangers.mode, strangers.matched, strangers.matchLevel],
+    [different.mode, different.matched, different.matchLevel],
     ['imageToImage', false, 'none'],
   )
-  for (const wrong of [
+  for (const invalid of [
     imageParams('Kim'),
-    { ...two, subjectId },
-    { ...two, mode: 'imageToSubject' },
+    { ...twoImages, subjectId },
+    { ...twoImages, mode: 'imageToSubject' },
     { ...imageParams('Kim'), subjectId, mode: 'imageToImage' },
     { images: [] },
   ])
-    assert.equal(await gallery.code('svc.verify', wrong), 'INVALID_REQUEST')
-  const mixed = { ...imageParams('Kim'), subjectId, externalId: 'another' }
-  assert.equal(await gallery.code('svc.verify', mixed), 'SUBJECT_NOT_FOUND')
+    assert.equal(await gallery.code('svc.verify', invalid), 'INVALID_REQUEST')
+  const conflicting = { ...imageParams('Kim'), subjectId, externalId: 'another' }
+  assert.equal(await gallery.code('svc.verify', conflicting), 'SUBJECT_NOT_FOUND')
 })
 
-test('twenty enrolments of one externalId at once make one subject', async () => {
+test('Twenty concurrent enrollments of one externalId create one subject', async () => {
   const takes = Array.from({ length: 20 }, (_, take) => ({ name: 'Mia', deviation: 0.3, take }))
-  const answers = await Promise.all(
+  const values = await Promise.all(
     takes.map((take) => gallery.value('svc.enroll', { ...imageParams(take), externalId: 'mia' })),
   )
-  assert.equal(new Set(answers.map(({ subjectId }) => subjectId)).size, 1)
-  assert.equal(answers.filter(({ created }) => created).length, 1)
+  assert.equal(new Set(values.map(({ subjectId }) => subjectId)).size, 1)
+  assert.equal(values.filter(({ created }) => created).length, 1)
 })
 
-/** The length of the longest list of numbers anywhere in an answer. */
+/** Returns the length of the longest list of numbers in a value. */
 function longestNumberList(value: unknown): number {
   if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value.length
   if (typeof value !== 'object' || value === null) return 0
   return Math.max(0, ...Object.values(value).map(longestNumberList))
 }
 
-test('debug says how every answer came about, of the actions that look at a picture', async () => {
+test('With debug, every action that analyzes images returns its models and timings', async () => {
   const { subjectId } = await gallery.value('svc.enroll', imageParams('Deb'))
-  const asks: readonly (readonly [action: string, params: object])[] = [
+  const calls: readonly (readonly [action: string, params: object])[] = [
     ['svc.enroll', { ...imageParams('Deb'), subjectId }],
     ['svc.updateSubject', { ...imageParams('Deb'), subjectId }],
     ['svc.verify', { ...imageParams('Deb'), subjectId }],
@@ -249,11 +257,11 @@ test('debug says how every answer came about, of the actions that look at a pict
     ['svc.analyze', imageParams('Deb')],
     ['svc.attributes', { ...imageParams('Deb'), include: ['eyesOpen'] }],
   ]
-  for (const [action, params] of asks) {
-    const asked = await gallery.value(action, params, { debug: true })
-    const { providers, timingsMs } = asked.debug
+  for (const [action, params] of calls) {
+    const value = await gallery.value(action, params, { debug: true })
+    const { providers, timingsMs } = value.debug
     assert.ok(providers.detector && timingsMs.detect >= 0, action)
-    assert.equal(longestNumberList(asked), 0, action)
+    assert.equal(longestNumberList(value), 0, action)
     assert.ok(!('debug' in (await gallery.value(action, params))), action)
   }
 })

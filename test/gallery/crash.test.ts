@@ -11,25 +11,25 @@ import { imageParams } from '../support/gallery/test-gallery.ts'
 import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gallery-process.ts'
 
 const rounds = Number(process.env['GALLERY_CRASH_ROUNDS'] ?? 3)
-const inFlight = 200
+const inFlightCalls = 200
 
-const enrolment = (round: number, at: number) => ({
+const enrollment = (round: number, index: number) => ({
   action: 'svc.enroll',
   requestId: randomUUID(),
   params: {
-    ...imageParams(`Round ${round}, person ${at}`),
-    externalId: `${round}-${at}`,
+    ...imageParams(`Round ${round}, person ${index}`),
+    externalId: `${round}-${index}`,
     onExisting: 'reject',
     duplicateCheck: 'off',
   },
 })
 
-test(`what was acknowledged is there after kill -9 amid ${inFlight} enrolments (${rounds} rounds)`, async () => {
+test(`Acknowledged enrollments survive kill -9 during ${inFlightCalls} calls (${rounds} rounds)`, async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crash-'))
   let server = await startGalleryProcess(dataDir)
   const { key } = server
   for (let round = 0; round < rounds; round++) {
-    const calls = Array.from({ length: inFlight }, (_, at) => enrolment(round, at))
+    const calls = Array.from({ length: inFlightCalls }, (_, index) => enrollment(round, index))
     const acknowledged = new Map<string, string>()
     const sending = calls.map(async (call) => {
       const { body } = await server.client.post(call)
@@ -42,26 +42,29 @@ test(`what was acknowledged is there after kill -9 amid ${inFlight} enrolments (
     await settled
     server = await startGalleryProcess(dataDir, key)
     const { client } = server
-    // A retry finds the first answer or runs once; nothing is there twice or by half.
-    for (const [at, call] of calls.entries()) {
+    // A retry returns the first response or runs once; no data is duplicated or incomplete.
+    for (const [index, call] of calls.entries()) {
       const { body } = await client.post(call)
       assert.deepEqual(body.errors, [])
       const { subjectId, embeddingCount } = body.data.results[0].value
       assert.equal(acknowledged.get(call.requestId) ?? subjectId, subjectId)
       assert.equal(embeddingCount, 1)
-      if (at % 10 !== 0) continue
-      const seen = await client.value('svc.identify', imageParams(`Round ${round}, person ${at}`))
-      assert.equal(seen.bestMatch?.subjectId, subjectId)
+      if (index % 10 !== 0) continue
+      const found = await client.value(
+        'svc.identify',
+        imageParams(`Round ${round}, person ${index}`),
+      )
+      assert.equal(found.bestMatch?.subjectId, subjectId)
     }
     const { body } = await client.rest('GET', '/v1/subjects?limit=1')
     assert.equal(body.items[0].embeddingCount, 1)
-    const seen = await client.value('svc.identify', imageParams('Nobody at all'))
-    assert.equal(seen.gallerySize, (round + 1) * inFlight)
+    const unknown = await client.value('svc.identify', imageParams('Unknown'))
+    assert.equal(unknown.gallerySize, (round + 1) * inFlightCalls)
   }
   await killGalleryProcess(server)
   const store = await openStore(dataDir)
-  const broken = (await auditLedger(store.db, Date.now())).filter(({ ok }) => !ok)
+  const failed = (await auditLedger(store.db, Date.now())).filter(({ ok }) => !ok)
   await store.close()
-  assert.deepEqual(broken, [])
+  assert.deepEqual(failed, [])
   await rm(dataDir, { recursive: true, force: true })
 })

@@ -21,7 +21,7 @@ import {
 import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gallery-process.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
 
-/** The new model bears the name of the built-in one: that is what the command line takes as active. */
+/** The command line treats the built-in model as the active one. */
 const active = 'dlib-faceres-256@1'
 const former = 'people@1'
 const formerModels = { active: former }
@@ -30,10 +30,10 @@ const changedModels = { active, former: [former] }
 const storeCrops = (dataDir: string, to: 'on' | 'off', name = 'default') =>
   runJson(dataDir, project, `set ${name} --store-crops ${to}`)
 
-async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+async function withFolder(run: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-crops-'))
   try {
-    await work(dataDir)
+    await run(dataDir)
   } finally {
     await rm(dataDir, { recursive: true, force: true })
   }
@@ -46,23 +46,25 @@ async function crops({
 }
 
 async function enrollAll(client: GalleryClient, names: readonly string[]) {
-  const made = names.map((name) =>
+  const enrollments = names.map((name) =>
     client.value('svc.enroll', { ...imageParams(name), externalId: name, duplicateCheck: 'off' }),
   )
-  return Promise.all(made) as Promise<{ readonly subjectId: string; readonly faceId: string }[]>
+  return Promise.all(enrollments) as Promise<
+    { readonly subjectId: string; readonly faceId: string }[]
+  >
 }
 
-/** How many of these bytes stand in the files of the database. */
-async function countExposed(dataDir: string, wanted: readonly Buffer[]): Promise<number> {
+/** Returns how many of these byte sequences occur in the files of the database. */
+async function countExposed(dataDir: string, sequences: readonly Buffer[]): Promise<number> {
   const files = (await readdir(dataDir)).filter((name) => name.startsWith('facegate.db'))
-  const all = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
-  return wanted.filter((bytes) => all.some((one) => one.includes(bytes))).length
+  const contents = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
+  return sequences.filter((bytes) => contents.some((content) => content.includes(bytes))).length
 }
 
-const skip = isOnPostgres() && 'postgres/at-rest.test.ts looks into the files of the server'
+const skip = isOnPostgres() && 'postgres/encryption-at-rest.test.ts checks the files of the server'
 
 test(
-  'no crop is stored unless the project says so, and none lies in the clear or outlives its subject',
+  'Crops are stored only if the project enables it, always encrypted, and deleted with their subject',
   { skip },
   () =>
     withFolder(async (dataDir) => {
@@ -70,28 +72,28 @@ test(
       const { store } = gallery.database
       await enrollAll(gallery, ['Gia'])
       assert.deepEqual(await crops(store), [])
-      assert.ok(gallery.vision.requests.every((look) => !look.contextCrops))
+      assert.ok(gallery.vision.requests.every((request) => !request.contextCrops))
 
       assert.equal((await storeCrops(dataDir, 'on')).switches.storeCrops, true)
       const [hal, ivy] = await enrollAll(gallery, ['Hal', 'Ivy'])
       assert.ok(gallery.vision.requests.at(-1)?.contextCrops)
-      const told = JSON.stringify([hal, ivy, (await gallery.rest('GET', '/v1/subjects')).body])
+      const responses = JSON.stringify([hal, ivy, (await gallery.rest('GET', '/v1/subjects')).body])
       for (const name of ['Hal', 'Ivy'])
-        assert.ok(!told.includes(fakeImage(name).bytes.toString('base64').slice(0, 16)))
+        assert.ok(!responses.includes(fakeImage(name).bytes.toString('base64').slice(0, 16)))
       const stored = await crops(store)
       assert.equal(stored.length, 2)
       await store.checkpoint()
-      const sealed = stored.map((crop) => Buffer.from(crop.sealed))
-      assert.equal(await countExposed(dataDir, sealed), 2, 'the scan finds what is there')
-      const plain = ['Hal', 'Ivy'].flatMap((name) => {
+      const ciphertexts = stored.map((crop) => Buffer.from(crop.sealed))
+      assert.equal(await countExposed(dataDir, ciphertexts), 2, 'the check finds the ciphertext')
+      const plaintexts = ['Hal', 'Ivy'].flatMap((name) => {
         const { bytes } = fakeImage(name)
         return [bytes, Buffer.from(bytes.toString('base64'))]
       })
-      assert.equal(await countExposed(dataDir, plain), 0)
+      assert.equal(await countExposed(dataDir, plaintexts), 0)
 
       await gallery.value('svc.deleteSubject', { subjectId: hal?.subjectId })
-      const more = { ...imageParams({ name: 'Ivy', deviation: 0.3 }), subjectId: ivy?.subjectId }
-      await gallery.value('svc.updateSubject', more)
+      const update = { ...imageParams({ name: 'Ivy', deviation: 0.3 }), subjectId: ivy?.subjectId }
+      await gallery.value('svc.updateSubject', update)
       assert.equal((await crops(store)).length, 2)
       await gallery.value('svc.updateSubject', {
         subjectId: ivy?.subjectId,
@@ -99,11 +101,11 @@ test(
       })
       assert.equal((await crops(store)).length, 1)
       await store.checkpoint()
-      assert.equal(await countExposed(dataDir, sealed), 0, 'not even the ciphertext is left')
+      assert.equal(await countExposed(dataDir, ciphertexts), 0, 'the ciphertext is deleted too')
     }),
 )
 
-test('switched off, the crops of that project go, and are counted', () =>
+test('Switching the feature off deletes the crops of that project and reports their number', () =>
   withFolder(async (dataDir) => {
     await using gallery = await startGallery({ dataDir })
     const { store } = gallery.database
@@ -121,17 +123,17 @@ test('switched off, the crops of that project go, and are counted', () =>
     assert.equal((await crops(store)).length, 1)
   }))
 
-test('after a change of the model its templates are made of the crops, side by side, under the same ids', () =>
+test('After a model change, templates are created from crops under the same ids, beside the old ones', () =>
   withFolder(async (dataDir) => {
     const names = ['Ada', 'Ben', 'Cid', 'Dan', 'Eve', 'Fay']
     let key: string
-    let made: { readonly subjectId: string; readonly faceId: string }[]
+    let enrolled: { readonly subjectId: string; readonly faceId: string }[]
     {
       await using gallery = await startGallery({ dataDir, models: formerModels })
       key = gallery.key
       await enrollAll(gallery, ['Uma', 'Vic'])
       await storeCrops(dataDir, 'on')
-      made = await enrollAll(gallery, names)
+      enrolled = await enrollAll(gallery, names)
     }
     const before = await runJson(dataDir, models, 'status')
     assert.deepEqual(
@@ -142,7 +144,7 @@ test('after a change of the model its templates are made of the crops, side by s
 
     await using gallery = await startGallery({ dataDir, key, models: changedModels })
     assert.deepEqual(await gallery.openedGallery.reEmbedding, { succeeded: 6, failed: 0 })
-    assert.ok(gallery.vision.requests.every(({ projectId }) => projectId === 'remake'))
+    assert.ok(gallery.vision.requests.every(({ projectId }) => projectId === 're-embed'))
     const status = await runJson(dataDir, models, 'status')
     assert.deepEqual(
       [status.comparableFaces, status.remakeableFaces, status.waitingFaces],
@@ -152,47 +154,51 @@ test('after a change of the model its templates are made of the crops, side by s
       { modelId: active, templates: 6, use: 'active' },
       { modelId: former, templates: 8, use: 'not loaded' },
     ])
-    for (const [at, name] of names.entries()) {
-      const seen = await gallery.value('svc.identify', imageParams(name), { debug: true })
-      assert.equal(seen.bestMatch.faceId, made[at]?.faceId)
-      assert.equal(seen.bestMatch.similarity, 1)
+    for (const [index, name] of names.entries()) {
+      const found = await gallery.value('svc.identify', imageParams(name), { debug: true })
+      assert.equal(found.bestMatch.faceId, enrolled[index]?.faceId)
+      assert.equal(found.bestMatch.similarity, 1)
     }
-    const same = { ...imageParams('Ada'), externalId: 'Ada' }
-    const verified = await gallery.value('svc.verify', same, { debug: true })
-    assert.equal(verified.debug.providers.formerRecognizer, undefined, 'the new model compares')
+    const probe = { ...imageParams('Ada'), externalId: 'Ada' }
+    const verified = await gallery.value('svc.verify', probe, { debug: true })
+    assert.equal(verified.debug.providers.formerRecognizer, undefined, 'the new model is used')
     assert.equal((await findSubject(gallery, 'Ada')).embeddingCount, 1)
     await assertLedgerAudit(gallery.database.store)
 
     await retireFormerModel(gallery, dataDir)
   }))
 
-/** Uma and Vic are known by the former model alone: nothing is retired before they are known anew. */
+/** Retires the former model after Uma and Vic, who have templates of it only, are re-enrolled. */
 async function retireFormerModel(gallery: TestGallery, dataDir: string): Promise<void> {
-  const line = `retire ${former} --confirm ${former}`
+  const command = `retire ${former} --confirm ${former}`
   await assert.rejects(runJson(dataDir, models, `retire ${former}`), /--confirm/u)
   await assert.rejects(runJson(dataDir, models, `retire ${active} --confirm ${active}`), /active/u)
-  await assert.rejects(runJson(dataDir, models, line), /2 subjects .* would be lost/u)
+  await assert.rejects(runJson(dataDir, models, command), /2 subjects .* would be lost/u)
   await runJson(dataDir, project, 'set default --adopt on')
   const uma = await gallery.value('svc.verify', { ...imageParams('Uma'), externalId: 'Uma' })
   assert.ok(uma.adoptedFaceId)
   await gallery.value('svc.enroll', { ...imageParams('Vic'), externalId: 'Vic' })
-  await assert.rejects(runJson(dataDir, models, line), /2 faces .* --with-faces/u)
-  const retired = await runJson(dataDir, models, `${line} --with-faces`)
+  await assert.rejects(runJson(dataDir, models, command), /2 faces .* --with-faces/u)
+  const retired = await runJson(dataDir, models, `${command} --with-faces`)
   assert.deepEqual([retired.templatesDeleted, retired.facesDeleted], [8, 2])
-  const { remakeableFaces, waitingFaces, models: left } = await runJson(dataDir, models, 'status')
-  assert.deepEqual([remakeableFaces, waitingFaces, left.length], [0, 0, 1])
+  const {
+    remakeableFaces,
+    waitingFaces,
+    models: modelsLeft,
+  } = await runJson(dataDir, models, 'status')
+  assert.deepEqual([remakeableFaces, waitingFaces, modelsLeft.length], [0, 0, 1])
   for (const name of ['Ada', 'Uma', 'Vic']) {
-    const seen = await gallery.value('svc.identify', imageParams(name))
-    assert.equal(seen.bestMatch.externalId, name)
+    const found = await gallery.value('svc.identify', imageParams(name))
+    assert.equal(found.bestMatch.externalId, name)
   }
   assert.equal(gallery.vision.requests.at(-1)?.previousTemplates, undefined)
   assert.equal((await findSubject(gallery, 'Uma')).embeddingCount, 1)
   await assertLedgerAudit(gallery.database.store)
 }
 
-test('killed in the middle, the work goes on at the next start where it ended', () =>
+test('After a kill during re-embedding, the next start continues with the remaining faces', () =>
   withFolder(async (dataDir) => {
-    const names = Array.from({ length: 40 }, (_, at) => `Person ${at}`)
+    const names = Array.from({ length: 40 }, (_, index) => `Person ${index}`)
     let key: string
     {
       await using gallery = await startGallery({ dataDir, models: formerModels })
@@ -206,50 +212,49 @@ test('killed in the middle, the work goes on at the next start where it ended', 
       await store.close()
       return comparableFaces
     }
-    const looksMax = 15
+    const analysesMax = 15
     const server = await startGalleryProcess(dataDir, key, {
       models: changedModels,
-      analysesMax: looksMax,
+      analysesMax,
     })
-    while ((await doneSoFar()) < looksMax) await sleep(20)
+    while ((await doneSoFar()) < analysesMax) await sleep(20)
     await killGalleryProcess(server)
     const done = await doneSoFar()
-    assert.equal(done, looksMax)
+    assert.equal(done, analysesMax)
 
     await using gallery = await startGallery({ dataDir, key, models: changedModels })
     assert.deepEqual(await gallery.openedGallery.reEmbedding, {
       succeeded: names.length - done,
       failed: 0,
     })
-    const seen = await gallery.value('svc.identify', imageParams('Person 39'), { debug: true })
-    assert.equal(seen.bestMatch.externalId, 'Person 39')
-    assert.equal(seen.debug.providers.formerRecognizer, undefined)
+    const found = await gallery.value('svc.identify', imageParams('Person 39'), { debug: true })
+    assert.equal(found.bestMatch.externalId, 'Person 39')
+    assert.equal(found.debug.providers.formerRecognizer, undefined)
     await assertLedgerAudit(gallery.database.store)
   }))
 
-test('who is deleted, or whose crops are, while the templates are made gets none', () =>
+test('A subject or crop that is deleted during re-embedding gets no template', () =>
   withFolder(async (dataDir) => {
     let key: string
-    let made: { readonly subjectId: string }[]
+    let enrolled: { readonly subjectId: string }[]
     {
       await using gallery = await startGallery({ dataDir, models: formerModels })
       key = gallery.key
       await storeCrops(dataDir, 'on')
-      made = await enrollAll(gallery, ['Ada', 'Ben', 'Cid', 'Dan'])
+      enrolled = await enrollAll(gallery, ['Ada', 'Ben', 'Cid', 'Dan'])
     }
-    const looking = Promise.withResolvers<void>()
-    const atLook = () => looking.promise
+    const analysis = Promise.withResolvers<void>()
     await using gallery = await startGallery({
       dataDir,
       key,
       models: changedModels,
-      onAnalyze: atLook,
+      onAnalyze: () => analysis.promise,
     })
     while (gallery.vision.requests.length === 0) await sleep(5)
-    for (const { subjectId } of made.slice(0, 3))
+    for (const { subjectId } of enrolled.slice(0, 3))
       await gallery.value('svc.deleteSubject', { subjectId })
     await storeCrops(dataDir, 'off')
-    looking.resolve()
+    analysis.resolve()
     assert.deepEqual(await gallery.openedGallery.reEmbedding, { succeeded: 0, failed: 0 })
     const templates = await gallery.database.store.db.selectFrom('templates').selectAll().execute()
     assert.deepEqual(
@@ -261,7 +266,7 @@ test('who is deleted, or whose crops are, while the templates are made gets none
     await assertLedgerAudit(gallery.database.store)
   }))
 
-test('a crop that was moved to another face opens nowhere, raises an alert and makes nothing', () =>
+test('A crop that was moved to another face cannot be decrypted, raises an alert and is not used', () =>
   withFolder(async (dataDir) => {
     const lines: string[] = []
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
@@ -273,13 +278,9 @@ test('a crop that was moved to another face opens nowhere, raises an alert and m
       await enrollAll(gallery, ['Ann', 'Bob'])
       const { db } = gallery.database.store
       const [ann, bob] = await crops(gallery.database.store)
-      const swap = (to = ann, from = bob) =>
-        db
-          .updateTable('crops')
-          .set({ sealed: from?.sealed ?? Buffer.alloc(0) })
-          .where('faceId', '=', to?.faceId ?? '')
-          .execute()
-      await swap(ann, bob)
+      assert.ok(ann && bob)
+      const { sealed } = bob
+      await db.updateTable('crops').set({ sealed }).where('faceId', '=', ann.faceId).execute()
     }
     await using gallery = await startGallery({ dataDir, key, models: changedModels, log })
     assert.deepEqual(await gallery.openedGallery.reEmbedding, { succeeded: 1, failed: 1 })
@@ -292,9 +293,6 @@ async function findSubject(client: GalleryClient, externalId: string) {
 }
 
 async function assertLedgerAudit({ db }: Store): Promise<void> {
-  const checks = await auditLedger(db, Date.now())
-  assert.deepEqual(
-    checks.filter(({ ok }) => !ok),
-    [],
-  )
+  const failed = (await auditLedger(db, Date.now())).filter(({ ok }) => !ok)
+  assert.deepEqual(failed, [])
 }

@@ -10,23 +10,23 @@ import { isOnPostgres, isDatabaseSearch } from '../support/database/engine.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { embeddingEncodings } from '../support/gallery/fake-vision.ts'
 
-const names = Array.from({ length: 50 }, (_, at) => `Person ${at}`)
+const names = Array.from({ length: 50 }, (_, index) => `Person ${index}`)
 
-/** How many of the people left a trace of their templates in the files of the folder. */
+/** Returns how many of the people have unencrypted templates in the database files. */
 async function countExposed(dataDir: string, people: readonly string[]): Promise<number> {
   const files = (await readdir(dataDir)).filter((name) => name.startsWith('facegate.db'))
   assert.ok(files.length > 0)
-  const bytes = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
+  const contents = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
   const isFound = (name: string) =>
-    embeddingEncodings(name).some((trace) => bytes.some((one) => one.includes(trace)))
+    embeddingEncodings(name).some((bytes) => contents.some((content) => content.includes(bytes)))
   return people.filter(isFound).length
 }
 
-/** How often a text stands in the files. */
+/** Returns how many database files contain a text. */
 async function countMentions(dataDir: string, text: string): Promise<number> {
   const files = (await readdir(dataDir)).filter((name) => name.startsWith('facegate.db'))
-  const bytes = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
-  return bytes.filter((one) => one.includes(text)).length
+  const contents = await Promise.all(files.map((file) => readFile(path.join(dataDir, file))))
+  return contents.filter((content) => content.includes(text)).length
 }
 
 async function enrollAll(gallery: TestGallery): Promise<string[]> {
@@ -38,45 +38,42 @@ async function enrollAll(gallery: TestGallery): Promise<string[]> {
   return subjectIds
 }
 
-const skip = isOnPostgres() && 'postgres/at-rest.test.ts looks into the files of the server'
+const skip = isOnPostgres() && 'postgres/encryption-at-rest.test.ts checks the files of the server'
 
 test(
-  'no template ever lies in the database in the clear, before and after deletion and rotation',
+  'Database files contain no unencrypted template, before and after deletion and key rotation',
   { skip },
   async () => {
     await using gallery = await startGallery()
-    const { dataDir, database: books } = gallery
+    const { dataDir, database } = gallery
     const subjectIds = await enrollAll(gallery)
     assert.equal(await countExposed(dataDir, names), 0, 'enrolled')
-    await books.store.checkpoint()
-    assert.equal(await countExposed(dataDir, names), 0, 'in the main file')
-    assert.ok(
-      (await countMentions(dataDir, 'Person 3 by name')) > 0,
-      'the scan finds what is there',
-    )
+    await database.store.checkpoint()
+    assert.equal(await countExposed(dataDir, names), 0, 'after the checkpoint')
+    assert.ok((await countMentions(dataDir, 'Person 3 by name')) > 0, 'the check finds names')
 
     const copyDir = await mkdtemp(path.join(tmpdir(), 'facegate-copy-'))
     await copyFile(path.join(dataDir, 'facegate.db'), path.join(copyDir, 'facegate.db'))
     for (const subjectId of subjectIds) await gallery.value('svc.deleteSubject', { subjectId })
     assert.equal(await countExposed(dataDir, names), 0, 'deleted')
-    assert.equal(await countMentions(dataDir, 'Person 3 by name'), 0, 'nor the names')
+    assert.equal(await countMentions(dataDir, 'Person 3 by name'), 0, 'names are deleted')
     for (const name of names.slice(0, 5)) {
-      const seen = await gallery.value('svc.identify', imageParams(name))
-      assert.equal(seen.matched, false)
+      const found = await gallery.value('svc.identify', imageParams(name))
+      assert.equal(found.matched, false)
     }
 
-    const keep = await gallery.value('svc.enroll', { ...imageParams('Survivor') })
+    const survivor = await gallery.value('svc.enroll', { ...imageParams('Survivor') })
     const masterKeyFile = path.join(dataDir, 'master.key')
-    const rotated = await rotateKeys({ store: books.store, masterKeyFile, nowMs: Date.now })
+    const rotated = await rotateKeys({ store: database.store, masterKeyFile, nowMs: Date.now })
     assert.deepEqual(rotated, { galleries: 1, subjects: 1 })
     assert.equal(await countExposed(dataDir, names), 0, 'rotated')
-    const again = await gallery.value('svc.verify', {
+    const verified = await gallery.value('svc.verify', {
       ...imageParams('Survivor'),
-      subjectId: keep.subjectId,
+      subjectId: survivor.subjectId,
     })
-    assert.equal(again.similarity, 1)
+    assert.equal(verified.similarity, 1)
 
-    // The copy of before, with the key of today.
+    // The copy from before the rotation, with the new key.
     await copyFile(masterKeyFile, path.join(copyDir, 'master.key'))
     await assert.rejects(
       startGallery({ dataDir: copyDir, key: gallery.key }),
@@ -86,7 +83,7 @@ test(
   },
 )
 
-test('a template that is moved to another subject opens nowhere, raises an alert and matches nobody', async () => {
+test('A template that was moved to another subject cannot be decrypted, raises an alert and matches nothing', async () => {
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-swap-'))
@@ -98,11 +95,11 @@ test('a template that is moved to another subject opens nowhere, raises an alert
     const enrolled = ['Ann', 'Ben'].map((name) => gallery.value('svc.enroll', imageParams(name)))
     ids = (await Promise.all(enrolled)).map(({ subjectId }) => subjectId)
     const { db } = gallery.database.store
-    const [one, other] = await db.selectFrom('templates').selectAll().execute()
-    assert.ok(one && other)
+    const [first, second] = await db.selectFrom('templates').selectAll().execute()
+    assert.ok(first && second)
     for (const [from, to] of [
-      [one, other],
-      [other, one],
+      [first, second],
+      [second, first],
     ] as const)
       await db
         .updateTable('templates')
@@ -111,37 +108,37 @@ test('a template that is moved to another subject opens nowhere, raises an alert
         .execute()
   }
   await using gallery = await startGallery({ dataDir, key, log })
-  // In memory a template is opened at the start; in the database, when a search has come upon it.
-  const toldAtStart = lines.filter((line) => line.includes('template-tampered')).length
-  assert.equal(toldAtStart, isDatabaseSearch() ? 0 : 2)
-  for (const [at, name] of ['Ann', 'Ben'].entries()) {
-    const seen = await gallery.value('svc.identify', imageParams(name))
-    assert.equal(seen.matched, false)
-    const verified = { ...imageParams(name), subjectId: ids[at] }
-    assert.equal(await gallery.code('svc.verify', verified), 'MODEL_MISMATCH')
+  // The search in memory decrypts all templates at start, the search in the database on demand.
+  const alertsAtStart = lines.filter((line) => line.includes('template-tampered')).length
+  assert.equal(alertsAtStart, isDatabaseSearch() ? 0 : 2)
+  for (const [index, name] of ['Ann', 'Ben'].entries()) {
+    const found = await gallery.value('svc.identify', imageParams(name))
+    assert.equal(found.matched, false)
+    const params = { ...imageParams(name), subjectId: ids[index] }
+    assert.equal(await gallery.code('svc.verify', params), 'MODEL_MISMATCH')
   }
-  assert.ok(lines.length > 2, 'every use is told')
+  assert.ok(lines.length > 2, 'every use is logged')
   await gallery[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true, force: true })
 })
 
-test('a replay names nobody once the subject is deleted, and brings nobody back', async () => {
+test('After a deletion, replays do not name the subject and do not restore it', async () => {
   await using gallery = await startGallery()
-  const who = { externalId: 'zoe-1', displayName: 'Zoe Q', groups: ['quire'] }
-  const enrolment = {
+  const identity = { externalId: 'zoe-1', displayName: 'Zoe Q', groups: ['quire'] }
+  const enrollment = {
     action: 'svc.enroll',
     requestId: randomUUID(),
-    params: { ...imageParams('Zoe'), ...who },
+    params: { ...imageParams('Zoe'), ...identity },
   }
-  const first = await gallery.post(enrolment)
+  const first = await gallery.post(enrollment)
   const { subjectId } = first.body.data.results[0].value
   const others = [
     { action: 'svc.identify', params: imageParams('Zoe') },
     { action: 'svc.verify', params: { ...imageParams('Zoe'), subjectId } },
     { action: 'svc.updateSubject', params: { subjectId, attributes: { secret: 'quill' } } },
-  ].map((one) => ({ ...one, requestId: randomUUID() }))
-  for (const one of others) assert.equal((await gallery.post(one)).body.ok, true)
-  const before = await gallery.post(enrolment)
+  ].map((call) => ({ ...call, requestId: randomUUID() }))
+  for (const call of others) assert.equal((await gallery.post(call)).body.ok, true)
+  const before = await gallery.post(enrollment)
   assert.deepEqual({ ...before.body, meta: undefined }, { ...first.body, meta: undefined })
 
   const deletion = {
@@ -150,57 +147,60 @@ test('a replay names nobody once the subject is deleted, and brings nobody back'
     params: { subjectId },
   }
   const record = await gallery.post(deletion)
-  for (const one of [enrolment, ...others]) {
-    const { body } = await gallery.post(one)
+  for (const call of [enrollment, ...others]) {
+    const { body } = await gallery.post(call)
     assert.equal(body.ok, true)
     assert.deepEqual(body.meta, { idempotencyReplay: true })
     for (const text of ['zoe-1', 'Zoe Q', 'quire', 'quill'])
-      assert.ok(!JSON.stringify(body).includes(text), `${one.action} says ${text}`)
+      assert.ok(
+        !JSON.stringify(body).includes(text),
+        `the replay of ${call.action} contains ${text}`,
+      )
   }
   const replayed = await gallery.post(deletion)
   assert.deepEqual(replayed.body.data, record.body.data)
-  const anew = { ...deletion, requestId: randomUUID() }
-  assert.equal((await gallery.post(anew)).body.errors[0].code, 'SUBJECT_NOT_FOUND')
+  const newDeletion = { ...deletion, requestId: randomUUID() }
+  assert.equal((await gallery.post(newDeletion)).body.errors[0].code, 'SUBJECT_NOT_FOUND')
   assert.equal((await gallery.value('svc.identify', imageParams('Zoe'))).matched, false)
   assert.equal((await gallery.rest('GET', `/v1/subjects/${subjectId}`)).status, 404)
   const { body } = await gallery.rest('GET', `/v1/deletions?subjectId=${subjectId}`)
   assert.deepEqual(body.items, [record.body.data.results[0].value])
 })
 
-test('deletion records can be neither changed nor deleted, and a change of one would show', async () => {
+test('Deletion records can be neither changed nor deleted', async () => {
   await using gallery = await startGallery()
   const { subjectId } = await gallery.value('svc.enroll', imageParams('Yan'))
   await gallery.value('svc.deleteSubject', { subjectId })
   const { db } = gallery.database.store
-  await assert.rejects(db.deleteFrom('deletions').execute(), /for ever|append-only/u)
+  await assert.rejects(db.deleteFrom('deletions').execute(), /for\sever|append-only/u)
   await assert.rejects(
     db.updateTable('deletions').set({ externalId: 'x' }).execute(),
-    /for ever|append-only/u,
+    /for\sever|append-only/u,
   )
 })
 
-test('whoever is deleted while others look is found by nobody afterwards', async () => {
+test('A subject that is deleted during searches is not found afterwards', async () => {
   await using gallery = await startGallery()
   for (let round = 0; round < 10; round++) {
     const { subjectId } = await gallery.value('svc.enroll', imageParams('Uma'))
     let isDeleted = false
-    const looking = Array.from({ length: 20 }, async () => {
-      const beganAfter = isDeleted
-      const seen = await gallery.value('svc.identify', imageParams('Uma'))
-      if (beganAfter) assert.equal(seen.matched, false)
+    const searches = Array.from({ length: 20 }, async () => {
+      const wasDeleted = isDeleted
+      const found = await gallery.value('svc.identify', imageParams('Uma'))
+      if (wasDeleted) assert.equal(found.matched, false)
     })
-    const adding = gallery.call('svc.enroll', {
+    const enrollment = gallery.call('svc.enroll', {
       ...imageParams({ name: 'Uma', deviation: 1 }),
       subjectId,
     })
     await gallery.value('svc.deleteSubject', { subjectId })
     isDeleted = true
-    await Promise.all([...looking, adding])
+    await Promise.all([...searches, enrollment])
     assert.equal((await gallery.value('svc.identify', imageParams('Uma'))).matched, false)
   }
 })
 
-test('who was not seen for too long, or was enrolled until a moment, is deleted by itself', async () => {
+test('Subjects that expire or have no activity for the retention time are deleted automatically', async () => {
   let nowMs = Date.now()
   await using gallery = await startGallery({
     clock: () => nowMs,
@@ -208,12 +208,12 @@ test('who was not seen for too long, or was enrolled until a moment, is deleted 
   })
   const dayMs = 86_400_000
   const inTenDays = new Date(nowMs + 10 * dayMs).toISOString()
-  const brief = await gallery.value('svc.enroll', {
+  const expiring = await gallery.value('svc.enroll', {
     ...imageParams('Wes'),
     expiresAtUtc: inTenDays,
   })
-  const unmet = await gallery.value('svc.enroll', imageParams('Xia'))
-  const met = await gallery.value('svc.enroll', imageParams('Vic'))
+  const inactive = await gallery.value('svc.enroll', imageParams('Xia'))
+  const active = await gallery.value('svc.enroll', imageParams('Vic'))
   nowMs += 11 * dayMs
   assert.equal(await gallery.openedGallery.gallery.sweep(), 1)
   nowMs += 10 * dayMs
@@ -222,17 +222,17 @@ test('who was not seen for too long, or was enrolled until a moment, is deleted 
   assert.equal(await gallery.openedGallery.gallery.sweep(), 1)
   const left = await gallery.rest('GET', '/v1/subjects')
   assert.deepEqual(
-    left.body.items.map((one: { subjectId: string }) => one.subjectId),
-    [met.subjectId],
+    left.body.items.map((item: { subjectId: string }) => item.subjectId),
+    [active.subjectId],
   )
   const { body } = await gallery.rest('GET', '/v1/deletions')
   assert.deepEqual(
-    body.items.map((one: { subjectId: string }) => one.subjectId),
-    [unmet.subjectId, brief.subjectId],
+    body.items.map((item: { subjectId: string }) => item.subjectId),
+    [inactive.subjectId, expiring.subjectId],
   )
 })
 
-test('a master key that others may read, or another one, refuses the start', async () => {
+test('The server does not start with a missing master key or one that others may read', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-key-'))
   const file = path.join(dataDir, 'master.key')
   let key: string
@@ -241,13 +241,13 @@ test('a master key that others may read, or another one, refuses the start', asy
     key = gallery.key
     await gallery.value('svc.enroll', imageParams('Tom'))
   }
-  const good = await readFile(file)
+  const content = await readFile(file)
   await rm(file)
-  await writeFile(file, good, { mode: 0o644 })
+  await writeFile(file, content, { mode: 0o644 })
   await assert.rejects(startGallery({ dataDir, key }), /chmod 600/u)
   await rm(file)
   await assert.rejects(startGallery({ dataDir, key }), /master\.key/u)
-  await writeFile(file, good, { mode: 0o600 })
+  await writeFile(file, content, { mode: 0o600 })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal((await gallery.value('svc.identify', imageParams('Tom'))).matched, true)
   await gallery[Symbol.asyncDispose]()

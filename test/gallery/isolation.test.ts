@@ -21,23 +21,23 @@ type EnrolledSubject = {
   readonly externalId: string
   readonly group: string
 }
-type AccessAttempt = (client: GalleryClient, named: EnrolledSubject) => Promise<unknown>
+type AccessAttempt = (client: GalleryClient, subject: EnrolledSubject) => Promise<unknown>
 
 const call =
-  (action: string, params: (named: EnrolledSubject) => object): AccessAttempt =>
-  async (client, named) => {
-    const { status, headers, body } = await client.call(action, params(named))
+  (action: string, params: (subject: EnrolledSubject) => object): AccessAttempt =>
+  async (client, subject) => {
+    const { status, headers, body } = await client.call(action, params(subject))
     return { status, headers: headerNames(headers), body: { ...body, requestId: '' } }
   }
 
 const rest =
-  (method: string, path: (named: EnrolledSubject) => string): AccessAttempt =>
-  async (client, named) => {
-    const { status, headers, body } = await client.rest(method, path(named))
+  (method: string, path: (subject: EnrolledSubject) => string): AccessAttempt =>
+  async (client, subject) => {
+    const { status, headers, body } = await client.rest(method, path(subject))
     return { status, headers: headerNames(headers), body }
   }
 
-/** Every way to name a subject or a group, by the action or route that takes it. */
+/** For each action and route, all requests that can name a subject or a group. */
 const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
   'svc.detect': [],
   'svc.liveness': [],
@@ -77,27 +77,27 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
   ],
 }
 
-test('the table of ways to name somebody leaves no action and no route out', () => {
-  const known = [
+test('The table of access attempts contains every action and route', () => {
+  const names = [
     ...allActions.map(({ name }) => name),
     ...restRoutes.map(({ method, path }) => `${method} ${path}`),
   ]
-  assert.deepEqual(Object.keys(accessAttempts).sort(), known.sort())
+  assert.deepEqual(Object.keys(accessAttempts).sort(), names.sort())
 })
 
 let count = 0
 
 async function enrollNewSubject(client: GalleryClient): Promise<EnrolledSubject> {
-  const named = { externalId: `secret-${++count}`, group: `circle-${count}` }
-  const params = { ...imageParams(`Victim`), externalId: named.externalId, groups: [named.group] }
+  const { externalId, group } = unknownSubject()
+  const params = { ...imageParams(`Victim`), externalId, groups: [group] }
   const { subjectId } = await client.value('svc.enroll', { ...params, duplicateCheck: 'off' })
-  return { ...named, subjectId }
+  return { externalId, group, subjectId }
 }
 
 async function enrollAndDelete(client: GalleryClient): Promise<EnrolledSubject> {
-  const named = await enrollNewSubject(client)
-  await client.value('svc.deleteSubject', { subjectId: named.subjectId })
-  return named
+  const subject = await enrollNewSubject(client)
+  await client.value('svc.deleteSubject', { subjectId: subject.subjectId })
+  return subject
 }
 
 const unknownSubject = (): EnrolledSubject => ({
@@ -107,64 +107,64 @@ const unknownSubject = (): EnrolledSubject => ({
 })
 
 for (const galleryMode of ['isolated', 'shared'] as const)
-  for (const [name, ways] of Object.entries(accessAttempts))
-    for (const [way, ask] of ways.entries())
-      test(`${name} (${way + 1}), ${galleryMode}: another's subject is as if it had never been`, async () => {
+  for (const [name, attempts] of Object.entries(accessAttempts))
+    for (const [index, attempt] of attempts.entries())
+      test(`${name} (${index + 1}), ${galleryMode}: subjects of other galleries are handled as if they did not exist`, async () => {
         const own = await gallery.createProjectClient({ galleryMode })
         const { accountId } = own.project
         const sibling = await gallery.createProjectClient({ galleryMode: 'isolated', accountId })
-        const stranger = await gallery.createProjectClient({ galleryMode })
-        const expected = maskIds(await ask(own, unknownSubject()))
-        for (const owner of [sibling, stranger]) {
-          const named = await enrollNewSubject(owner)
-          assert.equal(maskIds(await ask(own, named)), expected)
-          await owner.value('svc.deleteSubject', { subjectId: named.subjectId })
-          assert.equal(maskIds(await ask(own, named)), expected, 'deleted')
+        const foreign = await gallery.createProjectClient({ galleryMode })
+        const expected = maskIds(await attempt(own, unknownSubject()))
+        for (const owner of [sibling, foreign]) {
+          const subject = await enrollNewSubject(owner)
+          assert.equal(maskIds(await attempt(own, subject)), expected)
+          await owner.value('svc.deleteSubject', { subjectId: subject.subjectId })
+          assert.equal(maskIds(await attempt(own, subject)), expected, 'deleted')
         }
-        // Own subjects are there; in shared mode those of the account's shared projects are own.
-        // Of deletions, only those that have happened can be seen.
-        const prepared = name === 'GET /v1/deletions' ? enrollAndDelete : enrollNewSubject
-        const named = await prepared(own)
+        // Own subjects are visible; in shared mode, also those of the account's other shared projects.
+        // The list of deletions contains deleted subjects only.
+        const prepare = name === 'GET /v1/deletions' ? enrollAndDelete : enrollNewSubject
+        const subject = await prepare(own)
         const partner = await gallery.createProjectClient({ galleryMode, accountId })
-        const seen = maskIds(await ask(own, named))
-        assert.notEqual(seen, expected)
-        const again = await prepared(own)
-        const theirs = maskIds(await ask(partner, again))
-        assert.equal(theirs === expected, galleryMode === 'isolated')
+        const ownResponse = maskIds(await attempt(own, subject))
+        assert.notEqual(ownResponse, expected)
+        const secondSubject = await prepare(own)
+        const partnerResponse = maskIds(await attempt(partner, secondSubject))
+        assert.equal(partnerResponse === expected, galleryMode === 'isolated')
       })
 
-test('tenants that enrolled the same face never see each other', async () => {
-  const tenants = await Promise.all(
+test('Projects that enrolled the same face never find each other’s subjects', async () => {
+  const clients = await Promise.all(
     ['isolated', 'isolated', 'shared', 'shared'].map((galleryMode) =>
       gallery.createProjectClient({ galleryMode: galleryMode as 'isolated' | 'shared' }),
     ),
   )
   const owners = new Map<string, number>()
-  for (const [index, tenant] of tenants.entries())
+  for (const [index, client] of clients.entries())
     for (let take = 0; take < 3; take++) {
-      const look = imageParams({ name: 'Everybody', deviation: 0.2, take })
-      const { subjectId } = await tenant.value('svc.enroll', { ...look, duplicateCheck: 'off' })
+      const params = imageParams({ name: 'Same person', deviation: 0.2, take })
+      const { subjectId } = await client.value('svc.enroll', { ...params, duplicateCheck: 'off' })
       owners.set(subjectId, index)
     }
-  const searches = Array.from({ length: 200 }, async (_, at) => {
-    const index = at % tenants.length
-    const look = imageParams({ name: 'Everybody', deviation: 0.4, take: at })
-    const seen = await tenants[index]!.value('svc.identify', { ...look, maxCandidates: 100 })
-    const { candidates } = seen.faces[0]
+  const searches = Array.from({ length: 200 }, async (_, take) => {
+    const index = take % clients.length
+    const params = imageParams({ name: 'Same person', deviation: 0.4, take })
+    const found = await clients[index]!.value('svc.identify', { ...params, maxCandidates: 100 })
+    const { candidates } = found.faces[0]
     assert.equal(candidates.length, 3)
     for (const { subjectId } of candidates) assert.equal(owners.get(subjectId), index)
   })
   await Promise.all(searches)
 })
 
-/** Names of headers; of the gate's, also what they say. */
+/** Returns the names of the headers. */
 function headerNames(headers: Headers): string[] {
   return [...headers.keys()].filter((header) => header !== 'date').sort()
 }
 
-/** What may differ because the question does: nothing but ids that were made for this answer. */
-function maskIds(answer: unknown): string {
-  return JSON.stringify(answer).replaceAll(
+/** Removes the only values that may differ: ids that were generated for the response. */
+function maskIds(response: unknown): string {
+  return JSON.stringify(response).replaceAll(
     /"(requestId|correlationId)":"[^"]*"/gu,
     (_text, name) => `"${name}":""`,
   )

@@ -8,8 +8,8 @@ import { openKeyring } from '../../src/gallery/keys/keyring.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 
-/** A data folder, and in it the place of the master key. */
-async function folder() {
+/** Creates a data folder and returns the path of its master key. */
+async function createFolder() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-master-key-'))
   return {
     dataDir,
@@ -18,57 +18,57 @@ async function folder() {
   }
 }
 
-test('a rotation that was prepared on every server loses nobody, and what a server wraps beside it opens', async () => {
-  await using place = await folder()
-  const { dataDir, file } = place
+test('A key rotation prepared on every server keeps all subjects, including those enrolled meanwhile', async () => {
+  await using folder = await createFolder()
+  const { dataDir, file } = folder
   let key: string
-  let other: string
+  let otherKey: string
   {
     await using gallery = await startGallery({ dataDir })
     key = gallery.key
     await gallery.value('svc.enroll', imageParams('Ann'))
-    // The server has its own copy of the file, the one who rotates another.
-    const mine = path.join(dataDir, 'mine.key')
-    await copyFile(file, mine)
-    process.env['MASTER_KEY_FILE'] = mine
+    // The server and the command line use different copies of the file.
+    const cliFile = path.join(dataDir, 'cli.key')
+    await copyFile(file, cliFile)
+    process.env['MASTER_KEY_FILE'] = cliFile
     await runJson(dataDir, masterKey, 'add')
-    await copyFile(mine, file)
+    await copyFile(cliFile, file)
     const rotated = await runJson(dataDir, masterKey, 'rotate --prepared')
     delete process.env['MASTER_KEY_FILE']
     assert.deepEqual(rotated, { galleries: 1, subjects: 1 })
-    assert.equal((await readFile(mine, 'utf8')).trim().split('\n').length, 1)
-    const joined = await gallery.createProjectClient({ galleryMode: 'isolated' })
-    other = joined.key
-    await joined.value('svc.enroll', imageParams('Bea'))
-    await rename(mine, file)
-    await joined.value('svc.enroll', imageParams('Cid'))
-    // Without copies: the server wraps by the new key, although it has the old one in memory.
+    assert.equal((await readFile(cliFile, 'utf8')).trim().split('\n').length, 1)
+    const second = await gallery.createProjectClient({ galleryMode: 'isolated' })
+    otherKey = second.key
+    await second.value('svc.enroll', imageParams('Bea'))
+    await rename(cliFile, file)
+    await second.value('svc.enroll', imageParams('Cid'))
+    // Without copies: the server wraps with the new key, although it has the old one in memory.
     await runJson(dataDir, masterKey, 'rotate')
     const third = await gallery.createProjectClient({ galleryMode: 'isolated' })
     await third.value('svc.enroll', imageParams('Dan'))
   }
   await using gallery = await startGallery({ dataDir, key })
   assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
-  const seen = await gallery.withKey(other).value('svc.identify', imageParams('Bea'))
-  assert.equal(seen.matched, true)
+  const found = await gallery.withKey(otherKey).value('svc.identify', imageParams('Bea'))
+  assert.equal(found.matched, true)
 })
 
-test('keys make writes a key that a server takes, and never over another', async () => {
-  await using place = await folder()
-  const { dataDir, file } = place
+test('keys make writes a key that a server accepts, and never overwrites a file', async () => {
+  await using folder = await createFolder()
+  const { dataDir, file } = folder
   await runJson(dataDir, masterKey, `make --to ${file}`)
-  const made = await readFile(file, 'utf8')
+  const written = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   await assert.rejects(runJson(dataDir, masterKey, `make --to ${file}`), /is there already/u)
   await using gallery = await startGallery({ dataDir })
   await gallery.value('svc.enroll', imageParams('Ann'))
-  assert.equal(await readFile(file, 'utf8'), made)
+  assert.equal(await readFile(file, 'utf8'), written)
 })
 
-test('a master key of root’s may be read by the group, as a mounted secret is; by all others never', async (t) => {
-  if (process.getuid?.() !== 0) return t.skip('only root can give a file to root')
-  await using place = await folder()
-  const { dataDir, file } = place
+test('The group may read a master key file of root, as with mounted secrets; other users may not', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can change the owner of a file to root')
+  await using folder = await createFolder()
+  const { dataDir, file } = folder
   await runJson(dataDir, masterKey, `make --to ${file}`)
   await chmod(file, 0o440)
   assert.ok(openKeyring(file))
@@ -78,5 +78,5 @@ test('a master key of root’s may be read by the group, as a mounted secret is;
   }
   await chown(file, 1000, 1000)
   await chmod(file, 0o440)
-  assert.throws(() => openKeyring(file), /others may read/u, 'another user of the group reads it')
+  assert.throws(() => openKeyring(file), /others may read/u, 'the file does not belong to root')
 })

@@ -13,7 +13,7 @@ import {
   type TestGallery,
 } from '../support/gallery/test-gallery.ts'
 
-/** A gallery of one model, and later the same with another one beside it. */
+/** The models of the same gallery before and after a model change. */
 const formerModels = { active: 'people@1' }
 const changedModels = { active: 'people@2', former: ['people@1'] }
 const withoutFormerModels = { active: 'people@2' }
@@ -34,22 +34,22 @@ before(async () => {
 })
 after(() => rm(dataDir, { recursive: true, force: true }))
 
-const restart = (models: typeof changedModels | typeof withoutFormerModels, key_ = key) =>
-  startGallery({ dataDir, key: key_, models })
+const restart = (models: typeof changedModels | typeof withoutFormerModels) =>
+  startGallery({ dataDir, key, models })
 
-/** Asks by each picture of the batch who is in it. */
+/** Identifies each person and returns the external ids of the best matches. */
 async function identifiedNames(client: GalleryClient, ...names: string[]): Promise<unknown[]> {
-  const seen = await Promise.all(
+  const values = await Promise.all(
     names.map((name) => client.value('svc.identify', imageParams(name))),
   )
-  return seen.map(({ bestMatch }) => bestMatch?.externalId)
+  return values.map(({ bestMatch }) => bestMatch?.externalId)
 }
 
-const lastRequest = ({ vision: eyes }: TestGallery) => eyes.requests.at(-1)
+const lastRequest = ({ vision }: TestGallery) => vision.requests.at(-1)
 
-test('after a change of the model nobody is lost: each is compared by the model that knows them', async () => {
+test('After a model change each face is compared by a model that it has a template of', async () => {
   await using gallery = await restart(changedModels)
-  assert.deepEqual(await identifiedNames(gallery, 'Ada', 'Ben', 'Nobody'), [
+  assert.deepEqual(await identifiedNames(gallery, 'Ada', 'Ben', 'Unknown'), [
     'Ada',
     'Ben',
     undefined,
@@ -57,10 +57,10 @@ test('after a change of the model nobody is lost: each is compared by the model 
   assert.deepEqual(lastRequest(gallery)?.previousTemplates, ['people@1'])
   const zed = await gallery.value('svc.enroll', { ...imageParams('Zed'), externalId: 'Zed' })
   assert.deepEqual(await identifiedNames(gallery, 'Ada', 'Zed'), ['Ada', 'Zed'])
-  const one = await gallery.value('svc.identify', imageParams('Ada'), { debug: true })
-  assert.equal(one.notComparable, undefined)
-  assert.equal(one.debug.providers.recognizer, 'people@2')
-  assert.equal(one.debug.providers.formerRecognizer, 'people@1')
+  const ada = await gallery.value('svc.identify', imageParams('Ada'), { debug: true })
+  assert.equal(ada.notComparable, undefined)
+  assert.equal(ada.debug.providers.recognizer, 'people@2')
+  assert.equal(ada.debug.providers.formerRecognizer, 'people@1')
 
   const { body } = await gallery.rest('GET', '/v1/subjects?include=faces')
   const modelOf = (name: string) =>
@@ -69,31 +69,31 @@ test('after a change of the model nobody is lost: each is compared by the model 
   await gallery.value('svc.deleteSubject', { subjectId: zed.subjectId })
 })
 
-test('a subject with faces of both models is one candidate, by its best likeness', async () => {
+test('A subject with faces of both models is one candidate, with its best similarity', async () => {
   await using gallery = await restart(changedModels)
   const { subjectId, faceId } = enrolledByName.get('Ben') ?? {}
-  const more = imageParams({ name: 'Ben', deviation: 1 })
-  const added = await gallery.value('svc.enroll', { ...more, subjectId })
+  const params = imageParams({ name: 'Ben', deviation: 1 })
+  const added = await gallery.value('svc.enroll', { ...params, subjectId })
   assert.equal(added.embeddingCount, 2)
-  const seen = await gallery.value('svc.identify', imageParams('Ben'))
-  assert.equal(seen.faces[0].candidates.length, 1)
-  assert.deepEqual([seen.bestMatch.faceId, seen.bestMatch.similarity], [faceId, 1])
-  const near = await gallery.value('svc.identify', more)
-  assert.deepEqual([near.bestMatch.faceId, near.bestMatch.similarity], [added.faceId, 1])
-  const same = await gallery.value('svc.verify', { ...more, subjectId })
-  assert.deepEqual([same.faceId, same.similarity], [added.faceId, 1])
+  const byFormer = await gallery.value('svc.identify', imageParams('Ben'))
+  assert.equal(byFormer.faces[0].candidates.length, 1)
+  assert.deepEqual([byFormer.bestMatch.faceId, byFormer.bestMatch.similarity], [faceId, 1])
+  const byActive = await gallery.value('svc.identify', params)
+  assert.deepEqual([byActive.bestMatch.faceId, byActive.bestMatch.similarity], [added.faceId, 1])
+  const verified = await gallery.value('svc.verify', { ...params, subjectId })
+  assert.deepEqual([verified.faceId, verified.similarity], [added.faceId, 1])
   await gallery.value('svc.updateSubject', { subjectId, removeFaceIds: [added.faceId] })
 })
 
-test('a gallery without templates of former models is not looked at by them', async () => {
+test('A gallery without templates of former models is not searched with them', async () => {
   await using gallery = await restart(changedModels)
-  const fresh = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  await fresh.value('svc.enroll', { ...imageParams('Ada'), externalId: 'Ada' })
-  assert.deepEqual(await identifiedNames(fresh, 'Ada'), ['Ada'])
-  assert.ok(gallery.vision.requests.every((look) => look.previousTemplates === undefined))
+  const project = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  await project.value('svc.enroll', { ...imageParams('Ada'), externalId: 'Ada' })
+  assert.deepEqual(await identifiedNames(project, 'Ada'), ['Ada'])
+  assert.ok(gallery.vision.requests.every((request) => request.previousTemplates === undefined))
 })
 
-test('what no loaded model knows is counted, and refused when it is all there is', async () => {
+test('Faces without a template of a loaded model are counted, and rejected if there are no others', async () => {
   await using gallery = await restart(withoutFormerModels)
   const { subjectId } = enrolledByName.get('Ada') ?? {}
   assert.equal(await gallery.code('svc.identify', imageParams('Ada')), 'MODEL_MISMATCH')
@@ -102,23 +102,23 @@ test('what no loaded model knows is counted, and refused when it is all there is
     'MODEL_MISMATCH',
   )
   const zed = await gallery.value('svc.enroll', { ...imageParams('Zed'), externalId: 'Zed' })
-  const seen = await gallery.value('svc.identify', imageParams('Zed'))
-  assert.deepEqual([seen.bestMatch.externalId, seen.notComparable], ['Zed', enrolledByName.size])
+  const found = await gallery.value('svc.identify', imageParams('Zed'))
+  assert.deepEqual([found.bestMatch.externalId, found.notComparable], ['Zed', enrolledByName.size])
   await gallery.value('svc.deleteSubject', { subjectId: zed.subjectId })
 })
 
-test('a face that only a former model knows guards its subject and is met as a duplicate', async () => {
+test('Faces with templates of a former model only are used for mismatch and duplicate checks', async () => {
   await using gallery = await restart(changedModels)
   const { subjectId } = enrolledByName.get('Cid') ?? {}
   assert.equal(
     await gallery.code('svc.enroll', { ...imageParams('Not Cid'), subjectId }),
     'SUBJECT_FACE_MISMATCH',
   )
-  const again = { ...imageParams('Cid'), duplicateCheck: 'reject' }
-  assert.equal(await gallery.code('svc.enroll', again), 'DUPLICATE_SUBJECT')
+  const duplicate = { ...imageParams('Cid'), duplicateCheck: 'reject' }
+  assert.equal(await gallery.code('svc.enroll', duplicate), 'DUPLICATE_SUBJECT')
 })
 
-test('a verification goes by the former model, and adds the face only where that is switched on', async () => {
+test('Verification uses the former model, and adopts the face only if that is switched on', async () => {
   await using gallery = await restart(changedModels)
   const { subjectId, faceId } = enrolledByName.get('Dan') ?? {}
   const dan = { ...imageParams({ name: 'Dan', deviation: 0.3 }), subjectId }
@@ -129,20 +129,20 @@ test('a verification goes by the former model, and adds the face only where that
   assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
 
   await enableSwitches(gallery, { adopt: true })
-  const stranger = await gallery.value('svc.verify', { ...imageParams('Eve'), subjectId })
-  const unsure = await gallery.value('svc.verify', {
+  const different = await gallery.value('svc.verify', { ...imageParams('Eve'), subjectId })
+  const dissimilar = await gallery.value('svc.verify', {
     ...imageParams({ name: 'Dan', deviation: 2 }),
     subjectId,
     threshold: 0.5,
   })
-  assert.ok(unsure.matched && unsure.similarity < 0.9, `${unsure.similarity}`)
+  assert.ok(dissimilar.matched && dissimilar.similarity < 0.9, `${dissimilar.similarity}`)
   const blurred = await gallery.value('svc.verify', {
     ...imageParams({ name: 'Dan', quality: 39 }),
     subjectId,
   })
   const strict = await gallery.value('svc.verify', { ...dan, threshold: 0.999 })
-  for (const none of [stranger, unsure, blurred, strict])
-    assert.equal(none.adoptedFaceId, undefined)
+  for (const value of [different, dissimilar, blurred, strict])
+    assert.equal(value.adoptedFaceId, undefined)
 
   const adopted = await gallery.value('svc.verify', dan)
   assert.equal(adopted.faceId, faceId)
@@ -162,26 +162,26 @@ test('a verification goes by the former model, and adds the face only where that
   await enableSwitches(gallery, { adopt: false })
 })
 
-test('a subject that is full is verified all the same, and nothing is added', async () => {
+test('A subject at its template limit is verified, and no face is adopted', async () => {
   const environment = { SUBJECT_TEMPLATES_MAX: '1' }
   await using gallery = await startGallery({ dataDir, key, models: changedModels, environment })
   await enableSwitches(gallery, { adopt: true })
   const { subjectId } = enrolledByName.get('Eve') ?? {}
-  const seen = await gallery.value('svc.verify', { ...imageParams('Eve'), subjectId })
-  assert.deepEqual([seen.matched, seen.adoptedFaceId], [true, undefined])
+  const verified = await gallery.value('svc.verify', { ...imageParams('Eve'), subjectId })
+  assert.deepEqual([verified.matched, verified.adoptedFaceId], [true, undefined])
   assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1)
   await enableSwitches(gallery, { adopt: false })
 })
 
-test('of two enrolments of one face at the same time, one meets the other', async () => {
+test('Of concurrent enrollments of one face, one succeeds and the others are duplicates', async () => {
   await using gallery = await startGallery({ onAnalyze: () => sleep(20) })
   for (let round = 0; round < 5; round++) {
     const takes = Array.from({ length: 4 }, (_, take) => ({
-      ...imageParams({ name: `Twin ${round}`, deviation: 0.2, take }),
+      ...imageParams({ name: `Person ${round}`, deviation: 0.2, take }),
       duplicateCheck: 'reject',
     }))
-    const answers = await Promise.all(takes.map((take) => gallery.call('svc.enroll', take)))
-    const codes = answers.map(({ body }) => body.errors[0]?.code ?? 'OK')
+    const responses = await Promise.all(takes.map((take) => gallery.call('svc.enroll', take)))
+    const codes = responses.map(({ body }) => body.errors[0]?.code ?? 'OK')
     assert.equal(codes.filter((code) => code === 'OK').length, 1)
     assert.equal(codes.filter((code) => code === 'DUPLICATE_SUBJECT').length, 3)
   }
@@ -198,10 +198,10 @@ async function subjectOf(client: GalleryClient, subjectId = ''): Promise<Subject
 }
 
 async function enableSwitches(
-  { database: books }: TestGallery,
+  { database }: TestGallery,
   switches: Partial<ProjectSwitches>,
 ): Promise<void> {
-  const { db } = books.store
+  const { db } = database.store
   const rows = await db.selectFrom('projects').select('projectId').execute()
   for (const { projectId } of rows) await updateProject(db, projectId, { switches })
 }

@@ -30,18 +30,20 @@ const modelId = 'mobilefacenet@test'
 const dimensions = 128
 
 test(
-  'the built-in recognizer gives way to an installed one, and everybody stays known',
-  { skip: !existsSync(network) && 'NOT RUN: eval-data has the network, and is not here' },
+  'After a change from the built-in recognizer to an installed one, all subjects are still found',
+  { skip: !existsSync(network) && 'NOT RUN: the network in eval-data is not installed' },
   async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-real-models-'))
     await linkModels(dataDir)
     let key = ''
-    await served(dataDir, key, async (client, store, newKey) => {
+    await serve(dataDir, key, async (client, store, newKey) => {
       key = newKey
       await client.value('svc.enroll', { ...(await imageParamsOf(1)), externalId: '1' })
       await store.db.updateTable('projects').set({ storeCrops: 1, adopt: 1 }).execute()
-      for (const n of [3, 5] as const)
-        await client.value('svc.enroll', { ...(await imageParamsOf(n)), externalId: String(n) })
+      for (const photograph of [3, 5] as const) {
+        const params = await imageParamsOf(photograph)
+        await client.value('svc.enroll', { ...params, externalId: String(photograph) })
+      }
     })
     await installMobileFaceNet(dataDir)
     assert.deepEqual(await runJson(dataDir, models, 'use mobile'), {
@@ -51,39 +53,40 @@ test(
       formerRecognizers: ['builtin'],
       subjectsNotComparable: 3,
     })
-    await served(dataDir, key, async (client, store) => {
+    await serve(dataDir, key, async (client, store) => {
       const progress = () => store.read((reading) => findModelCoverage(reading, modelId))
       while ((await progress()).remakeableFaces > 0) await sleep(50)
       const { comparableFaces, waitingFaces } = await progress()
       assert.deepEqual([comparableFaces, waitingFaces], [2, 1])
-      for (const n of [1, 3, 5] as const) {
-        const seen = await client.value('svc.identify', await imageParamsOf(n), { debug: true })
-        assert.equal(seen.bestMatch.externalId, String(n))
-        assert.ok(seen.bestMatch.similarity > 0.9)
-        assert.equal(seen.debug.providers.formerRecognizer, 'dlib-faceres-256@1')
+      for (const photograph of [1, 3, 5] as const) {
+        const params = await imageParamsOf(photograph)
+        const found = await client.value('svc.identify', params, { debug: true })
+        assert.equal(found.bestMatch.externalId, String(photograph))
+        assert.ok(found.bestMatch.similarity > 0.9)
+        assert.equal(found.debug.providers.formerRecognizer, 'dlib-faceres-256@1')
       }
-      const one = { ...(await imageParamsOf(1)), externalId: '1' }
-      const first = await client.value('svc.verify', one)
+      const probe = { ...(await imageParamsOf(1)), externalId: '1' }
+      const first = await client.value('svc.verify', probe)
       assert.ok(first.adoptedFaceId)
-      const next = await client.value('svc.verify', one)
+      const next = await client.value('svc.verify', probe)
       assert.deepEqual([next.similarity, next.adoptedFaceId], [1, undefined])
       assert.equal((await progress()).notComparableSubjects, 0)
     })
-    const back = await runJson(dataDir, models, 'use builtin')
-    assert.deepEqual([back.recognizer, back.subjectsNotComparable], ['builtin', 0])
+    const builtin = await runJson(dataDir, models, 'use builtin')
+    assert.deepEqual([builtin.recognizer, builtin.subjectsNotComparable], ['builtin', 0])
     await rm(dataDir, { recursive: true })
   },
 )
 
-async function imageParamsOf(n: 1 | 3 | 5): Promise<object> {
-  return { images: [imageItem(await samplePhotograph(n))], facePolicy: 'largest' }
+async function imageParamsOf(photograph: 1 | 3 | 5): Promise<object> {
+  return { images: [imageItem(await samplePhotograph(photograph))], facePolicy: 'largest' }
 }
 
-/** Starts the whole service over a folder and ends it again. */
-async function served(
+/** Starts the complete service with a data folder, runs a function and closes the service. */
+async function serve(
   dataDir: string,
   key: string,
-  work: (client: GalleryClient, store: Store, key: string) => Promise<void>,
+  run: (client: GalleryClient, store: Store, key: string) => Promise<void>,
 ): Promise<void> {
   const environment = {
     ...unlimitedRates,
@@ -93,20 +96,20 @@ async function served(
   }
   const config = readConfig({ ...environment, PORT: '0' })
   const log = createLog(config.LOG_LEVEL)
-  const surroundings = { version: 'test', clock: systemClock, log, onProgress: () => {} }
-  const facegate = await createFacegate(config, surroundings)
+  const options = { version: 'test', clock: systemClock, log, onProgress: () => {} }
+  const facegate = await createFacegate(config, options)
   const store = await openStore(dataDir)
   try {
     const url = await facegate.server.listen(config.HOST, config.PORT)
-    const used = (await facegate.createFirstKey()) ?? key
-    await work(createGalleryClient(createTestClient(url, used)), store, used)
+    const usedKey = (await facegate.createFirstKey()) ?? key
+    await run(createGalleryClient(createTestClient(url, usedKey)), store, usedKey)
   } finally {
     await store.close()
     await facegate.close()
   }
 }
 
-/** The built-in models that tests keep, beside packs of this test's own. */
+/** Links the built-in models of all tests, so that this test can install packs beside them. */
 async function linkModels(dataDir: string): Promise<void> {
   const folder = path.join(dataDir, 'models')
   await mkdir(folder, { recursive: true })
@@ -116,7 +119,7 @@ async function linkModels(dataDir: string): Promise<void> {
       await symlink(path.join(modelsFolder, file), path.join(folder, file))
 }
 
-/** Installs the network with a cohort and a table that are good enough for people so unlike. */
+/** Installs the network with a random cohort and a calibration that suit very different faces. */
 async function installMobileFaceNet(dataDir: string): Promise<void> {
   const folder = path.join(dataDir, 'models', 'packs', 'mobile')
   await mkdir(folder, { recursive: true })
@@ -124,14 +127,14 @@ async function installMobileFaceNet(dataDir: string): Promise<void> {
   await writeFile(path.join(folder, 'net.onnx'), bytes)
   const cohort = randomCohort(200)
   await writeFile(path.join(folder, 'cohort.f16'), cohort)
-  await writeFile(path.join(folder, 'table.json'), JSON.stringify(table))
+  await writeFile(path.join(folder, 'table.json'), JSON.stringify(calibration))
   const model = {
     id: 'mobilefacenet',
     version: 'test',
     role: 'recognizer',
     file: 'net.onnx',
     sha256: sha256Of(bytes),
-    licence: { name: 'as its source says', commercialUse: 'unclear' },
+    licence: { name: 'see its source', commercialUse: 'unclear' },
     provenance: { origin: 'eval-data', trainingData: 'not stated' },
     input: {
       width: 112,
@@ -151,20 +154,20 @@ async function installMobileFaceNet(dataDir: string): Promise<void> {
   await writeFile(path.join(folder, 'pack.json'), JSON.stringify(pack))
 }
 
-/** Directions at random, half precision: nobody is near any of them. */
+/** Returns random directions in half precision, which are far from every face. */
 function randomCohort(rows: number): Buffer {
   const bytes = Buffer.alloc(rows * dimensions * 2)
   const view = new DataView(bytes.buffer, bytes.byteOffset)
   let state = 1
-  for (let at = 0; at < rows * dimensions; at++) {
+  for (let index = 0; index < rows * dimensions; index++) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
-    view.setFloat16(2 * at, (state / 2 ** 31) * Math.sqrt(3 / dimensions), true)
+    view.setFloat16(2 * index, (state / 2 ** 31) * Math.sqrt(3 / dimensions), true)
   }
   return bytes
 }
 
-/** A cosine of 0.1 to 0.6, less the density of some −1.6 that such a cohort gives everybody. */
-const table = {
+/** Cosines of 0.1 to 0.6, less the density of about −1.6 that such a cohort gives every face. */
+const calibration = {
   modelId,
   set: 'chosen',
   measuredOn: '2026-01-01',
@@ -173,9 +176,9 @@ const table = {
   impostorPairs: 1,
   genuinePairs: 0,
   method: 'chosen',
-  points: calibratedFmrs.map((fmr, at) => ({
+  points: calibratedFmrs.map((fmr, index) => ({
     fmr,
-    score: -2 + 0.2 * (at + 1) + 1.6,
+    score: -2 + 0.2 * (index + 1) + 1.6,
     source: 'counted',
   })),
   lowestScore: -3,

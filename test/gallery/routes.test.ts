@@ -14,32 +14,32 @@ after(() => gallery[Symbol.asyncDispose]())
 
 type ListedSubject = { readonly subjectId: string; readonly externalId: string }
 
-test('subjects are listed page by page, and nobody twice while others are enrolled', async () => {
+test('Paging lists each subject once, even while others are enrolled', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  const add = (at: number) =>
-    client.value('svc.enroll', { ...imageParams(`Guest ${at}`), externalId: `guest-${at}` })
-  for (let at = 0; at < 7; at++) await add(at)
-  const seen: string[] = []
+  const enrollGuest = (index: number) =>
+    client.value('svc.enroll', { ...imageParams(`Guest ${index}`), externalId: `guest-${index}` })
+  for (let index = 0; index < 7; index++) await enrollGuest(index)
+  const listed: string[] = []
   let cursor: string | null = ''
-  for (let at = 7; cursor !== null; at++) {
+  for (let index = 7; cursor !== null; index++) {
     const { body } = await client.rest(
       'GET',
       `/v1/subjects?limit=3${cursor && `&cursor=${cursor}`}`,
     )
-    seen.push(...body.items.map(({ externalId }: ListedSubject) => externalId))
+    listed.push(...body.items.map(({ externalId }: ListedSubject) => externalId))
     cursor = body.nextCursor
-    if (at < 9) await add(at)
+    if (index < 9) await enrollGuest(index)
   }
   assert.deepEqual(
-    seen,
-    Array.from({ length: 9 }, (_, at) => `guest-${at}`),
+    listed,
+    Array.from({ length: 9 }, (_, index) => `guest-${index}`),
   )
 })
 
-test('subjects are found by id, name, group and time, with the facts of their faces', async () => {
+test('Subjects are found by id, name, group and time, and returned with their faces', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  const enroll = (name: string, more: object) =>
-    client.value('svc.enroll', { ...imageParams(name), ...more })
+  const enroll = (name: string, params: object) =>
+    client.value('svc.enroll', { ...imageParams(name), ...params })
   const { subjectId, faceId } = await enroll('A', {
     externalId: '100%_a',
     displayName: 'Anna Berg',
@@ -63,36 +63,40 @@ test('subjects are found by id, name, group and time, with the facts of their fa
   assert.ok(!JSON.stringify(body).includes('sealed'))
 })
 
-test('a group is counted, deleted with all its subjects, and gone', async () => {
+test('A group is listed with its size, and deleted with all its subjects', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  for (let at = 0; at < 120; at++) {
-    const groups = at % 2 === 0 ? ['even', 'all'] : ['all']
-    await client.value('svc.enroll', { ...imageParams(`G ${at}`), groups, duplicateCheck: 'off' })
+  for (let index = 0; index < 120; index++) {
+    const groups = index % 2 === 0 ? ['even', 'all'] : ['all']
+    await client.value('svc.enroll', {
+      ...imageParams(`G ${index}`),
+      groups,
+      duplicateCheck: 'off',
+    })
   }
   const { body } = await client.rest('GET', '/v1/groups')
   assert.deepEqual(body.items, [
     { name: 'all', subjectCount: 120 },
     { name: 'even', subjectCount: 60 },
   ])
-  const dry = await client.rest('DELETE', '/v1/groups/even?dryRun=true')
-  assert.deepEqual(dry.body, { group: 'even', deletedCount: 60, records: [] })
-  const wet = await client.rest('DELETE', '/v1/groups/even')
-  assert.equal(wet.body.deletedCount, 60)
-  assert.equal(wet.body.records.length, 60)
-  assert.deepEqual(wet.body.records[0].groups, ['all', 'even'])
+  const dryRun = await client.rest('DELETE', '/v1/groups/even?dryRun=true')
+  assert.deepEqual(dryRun.body, { group: 'even', deletedCount: 60, records: [] })
+  const deletion = await client.rest('DELETE', '/v1/groups/even')
+  assert.equal(deletion.body.deletedCount, 60)
+  assert.equal(deletion.body.records.length, 60)
+  assert.deepEqual(deletion.body.records[0].groups, ['all', 'even'])
   assert.equal((await client.rest('DELETE', '/v1/groups/even')).status, 404)
   assert.equal((await client.value('svc.identify', imageParams('G 4'))).matched, false)
   assert.equal((await client.value('svc.identify', imageParams('G 5'))).matched, true)
-  const records: string[] = []
+  const deletedIds: string[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const page = await client.rest('GET', `/v1/deletions?limit=25${cursor && `&cursor=${cursor}`}`)
-    records.push(...page.body.items.map(({ subjectId }: ListedSubject) => subjectId))
+    deletedIds.push(...page.body.items.map(({ subjectId }: ListedSubject) => subjectId))
     cursor = page.body.nextCursor
   }
-  assert.equal(new Set(records).size, 60)
+  assert.equal(new Set(deletedIds).size, 60)
 })
 
-test('routes answer by status, need their permission, count against the limit and are logged', async () => {
+test('Routes return HTTP statuses, check permissions and are logged without costs', async () => {
   const reader = await gallery.createProjectClient({
     galleryMode: 'isolated',
     permissions: ['subjects:read'],
@@ -103,12 +107,12 @@ test('routes answer by status, need their permission, count against the limit an
     ['DELETE', '/v1/groups/x'],
   ] as const)
     assert.equal((await reader.rest(method, path)).status, 403)
-  const wrong = await reader.rest('GET', '/v1/subjects?limit=0&nonsense=1')
-  assert.equal(wrong.status, 400)
-  assert.match(wrong.body.detail, /limit.*nonsense|nonsense.*limit/u)
+  const invalid = await reader.rest('GET', '/v1/subjects?limit=0&unknown=1')
+  assert.equal(invalid.status, 400)
+  assert.match(invalid.body.detail, /limit.*unknown|unknown.*limit/u)
   for (const cursor of ['x', 'bnVsbA'])
     assert.equal((await reader.rest('GET', `/v1/subjects?cursor=${cursor}`)).status, 400)
-  assert.equal((await reader.rest('GET', '/v1/subjects/nobody')).status, 404)
+  assert.equal((await reader.rest('GET', '/v1/subjects/unknown')).status, 404)
   assert.equal((await gallery.withKey('fsk_live_x').rest('GET', '/v1/subjects')).status, 401)
   const { projectId } = reader.project
   const rows = await findCalls(gallery.database.store.db, { projectId, limit: 20 })
@@ -124,19 +128,19 @@ test('routes answer by status, need their permission, count against the limit an
   assert.ok(rows.every(({ costMicros }) => costMicros === 0n))
 })
 
-test('every route stands in the OpenAPI description and in the documentation', () => {
-  const description = openApiDocument('test') as { paths: Record<string, Record<string, unknown>> }
+test('The OpenAPI document and the documentation page contain every route', () => {
+  const document = openApiDocument('test') as { paths: Record<string, Record<string, unknown>> }
   const page = docsPage('test')
   for (const { method, path } of restRoutes) {
-    const open = path.replaceAll(/:(\w+)/gu, '{$1}')
-    assert.ok(description.paths[open]?.[method.toLowerCase()], open)
-    assert.ok(page.includes(`${method} ${open}`), open)
+    const template = path.replaceAll(/:(\w+)/gu, '{$1}')
+    assert.ok(document.paths[template]?.[method.toLowerCase()], template)
+    assert.ok(page.includes(`${method} ${template}`), template)
   }
-  const refs = JSON.stringify(description).matchAll(/"\$ref":"#\/([^"]+)"/gu)
-  for (const [, place = ''] of refs) {
-    const target = place
+  const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/gu)
+  for (const [, pointer = ''] of refs) {
+    const target = pointer
       .split('/')
-      .reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], description)
-    assert.ok(target, place)
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document)
+    assert.ok(target, pointer)
   }
 })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Gallery, SearchHit } from '../../gallery/gallery.ts'
+import type { Gallery } from '../../gallery/gallery.ts'
+import type { SearchHit } from '../../gallery/search/search-across-models.ts'
 import type { SubjectDetails } from '../../gallery/subject-details.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { candidate } from '../schemas/fields.ts'

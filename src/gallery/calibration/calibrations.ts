@@ -1,35 +1,36 @@
 import type { Calibration } from './similarity.ts'
 import builtin from './dlib-faceres-256.json' with { type: 'json' }
 
-/** What the scores of each loaded model mean. Templates of other models compare with nothing. */
+/** The calibrations of the loaded models. Templates of other models cannot be compared. */
 export type Calibrations = {
-  /** The model that new templates are made by. */
+  /** The model that new templates are created with. */
   readonly activeModelId: string
   /** Models of older templates that are still loaded. */
   readonly formerModelIds: readonly string[]
-  /** The table for templates of a model; undefined when the model is not loaded. */
+  /** Returns the calibration of a model, or undefined if the model is not loaded. */
   readonly of: (modelId: string) => Calibration | undefined
 }
 
-/** The tables of the models that are loaded, each one's own; of two for one model the first. */
+/** If a model occurs more than once, its first calibration is used. */
 export function createCalibrations(
   active: Calibration,
   former: readonly Calibration[] = [],
 ): Calibrations {
-  const byModel = new Map([...former.toReversed(), active].map((one) => [one.modelId, one]))
+  const byModelId = new Map(
+    [...former.toReversed(), active].map((calibration) => [calibration.modelId, calibration]),
+  )
   const formerModelIds = new Set(former.map(({ modelId }) => modelId))
   formerModelIds.delete(active.modelId)
   return {
     activeModelId: active.modelId,
     formerModelIds: [...formerModelIds],
-    of: (modelId) => byModel.get(modelId),
+    of: (modelId) => byModelId.get(modelId),
   }
 }
 
-/** The tables that ship, by the model of the templates. */
 const builtinCalibrations: readonly Calibration[] = [builtin as Calibration]
 
-/** The table for templates of `modelId`, if one ships. */
+/** Returns the built-in calibration for templates of `modelId`, if there is one. */
 export function calibrationOf(modelId: string): Calibration | undefined {
   return builtinCalibrations.find((calibration) => calibration.modelId === modelId)
 }

@@ -3,20 +3,20 @@ import { z } from 'zod'
 import type { Calibration } from './similarity.ts'
 
 /**
- * Reads a table of similarities that `facegate evaluate verification --calibrate` wrote.
+ * Reads a calibration that `facegate evaluate verification --calibrate` wrote.
  *
- * @throws Error naming the file, and the path in it, when it is missing or no such table.
+ * @throws Error that names the file, and the path in it, if it is missing or invalid.
  */
-export async function readCalibration(place: string): Promise<Calibration> {
-  const text = await readFile(place, 'utf8').catch((cause: unknown) => {
-    throw new Error(`cannot read the table of similarities ${place}`, { cause })
+export async function readCalibration(file: string): Promise<Calibration> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Error(`cannot read the calibration file ${file}`, { cause })
   })
   const result = calibrationSchema.safeParse(parseJson(text))
   if (result.success) return result.data
-  const faults = result.error.issues.map(
-    ({ path, message }) => `${path.map(String).join('.') || 'the whole'}: ${message}`,
+  const issues = result.error.issues.map(
+    ({ path, message }) => `${path.map(String).join('.') || 'the whole file'}: ${message}`,
   )
-  throw new Error(`${place} is no table of similarities: ${faults.join('; ')}`)
+  throw new Error(`${file} is not a valid calibration: ${issues.join('; ')}`)
 }
 
 const count = z.int().min(0)

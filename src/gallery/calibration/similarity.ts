@@ -3,13 +3,13 @@ import type { Template } from '../../vision/image-analysis.ts'
 import { correctedScore, squaredDistance } from './score.ts'
 
 /**
- * What the scores of one recognition model mean: which score strangers reach how often. Data, one
- * table for each model, made by `facegate evaluate verification --calibrate`.
+ * Maps the scores of one recognition model to false-match rates. Each model has its own calibration,
+ * which `facegate evaluate verification --calibrate` creates.
  */
 export type Calibration = {
-  /** "model@version" of the templates that it is for. */
+  /** "model@version" of the templates. */
   readonly modelId: string
-  /** The set of pictures, in words. */
+  /** Description of the image set. */
   readonly set: string
   /** ISO 8601 date. */
   readonly measuredOn: string
@@ -17,13 +17,13 @@ export type Calibration = {
   readonly pictures: number
   readonly impostorPairs: number
   readonly genuinePairs: number
-  /** How the scores were obtained, above all those that the pairs are too few to count. */
+  /** How the scores were measured, especially those at rates that the set is too small to count. */
   readonly method: string
-  /** The score that no more than `fmr` of all pairs of strangers reach; falling rates. */
+  /** For each rate, the score that at most `fmr` of all impostor pairs reach; falling rates. */
   readonly points: readonly CalibrationPoint[]
   /** The lowest score of any pair: similarity 0. */
   readonly lowestScore: number
-  /** The lowest score of any picture against itself: similarity 1. */
+  /** The lowest score of any image compared with itself: similarity 1. */
   readonly identicalScore: number
 }
 
@@ -31,33 +31,34 @@ export type CalibrationPoint = {
   /** False-match rate, 0..1. */
   readonly fmr: number
   readonly score: number
-  /** Counted on the pairs, or taken from the fitted tail. */
+  /** Counted on the pairs, or extrapolated with a fitted tail. */
   readonly source: 'counted' | 'extrapolated'
 }
 
 export type MatchLevel = 'none' | 'low' | 'medium' | 'high' | 'veryHigh'
 
 /**
- * The similarity of two faces, 0..1: symmetric, and 1 for a template and itself.
+ * Returns the similarity of two faces, 0..1. It is symmetric, and 1 for a template and itself.
  *
- * @throws AssertionError when the templates or the table are of different models.
+ * @throws AssertionError if the templates or the calibration are of different models.
  */
 export function similarityOf(a: Template, b: Template, calibration: Calibration): number {
-  assert.equal(a.modelId, calibration.modelId, 'the table is for this model')
+  assert.equal(a.modelId, calibration.modelId, 'the calibration is for this model')
   const isIdentical = a.density === b.density && squaredDistance(a.vector, b.vector) === 0
   return isIdentical ? 1 : similarityAt(scoreOf(a, b), calibration)
 }
 
 /**
- * The score of two faces: −distance² − ½(density + density), higher for more alike. Its density
- * terms lower the scores of faces that look like everybody (vision/template.ts says how).
+ * Returns the score of two faces: −distance² − ½(density + density). A higher score means more
+ * similar. The densities lower the scores of faces that are similar to very many others
+ * (`TemplateVector` explains them).
  */
 export function scoreOf(a: Template, b: Template): number {
-  assert.equal(a.modelId, b.modelId, 'templates of different models do not compare')
+  assert.equal(a.modelId, b.modelId, 'templates of different models cannot be compared')
   return correctedScore(a, b)
 }
 
-/** The similarity that `score` means: piecewise linear, never falling, within 0..1. */
+/** Returns the similarity for a score: piecewise linear, monotonic, within 0..1. */
 export function similarityAt(score: number, calibration: Calibration): number {
   const knots = knotsOf(calibration)
   return interpolate(
@@ -66,7 +67,7 @@ export function similarityAt(score: number, calibration: Calibration): number {
   )
 }
 
-/** The score that `similarity` stands for: what to compare scores with. Inverse of `similarityAt`. */
+/** Returns the score for a similarity, to compare scores with. Inverse of `similarityAt`. */
 export function scoreAt(similarity: number, calibration: Calibration): number {
   const knots = knotsOf(calibration)
   return interpolate(
@@ -75,7 +76,10 @@ export function scoreAt(similarity: number, calibration: Calibration): number {
   )
 }
 
-/** How often strangers reach `similarity`: 1e-3 at 0.70. Beyond the last anchor: its rate at most. */
+/**
+ * Returns the share of impostor pairs that reach a similarity, for example 1e-3 at 0.70. Beyond the
+ * last anchor it is the rate of that anchor, which is an upper limit.
+ */
 export function fmrAt(similarity: number): number {
   return (
     10 **
@@ -86,10 +90,10 @@ export function fmrAt(similarity: number): number {
   )
 }
 
-/** The similarity that strangers reach with the rate `fmr`: inverse of `fmrAt`. */
+/** Returns the similarity that impostor pairs reach with the rate `fmr`. Inverse of `fmrAt`. */
 export function similarityAtFmr(fmr: number): number {
-  const falling = anchors.map((anchor): Knot => [-Math.log10(anchor.fmr), anchor.similarity])
-  return interpolate(falling, -Math.log10(fmr))
+  const knots = anchors.map((anchor): Knot => [-Math.log10(anchor.fmr), anchor.similarity])
+  return interpolate(knots, -Math.log10(fmr))
 }
 
 export function matchLevelOf(similarity: number): MatchLevel {
@@ -100,8 +104,9 @@ export function matchLevelOf(similarity: number): MatchLevel {
 }
 
 /**
- * The threshold for one in a hundred searches to name a stranger: each of the `gallerySize`
- * subjects has its chance to, so the rate for one comparison is that much smaller.
+ * Returns the threshold at which about 1 % of searches for people who are not enrolled return a
+ * false match. Each of the `gallerySize` subjects can be a false match, so the rate of a single
+ * comparison must be that many times smaller.
  */
 export function autoThreshold(gallerySize: number): number {
   const similarity = similarityAtFmr(falseIdentificationRate / Math.max(1, gallerySize))
@@ -109,12 +114,12 @@ export function autoThreshold(gallerySize: number): number {
 }
 
 const falseIdentificationRate = 1e-2
-/** Below it a match says too little, however small the gallery. */
+/** A lower match is too uncertain, even in the smallest gallery. */
 const autoMin = 0.8
-/** Above it no table is measured. */
+/** No calibration was measured above this similarity. */
 const autoMax = 0.95
 
-/** What a similarity promises, whatever the model: a tenth for every power of ten, then half. */
+/** The rate at each similarity, the same for all models: +0.1 per power of ten, then +0.05. */
 const anchors = [
   { fmr: 1, similarity: 0 },
   { fmr: 1e-1, similarity: 0.5 },
@@ -125,7 +130,7 @@ const anchors = [
   { fmr: 1e-6, similarity: 0.95 },
 ]
 
-/** The rates that a table has a score for. */
+/** The rates for which a calibration contains a score. */
 export const calibratedFmrs: readonly number[] = anchors.slice(1).map(({ fmr }) => fmr)
 
 function knotsOf({ points, lowestScore, identicalScore }: Calibration) {
@@ -138,10 +143,10 @@ function knotsOf({ points, lowestScore, identicalScore }: Calibration) {
 
 type Knot = readonly [x: number, y: number]
 
-/** y at `x` on the lines between the knots (x rising); beyond the ends, the end's y. */
+/** Returns y at `x` on the lines between the knots (x rising); outside, the y of the end knot. */
 function interpolate(knots: readonly Knot[], x: number): number {
-  assert.ok(!Number.isNaN(x), 'only numbers lie on a scale')
-  // −1 beyond the last knot, which `at` then gives; 0 before the first.
+  assert.ok(!Number.isNaN(x), 'the value is a number')
+  // 0 before the first knot; −1 after the last one, which `at` then returns.
   const above = knots.findIndex(([knotX]) => knotX >= x)
   const [toX, toY] = knots.at(above) ?? [x, x]
   const [fromX, fromY] = knots[above - 1] ?? [toX, toY]

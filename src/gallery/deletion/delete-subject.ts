@@ -8,10 +8,7 @@ import type { SubjectRow } from '../../store/schema.ts'
 import { removeSubject } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
 
-/**
- * Deletes a subject: its key, its templates and crops, its attributes and its links, and what stored answers
- * say of it. The record is what stays.
- */
+/** Deletes a subject with all its data and adds a deletion record. */
 export async function deleteSubject(
   tx: Tx,
   subject: SubjectRow,
@@ -31,7 +28,12 @@ export async function deleteSubject(
   return record
 }
 
-/** What a deletion takes away, without its record. @returns how many faces there were. */
+/**
+ * Deletes the subject's key, templates, crops, attributes and group links, and removes its data from
+ * stored responses. Adds no deletion record.
+ *
+ * @returns the number of deleted faces.
+ */
 export async function eraseSubject(
   tx: Tx,
   { subjectId, galleryId }: Pick<SubjectRow, 'subjectId' | 'galleryId'>,

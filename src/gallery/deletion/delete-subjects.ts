@@ -11,40 +11,42 @@ export type DeleteSubjectsOptions = {
   readonly purge: (galleryId: string) => Promise<void>
 }
 
-/** Subjects deleted in one transaction, so that no call waits long behind it. */
+type FindSubjectsToDelete = (reading: ReadTx) => Promise<readonly SubjectRow[]>
+
+/** Subjects per transaction, so that no call waits long for it. */
 const deleteBatchSize = 50
 
-/** Deletes all subjects that `wanted` finds, asking it again in each transaction. */
+/** Deletes subjects in batches until `findSubjects` returns none. */
 export async function deleteSubjects(
-  { store, remove, purge: forget }: DeleteSubjectsOptions,
-  wanted: (reading: ReadTx) => Promise<readonly SubjectRow[]>,
+  { store, remove, purge }: DeleteSubjectsOptions,
+  findSubjects: FindSubjectsToDelete,
 ): Promise<DeletionRecord[]> {
   const records: DeletionRecord[] = []
   const galleryIds = new Set<string>()
-  // Most of the time there is nothing to do, and the writer is not bothered.
-  while ((await store.read(wanted)).length > 0) {
-    const some = await store.write(async (tx) =>
-      mapSequential(await lockedSubjects(tx, wanted), async (subject) => ({
+  // Usually there is nothing to delete: then no write transaction is needed.
+  while ((await store.read(findSubjects)).length > 0) {
+    const deleted = await store.write(async (tx) =>
+      mapSequential(await lockSubjects(tx, findSubjects), async (subject) => ({
         galleryId: subject.galleryId,
         record: await remove(tx, subject),
       })),
     )
-    for (const { galleryId, record } of some) {
+    for (const { galleryId, record } of deleted) {
       galleryIds.add(galleryId)
       records.push(record)
     }
   }
-  for (const galleryId of galleryIds) await forget(galleryId)
+  for (const galleryId of galleryIds) await purge(galleryId)
   return records
 }
 
-/** Some of the wanted, as they stand once nobody else can change their galleries. */
-async function lockedSubjects(
+/** Locks the galleries of the subjects, finds the subjects again and returns a batch of them. */
+async function lockSubjects(
   tx: Tx,
-  wanted: (reading: ReadTx) => Promise<readonly SubjectRow[]>,
+  findSubjects: FindSubjectsToDelete,
 ): Promise<readonly SubjectRow[]> {
-  const galleryIds = new Set((await wanted(tx)).map(({ galleryId }) => galleryId))
+  const galleryIds = new Set((await findSubjects(tx)).map(({ galleryId }) => galleryId))
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'alone')
-  const held = (await wanted(tx)).filter(({ galleryId }) => galleryIds.has(galleryId))
-  return held.slice(0, deleteBatchSize)
+  const subjects = await findSubjects(tx)
+  return subjects.filter(({ galleryId }) => galleryIds.has(galleryId)).slice(0, deleteBatchSize)
 }

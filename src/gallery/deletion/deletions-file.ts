@@ -7,20 +7,21 @@ import {
   type DeletionChainHead,
 } from '../../store/gallery/deletion-chain.ts'
 
-/** What a file of deletion records ends with. */
+/** The state of a deletions file, to append records to it. */
 export type DeletionsFileEnd = {
   readonly records: number
-  /** Up to the end of its last whole line. */
+  /** Length up to the end of the last complete line. */
   readonly bytes: number
+  /** Account → its last record. */
   readonly ends: ReadonlyMap<string, DeletionChainHead>
 }
 
 /**
- * Reads a file of deletion records, a line of JSON each, as they were exported. Each is held against
- * the hash of the one before it of the same account. A last line without an end was being written
- * when something was cut off, and is left out.
+ * Reads an exported file of deletion records, one line of JSON per record. Each record is checked
+ * against the hash of the previous record of its account. An incomplete last line, left by an
+ * interrupted export, is ignored.
  *
- * @throws Error that names the line that is not such a record, or does not follow.
+ * @throws Error that names the line that is not a valid record or does not continue its chain.
  */
 export async function readDeletionsFile(
   file: string,
@@ -30,7 +31,7 @@ export async function readDeletionsFile(
   let records = 0
   let bytes = 0
   await using handle = await open(file, 'r')
-  for await (const line of wholeLines(handle)) {
+  for await (const line of completeLines(handle)) {
     records++
     const row = parseLine(line, `line ${records} of ${file}`)
     if (!isNextInChain(ends.get(row.tenantId), row))
@@ -42,7 +43,7 @@ export async function readDeletionsFile(
   return { records, bytes, ends }
 }
 
-/** Makes the file if need be, for its owner alone. */
+/** Creates the file if it is missing; only its owner can read it. */
 export async function openDeletionsFile(file: string): Promise<FileHandle> {
   return open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
 }
@@ -53,11 +54,11 @@ export function formatDeletionLine(row: ChainedDeletion): string {
 
 const lineFeed = 0x0a
 
-/** Lines without their ends, in bytes: where the last whole one ends must be known exactly. */
-async function* wholeLines(handle: FileHandle): AsyncGenerator<Buffer> {
+/** Yields complete lines without their line feeds, as bytes: their exact lengths are needed. */
+async function* completeLines(handle: FileHandle): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of handle.createReadStream({ autoClose: false, start: 0 })) {
-    // A stream without an encoding gives bytes.
+    // A stream without an encoding yields buffers.
     rest = Buffer.concat([rest, chunk as Buffer])
     for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed)) {
       yield rest.subarray(0, end)
@@ -81,10 +82,10 @@ const recordSchema = z.strictObject({
     .transform((hex) => Buffer.from(hex, 'hex')),
 })
 
-function parseLine(line: Buffer, where: string): ChainedDeletion {
+function parseLine(line: Buffer, location: string): ChainedDeletion {
   try {
     return recordSchema.parse(JSON.parse(line.toString('utf8')))
   } catch (cause) {
-    throw new Error(`${where} is not a deletion record`, { cause })
+    throw new Error(`${location} is not a deletion record`, { cause })
   }
 }

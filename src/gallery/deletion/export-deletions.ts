@@ -13,10 +13,10 @@ export type ExportDeletionsResult = { readonly added: number; readonly records: 
 const recordBatchSize = 1000
 
 /**
- * Adds to a file every deletion record that it does not have yet. What the file names is what must
- * not come back with an older copy of the database, so it belongs elsewhere than that.
+ * Appends to a file every deletion record that it does not contain yet. The file lists the subjects
+ * that must not return with an older copy of the database, so store it separately from the copies.
  *
- * @throws Error when the database is not the one that the file was written of, or an older copy.
+ * @throws Error if the file was written from another database, or from a newer state of this one.
  */
 export async function exportDeletions(
   store: Pick<Store, 'read'>,
@@ -26,10 +26,10 @@ export async function exportDeletions(
   const { records, bytes, ends } = await readDeletionsFile(file)
   await handle.truncate(bytes)
   let added = 0
-  let place = bytes
+  let position = bytes
   for (const tenantId of await store.read(tenantsWithDeletions)) {
     for await (const text of linesAfter(store, tenantId, ends.get(tenantId))) {
-      place += await append(handle, text, place)
+      position += await append(handle, text, position)
       added += text.split('\n').length - 1
     }
   }
@@ -50,8 +50,8 @@ async function* linesAfter(
     for (const row of rows) {
       if (!isNextInChain(last, row))
         throw new Error(
-          `deletion ${row.deletionId} does not follow the file's last of its account: ` +
-            'the database has been restored, or is another one; begin a new file',
+          `deletion ${row.deletionId} does not follow the last record of its account in the file: ` +
+            'the database was restored, or it is a different one; start a new file',
         )
       last = row
     }

@@ -8,52 +8,56 @@ import { readDeletionsFile } from './deletions-file.ts'
 import { eraseSubject } from './delete-subject.ts'
 
 export type ReplayDeletionsResult = {
-  /** Records of the file, those of them that the database did not have, and who had come back. */
+  /** Records in the file. */
   readonly records: number
+  /** Records that the database did not contain. */
   readonly inserted: number
+  /** Subjects that were present and have been deleted again. */
   readonly deletedAgain: number
 }
 
-/** Looked up at once; and entered in one transaction, so that no call waits long behind it. */
+/** Records per query for missing ones. */
 const lookupBatchSize = 500
+/** Records inserted per transaction, so that no call waits long for it. */
 const insertBatchSize = 50
 
 /**
- * Deletes again whoever has come back with an older copy of the database, and enters the records of
- * their deletion as they were; where the copy went its own way meanwhile, behind what it has. To be
- * done before the copy answers anything. Who has a record already is passed over, so it may be run
- * again, and by several at once.
+ * Deletes all subjects of the file that an older copy of the database contains, and inserts their
+ * deletion records unchanged. If the copy has newer records itself, the records are appended.
+ *
+ * Must run before the copy serves requests. Existing records are skipped, so the function can be
+ * repeated, also by several processes at the same time.
  */
 export async function replayDeletions(store: Store, file: string): Promise<ReplayDeletionsResult> {
-  let entered = 0
+  let inserted = 0
   let deletedAgain = 0
-  const waiting: ChainedDeletion[] = []
+  const pending: ChainedDeletion[] = []
   const { records } = await readDeletionsFile(file, async (row) => {
-    waiting.push(row)
-    if (waiting.length === lookupBatchSize) await work()
+    pending.push(row)
+    if (pending.length === lookupBatchSize) await replayPending()
   })
-  await work()
+  await replayPending()
   if (deletedAgain > 0) await store.checkpoint()
-  return { records, inserted: entered, deletedAgain }
+  return { records, inserted, deletedAgain }
 
-  async function work(): Promise<void> {
-    const rows = waiting.splice(0)
+  async function replayPending(): Promise<void> {
+    const rows = pending.splice(0)
     const missing = await store.read((reading) => withoutDeletionRecord(reading, rows))
-    for (let at = 0; at < missing.length; at += insertBatchSize) {
-      const some = missing.slice(at, at + insertBatchSize)
-      const done = await store.write((tx) => deleteAgain(tx, some))
-      deletedAgain += done.deletedAgain
-      entered += done.entered
+    for (let from = 0; from < missing.length; from += insertBatchSize) {
+      const batch = missing.slice(from, from + insertBatchSize)
+      const result = await store.write((tx) => replayBatch(tx, batch))
+      deletedAgain += result.deletedAgain
+      inserted += result.inserted
     }
   }
 }
 
-async function deleteAgain(tx: Tx, wanted: readonly ChainedDeletion[]) {
-  const galleryIds = new Set(wanted.map(({ galleryId }) => galleryId))
+async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
+  const galleryIds = new Set(batch.map(({ galleryId }) => galleryId))
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'alone')
-  const rows = await withoutDeletionRecord(tx, wanted)
+  const rows = await withoutDeletionRecord(tx, batch)
   let deletedAgain = 0
-  for (const { rowHash: _then, ...row } of rows) {
+  for (const { rowHash: _exportedHash, ...row } of rows) {
     const subject = await findSubject(tx, row.galleryId, row)
     if (subject) {
       await eraseSubject(tx, subject)
@@ -61,5 +65,5 @@ async function deleteAgain(tx: Tx, wanted: readonly ChainedDeletion[]) {
     }
     await appendDeletion(tx, row)
   }
-  return { entered: rows.length, deletedAgain }
+  return { inserted: rows.length, deletedAgain }
 }

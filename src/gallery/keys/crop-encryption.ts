@@ -1,20 +1,20 @@
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { TemplateBinding } from './template-encryption.ts'
 
-/** Whose a crop is. A ciphertext that is moved anywhere else does not open there. */
+/** The ids that a crop is bound to. A ciphertext cannot be decrypted with other ids. */
 export type CropBinding = Omit<TemplateBinding, 'modelId'>
 
-/** Encrypts the picture of a face under its subject's key. */
-export function encryptCrop(key: Buffer, place: CropBinding, jpeg: Buffer): Buffer {
-  return encrypt(key, jpeg, cropAssociatedData(place))
+/** Encrypts the crop of a face with the key of its subject. */
+export function encryptCrop(key: Buffer, binding: CropBinding, jpeg: Buffer): Buffer {
+  return encrypt(key, jpeg, cropAssociatedData(binding))
 }
 
-/** @throws Error when the ciphertext was changed or is not of this place. */
-export function decryptCrop(key: Buffer, place: CropBinding, sealed: Uint8Array): Buffer {
-  return decrypt(key, sealed, cropAssociatedData(place))
+/** @throws Error if the ciphertext was changed or is bound to other ids. */
+export function decryptCrop(key: Buffer, binding: CropBinding, ciphertext: Uint8Array): Buffer {
+  return decrypt(key, ciphertext, cropAssociatedData(binding))
 }
 
-/** Begins with its kind, so that no template can stand in its place. */
-function cropAssociatedData({ tenantId, galleryId, subjectId, faceId }: CropBinding): string {
-  return ['crop', tenantId, galleryId, subjectId, faceId].join('|')
+/** Begins with the kind, so that a template cannot replace a crop. */
+function cropAssociatedData({ accountId, galleryId, subjectId, faceId }: CropBinding): string {
+  return ['crop', accountId, galleryId, subjectId, faceId].join('|')
 }

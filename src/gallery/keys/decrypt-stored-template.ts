@@ -6,34 +6,37 @@ import type { Template } from '../../vision/image-analysis.ts'
 import type { SubjectKeys } from './subject-keys.ts'
 import { decryptTemplate } from './template-encryption.ts'
 
-/** Opens a stored template; undefined when it is not what was stored there. */
+/** Decrypts a stored template. Returns undefined if its ciphertext was changed or moved. */
 export type DecryptStoredTemplate = (
   reading: ReadTx,
   row: StoredTemplate,
 ) => Promise<Template | undefined>
 
-/** A template that does not open was tampered with: an alert, and it matches nobody. */
+/** The function logs an alert for each template that cannot be decrypted. */
 export function createDecryptStoredTemplate(
   keys: SubjectKeys,
   log: Pick<Log, 'error'>,
 ): DecryptStoredTemplate {
-  /** Gallery → its account, which never changes: a search opens dozens of templates. */
-  const tenants = new Map<string, string>()
-  const tenantOf = async (reading: ReadTx, galleryId: string): Promise<string> => {
-    const known = tenants.get(galleryId)
-    if (known !== undefined) return known
-    const tenantId = (await findGallery(reading, galleryId))?.accountId ?? ''
-    if (tenantId) tenants.set(galleryId, tenantId)
-    return tenantId
+  /** Gallery → its account, which never changes. Cached, because a search decrypts many templates. */
+  const accountIds = new Map<string, string>()
+  const findAccountId = async (reading: ReadTx, galleryId: string): Promise<string> => {
+    const cached = accountIds.get(galleryId)
+    if (cached !== undefined) return cached
+    const accountId = (await findGallery(reading, galleryId))?.accountId ?? ''
+    if (accountId) accountIds.set(galleryId, accountId)
+    return accountId
   }
   return async (reading, row) => {
     const { galleryId, subjectId, faceId } = row
     try {
-      const tenantId = await tenantOf(reading, galleryId)
-      return decryptTemplate(await keys.unwrap(reading, row), { ...row, tenantId }, row.sealed)
+      const accountId = await findAccountId(reading, galleryId)
+      return decryptTemplate(await keys.unwrap(reading, row), { ...row, accountId }, row.sealed)
     } catch (error) {
-      const where = { alert: 'template-tampered', galleryId, subjectId, faceId }
-      log.error({ ...where, err: error }, 'a stored template does not open; it matches nobody')
+      const alert = { alert: 'template-tampered', galleryId, subjectId, faceId }
+      log.error(
+        { ...alert, err: error },
+        'a stored template cannot be decrypted; it is not matched',
+      )
       return undefined
     }
   }

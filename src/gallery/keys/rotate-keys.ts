@@ -3,11 +3,8 @@ import { lockGallery, listGalleryKeys, removeGalleryKey } from '../../store/gall
 import type { GalleryKeyRow } from '../../store/schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
-import { hasVectors } from '../../store/gallery/vectors.ts'
+import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'
 import { addMasterKey, destroyOtherMasterKeys, newestMasterKeyId, openKeyring } from './keyring.ts'
-import { createDecryptStoredTemplate } from './decrypt-stored-template.ts'
-import { createSpaces } from '../search/database/spaces.ts'
-import { moveVectors } from '../search/database/template-vectors.ts'
 import {
   createSubjectKeys,
   createGalleryKey,
@@ -20,23 +17,24 @@ export type RotateKeysResult = { readonly galleries: number; readonly subjects: 
 export type RotateKeysOptions = {
   readonly store: Store
   readonly masterKeyFile: string
-  /** Whether the new master key is in the file already, on every server; else it is made. */
+  /** Whether the file already contains the new master key, on every server; else it is created. */
   readonly isPrepared?: boolean
   readonly nowMs: () => number
   readonly onProgress?: (rewrapped: number) => void
 }
 
-/** Subjects of one transaction: calls wait no longer than for a busy neighbour. */
+/** Subjects per transaction: other calls wait no longer than for one ordinary write. */
 const subjectBatchSize = 200
+/** Vectors deleted per transaction, within the statement timeout. */
+const vectorBatchSize = 1_000
 
 /**
- * Wraps every subject's key anew, under new keys of the galleries under a new master key, and then
- * destroys the old master key. Whatever older copy there is of the database, a backup or a piece of
- * its log: no template in it can be opened any more, whether its subject was deleted or not. Vectors of
- * the search in the database are rotated anew, by the new keys.
+ * Wraps the keys of all subjects with new gallery keys under a new master key, and then destroys the
+ * old master key. After that, no template in any older copy of the database can be decrypted:
+ * neither in a backup nor in an archived log, whether its subject was deleted or not.
  *
- * Safe beside a running server, and to be run again after it was cut off at any point: the old
- * master key goes last.
+ * Can run beside a running server, and can be repeated after an interruption at any point: the old
+ * master key is destroyed last.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeysResult> {
   const { store, masterKeyFile, isPrepared = false } = options
@@ -44,10 +42,10 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
   const galleryIds = new Set<string>()
   let subjects = 0
   do {
-    const old = keysUnderOlderMasterKey(await store.read(listGalleryKeys), masterKeyId)
-    for (const { galleryId } of old) galleryIds.add(galleryId)
-    subjects += await rewrapAll(old, subjects, options)
-    // A server may have wrapped a gallery's first key by the old one until a moment ago.
+    const oldKeys = keysUnderOlderMasterKey(await store.read(listGalleryKeys), masterKeyId)
+    for (const { galleryId } of oldKeys) galleryIds.add(galleryId)
+    subjects += await rewrapAll(oldKeys, subjects, options)
+    // Until a moment ago, a server may have wrapped the first key of a gallery with the old one.
   } while (!(await store.write((tx) => destroyOlderMasterKeys(tx, masterKeyFile, masterKeyId))))
   await store.checkpoint()
   return { galleries: galleryIds.size, subjects }
@@ -60,31 +58,27 @@ function keysUnderOlderMasterKey(
   return keys.filter((key) => key.masterKeyId !== masterKeyId)
 }
 
-/** @returns how many subjects have keys under the newest master key now. */
+/** @returns the number of subjects whose keys were wrapped again. */
 async function rewrapAll(
-  old: readonly GalleryKeyRow[],
-  before: number,
+  oldKeys: readonly GalleryKeyRow[],
+  rewrappedBefore: number,
   { store, masterKeyFile, nowMs, onProgress }: RotateKeysOptions,
 ): Promise<number> {
   const keyring = openKeyring(masterKeyFile)
   const keys = createSubjectKeys(keyring, nowMs)
-  const newestMs = Math.max(nowMs(), ...old.map(({ createdAtMs }) => createdAtMs + 1))
-  const galleryIds = new Set(old.map(({ galleryId }) => galleryId))
+  const newestMs = Math.max(nowMs(), ...oldKeys.map(({ createdAtMs }) => createdAtMs + 1))
+  const galleryIds = new Set(oldKeys.map(({ galleryId }) => galleryId))
   await store.write(async (tx) => {
     for (const galleryId of galleryIds) await createGalleryKey(tx, keyring, galleryId, newestMs)
   })
-  const moveOut = (await store.read(hasVectors)) ? vectorMover(keys) : undefined
   let subjects = 0
-  for (const key of old) {
-    const some = (tx: Tx) => rewrapBatch(tx, key, keys)
-    for (let count = await store.write(some); count > 0; count = await store.write(some)) {
+  for (const key of oldKeys) {
+    const rewrap = (tx: Tx) => rewrapBatch(tx, key, keys)
+    for (let count = await store.write(rewrap); count > 0; count = await store.write(rewrap)) {
       subjects += count
-      onProgress?.(before + subjects)
+      onProgress?.(rewrappedBefore + subjects)
     }
-    const { galleryId, keyId } = key
-    const space = { galleryId, space: keyId, limit: subjectBatchSize }
-    for (let count = moveOut ? subjectBatchSize : 0; count === subjectBatchSize;)
-      count = (await store.write((tx) => moveOut?.(tx, space))) ?? 0
+    await deleteVectorsOfKey(store, key)
     await store.write((tx) => removeGalleryKeyRow(tx, key))
   }
   return subjects
@@ -92,10 +86,24 @@ async function rewrapAll(
 
 async function rewrapBatch(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promise<number> {
   await lockGallery(tx, key.galleryId, 'alone')
-  const some = await findSubjectsByKey(tx, key.keyId, subjectBatchSize)
-  for (const subject of some)
+  const subjects = await findSubjectsByKey(tx, key.keyId, subjectBatchSize)
+  for (const subject of subjects)
     await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
-  return some.length
+  return subjects.length
+}
+
+/**
+ * Deletes the vectors that an earlier version obfuscated with this key, because they reference it.
+ * The server creates the vectors of these templates again.
+ */
+async function deleteVectorsOfKey(
+  store: Store,
+  { galleryId, keyId }: GalleryKeyRow,
+): Promise<void> {
+  if (!(await store.read(hasVectors))) return
+  const batch = { galleryId, keyId, limit: vectorBatchSize }
+  const deleteBatch = (tx: Tx) => deleteObfuscatedVectors(tx, batch)
+  while ((await store.write(deleteBatch)) > 0);
 }
 
 async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {
@@ -103,7 +111,7 @@ async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {
   await removeGalleryKey(tx, key.keyId)
 }
 
-/** Whoever wraps a key after this transaction finds the file changed. */
+/** A process that wraps a key after this transaction reads the changed file. */
 async function destroyOlderMasterKeys(
   tx: Tx,
   masterKeyFile: string,
@@ -113,11 +121,4 @@ async function destroyOlderMasterKeys(
   if (keysUnderOlderMasterKey(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
   return true
-}
-
-/** The servers tell of templates that do not open. */
-function vectorMover(keys: SubjectKeys) {
-  const decryptStored = createDecryptStoredTemplate(keys, { error: () => {} })
-  const vectoring = { decryptStored, spaces: createSpaces(keys, { isRotated: true }) }
-  return (tx: Tx, from: Parameters<typeof moveVectors>[1]) => moveVectors(tx, from, vectoring)
 }

@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { decrypt, encrypt, keyBytes } from '../../lib/crypto/aes-gcm.ts'
 import { newId } from '../../lib/ids.ts'
 import {
@@ -11,85 +11,76 @@ import type { ReadTx, Tx } from '../../store/tx.ts'
 import type { Keyring } from './keyring.ts'
 
 /**
- * The keys of subjects. Every template is encrypted under its subject's key; that is wrapped by a
- * key of the gallery, and that by the master key. Who deletes the subject's row has destroyed the
- * only way to its templates.
+ * The keys of subjects. Every template is encrypted with the key of its subject. A key of the gallery
+ * wraps the subject key, and the master key wraps the gallery key. Deleting the row of a subject
+ * destroys its key, and with it the only way to decrypt its templates.
  */
 export type SubjectKeys = {
-  /** A key for a new subject, wrapped by the gallery's newest key. */
+  /** Creates a key for a new subject and wraps it with the newest key of the gallery. */
   readonly create: (tx: Tx, subject: SubjectIds) => Promise<WrappedKey & { readonly key: Buffer }>
-  /** @throws Error when a key is missing or was changed. */
+  /** @throws Error if a key is missing or was changed. */
   readonly unwrap: (reading: ReadTx, subject: KeyedSubject) => Promise<Buffer>
-  /** The same key under the gallery's newest. */
+  /** Wraps the same key with the newest key of the gallery. */
   readonly rewrap: (tx: Tx, subject: KeyedSubject) => Promise<WrappedKey>
-  /** A secret of 32 bytes for a purpose, derived from a gallery's key: it goes when that goes. */
-  readonly derive: (reading: ReadTx, keyId: string, purpose: string) => Promise<Buffer>
 }
 
 export type WrappedKey = Pick<SubjectRow, 'keyId' | 'wrappedKey'>
 type SubjectIds = Pick<SubjectRow, 'subjectId' | 'galleryId'>
 export type KeyedSubject = Pick<SubjectRow, 'subjectId' | 'keyId' | 'wrappedKey'>
 
-/** Held together by who wraps by the master key, alone by who takes an older one away. */
+/** Locked in shared mode to wrap with a master key, in exclusive mode to remove an older one. */
 export const masterKeyLock = 'master key'
 
 export function createSubjectKeys(keyring: Keyring, nowMs: () => number): SubjectKeys {
-  /** Keys of galleries that were unwrapped before: one step of two is spared. */
-  const opened = new Map<string, Buffer>()
-  const keys: SubjectKeys = {
-    create: async (tx, { subjectId, galleryId }) => {
-      const key = randomBytes(keyBytes)
-      return { ...(await wrap(tx, galleryId, subjectId, key)), key }
-    },
-    unwrap: async (reading, { subjectId, keyId, wrappedKey }) => {
-      return decrypt(
-        await galleryKey(reading, keyId),
-        wrappedKey,
-        subjectKeyAssociatedData(subjectId),
-      )
-    },
-    rewrap: async (tx, subject) => {
-      const galleryId = (await findGalleryKey(tx, subject.keyId))?.galleryId ?? ''
-      return wrap(tx, galleryId, subject.subjectId, await keys.unwrap(tx, subject))
-    },
-    derive: async (reading, keyId, purpose) => {
-      const key = await galleryKey(reading, keyId)
-      return Buffer.from(hkdfSync('sha256', key, '', purpose, keyBytes))
-    },
-  }
-  return keys
-
-  async function galleryKey(reading: ReadTx, keyId: string): Promise<Buffer> {
-    const known = opened.get(keyId)
-    if (known) return known
-    const row = await findGalleryKey(reading, keyId)
-    if (!row) throw new Error(`there is no key ${keyId}`)
-    return remember(row)
-  }
-
-  async function wrap(
+  const galleryKeys = createGalleryKeyCache(keyring)
+  const wrap = async (
     tx: Tx,
-    galleryId: string,
-    subjectId: string,
+    { subjectId, galleryId }: SubjectIds,
     key: Buffer,
-  ): Promise<WrappedKey> {
+  ): Promise<WrappedKey> => {
     const row =
       (await findNewestGalleryKey(tx, galleryId)) ??
       (await createGalleryKey(tx, keyring, galleryId, nowMs()))
-    const wrappedKey = encrypt(remember(row), key, subjectKeyAssociatedData(subjectId))
+    const wrappedKey = encrypt(galleryKeys.unwrap(row), key, subjectKeyAssociatedData(subjectId))
     return { keyId: row.keyId, wrappedKey }
   }
-
-  function remember(row: GalleryKeyRow): Buffer {
-    const known = opened.get(row.keyId)
-    if (known) return known
-    const key = unwrapGalleryKey(keyring, row)
-    opened.set(row.keyId, key)
-    return key
+  const unwrap: SubjectKeys['unwrap'] = async (reading, { subjectId, keyId, wrappedKey }) =>
+    decrypt(await galleryKeys.find(reading, keyId), wrappedKey, subjectKeyAssociatedData(subjectId))
+  return {
+    unwrap,
+    create: async (tx, subject) => {
+      const key = randomBytes(keyBytes)
+      return { ...(await wrap(tx, subject, key)), key }
+    },
+    rewrap: async (tx, subject) => {
+      const { subjectId, keyId } = subject
+      const galleryId = (await findGalleryKey(tx, keyId))?.galleryId ?? ''
+      return wrap(tx, { subjectId, galleryId }, await unwrap(tx, subject))
+    },
   }
 }
 
-/** Makes a key for a gallery under the newest master key; from now on it is the gallery's newest. */
+/** Keeps unwrapped gallery keys, so that each is read and unwrapped once. */
+function createGalleryKeyCache(keyring: Keyring) {
+  const keyById = new Map<string, Buffer>()
+  const unwrap = (row: GalleryKeyRow): Buffer => {
+    const cached = keyById.get(row.keyId)
+    if (cached) return cached
+    const key = unwrapGalleryKey(keyring, row)
+    keyById.set(row.keyId, key)
+    return key
+  }
+  const find = async (reading: ReadTx, keyId: string): Promise<Buffer> => {
+    const cached = keyById.get(keyId)
+    if (cached) return cached
+    const row = await findGalleryKey(reading, keyId)
+    if (!row) throw new Error(`gallery key ${keyId} does not exist in the database`)
+    return unwrap(row)
+  }
+  return { unwrap, find }
+}
+
+/** Creates the newest key of a gallery, wrapped with the newest master key. */
 export async function createGalleryKey(
   tx: Tx,
   keyring: Keyring,
@@ -107,7 +98,7 @@ export async function createGalleryKey(
   return row
 }
 
-/** @throws Error when the master key that wrapped it is not at hand. */
+/** @throws Error if the master key that wrapped it is not in the file. */
 export function unwrapGalleryKey(keyring: Keyring, row: GalleryKeyRow): Buffer {
   return keyring.unwrap(row, galleryKeyAssociatedData(row))
 }

@@ -26,20 +26,20 @@ import type { GallerySearch } from '../search/gallery-search.ts'
 import type { SubjectKeys } from '../keys/subject-keys.ts'
 import { encryptTemplate } from '../keys/template-encryption.ts'
 
-/** Who looks at a crop. */
+/** Analyzes a crop. */
 export type CropVisionClient = {
   /**
-   * @throws ActionError when the picture cannot be used.
-   * @throws HttpError 503 when no worker is free in time or the worker died.
+   * @throws ActionError if the image cannot be used.
+   * @throws HttpError 503 if no worker was free in time or the worker died.
    */
   readonly analyzeImage: (
-    picture: EncodedImage,
-    look: AnalysisRequest,
+    image: EncodedImage,
+    request: AnalysisRequest,
     call: { readonly projectId: string; readonly path: string },
   ) => Promise<CropAnalysis>
 }
 
-/** What counts of what is seen in a crop. */
+/** The used part of an image analysis. */
 type CropAnalysis = Pick<ImageAnalysis, 'width' | 'height'> & {
   readonly faces: readonly CropFace[]
 }
@@ -55,86 +55,90 @@ export type ReEmbedFaceOptions = {
 }
 
 /**
- * `made`: the face has a template of the active model now. `failed`: its crop shows nobody, or
- * somebody else than its templates. `gone`: there is nothing to do any more.
+ * - `reEmbedded`: the face now has a template of the active model.
+ * - `failed`: the crop shows no face, or a different face than its templates.
+ * - `skipped`: there is nothing left to do.
  */
-export type ReEmbedOutcome = 'made' | 'failed' | 'gone'
+export type ReEmbedOutcome = 'reEmbedded' | 'failed' | 'skipped'
 
-/** Crops take turns with calls as if they were calls of a project of this id. */
-const reEmbedProjectId = 'remake'
+/** The worker queue treats crops as calls of a project with this id. */
+const reEmbedProjectId = 're-embed'
 
 /**
- * Makes a template of the active model of a face's stored crop. Nothing is written to a face that
- * was deleted, or whose crop was, since it was looked at.
+ * Creates a template of the active model from the stored crop of a face. Writes nothing if the face
+ * or its crop was deleted meanwhile.
  *
- * @throws HttpError 503 when no worker was free in time or the worker died.
+ * @throws HttpError 503 if no worker was free in time or the worker died.
  */
 export async function reEmbedFace(
   options: ReEmbedFaceOptions,
   faceId: string,
-  eyes: CropVisionClient,
+  vision: CropVisionClient,
 ): Promise<ReEmbedOutcome> {
   const { store, calibrations, log } = options
-  const stored = await store.read((reading) => decryptForReEmbed(reading, faceId, options))
-  if (stored === 'gone' || stored === 'failed') return stored
-  const seen = await findCenterFace(stored, eyes, calibrations)
-  if (!seen?.template || !isSameFace(seen, stored.templates, calibrations)) {
-    log.warn({ faceId }, 'a stored crop does not show the face that it is of')
+  const crop = await store.read((reading) => decryptForReEmbed(reading, faceId, options))
+  if (crop === 'skipped' || crop === 'failed') return crop
+  const face = await findCenterFace(crop, vision, calibrations)
+  if (!face?.template || !isSameFace(face, crop.templates, calibrations)) {
+    log.warn({ faceId }, 'a stored crop does not show its face')
     return 'failed'
   }
-  const { template } = seen
+  const { template } = face
   return store.write((tx) => writeTemplate(tx, faceId, template, options))
 }
 
-type DecryptedCrop = { readonly jpeg: Buffer; readonly templates: readonly Template[] }
+type DecryptedCrop = {
+  readonly jpeg: Buffer
+  /** The face's templates of loaded models. */
+  readonly templates: readonly Template[]
+}
 
-/** The crop and the templates of loaded models that it is to be held against. */
 async function decryptForReEmbed(
   reading: ReadTx,
   faceId: string,
-  { keys, decryptStored: openStored, calibrations, log }: ReEmbedFaceOptions,
-): Promise<DecryptedCrop | 'gone' | 'failed'> {
-  const found = await findReEmbedSource(reading, faceId)
-  const [first] = found?.templates ?? []
-  if (!found || !first) return 'gone'
+  { keys, decryptStored, calibrations, log }: ReEmbedFaceOptions,
+): Promise<DecryptedCrop | 'skipped' | 'failed'> {
+  const source = await findReEmbedSource(reading, faceId)
+  const [first] = source?.templates ?? []
+  if (!source || !first) return 'skipped'
   const { galleryId, subjectId } = first
-  const tenantId = (await findGallery(reading, galleryId))?.accountId ?? ''
-  const comparable = found.templates.filter(({ modelId }) => calibrations.of(modelId) !== undefined)
-  const opened = await mapSequential(comparable, (row) => openStored(reading, row))
-  const templates = opened.filter((template) => template !== undefined)
+  const accountId = (await findGallery(reading, galleryId))?.accountId ?? ''
+  const comparable = source.templates.filter(
+    ({ modelId }) => calibrations.of(modelId) !== undefined,
+  )
+  const decrypted = await mapSequential(comparable, (row) => decryptStored(reading, row))
+  const templates = decrypted.filter((template) => template !== undefined)
   try {
-    const place = { tenantId, galleryId, subjectId, faceId }
-    return {
-      jpeg: decryptCrop(await keys.unwrap(reading, first), place, found.crop.sealed),
-      templates,
-    }
+    const binding = { accountId, galleryId, subjectId, faceId }
+    const key = await keys.unwrap(reading, first)
+    return { jpeg: decryptCrop(key, binding, source.crop.sealed), templates }
   } catch (error) {
-    const where = { alert: 'crop-tampered', galleryId, subjectId, faceId }
-    log.error({ ...where, err: error }, 'a stored crop does not open; nothing is made of it')
+    const alert = { alert: 'crop-tampered', galleryId, subjectId, faceId }
+    log.error({ ...alert, err: error }, 'a stored crop cannot be decrypted; it is not used')
     return 'failed'
   }
 }
 
-/** A crop was found to show its face once: what is asked is only which face it is. */
+/** Permissive limits, because detection has already found the face in this crop once. */
 const anyFaceOptions = { minFaceConfidence: 0.3, minFaceSizePx: 1, maxFaces: 10, crops: false }
 
-/** The face in the middle of the crop, by the active model and the models that know it. */
+/** Returns the face nearest to the center, with templates of the models that the face has. */
 async function findCenterFace(
   { jpeg, templates }: DecryptedCrop,
-  eyes: CropVisionClient,
+  vision: CropVisionClient,
   { formerModelIds }: Calibrations,
 ): Promise<CropFace | undefined> {
-  const known = new Set(templates.map(({ modelId }) => modelId))
-  const previousTemplates = formerModelIds.filter((modelId) => known.has(modelId))
-  const picture = { bytes: jpeg.toString('base64'), contentType: 'image/jpeg' } as const
-  const look = { ...anyFaceOptions, templates: true, previousTemplates }
+  const templateModelIds = new Set(templates.map(({ modelId }) => modelId))
+  const previousTemplates = formerModelIds.filter((modelId) => templateModelIds.has(modelId))
+  const image = { bytes: jpeg.toString('base64'), contentType: 'image/jpeg' } as const
+  const request = { ...anyFaceOptions, templates: true, previousTemplates }
   try {
-    const view = await eyes.analyzeImage(picture, look, {
+    const analysis = await vision.analyzeImage(image, request, {
       projectId: reEmbedProjectId,
       path: 'stored crop',
     })
-    return view.faces.toSorted(
-      (a, b) => squaredCenterDistance(a, view) - squaredCenterDistance(b, view),
+    return analysis.faces.toSorted(
+      (a, b) => squaredCenterDistance(a, analysis) - squaredCenterDistance(b, analysis),
     )[0]
   } catch (error) {
     if (error instanceof ActionError) return undefined
@@ -142,42 +146,42 @@ async function findCenterFace(
   }
 }
 
-/** Squared distance of the face's middle from the picture's, px². */
+/** Returns the squared distance between the centers of the face and the image, px². */
 function squaredCenterDistance({ boundingBox }: CropFace, { width, height }: CropAnalysis): number {
   const { left, top, width: faceWidth, height: faceHeight } = boundingBox
   return (left + faceWidth / 2 - width / 2) ** 2 + (top + faceHeight / 2 - height / 2) ** 2
 }
 
-/** A crop of a face is nearly the picture that its templates were made of. */
+/** High, because the crop is almost the same image that the templates were extracted from. */
 const sameFaceSimilarityMin = 0.8
 
-/** Held against the templates that there are, like with like; where none compares, the crop counts. */
+/** Compares the face with its stored templates by model. Without a common model, it is accepted. */
 function isSameFace(
   { previousTemplates = [] }: CropFace,
   templates: readonly Template[],
   calibrations: Calibrations,
 ): boolean {
-  const likenesses = previousTemplates.flatMap((fresh) => {
-    const stored = templates.find(({ modelId }) => modelId === fresh.modelId)
-    return stored ? [matchTemplates(fresh, stored, calibrations).similarity] : []
+  const similarities = previousTemplates.flatMap((template) => {
+    const stored = templates.find(({ modelId }) => modelId === template.modelId)
+    return stored ? [matchTemplates(template, stored, calibrations).similarity] : []
   })
-  return likenesses.every((similarity) => similarity >= sameFaceSimilarityMin)
+  return similarities.every((similarity) => similarity >= sameFaceSimilarityMin)
 }
 
-/** Nothing is written to a face that is gone, or whose crop is, or that has such a template now. */
+/** Skips the face if it or its crop was deleted, or if it has a template of this model by now. */
 async function writeTemplate(
   tx: Tx,
   faceId: string,
   template: Template,
   { keys, search }: ReEmbedFaceOptions,
 ): Promise<ReEmbedOutcome> {
-  const [known] = await findFaceTemplates(tx, [faceId])
-  if (known) await lockGallery(tx, known.galleryId, 'alone')
+  const [unlocked] = await findFaceTemplates(tx, [faceId])
+  if (unlocked) await lockGallery(tx, unlocked.galleryId, 'alone')
   const rows = await findFaceTemplates(tx, [faceId])
   const [first] = rows
   const { modelId } = template
   if (!first || !(await findCrop(tx, faceId)) || rows.some((row) => row.modelId === modelId))
-    return 'gone'
+    return 'skipped'
   const sealed = encryptTemplate(
     await keys.unwrap(tx, first),
     await templateBindingOf(tx, first, modelId),
@@ -187,7 +191,7 @@ async function writeTemplate(
   await markFaceChanged(tx, faceId, await recordGalleryChange(tx, { galleryId }))
   await addTemplate(tx, { galleryId, faceId, modelId, sealed })
   await search.storeVector(tx, first, template)
-  return 'made'
+  return 'reEmbedded'
 }
 
 async function templateBindingOf(
@@ -195,6 +199,6 @@ async function templateBindingOf(
   { galleryId, subjectId, faceId }: StoredTemplate,
   modelId: string,
 ) {
-  const tenantId = (await findGallery(tx, galleryId))?.accountId ?? ''
-  return { tenantId, galleryId, subjectId, faceId, modelId }
+  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
+  return { accountId, galleryId, subjectId, faceId, modelId }
 }

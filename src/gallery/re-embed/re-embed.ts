@@ -16,67 +16,67 @@ export type ReEmbedVisionClient = CropVisionClient & {
 }
 
 export type ReEmbedResult = {
-  /** Faces that have a template of the active model now. */
+  /** Faces that now have a template of the active model. */
   readonly succeeded: number
-  /** Faces whose crop shows nobody, or somebody else than their templates. */
+  /** Faces whose crop shows no face, or a different face than their templates. */
   readonly failed: number
 }
 
-/** Makes templates of the active model of all stored crops; stops early when the signal fires. */
-export type ReEmbed = (eyes: ReEmbedVisionClient, signal: AbortSignal) => Promise<ReEmbedResult>
+/** Creates templates of the active model from all stored crops; stops if the signal aborts. */
+export type ReEmbed = (vision: ReEmbedVisionClient, signal: AbortSignal) => Promise<ReEmbedResult>
 
 export type ReEmbedOptions = ReEmbedFaceOptions & {
   readonly log: Pick<Log, 'info'>
 }
 
-/** Faces listed at a time; each is read, looked at and written by itself. */
+/** Faces per query; each face is then processed in separate transactions. */
 const faceBatchSize = 200
-/** Faces between two lines of progress in the log. */
+/** Faces between two progress lines in the log. */
 const facesPerLogLine = 1_000
-/** How long live calls go first before one crop takes its turn among them, ms. */
+/** Longest time that a crop waits for an idle worker queue before it is queued with the calls. */
 const idleWaitMsMax = 10_000
 const idlePollMs = 50
-/** Pause after the workers had no time for a crop, ms. */
+/** Pause after the workers had no capacity for a crop. */
 const busyPauseMs = 1_000
 
 /**
- * A job without state of its own: what is left to do is what the rows lack, so that it can be ended
- * at any moment and goes on at the next start. It writes one face a transaction, and nothing to a
- * face that was deleted or whose crop was since it looked.
+ * The job stores no state: the rows themselves show what is left to do. It can therefore be
+ * interrupted at any time, and the next start continues. Each face is written in one transaction.
  */
 export function createReEmbed(options: ReEmbedOptions): ReEmbed {
   const { store, calibrations, search, log } = options
   const modelId = calibrations.activeModelId
-  return async (eyes, signal) => {
-    let [made, failed] = [0, 0]
-    const total = await store.read((reading) => countToReEmbed(reading, modelId))
-    if (total > 0) log.info({ modelId, total }, 'templates are made anew of stored crops')
-    for await (const faceId of faceIdsOf(store, modelId)) {
+  return async (vision, signal) => {
+    let [succeeded, failed] = [0, 0]
+    const total = await store.read((reading) => countFacesToReEmbed(reading, modelId))
+    if (total > 0) log.info({ modelId, total }, 'creating templates from stored crops')
+    for await (const faceId of faceIdsToReEmbed(store, modelId)) {
       if (signal.aborted) break
-      const outcome = await reEmbedWhenIdle(options, faceId, eyes, signal)
-      if (outcome === 'made') made += 1
+      const outcome = await reEmbedWhenIdle(options, faceId, vision, signal)
+      if (outcome === 'reEmbedded') succeeded += 1
       if (outcome === 'failed') failed += 1
-      if ((made + failed) % facesPerLogLine === 0 && outcome !== 'gone')
-        log.info({ modelId, made, failed, total }, 'templates are being made anew')
+      if ((succeeded + failed) % facesPerLogLine === 0 && outcome !== 'skipped')
+        log.info({ modelId, succeeded, failed, total }, 'creating templates from stored crops')
     }
-    // Searches that follow need not be described by former models for these faces' sake.
-    if (made > 0)
+    // Later searches then need no probes of former models for these faces.
+    if (succeeded > 0)
       for (const galleryId of await store.read(listGalleryIds)) await search.sync(galleryId)
-    if (total > 0) log.info({ modelId, made, failed, total }, 'templates were made anew')
-    return { succeeded: made, failed }
+    if (total > 0)
+      log.info({ modelId, succeeded, failed, total }, 'created templates from stored crops')
+    return { succeeded, failed }
   }
 }
 
-/** Counting takes a look at every face: only where there is something to count. */
-async function countToReEmbed(reading: ReadTx, modelId: string): Promise<number> {
-  const some = await findFacesToReEmbed(reading, { modelId, afterFaceId: '', limit: 1 })
-  return some.length === 0 ? 0 : (await findModelCoverage(reading, modelId)).remakeableFaces
+/** The count reads every face, so it is made only if there is at least one to process. */
+async function countFacesToReEmbed(reading: ReadTx, modelId: string): Promise<number> {
+  const faceIds = await findFacesToReEmbed(reading, { modelId, afterFaceId: '', limit: 1 })
+  return faceIds.length === 0 ? 0 : (await findModelCoverage(reading, modelId)).remakeableFaces
 }
 
-async function* faceIdsOf(store: Store, modelId: string): AsyncGenerator<string> {
+async function* faceIdsToReEmbed(store: Store, modelId: string): AsyncGenerator<string> {
   for (let afterFaceId = ''; ;) {
-    const lacking = { modelId, afterFaceId, limit: faceBatchSize }
-    const faceIds = await store.read((reading) => findFacesToReEmbed(reading, lacking))
+    const page = { modelId, afterFaceId, limit: faceBatchSize }
+    const faceIds = await store.read((reading) => findFacesToReEmbed(reading, page))
     yield* faceIds
     const last = faceIds.at(-1)
     if (last === undefined) return
@@ -84,26 +84,26 @@ async function* faceIdsOf(store: Store, modelId: string): AsyncGenerator<string>
   }
 }
 
-/** Live calls go first; a crop that found no worker is tried again. */
+/** Gives calls priority, and retries a crop for which no worker was available. */
 async function reEmbedWhenIdle(
   options: ReEmbedOptions,
   faceId: string,
-  eyes: ReEmbedVisionClient,
+  vision: ReEmbedVisionClient,
   signal: AbortSignal,
 ): Promise<ReEmbedOutcome> {
   for (;;) {
-    for (let ms = 0; ms < idleWaitMsMax && !eyes.isIdle(); ms += idlePollMs)
-      if (!(await pause(idlePollMs, signal))) return 'gone'
+    for (let ms = 0; ms < idleWaitMsMax && !vision.isIdle(); ms += idlePollMs)
+      if (!(await pause(idlePollMs, signal))) return 'skipped'
     try {
-      return await reEmbedFace(options, faceId, eyes)
+      return await reEmbedFace(options, faceId, vision)
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
-      if (!(await pause(busyPauseMs, signal))) return 'gone'
+      if (!(await pause(busyPauseMs, signal))) return 'skipped'
     }
   }
 }
 
-/** @returns false when the signal fired. */
+/** @returns false if the signal aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
   try {

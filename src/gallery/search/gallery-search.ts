@@ -4,46 +4,43 @@ import type { Tx } from '../../store/tx.ts'
 import type { Template } from '../../vision/image-analysis.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
-import type { SubjectKeys } from '../keys/subject-keys.ts'
 import type { ScoredSubject, SearchOptions } from './scored-subject.ts'
 
-/** What a gallery asks of its search, in memory or in the database: the answers are the same. */
+/** The search of all galleries. The search in memory and in the database return the same results. */
 export type GallerySearch = {
   /**
-   * The subjects most like the probe among all that is committed, best first, each by its best
-   * template of the probe's model.
+   * Returns the subjects most similar to the probe among all committed templates, best first. Each
+   * subject has the score of its best template of the probe's model.
    */
   readonly search: (
     galleryId: string,
     probe: Template,
     options: SearchOptions,
   ) => Promise<readonly ScoredSubject[]>
-  /** Faces that are compared by a model; without one all faces, whatever they are compared by. */
+  /** Number of faces that are compared by this model; without a model, the number of all faces. */
   readonly size: (galleryId: string, modelId?: string) => Promise<number>
-  /** Belongs into each transaction that stores a template, which holds the gallery alone. */
-  readonly storeVector: (tx: Tx, place: VectorOwner, template: Template) => Promise<void>
-  /** Brings what is held beside the store up to all that is committed at the moment of the call. */
+  /** Must be called in each transaction that stores a template, with the gallery locked. */
+  readonly storeVector: (tx: Tx, owner: VectorOwner, template: Template) => Promise<void>
+  /** Applies all changes that were committed before the call. */
   readonly sync: (galleryId: string) => Promise<void>
-  /** What there is to do now and then; ends early when the signal fires. */
+  /** Does the periodic maintenance; stops early if the signal aborts. */
   readonly maintain: (signal: AbortSignal) => Promise<void>
 }
 
-/** Whose template it is, and the gallery's key that wraps the subject's. */
+/** The face that a template was extracted from. */
 export type VectorOwner = {
   readonly galleryId: string
   readonly subjectId: string
   readonly faceId: string
-  readonly keyId: string
 }
 
-/** What a search works with. */
+/** What every search needs. */
 export type SearchDeps = {
   readonly store: Store
-  readonly keys: SubjectKeys
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
 }
 
 /** Resolves when every template can be found. */
-export type OpenGallerySearch = (parts: SearchDeps) => Promise<GallerySearch>
+export type OpenGallerySearch = (deps: SearchDeps) => Promise<GallerySearch>

@@ -1,43 +1,44 @@
-/** A subject that the probe may be, by the best of its templates. */
+/** A candidate of a search: a subject with the score of its best template. */
 export type ScoredSubject = {
-  readonly templateId: string
+  readonly faceId: string
   readonly subjectId: string
   readonly score: number
 }
 
 export type SearchOptions = {
-  /** Subjects at most. */
+  /** Maximum number of subjects. */
   readonly limit: number
-  /** Only templates in one of these; all templates when left out, none when empty. */
+  /** Searches only subjects in one of these groups; all if omitted, none if empty. */
   readonly groups?: readonly string[] | undefined
-  /** A subject that is not to be found: its own duplicates are no news. */
+  /** Excludes a subject, for example from the search for its duplicates. */
   readonly excludeSubjectId?: string | undefined
 }
 
-/** The largest limit; beyond it, listing would be the question, not searching. */
+/** The largest limit. To get more subjects, list the gallery instead. */
 export const limitMax = 1_000
 
-/** Rows scored exactly at first; so many that one pass is nearly always enough. */
+/** Rows that the first scan keeps; enough that a second scan is rarely needed. */
 const rowsKeptMin = 64
 const rowsKeptPerCandidate = 4
-/** How much more each further pass keeps: five passes reach a million rows. */
+/** Growth factor of each further scan: five scans reach a million rows. */
 export const rowsKeptGrowth = 8
 
 export function initialRowsKept(limit: number): number {
   return Math.max(rowsKeptMin, limit * rowsKeptPerCandidate)
 }
 
-/** Each subject by the best of its templates, best first. */
+/** Returns each subject with its best score, best first. */
 export function bestOfEachSubject(scored: Iterable<ScoredSubject>, limit: number): ScoredSubject[] {
-  const best = new Map<string, ScoredSubject>()
+  const bestBySubject = new Map<string, ScoredSubject>()
   for (const candidate of scored) {
-    const rival = best.get(candidate.subjectId)
-    if (!rival || compareScores(candidate, rival) < 0) best.set(candidate.subjectId, candidate)
+    const best = bestBySubject.get(candidate.subjectId)
+    if (!best || compareScores(candidate, best) < 0)
+      bestBySubject.set(candidate.subjectId, candidate)
   }
-  return [...best.values()].sort(compareScores).slice(0, limit)
+  return [...bestBySubject.values()].sort(compareScores).slice(0, limit)
 }
 
-/** Best first; templates that score the same stand in the order of their ids. */
+/** Best first; equal scores are ordered by face id. */
 function compareScores(a: ScoredSubject, b: ScoredSubject): number {
-  return b.score - a.score || (a.templateId < b.templateId ? -1 : 1)
+  return b.score - a.score || (a.faceId < b.faceId ? -1 : 1)
 }

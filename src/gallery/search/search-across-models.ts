@@ -7,17 +7,20 @@ import { similarityAt } from '../calibration/similarity.ts'
 export type SearchHit = {
   readonly faceId: string
   readonly subjectId: string
+  /** Calibrated, 0..1. */
   readonly similarity: number
-  /** As measured by the model that compared. */
+  /** Uncalibrated score of the model. */
   readonly score: number
-  /** The model that compared. */
+  /** The model of the compared templates. */
   readonly modelId: string
 }
 
 /**
- * Searches a gallery by each model that the probe was described by, like with like: the subjects
- * most like it, best first, each once. What models say is merged by similarity, which means the same
- * for all of them; their scores do not compare.
+ * Searches a gallery with each template of the probe among the templates of the same model. Returns
+ * the most similar subjects, best first, each once. The results are merged by similarity, because
+ * scores of different models cannot be compared.
+ *
+ * @param probes templates of the probe, one per model.
  */
 export async function searchAcrossModels(
   { search, calibrations }: { readonly search: GallerySearch; readonly calibrations: Calibrations },
@@ -25,23 +28,23 @@ export async function searchAcrossModels(
   probes: readonly Template[],
   options: SearchOptions,
 ): Promise<SearchHit[]> {
-  const found = await Promise.all(
+  const hitsByModel = await Promise.all(
     probes.map(async (probe) => {
       const { modelId } = probe
       const calibration = calibrations.of(modelId)
-      if (!calibration) throw new Error(`no table says what scores of ${modelId} mean`)
+      if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
       const candidates = await search.search(galleryId, probe, options)
-      return candidates.map(({ templateId, subjectId, score }): SearchHit => {
+      return candidates.map(({ faceId, subjectId, score }): SearchHit => {
         const similarity = similarityAt(score, calibration)
-        return { faceId: templateId, subjectId, score, similarity, modelId }
+        return { faceId, subjectId, score, similarity, modelId }
       })
     }),
   )
-  const [only, ...others] = found
-  return only && others.length === 0 ? only : mergeHits(found.flat(), options.limit)
+  const [first, ...others] = hitsByModel
+  return first && others.length === 0 ? first : mergeHits(hitsByModel.flat(), options.limit)
 }
 
-/** The sort is stable: among equals of one model its own order by score stays. */
+/** The sort is stable: hits of one model with equal similarity keep their order by score. */
 function mergeHits(hits: readonly SearchHit[], limit: number): SearchHit[] {
   const best = new Map<string, SearchHit>()
   for (const hit of hits.toSorted((a, b) => b.similarity - a.similarity))

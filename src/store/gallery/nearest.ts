@@ -16,7 +16,6 @@ export type VectorFilter = {
 }
 
 export type NearestQuery = VectorFilter & {
-  readonly space: string | null
   readonly probe: Float16Array
   readonly limit: number
 }
@@ -106,13 +105,13 @@ async function setLocalSettings(
   await reading.run(reading.build.selectNoFrom(set))
 }
 
-function selectVectors(reading: ReadTx, { space, ...filter }: NearestQuery) {
+function selectVectors(reading: ReadTx, filter: NearestQuery) {
   const { galleryId, modelId } = filter
   return reading.build
     .selectFrom('vectors')
     .where('vectors.galleryId', '=', galleryId)
     .where('vectors.modelId', '=', modelId)
-    .where('vectors.space', space === null ? 'is' : '=', space)
+    .where('vectors.space', 'is', null)
     .where('vectors.slack', 'is not', null)
     .where(filterCondition('vectors', filter))
 }
@@ -163,7 +162,7 @@ async function joinTemplates(
 /** A page of templates, after a face. */
 export type TemplatePage = { readonly afterFaceId: string; readonly limit: number }
 
-/** Templates that have no vector, in the order of their faces. */
+/** Templates that have no vector, or an obfuscated one of an earlier version, in face order. */
 export async function findTemplatesWithoutVectors(
   { build, run }: ReadTx,
   filter: VectorFilter,
@@ -178,7 +177,7 @@ export async function findTemplatesWithoutVectors(
       // A question of each row: in the order of the index, it ends with the page.
       sql<boolean>`(select true from vectors v
         where v."galleryId" = templates."galleryId" and v."faceId" = templates."faceId"
-          and v."modelId" = templates."modelId" limit 1) is null`,
+          and v."modelId" = templates."modelId" and v.space is null limit 1) is null`,
     )
     .orderBy('templates.faceId')
     .limit(limit)

@@ -5,15 +5,19 @@ import { dialectOf } from '../dialect.ts'
 import type { VectorFilter } from './nearest.ts'
 import type { VectorRow } from '../vectors-schema.ts'
 
-/** A vector to be kept; the database takes it as text. */
-export type NewVector = Omit<VectorRow, 'embedding'> & {
+/** A vector to be stored; the database receives it as text. */
+export type NewVector = Omit<VectorRow, 'embedding' | 'space'> & {
   readonly embedding: Float16Array | null
 }
 
-/** Keeps vectors, or puts them in the place of those of other spaces. */
+/** Inserts vectors. They replace vectors that an earlier version stored in an obfuscated space. */
 export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
   if (vectors.length === 0) return
-  const rows = vectors.map((vector) => ({ ...vector, embedding: halfvec(vector.embedding) }))
+  const rows = vectors.map((vector) => ({
+    ...vector,
+    space: null,
+    embedding: halfvec(vector.embedding),
+  }))
   await tx.run(
     tx.build
       .insertInto('vectors')
@@ -33,61 +37,53 @@ export function halfvec(halves: Float16Array | null) {
   return sql<string | null>`${text}::halfvec`
 }
 
-/** What there is to search by a model: how many templates, and their vectors by space. */
-export type VectorCoverage = {
-  readonly templates: number
-  readonly spaces: readonly { readonly space: string | null; readonly vectors: number }[]
-}
+/** Number of templates of a model, and how many of them have a vector. */
+export type VectorCoverage = { readonly templates: number; readonly vectors: number }
 
 export async function findVectorCoverage(
-  reading: ReadTx,
+  { build, run }: ReadTx,
   galleryId: string,
   modelId: string,
 ): Promise<VectorCoverage> {
-  const query = reading.build
-    .selectFrom('templateCounts')
-    .leftJoin('vectorCounts', (join) =>
-      join
-        .onRef('vectorCounts.galleryId', '=', 'templateCounts.galleryId')
-        .onRef('vectorCounts.modelId', '=', 'templateCounts.modelId')
-        .on('vectors', '>', 0),
-    )
-    .select(['templates', 'space', 'vectors'])
-    .where('templateCounts.galleryId', '=', galleryId)
-    .where('templateCounts.modelId', '=', modelId)
-  const rows = await reading.run(query)
-  const spaces = rows.flatMap(({ space, vectors }) =>
-    space === null || vectors === null ? [] : [{ space: space || null, vectors }],
-  )
-  return { templates: rows[0]?.templates ?? 0, spaces }
+  const query = selectCoverage(build)
+    .select(['templates', vectorCount.as('vectors')])
+    .where('all.galleryId', '=', galleryId)
+    .where('all.modelId', '=', modelId)
+  return (await run(query))[0] ?? { templates: 0, vectors: 0 }
 }
 
-/** Where templates have no vector, and how many. */
+/** Number of templates without a vector, for one gallery and model. */
 export type MissingVectors = {
   readonly galleryId: string
   readonly modelId: string
-  readonly lacking: number
+  readonly missing: number
 }
 
 export async function findMissingVectors(
   { build, run }: ReadTx,
   modelIds: readonly string[],
 ): Promise<readonly MissingVectors[]> {
-  const made = build
-    .selectFrom('vectorCounts')
-    .select((row) => ['galleryId', 'modelId', row.fn.sum<number>('vectors').as('vectors')])
-    .groupBy(['galleryId', 'modelId'])
-  const lacking = sql<number>`templates - coalesce(made.vectors, 0)`
-  const query = build
-    .selectFrom('templateCounts as all')
-    .leftJoin(made.as('made'), (join) =>
-      join.onRef('made.galleryId', '=', 'all.galleryId').onRef('made.modelId', '=', 'all.modelId'),
-    )
-    .select(['all.galleryId', 'all.modelId', lacking.as('lacking')])
+  const missing = sql<number>`templates - ${vectorCount}`
+  const query = selectCoverage(build)
+    .select(['all.galleryId', 'all.modelId', missing.as('missing')])
     .where('all.modelId', 'in', modelIds)
-    .where(lacking, '>', 0)
+    .where(missing, '>', 0)
   return run(query)
 }
+
+/** Vectors in an obfuscated space of an earlier version are not counted: searches do not use them. */
+function selectCoverage(build: ReadTx['build']) {
+  return build
+    .selectFrom('templateCounts as all')
+    .leftJoin('vectorCounts as plain', (join) =>
+      join
+        .onRef('plain.galleryId', '=', 'all.galleryId')
+        .onRef('plain.modelId', '=', 'all.modelId')
+        .on('plain.space', '=', ''),
+    )
+}
+
+const vectorCount = sql<number>`coalesce(plain.vectors, 0)`
 
 /** Templates of these faces by one model, that are there. */
 export async function findModelTemplates(
@@ -102,37 +98,28 @@ export async function findModelTemplates(
   return run(query)
 }
 
-/** Some templates of a gallery whose vectors lie in a space. */
-export async function findTemplatesInSpace(
-  { build, run }: ReadTx,
-  from: { readonly galleryId: string; readonly space: string | null; readonly limit: number },
-): Promise<readonly StoredTemplate[]> {
-  const query = selectStoredTemplates(build)
-    .innerJoin('vectors', (join) =>
-      join
-        .onRef('vectors.galleryId', '=', 'templates.galleryId')
-        .onRef('vectors.faceId', '=', 'templates.faceId')
-        .onRef('vectors.modelId', '=', 'templates.modelId'),
-    )
-    .where('vectors.galleryId', '=', from.galleryId)
-    .where('vectors.space', from.space === null ? 'is' : '=', from.space)
-    .limit(from.limit)
-  return run(query)
-}
-
-/** Where vectors lie that are not rotated; or those that are. */
-export async function findSpacesInUse(
-  { build, run }: ReadTx,
-  { isRotated }: { readonly isRotated: boolean },
-): Promise<readonly { readonly galleryId: string; readonly space: string | null }[]> {
-  const query = build
-    .selectFrom('vectorCounts')
-    .select(['galleryId', 'space'])
-    .distinct()
-    .where('vectors', '>', 0)
-    .where('space', isRotated ? '!=' : '=', '')
-  const rows = await run(query)
-  return rows.map(({ galleryId, space }) => ({ galleryId, space: space || null }))
+/**
+ * Deletes some vectors that an earlier version obfuscated with a key of the gallery.
+ *
+ * @returns the number of deleted vectors.
+ */
+export async function deleteObfuscatedVectors(
+  tx: Tx,
+  { galleryId, keyId, limit }: { galleryId: string; keyId: string; limit: number },
+): Promise<number> {
+  const ids = ['galleryId', 'faceId', 'modelId'] as const
+  const some = tx.build
+    .selectFrom('vectors')
+    .select(ids)
+    .where('galleryId', '=', galleryId)
+    .where('space', '=', keyId)
+    .limit(limit)
+  const query = tx.build
+    .deleteFrom('vectors')
+    .where('galleryId', '=', galleryId)
+    .where((row) => row(row.refTuple(...ids), 'in', some.$asTuple(...ids)))
+    .returning('faceId')
+  return (await tx.run(query)).length
 }
 
 /** Whether the database has ever been searched by vectors. */
@@ -141,16 +128,16 @@ export async function hasVectors({ build, run }: ReadTx): Promise<boolean> {
   return Boolean(row?.has)
 }
 
-/** Galleries with more than so many vectors of a model, and these vectors' dimensions. */
-export async function findLargeGalleries({ build, run }: ReadTx, vectorsMin: number) {
+/** Galleries with more than this many vectors of a model, and the dimensions of these vectors. */
+export async function findLargeGalleries({ build, run }: ReadTx, vectorsMax: number) {
   const dimensions = sql<number | null>`(select vector_dims(v.embedding) from vectors v
     where v."galleryId" = "vectorCounts"."galleryId" and v."modelId" = "vectorCounts"."modelId"
       and v.slack is not null limit 1)`
   const query = build
     .selectFrom('vectorCounts')
     .select(['galleryId', 'modelId', dimensions.as('dimensions')])
-    .groupBy(['galleryId', 'modelId'])
-    .having((row) => row.fn.sum('vectors'), '>', vectorsMin)
+    .where('space', '=', '')
+    .where('vectors', '>', vectorsMax)
   return run(query)
 }
 

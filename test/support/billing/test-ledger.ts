@@ -15,9 +15,9 @@ import type { Tx } from '../../../src/store/tx.ts'
 import { isOnPostgres, createMigratedDatabase, openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer, urlWithDatabase } from '../database/postgres-server.ts'
 
-/** A fresh database with one account and one project, to start from again and again. */
+/** A new database with one account and one project, from which tests create copies. */
 export type LedgerSnapshot = {
-  /** The file of SQLite, or the name of a database of PostgreSQL. */
+  /** The content of an SQLite file, or the name of a PostgreSQL database. */
   readonly content: Uint8Array | string
   readonly project: Project
   readonly keyId: string
@@ -27,51 +27,51 @@ export async function createLedgerSnapshot(): Promise<LedgerSnapshot> {
   if (isOnPostgres()) return createPostgresSnapshot()
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-ledger-'))
   const store = await openStore(dataDir)
-  const made = await createFirstProject(store)
+  const initial = await createFirstProject(store)
   await store.close()
   const file = new DatabaseSync(path.join(dataDir, 'facegate.db'))
   file.exec('PRAGMA journal_mode = DELETE')
-  const image = file.serialize()
+  const content = file.serialize()
   file.close()
   await rm(dataDir, { recursive: true })
-  return { content: image, ...made }
+  return { content, ...initial }
 }
 
-/** What the first start makes. */
+/** Creates the data that the first start creates. */
 async function createFirstProject(store: Store): Promise<Omit<LedgerSnapshot, 'content'>> {
   await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
   const project = await findProject(store.db, 'default')
   const [key] = await store.db.selectFrom('keys').select('keyId').execute()
-  if (!project || !key) throw new Error('the first start made nothing')
+  if (!project || !key) throw new Error('the first project or its key was not created')
   return { project, keyId: key.keyId }
 }
 
-/** A database on which the jobs of the gate run, one transaction each. */
+/** A database for ledger operations, each in one transaction. */
 export type TestLedger = AsyncDisposable & {
-  /** Runs a job; `crash` loses it before its commit. */
+  /** Runs a transaction; `crash` rolls it back before its commit. */
   readonly runTransaction: <T>(
     run: (tx: Tx) => Promise<T>,
-    ending?: 'commit' | 'crash',
+    outcome?: 'commit' | 'crash',
   ) => Promise<T>
-  /** Rows of whole numbers. */
+  /** Returns rows of integers. */
   readonly query: (sql: string) => Promise<readonly Readonly<Record<string, bigint>>[]>
-  /** Changes what triggers and foreign keys guard, as whoever holds the database could. */
+  /** Runs a statement without triggers and foreign keys, as a database administrator could. */
   readonly tamper: (sql: string) => Promise<void>
   readonly audit: (nowMs: number) => Promise<AuditCheck[]>
 }
 
-export async function openLedger({ content: image }: LedgerSnapshot): Promise<TestLedger> {
-  if (typeof image === 'string') return openPostgresLedger(image)
+export async function openLedger({ content }: LedgerSnapshot): Promise<TestLedger> {
+  if (typeof content === 'string') return openPostgresLedger(content)
   const connection = new DatabaseSync(':memory:')
-  connection.deserialize(image)
+  connection.deserialize(content)
   const tx = sqliteTx(connection)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
   return {
-    runTransaction: async (run, ending = 'commit') => {
+    runTransaction: async (run, outcome = 'commit') => {
       connection.exec('BEGIN')
       try {
         const value = await run(tx)
-        connection.exec(ending === 'commit' ? 'COMMIT' : 'ROLLBACK')
+        connection.exec(outcome === 'commit' ? 'COMMIT' : 'ROLLBACK')
         return value
       } catch (error) {
         connection.exec('ROLLBACK')
@@ -95,53 +95,53 @@ export async function openLedger({ content: image }: LedgerSnapshot): Promise<Te
   }
 }
 
-/** Thrown to take a job back as a crash before its commit would. */
+/** Thrown to roll a transaction back, as a crash before its commit would. */
 const simulatedCrash = new Error('crashed before the commit')
 
 async function createPostgresSnapshot(): Promise<LedgerSnapshot> {
   const database = await createMigratedDatabase()
   const store = await openStoreAt(database.url)
-  const made = await createFirstProject(store)
+  const initial = await createFirstProject(store)
   await store.close()
-  return { content: database.name, ...made }
+  return { content: database.name, ...initial }
 }
 
-/** @param template the name of the database to start from. */
+/** @param template the name of the database to copy. */
 async function openPostgresLedger(template: string): Promise<TestLedger> {
   const server = await sharedPostgresServer()
   const database = await server.createDatabase({ template })
   const store = await openStoreAt(database.url)
-  const outside = new Client({
+  const adminClient = new Client({
     connectionString: urlWithDatabase(server.adminUrl, database.name),
     types: { getTypeParser: () => parseBigint },
   })
-  await outside.connect()
-  // A view asks with the rights of its owner, whom row-level security holds for.
-  await outside.query(`set facegate.account = '*'`)
+  await adminClient.connect()
+  // A view reads with the rights of its owner, to which row-level security applies.
+  await adminClient.query(`set facegate.account = '*'`)
   return {
-    runTransaction: async (run, ending = 'commit') => {
+    runTransaction: async (run, outcome = 'commit') => {
       let [value]: Awaited<ReturnType<typeof run>>[] = []
       try {
         return await store.write(async (tx) => {
-          // A call's end may be one statement that commits by itself: only in a transaction is it lost.
-          if (ending === 'crash') await tx.run(tx.build.selectFrom('ledgers').select('ledger'))
+          // Settling may be a single statement that commits itself. This read begins a transaction.
+          if (outcome === 'crash') await tx.run(tx.build.selectFrom('ledgers').select('ledger'))
           value = await run(tx)
-          if (ending === 'crash') throw simulatedCrash
+          if (outcome === 'crash') throw simulatedCrash
           return value
         })
       } catch (error) {
         if (error !== simulatedCrash) throw error
-        // The job ran to its end before it was taken back.
+        // The function completed before the rollback.
         return value as Awaited<ReturnType<typeof run>>
       }
     },
-    query: async (sql) => (await outside.query(sql)).rows,
+    query: async (sql) => (await adminClient.query(sql)).rows,
     tamper: async (sql) => {
-      await outside.query(`set session_replication_role = replica; ${sql}`)
+      await adminClient.query(`set session_replication_role = replica; ${sql}`)
     },
     audit: (nowMs) => auditLedger(store.db, nowMs),
     [Symbol.asyncDispose]: async () => {
-      await outside.end()
+      await adminClient.end()
       await store.close()
       await database[Symbol.asyncDispose]()
     },

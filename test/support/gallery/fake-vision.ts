@@ -18,31 +18,30 @@ import type {
 } from '../../../src/vision/image-analysis.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
 
-/** Who stands in a picture of these tests, from left to right. */
+/** A person in a fake image. */
 export type FakePerson = {
   readonly name: string
-  /** How far the picture is from the person's plain look: 0.5 is the same, 3 is barely so. */
+  /** Distance of the image from the person's mean: 0.5 clearly matches, 3 barely matches. */
   readonly deviation?: number
-  /** Which of many pictures that are so far off. */
+  /** Number of the image, to distinguish images with the same deviation. */
   readonly take?: number
   readonly quality?: number
   readonly side?: number
   readonly left?: number
   readonly yaw?: number
-  /** What the liveness networks say; 0.99 with all evidence where nothing else is said. */
+  /** Result of the liveness check; by default a score of 0.99 with all evidence. */
   readonly liveness?: Partial<LivenessResult>
 }
 
-/** The model that the eyes of most tests describe faces by. */
+/** The model of most tests. */
 const fakeModelId = 'people@1'
 
-/** The models that eyes describe faces by. */
 export type FakeModels = { readonly active: string; readonly former?: readonly string[] }
 
-/** Models differ in the length of their vectors, so that none can be taken for another's. */
+/** Vectors of different models have different lengths, so that mistakes become visible. */
 const dimensionsOf = (modelId: string): number => (modelId === fakeModelId ? 256 : 128)
 
-/** Strangers are at a score of about -2. */
+/** Impostor pairs score about -2. */
 const fakeCalibration: Calibration = {
   modelId: fakeModelId,
   set: 'random directions',
@@ -52,8 +51,8 @@ const fakeCalibration: Calibration = {
   impostorPairs: 499_500,
   genuinePairs: 0,
   method: 'chosen',
-  points: [-1.8, -1.6, -1.4, -1.2, -1, -0.8].map((score, at) => ({
-    fmr: 10 ** -(at + 1),
+  points: [-1.8, -1.6, -1.4, -1.2, -1, -0.8].map((score, index) => ({
+    fmr: 10 ** -(index + 1),
     score,
     source: 'counted' as const,
   })),
@@ -61,7 +60,7 @@ const fakeCalibration: Calibration = {
   identicalScore: 0,
 }
 
-/** The tables of these models: strangers are as far apart in each. */
+/** Returns the same calibration for each of these models. */
 export function fakeCalibrations({ active, former = [] }: FakeModels): Calibrations {
   const [first, ...others] = [active, ...former].map((modelId) => ({
     ...fakeCalibration,
@@ -70,58 +69,60 @@ export function fakeCalibrations({ active, former = [] }: FakeModels): Calibrati
   return createCalibrations(first ?? fakeCalibration, others)
 }
 
-/** A picture that the eyes of these tests can read: it says who is in it. */
+/** Returns an image that only the fake vision client can read: it lists the people in it. */
 export function fakeImage(...people: readonly (FakePerson | string)[]): TestImage {
-  const list = people.map((one) => (typeof one === 'string' ? { name: one } : one))
+  const list = people.map((person) => (typeof person === 'string' ? { name: person } : person))
   return { bytes: Buffer.from(JSON.stringify(list)), contentType: 'image/jpeg' }
 }
 
 export type FakeVisionClient = Services['vision'] & {
-  /** Every look so far: what was asked for, and on whose behalf. */
+  /** All requests so far, with their projects. */
   readonly requests: readonly (AnalysisRequest & { readonly projectId: string })[]
 }
 
 /**
- * Eyes that read such pictures: to each model every person has a direction of their own.
+ * Creates a vision client for fake images. Each person has a different direction in each model.
  *
- * @param atLook what each look waits for.
+ * @param onAnalyze awaited before each response.
  */
 export function createFakeVisionClient(
   models: FakeModels = { active: fakeModelId },
-  atLook: () => Promise<unknown> = async () => {},
+  onAnalyze: () => Promise<unknown> = async () => {},
 ): FakeVisionClient {
-  const looks: (AnalysisRequest & { readonly projectId: string })[] = []
+  const requests: (AnalysisRequest & { readonly projectId: string })[] = []
   return {
-    requests: looks,
-    analyzeImage: async (shown, look, { projectId }) => {
-      looks.push({ ...look, projectId })
-      await atLook()
-      return imageAnalysisOf(shown, look, models)
+    requests,
+    analyzeImage: async (image, request, { projectId }) => {
+      requests.push({ ...request, projectId })
+      await onAnalyze()
+      return imageAnalysisOf(image, request, models)
     },
   }
 }
 
 function imageAnalysisOf(
   { bytes }: EncodedImage,
-  look: AnalysisRequest,
+  request: AnalysisRequest,
   models: FakeModels,
 ): ImageAnalysis {
   const people = parsePeople(bytes)
-  const all = people.map((person, at) => faceResultOf(person, at, look, models))
+  const all = people.map((person, index) => faceResultOf(person, index, request, models))
   const isLarge =
     (minimums: FaceMinimums) =>
     ({ boundingBox }: FaceResult): boolean =>
       boundingBox.width >= minimums.minFaceSizePx
   const faces = all
-    .filter(isLarge(look))
+    .filter(isLarge(request))
     .toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
   return {
     width: 1000,
     height: 1000,
     orientationApplied: false,
     faceCount: faces.length,
-    faces: faces.slice(0, look.maxFaces),
-    ...(look.countMinimums && { countedFaces: all.filter(isLarge(look.countMinimums)).length }),
+    faces: faces.slice(0, request.maxFaces),
+    ...(request.countMinimums && {
+      countedFaces: all.filter(isLarge(request.countMinimums)).length,
+    }),
     timingsMs: {
       decode: 1,
       detect: 1,
@@ -135,7 +136,7 @@ function imageAnalysisOf(
     providers: {
       detector: 'people@1',
       recognizer: models.active,
-      ...(look.liveness && { liveness: 'people@1' }),
+      ...(request.liveness && { liveness: 'people@1' }),
     },
   }
 }
@@ -150,11 +151,11 @@ function parsePeople(bytes: string): FakePerson[] {
 
 function faceResultOf(
   person: FakePerson,
-  at: number,
-  look: AnalysisRequest,
+  index: number,
+  request: AnalysisRequest,
   models: FakeModels,
 ): FaceResult {
-  const { quality = 90, side = 200, left = 10 + at, yaw = 0 } = person
+  const { quality = 90, side = 200, left = 10 + index, yaw = 0 } = person
   const { active, former = [] } = models
   const point = { x: 50, y: 50 }
   const template = (modelId: string): Template => ({
@@ -162,7 +163,7 @@ function faceResultOf(
     vector: embeddingOf(person, modelId),
     density: 0,
   })
-  const asked = look.previousTemplates?.filter((modelId) => former.includes(modelId))
+  const previousModelIds = request.previousTemplates?.filter((modelId) => former.includes(modelId))
   return {
     boundingBox: { left, top: 10, width: side, height: side },
     confidence: 0.99,
@@ -176,14 +177,14 @@ function faceResultOf(
     pose: { yaw, pitch: 0, roll: 0 },
     qualityScore: quality,
     quality: faceQualityOf(side),
-    ...(look.liveness && { liveness: fakeLiveness(person) }),
-    ...(look.templates && { template: template(active) }),
-    ...(asked && { previousTemplates: asked.map(template) }),
-    ...(look.contextCrops && { contextCrop: fakeImage(person).bytes.toString('base64') }),
+    ...(request.liveness && { liveness: fakeLiveness(person) }),
+    ...(request.templates && { template: template(active) }),
+    ...(previousModelIds && { previousTemplates: previousModelIds.map(template) }),
+    ...(request.contextCrops && { contextCrop: fakeImage(person).bytes.toString('base64') }),
   }
 }
 
-/** Faultless, but for how small it is. */
+/** Returns a perfect quality, except for the size of the face. */
 export function faceQualityOf(side: number): FaceQuality {
   return {
     components: {
@@ -211,27 +212,27 @@ function fakeLiveness({ liveness = {} }: FakePerson): LivenessResult {
   return { score, liveMin: 0.5, spoofMax: 0.4, networks, ...evidence, ...liveness }
 }
 
-/** The template of a person's picture, unit length. */
+/** Returns the embedding of a person's image, with unit length. */
 export function embeddingOf(
   { name, deviation = 0, take = 0 }: FakePerson,
   modelId: string = fakeModelId,
 ): Float32Array {
-  const by = modelId === fakeModelId ? '' : `${modelId} `
-  const own = randomDirection(`${by}person ${name}`, dimensionsOf(modelId))
-  const off = randomDirection(`${by}take ${take} of ${name}`, dimensionsOf(modelId))
-  return normalize(own.map((value, at) => value + deviation * (off[at] ?? 0)))
+  const prefix = modelId === fakeModelId ? '' : `${modelId} `
+  const mean = randomDirection(`${prefix}person ${name}`, dimensionsOf(modelId))
+  const difference = randomDirection(`${prefix}take ${take} of ${name}`, dimensionsOf(modelId))
+  return normalize(mean.map((value, index) => value + deviation * (difference[index] ?? 0)))
 }
 
-/** The forms in which a template could lie about: its floats, doubles, rounded bytes, or as text. */
+/** Returns part of an embedding in all likely encodings: floats, doubles, rounded bytes, text. */
 export function embeddingEncodings(name: string): Buffer[] {
   const vector = embeddingOf({ name })
-  const some = vector.subarray(40, 56)
+  const part = vector.subarray(40, 56)
   const scale = 127 / Math.max(...vector.map(Math.abs))
   return [
-    Buffer.from(new Float32Array(some).buffer),
-    Buffer.from(Float64Array.from(some).buffer),
-    Buffer.from(Int8Array.from(some, (value) => Math.round(value * scale)).buffer),
-    Buffer.from(some.slice(0, 4).join(',')),
+    Buffer.from(new Float32Array(part).buffer),
+    Buffer.from(Float64Array.from(part).buffer),
+    Buffer.from(Int8Array.from(part, (value) => Math.round(value * scale)).buffer),
+    Buffer.from(part.slice(0, 4).join(',')),
   ]
 }
 
@@ -239,7 +240,7 @@ function randomDirection(seed: string, dimensions: number): number[] {
   const values: number[] = []
   for (let block = 0; values.length < dimensions; block++) {
     const bytes = createHash('sha512').update(`${seed} ${block}`).digest()
-    for (let at = 0; at < bytes.length; at += 4) values.push(bytes.readInt32LE(at))
+    for (let offset = 0; offset < bytes.length; offset += 4) values.push(bytes.readInt32LE(offset))
   }
   return [...normalize(values)]
 }

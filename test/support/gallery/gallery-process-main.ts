@@ -3,13 +3,13 @@ import { startGallery } from './test-gallery.ts'
 import type { FakeModels } from './fake-vision.ts'
 
 /**
- * A service in a process of its own that can be killed: its folder and key come by arguments, and
- * what its eyes are like: by which models they see, and how many looks it takes to stop them.
+ * A service in a separate process that tests can kill. Its arguments are the data folder, the key
+ * and the options of its vision client: the models, and the number of analyses after which it hangs.
  */
 export type GalleryProcessOptions = { readonly models?: FakeModels; readonly analysesMax?: number }
 
-const [dataDir = '', key = '', eyes = '{}'] = process.argv.slice(2)
-const { analysesMax: looksMax = Infinity, ...models } = JSON.parse(eyes) as GalleryProcessOptions
+const [dataDir = '', key = '', optionsText = '{}'] = process.argv.slice(2)
+const { analysesMax = Infinity, ...models } = JSON.parse(optionsText) as GalleryProcessOptions
 let analysisCount = 0
 const gallery = await startGallery({
   ...models,
@@ -18,7 +18,7 @@ const gallery = await startGallery({
   key: key === '' ? undefined : key,
   onAnalyze: async () => {
     analysisCount += 1
-    if (analysisCount > looksMax) await new Promise(() => {})
+    if (analysisCount > analysesMax) await new Promise(() => {})
   },
 })
 process.stdout.write(`${JSON.stringify({ url: gallery.url, key: gallery.key })}\n`)

@@ -6,7 +6,7 @@ import { createTestClient } from '../facegate/test-facegate.ts'
 import type { GalleryProcessOptions } from './gallery-process-main.ts'
 import { createGalleryClient, type GalleryClient } from './test-gallery.ts'
 
-/** A gallery's service in a process of its own, to be killed. */
+/** A service in a separate process that tests can kill. */
 export type GalleryProcess = {
   readonly process: ChildProcess
   readonly client: GalleryClient
@@ -18,25 +18,25 @@ type TestEnvironment = Readonly<Record<string, string>>
 export async function startGalleryProcess(
   dataDir: string,
   key = '',
-  { environment = {}, ...eyes }: GalleryProcessOptions & { environment?: TestEnvironment } = {},
+  { environment = {}, ...options }: GalleryProcessOptions & { environment?: TestEnvironment } = {},
 ): Promise<GalleryProcess> {
   const script = path.join(import.meta.dirname, 'gallery-process-main.ts')
-  const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(eyes)], {
+  const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(options)], {
     env: { ...process.env, ...environment, ...(await databaseSettings(dataDir, environment)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  const said = JSON.parse(line.toString()) as { url: string; key: string }
+  const started = JSON.parse(line.toString()) as { url: string; key: string }
   return {
     process: child,
-    key: said.key,
-    client: createGalleryClient(createTestClient(said.url, said.key)),
+    key: started.key,
+    client: createGalleryClient(createTestClient(started.url, started.key)),
   }
 }
 
 export async function killGalleryProcess({ process: child }: GalleryProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill('SIGKILL')
-  await gone
+  await exited
 }

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Client } from 'pg'
 import { openGallery, type Gallery } from '../../../src/gallery/gallery.ts'
 import { openDatabaseSearch } from '../../../src/gallery/search/database/database-search.ts'
 import { openExactSearch } from '../../../src/gallery/search/memory/exact-search.ts'
@@ -20,7 +22,7 @@ import { fakeCalibrations } from './fake-vision.ts'
 
 export const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** One database that two galleries are opened over: one searches in memory, one in the database. */
+/** Two galleries over one database: one searches in memory, the other in the database. */
 export type SearchPair = AsyncDisposable & {
   readonly store: Store
   readonly url: string
@@ -29,13 +31,12 @@ export type SearchPair = AsyncDisposable & {
   readonly owner: Parameters<Gallery['create']>[1]
   readonly inMemory: Gallery
   readonly inDatabase: Gallery
-  /** Another server on the same database. */
+  /** Opens another gallery over the same database, as a second server would. */
   readonly openServer: (options?: SearchPairOptions) => Promise<Gallery>
 }
 
 type SearchPairOptions = {
   readonly exactMax?: number
-  readonly isRotated?: boolean
   readonly models?: Parameters<typeof fakeCalibrations>[0]
   readonly log?: Pick<Log, 'info' | 'warn' | 'error'>
 }
@@ -47,7 +48,7 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
   const { url } = opened.use(await createMigratedDatabase())
   const store = await openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
   opened.defer(() => store.close())
-  const upkeep = opened.use(await openVectorMaintenance(url, { log: silentLog }))
+  const maintenance = opened.use(await openVectorMaintenance(url, { log: silentLog }))
   const masterKeyFile = path.join(folder, 'master.key')
   const openWith = (
     openSearch: OpenGallerySearch,
@@ -64,88 +65,130 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
       clock: Date.now,
       log,
     })
-  const open = (more: SearchPairOptions = {}) => {
-    const { exactMax = 1_000_000, isRotated = true } = { ...options, ...more }
-    return openWith(openDatabaseSearch({ exactMax, isRotated, maintenance: upkeep }), {
-      ...options,
-      ...more,
-    })
+  const openServer = (overrides: SearchPairOptions = {}) => {
+    const { exactMax = 1_000_000, ...rest } = { ...options, ...overrides }
+    return openWith(openDatabaseSearch({ exactMax, maintenance }), rest)
   }
   const exact = opened.use(openExactSearch({ threads: 1, log: silentLog }))
-  const inDatabase = await open()
+  const inDatabase = await openServer()
   const inMemory = await openWith(openMemorySearch(exact), options)
   const accountId = await createAccount(store.db, 'search', new Date())
   const project = { accountId, name: 'search', galleryMode: 'isolated' } as const
   const { projectId } = await createProject(store.db, project, new Date())
   const owner = { galleryId: projectId, accountId, projectId }
-  const held = opened.move()
+  const resources = opened.move()
   return {
     store,
     url,
     masterKeyFile,
-    maintenance: upkeep,
+    maintenance,
     owner,
     inMemory,
     inDatabase,
-    openServer: open,
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    openServer,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
-/** Somebody to be enrolled, or looked for. */
+/** Describes a template of a person, to be enrolled or searched. */
 export type TemplateSample = {
   readonly person: number
-  /** Which of their pictures; 0 is the plain one, and two of the same number are the same. */
+  /** Number of the person's image. 0 is the mean; equal numbers give equal templates. */
   readonly take?: number
-  /** How far their pictures are from the plain one. */
+  /** Distance of this person's other images from the mean. */
   readonly deviation?: number
   readonly modelId?: string
 }
 
 const dimensions = 64
 
-/** A template of a person: pictures of one lie about a direction of their own. */
-export function templateOf(look: TemplateSample): Template {
-  const { person, take = 0, modelId = 'people@1' } = look
-  const plain = pseudoRandomNumbers(person * 7919 + modelId.length)
-  const other = pseudoRandomNumbers(person * 104_729 + take * 31 + 1)
-  const deviation = take === 0 ? 0 : (look.deviation ?? 0.4)
+/** Returns a template. The templates of a person lie around the same direction. */
+export function templateOf(sample: TemplateSample): Template {
+  const { person, take = 0, modelId = 'people@1' } = sample
+  const mean = pseudoRandomNumbers(person * 7919 + modelId.length)
+  const difference = pseudoRandomNumbers(person * 104_729 + take * 31 + 1)
+  const deviation = take === 0 ? 0 : (sample.deviation ?? 0.4)
   const vector = Float32Array.from(
     { length: dimensions },
-    () => (plain() + deviation * other()) * Math.sqrt(3 / dimensions),
+    () => (mean() + deviation * difference()) * Math.sqrt(3 / dimensions),
   )
-  return { modelId, vector, density: -1.2 + plain() * 0.2 }
+  return { modelId, vector, density: -1.2 + mean() * 0.2 }
 }
 
-/** Pseudo-random numbers within -1..1, the same ones every time. */
+/** Returns a generator of pseudo-random numbers in -1..1; a seed always gives the same numbers. */
 function pseudoRandomNumbers(seed: number): () => number {
   let state = seed
   const next = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
     return state / 2 ** 31
   }
-  for (let warm = 0; warm < 4; warm++) next()
+  for (let discarded = 0; discarded < 4; discarded++) next()
   return next
 }
 
-/** Enrols people, each with as many faces as looks, all in one transaction. */
+type PersonToEnroll = {
+  readonly samples: readonly TemplateSample[]
+  readonly groups?: readonly string[]
+}
+
+/** Returns persons with one sample each. */
+export function peopleBetween(
+  from: number,
+  to: number,
+  groups?: readonly string[],
+): PersonToEnroll[] {
+  return Array.from({ length: to - from }, (_, index) => ({
+    samples: [{ person: from + index }],
+    ...(groups && { groups }),
+  }))
+}
+
+/** Enrolls people with one face per sample, all in one transaction. */
 export function enrollPeople(
   { store, owner }: SearchPair,
   gallery: Gallery,
-  people: readonly {
-    readonly looks: readonly TemplateSample[]
-    readonly groups?: readonly string[]
-  }[],
+  people: readonly PersonToEnroll[],
 ): Promise<SubjectRow[]> {
   return store.write(async (tx) => {
     const subjects: SubjectRow[] = []
-    for (const { looks, groups } of people) {
+    for (const { samples, groups } of people) {
       const subject = await gallery.create(tx, owner, {})
-      for (const look of looks)
-        await gallery.addFace(tx, subject, { template: templateOf(look), qualityScore: 90 })
+      for (const sample of samples)
+        await gallery.addFace(tx, subject, { template: templateOf(sample), qualityScore: 90 })
       if (groups) await gallery.update(tx, subject, { addGroups: groups })
       subjects.push(subject)
     }
     return subjects
   })
+}
+
+/** Asserts that each of these people is found first, with the same result as in memory. */
+export async function assertFound(
+  { owner, inMemory }: SearchPair,
+  gallery: Gallery,
+  people: readonly number[],
+): Promise<void> {
+  for (const person of people) {
+    const probes = [templateOf({ person, take: 1 })]
+    const found = await gallery.search(owner.galleryId, probes, { limit: 3 })
+    assert.deepEqual(found, await inMemory.search(owner.galleryId, probes, { limit: 3 }))
+    assert.ok((found[0]?.similarity ?? 0) > 0.9, `person ${person} is found`)
+  }
+}
+
+/** Returns the result of a query that is allowed to read the rows of all accounts. */
+export async function queryRows(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(`set "facegate.account" = '*'`)
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export async function countRows(url: string, from: string): Promise<number> {
+  const [row] = await queryRows(url, `select count(*)::int as count from ${from}`)
+  return Number(row?.['count'])
 }

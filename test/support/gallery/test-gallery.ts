@@ -35,7 +35,7 @@ import {
 import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
 import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
 
-/** The whole service but for its eyes, which read pictures that say who is in them. */
+/** The complete service with a fake vision client, which reads images that list their people. */
 export type TestGallery = AsyncDisposable &
   GalleryClient & {
     readonly database: OpenedDatabase
@@ -43,18 +43,18 @@ export type TestGallery = AsyncDisposable &
     readonly vision: FakeVisionClient
     readonly dataDir: string
     readonly withKey: (key: string) => GalleryClient
-    /** A client of a new project, with a budget, in the account given or in a new one. */
+    /** Creates a project with a budget, in a given or a new account, and returns its client. */
     readonly createProjectClient: (
       project: TestProjectOptions,
     ) => Promise<GalleryClient & { readonly project: Project }>
   }
 
 export type GalleryClient = TestClient & {
-  readonly call: (action: string, params: object, more?: object) => Promise<TestResponse>
-  /** The value of the first result. @throws AssertionError when the call is not ok. */
+  readonly call: (action: string, params: object, options?: object) => Promise<TestResponse>
+  /** Returns the value of the first result. @throws AssertionError if the call fails. */
   // oxlint-disable-next-line typescript/no-explicit-any
-  readonly value: (action: string, params: object, more?: object) => Promise<any>
-  /** The code of the failure. @throws AssertionError when the call is ok. */
+  readonly value: (action: string, params: object, options?: object) => Promise<any>
+  /** Returns the code of the first error. @throws AssertionError if the call succeeds. */
   readonly code: (action: string, params: object) => Promise<string>
   readonly rest: (method: string, path: string) => Promise<TestResponse>
 }
@@ -70,11 +70,11 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly dataDir?: string
     readonly key?: string | undefined
     readonly log?: Log
-    /** Eyes that see; by default those that read. */
+    /** A vision client that replaces the fake one. */
     readonly vision?: Services['vision']
-    /** The models to look with; one by default. */
+    /** The models of the fake vision client; one by default. */
     readonly models?: FakeModels
-    /** What each look waits for. */
+    /** Awaited before each response of the fake vision client. */
     readonly onAnalyze?: () => Promise<unknown>
   }
 
@@ -90,20 +90,22 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   })
   const { log = createLog(config.LOG_LEVEL), clock = systemClock, beforeStep } = options
   await using opened = new AsyncDisposableStack()
-  const books = opened.use(await openDatabase(config, { ...options, clock, log }))
-  const { store, gate } = books
+  const database = opened.use(await openDatabase(config, { ...options, clock, log }))
+  const { store, gate } = database
   const models = options.models ?? { active: 'people@1' }
   const calibrations = fakeCalibrations(models)
-  const people = createFakeVisionClient(models, options.onAnalyze)
-  const vision = options.vision ?? people
-  const crops: ReEmbedVisionClient = {
-    analyzeImage: (...asked) => vision.analyzeImage(...asked),
+  const fakeVision = createFakeVisionClient(models, options.onAnalyze)
+  const vision = options.vision ?? fakeVision
+  const cropVision: ReEmbedVisionClient = {
+    analyzeImage: (...parameters) => vision.analyzeImage(...parameters),
     isIdle: () => true,
   }
-  const remembering = { store, calibrations, vision: crops, clock, log }
-  const memory = opened.use(await openGalleryServices(config, remembering))
-  const services = { vision, gallery: memory.gallery }
-  const executing = {
+  const openedGallery = opened.use(
+    await openGalleryServices(config, { store, calibrations, vision: cropVision, clock, log }),
+  )
+  const { gallery } = openedGallery
+  const services = { vision, gallery }
+  const executeOptions = {
     gate,
     services,
     log,
@@ -113,11 +115,10 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
     ...(beforeStep && { beforeStep }),
   }
-  const handle = (request: Parameters<typeof execute>[0]) => execute(request, executing)
-  const { gallery } = memory
+  const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
   const calibration = calibrations.of(models.active)
-  assert.ok(calibration, 'the active model has a table')
-  const desk = {
+  assert.ok(calibration, 'the active model has a calibration')
+  const consoleOptions = {
     version: 'test',
     modelsFolder: path.join(dataDir, 'models'),
     modelSet: builtinSet,
@@ -125,7 +126,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     gate,
     gallery,
     calibration,
-    executeOptions: executing,
+    executeOptions,
     clock,
     log,
   }
@@ -133,9 +134,9 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
       ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
-      ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executing) : []),
+      ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executeOptions) : []),
       ...createConsoleRoutes(config, {
-        ...desk,
+        ...consoleOptions,
         notReady: async () => [],
         workers: () => emptyPoolStats,
       }),
@@ -149,22 +150,23 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   })
   opened.defer(() => server.close())
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
-  const key = options.key ?? (await books.createFirstKey()) ?? ''
-  const as = (other: string): GalleryClient => createGalleryClient(createTestClient(url, other))
-  const held = opened.move()
+  const key = options.key ?? (await database.createFirstKey()) ?? ''
+  const withKey = (apiKey: string): GalleryClient =>
+    createGalleryClient(createTestClient(url, apiKey))
+  const resources = opened.move()
   return {
-    ...as(key),
-    database: books,
-    openedGallery: memory,
-    vision: people,
+    ...withKey(key),
+    database,
+    openedGallery,
+    vision: fakeVision,
     dataDir,
-    withKey: as,
-    createProjectClient: async (wanted) => {
-      const { project, key: own } = await createFundedProject(books, wanted)
-      return { ...as(own), project }
+    withKey,
+    createProjectClient: async (projectOptions) => {
+      const { project, key: projectKey } = await createFundedProject(database, projectOptions)
+      return { ...withKey(projectKey), project }
     },
     [Symbol.asyncDispose]: async () => {
-      await held.disposeAsync()
+      await resources.disposeAsync()
       if (options.dataDir) return
       await dropDatabase(dataDir)
       await rm(dataDir, { recursive: true, force: true })
@@ -184,11 +186,11 @@ const emptyPoolStats = {
 
 let projectCount = 0
 
-async function createFundedProject({ store }: OpenedDatabase, wanted: TestProjectOptions) {
+async function createFundedProject({ store }: OpenedDatabase, options: TestProjectOptions) {
   const now = new Date()
-  const { galleryMode, permissions = ['*'] } = wanted
+  const { galleryMode, permissions = ['*'] } = options
   const name = `project ${++projectCount}`
-  const accountId = wanted.accountId ?? (await createAccount(store.db, name, now))
+  const accountId = options.accountId ?? (await createAccount(store.db, name, now))
   const project = await createProject(store.db, { accountId, name, galleryMode }, now)
   const { projectId } = project
   await store.write(async (tx) => {
@@ -204,17 +206,18 @@ async function createFundedProject({ store }: OpenedDatabase, wanted: TestProjec
 }
 
 export function createGalleryClient(client: TestClient): GalleryClient {
-  const call: GalleryClient['call'] = (action, params, more = {}) =>
-    client.post({ action, params, ...more })
+  const call: GalleryClient['call'] = (action, params, options = {}) =>
+    client.post({ action, params, ...options })
   return {
     ...client,
     call,
-    value: async (action, params, more = {}) => {
-      const asked = { requestId: randomUUID(), ...more }
-      let answer = await call(action, params, asked)
-      // Calls that queue for one gallery of a busy server are told to come again.
-      while (isOnPostgres() && answer.status === 503) answer = await call(action, params, asked)
-      const { body } = answer
+    value: async (action, params, options = {}) => {
+      const callOptions = { requestId: randomUUID(), ...options }
+      let response = await call(action, params, callOptions)
+      // On PostgreSQL, calls that wait too long for the lock of their gallery return 503.
+      while (isOnPostgres() && response.status === 503)
+        response = await call(action, params, callOptions)
+      const { body } = response
       assert.deepEqual(body.errors, [])
       return body.data.results[0].value
     },
@@ -223,8 +226,8 @@ export function createGalleryClient(client: TestClient): GalleryClient {
       assert.equal(body.ok, false, JSON.stringify(body))
       return body.errors[0].code
     },
-    rest: async (method, place) => {
-      const response = await fetch(`${client.url}${place}`, {
+    rest: async (method, route) => {
+      const response = await fetch(`${client.url}${route}`, {
         method,
         headers: { 'x-api-key': client.key },
       })
@@ -234,7 +237,7 @@ export function createGalleryClient(client: TestClient): GalleryClient {
   }
 }
 
-/** `params.images` that show one picture of these people. */
+/** Returns `params.images` with one image that shows these people. */
 export function imageParams(...people: readonly (FakePerson | string)[]): object {
   const { bytes, contentType } = fakeImage(...people)
   return { images: [{ kind: 'image', bytes: bytes.toString('base64'), contentType }] }

@@ -1,80 +1,76 @@
 import assert from 'node:assert/strict'
 import type { TemplateVector } from '../../calibration/score.ts'
-import type { Rotation } from './rotation.ts'
 
 /**
- * Faces as points whose plain distance orders them as the score does, for a database that knows
- * distances alone.
+ * Converts templates to vectors whose Euclidean distance orders them as the score does. The
+ * database can only compute distances.
  *
- * The score is −|a − b|² − ½r(a) − ½r(b). With one more axis, in which a row b lies at
- * √(½r(b) − floor) and every probe at 0, the squared distance d² is |a − b|² + ½r(b) − floor, and
- * the score is −d² − floor − ½r(a). A rotation of the whole space changes no distance.
+ * The score is −|a − b|² − ½r(a) − ½r(b), where r is the density. The vectors get one more axis: a
+ * row b has the coordinate √(½r(b) − floor) on it, and every probe has 0. The squared distance d²
+ * is then |a − b|² + ½r(b) − floor, and the score is −d² − floor − ½r(a).
  */
 
-/** A row as the database keeps it. */
+/** A row as the database stores it. */
 export type AugmentedRow = {
-  /** What is left of the coordinates at half precision. */
+  /** The coordinates, rounded to half precision. */
   readonly float16: Float16Array
-  /** How far from the true point that is, or farther. */
+  /** Upper limit of the distance between the rounded and the true vector. */
   readonly slack: number
 }
 
 export type AugmentedProbe = AugmentedRow & {
-  /** The score of a row at this distance or more, less its slack, is this at most. */
+  /** Returns the highest score that a row can have at this distance (less its slack) or more. */
   readonly scoreMaxAt: (distanceLessSlack: number) => number
 }
 
 /**
- * Below every ½r that models give; one that lies lower is kept at the floor, and its slack says so.
- * Farther down would be safer and coarser: all rows would lie as far from every probe.
+ * Lower than every ½r that the models return. A lower value is stored as the floor, and its slack
+ * includes the difference. A lower floor would be safer but less precise: all rows would be equally
+ * far from every probe.
  */
 const densityFloor = -2
 
-/** Beyond it half precision has no numbers. */
+/** The largest number that half precision can represent. */
 const float16Max = 65_504
 
-/** The database adds up in float32: 1,025 roundings of 2⁻²⁴ each, and twice that. */
+/** The database adds in float32: 1,025 roundings of 2⁻²⁴ each. The margin is twice their sum. */
 const roundingMargin = 2 ** -13
 
-/** @throws AssertionError when a value is beyond half precision; no embedding is near that. */
-export function augmentRow({ vector, density }: TemplateVector, rotate: Rotation): AugmentedRow {
-  const above = density / 2 - densityFloor
-  const point = appendAxis(vector, Math.sqrt(Math.max(0, above)))
-  // √(x² + above) ≥ x − √−above: that much nearer the row may be than its point.
-  return toHalfPrecision(point, rotate, Math.sqrt(Math.max(0, -above)))
+/** @throws AssertionError if a value exceeds half precision. Embeddings are far below that. */
+export function augmentRow({ vector, density }: TemplateVector): AugmentedRow {
+  const aboveFloor = density / 2 - densityFloor
+  const augmented = appendAxis(vector, Math.sqrt(Math.max(0, aboveFloor)))
+  // √(x² + aboveFloor) ≥ x − √−aboveFloor: the row may be this much nearer than its vector.
+  return toHalfPrecision(augmented, Math.sqrt(Math.max(0, -aboveFloor)))
 }
 
-export function augmentProbe(
-  { vector, density }: TemplateVector,
-  rotate: Rotation,
-): AugmentedProbe {
-  const point = toHalfPrecision(appendAxis(vector, 0), rotate, 0)
+export function augmentProbe({ vector, density }: TemplateVector): AugmentedProbe {
+  const augmented = toHalfPrecision(appendAxis(vector, 0), 0)
   return {
-    ...point,
+    ...augmented,
     scoreMaxAt: (distanceLessSlack) => {
-      const distance = distanceLessSlack * (1 - roundingMargin) - point.slack
-      // Nearer than what was lost nothing is known: below the floor squares are negative.
+      const distance = distanceLessSlack * (1 - roundingMargin) - augmented.slack
+      // A distance below the rounding error gives no limit.
       if (distance <= 0) return Number.POSITIVE_INFINITY
       return -(distance ** 2) - densityFloor - density / 2
     },
   }
 }
 
-function appendAxis(vector: Float32Array, last: number): Float64Array {
-  const point = new Float64Array(vector.length + 1)
-  point.set(vector)
-  point[vector.length] = last
-  return point
+function appendAxis(vector: Float32Array, coordinate: number): Float64Array {
+  const augmented = new Float64Array(vector.length + 1)
+  augmented.set(vector)
+  augmented[vector.length] = coordinate
+  return augmented
 }
 
-function toHalfPrecision(point: Float64Array, rotate: Rotation, nearer: number): AugmentedRow {
-  rotate(point)
-  const halves = Float16Array.from(point)
-  let lost = 0
-  for (const [at, value] of point.entries()) {
+function toHalfPrecision(augmented: Float64Array, extraSlack: number): AugmentedRow {
+  const float16 = Float16Array.from(augmented)
+  let squaredError = 0
+  for (const [index, value] of augmented.entries()) {
     assert.ok(Math.abs(value) <= float16Max, 'the vector is within half precision')
-    lost += (value - (halves[at] ?? 0)) ** 2
+    squaredError += (value - (float16[index] ?? 0)) ** 2
   }
-  // The database keeps slack in float32, and the subtraction is rounded there.
-  return { float16: halves, slack: (Math.sqrt(lost) + nearer) * (1 + roundingMargin) }
+  // The database stores slack in float32 and rounds the subtraction.
+  return { float16, slack: (Math.sqrt(squaredError) + extraSlack) * (1 + roundingMargin) }
 }

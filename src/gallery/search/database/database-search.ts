@@ -7,12 +7,11 @@ import {
 } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/image-analysis.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
+import { assertTemplateVector } from '../../calibration/score.ts'
 import { limitMax, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
-import { assertTemplateVector } from '../memory/index-change.ts'
 import type { OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'
-import { rankNearest, type RankOptions } from './rank-nearest.ts'
-import { createSpaces } from './spaces.ts'
+import { rankNearest } from './rank-nearest.ts'
 import { storeVector } from './template-vectors.ts'
 
 type VectorIndexTarget = {
@@ -22,61 +21,59 @@ type VectorIndexTarget = {
 }
 
 export type DatabaseSearchOptions = {
-  /** Whether vectors are rotated in secret. */
-  readonly isRotated: boolean
-  /** Galleries of up to so many vectors are searched exactly. */
+  /** Galleries of up to this many vectors are searched exactly, larger ones by the index. */
   readonly exactMax: number
   readonly maintenance: {
-    readonly buildIndex: (of: VectorIndexTarget, signal: AbortSignal) => Promise<void>
+    readonly buildIndex: (target: VectorIndexTarget, signal: AbortSignal) => Promise<void>
     readonly vacuum: () => Promise<void>
   }
 }
 
 /**
- * Searches in the database, which holds a vector beside each template of a model that is loaded.
- * Written in the same transaction as its template, a vector is seen by whatever search begins after
- * the commit, on every server. A template that has none, because a server stored it that searches in
- * its memory, is counted and looked at by itself, until `tend` has made its vector.
+ * Opens the search in the database. The database stores a vector for each template of a loaded
+ * model. A vector is written in the same transaction as its template, so every search that begins
+ * after the commit finds it, on every server. A server that searches in memory stores templates
+ * without vectors. Searches decrypt and score those one by one until `maintain` has created their
+ * vectors.
  */
 export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGallerySearch {
-  return async (parts) => {
-    const spaces = createSpaces(parts.keys, options)
-    const working = { ...parts, ...options, spaces }
-    await buildVectors(working, new AbortController().signal)
+  return async (deps) => {
+    const context = { ...deps, ...options }
+    await buildVectors(deps, new AbortController().signal)
     return {
-      search: (galleryId, probe, wanted) => search(working, galleryId, probe, wanted),
-      size: (galleryId, modelId) => size(parts, galleryId, modelId),
-      storeVector: (tx, place, template) => storeVector(tx, place, template, spaces),
+      search: (galleryId, probe, searchOptions) => search(context, galleryId, probe, searchOptions),
+      size: (galleryId, modelId) => size(deps, galleryId, modelId),
+      storeVector,
       sync: async () => {},
-      maintain: (signal) => maintain(working, signal),
+      maintain: (signal) => maintain(context, signal),
     }
   }
 }
 
-type DatabaseSearchContext = SearchDeps & RankOptions & DatabaseSearchOptions
+type DatabaseSearchContext = SearchDeps & DatabaseSearchOptions
 
 async function search(
-  working: DatabaseSearchContext,
+  context: DatabaseSearchContext,
   galleryId: string,
   probe: Template,
-  { limit, ...only }: SearchOptions,
+  { limit, ...conditions }: SearchOptions,
 ): Promise<readonly ScoredSubject[]> {
   assertTemplateVector(probe)
   assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= limitMax)
   const { modelId } = probe
-  const preferredModelIds = modelsBefore(modelId, working.calibrations)
-  const filter = { galleryId, modelId, preferredModelIds, ...only }
-  return working.store.read((reading) => rankNearest({ reading, filter, probe, limit }, working))
+  const preferredModelIds = modelsBefore(modelId, context.calibrations)
+  const filter = { galleryId, modelId, preferredModelIds, ...conditions }
+  return context.store.read((reading) => rankNearest({ reading, filter, probe, limit }, context))
 }
 
-/** A face is compared by the first of the loaded models that has described it. */
+/** A face is compared by its template of the first loaded model that has one. */
 function modelsBefore(
   modelId: string,
   { activeModelId, formerModelIds }: Calibrations,
 ): readonly string[] {
   const loaded = [activeModelId, ...formerModelIds]
-  const at = loaded.indexOf(modelId)
-  return at < 0 ? loaded : loaded.slice(0, at)
+  const index = loaded.indexOf(modelId)
+  return index < 0 ? loaded : loaded.slice(0, index)
 }
 
 function size(
@@ -93,12 +90,12 @@ function size(
   })
 }
 
-async function maintain(working: DatabaseSearchContext, signal: AbortSignal): Promise<void> {
-  const { store, maintenance: upkeep, exactMax } = working
-  await buildVectors(working, signal)
+async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Promise<void> {
+  const { store, maintenance, exactMax } = context
+  await buildVectors(context, signal)
   const large = await store.read((reading) => findLargeGalleries(reading, exactMax))
-  for (const { dimensions, ...of } of large)
+  for (const { dimensions, ...target } of large)
     if (dimensions !== null && !signal.aborted)
-      await upkeep.buildIndex({ ...of, dimensions }, signal)
-  if (!signal.aborted) await upkeep.vacuum()
+      await maintenance.buildIndex({ ...target, dimensions }, signal)
+  if (!signal.aborted) await maintenance.vacuum()
 }

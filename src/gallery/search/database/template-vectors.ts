@@ -3,7 +3,6 @@ import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx, Tx } from '../../../store/tx.ts'
 import {
   upsertVectors,
-  findTemplatesInSpace,
   findModelTemplates,
   type NewVector,
 } from '../../../store/gallery/vectors.ts'
@@ -11,92 +10,54 @@ import type { Template } from '../../../vision/image-analysis.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import type { VectorOwner } from '../gallery-search.ts'
 import { augmentRow } from './augmented-vector.ts'
-import type { Spaces } from './spaces.ts'
 
-export type VectorOptions = {
-  readonly spaces: Spaces
-  readonly decryptStored: DecryptStoredTemplate
+/** Inserts the vector of a template, in the transaction that inserts the template. */
+export async function storeVector(tx: Tx, owner: VectorOwner, template: Template): Promise<void> {
+  await upsertVectors(tx, [createVector(owner, template)])
 }
 
-/** Keeps the vector of a template that is being stored. */
-export async function storeVector(
-  tx: Tx,
-  place: VectorOwner,
-  template: Template,
-  spaces: Spaces,
-): Promise<void> {
-  await upsertVectors(tx, [await createVector(tx, place, template, spaces)])
-}
-
-/** The vectors of stored templates; one that does not open has one that matches nobody. */
+/**
+ * Returns the vectors of stored templates. A template that cannot be decrypted gets a vector without
+ * coordinates, which matches nothing.
+ */
 export async function createVectors(
   reading: ReadTx,
   rows: readonly StoredTemplate[],
-  { spaces, decryptStored: openStored }: VectorOptions,
+  decryptStored: DecryptStoredTemplate,
 ): Promise<NewVector[]> {
   const vectors: NewVector[] = []
   for (const row of rows) {
-    const template = await openStored(reading, row)
-    const { galleryId, subjectId, faceId, modelId, keyId } = row
-    const place = { galleryId, subjectId, faceId, keyId }
+    const template = await decryptStored(reading, row)
     vectors.push(
       template
-        ? await createVector(reading, place, template, spaces)
-        : { ...vectorIdsOf(place, modelId, spaces), slack: null, embedding: null },
+        ? createVector(row, template)
+        : { ...vectorIdsOf(row, row.modelId), slack: null, embedding: null },
     )
     template?.vector.fill(0)
   }
   return vectors
 }
 
-/** Keeps vectors of templates that are still there, and whose subject's key is still that one. */
-export async function storeUnchangedVectors(
-  tx: Tx,
-  rows: readonly StoredTemplate[],
-  vectors: readonly NewVector[],
-): Promise<void> {
-  const [first] = rows
+/** Stores the vectors of those templates that still exist. */
+export async function storeExistingVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
+  const [first] = vectors
   if (!first) return
   const { galleryId, modelId } = first
   await lockGallery(tx, galleryId, 'alone')
-  const faceIds = rows.map(({ faceId }) => faceId)
-  const there = await findModelTemplates(tx, { galleryId, modelId }, faceIds)
-  const keyOf = new Map(there.map(({ faceId, keyId }) => [faceId, keyId]))
-  const isSame = ({ faceId, keyId }: StoredTemplate): boolean => keyOf.get(faceId) === keyId
-  const same = new Set(rows.filter(isSame).map(({ faceId }) => faceId))
+  const faceIds = vectors.map(({ faceId }) => faceId)
+  const templates = await findModelTemplates(tx, { galleryId, modelId }, faceIds)
+  const existing = new Set(templates.map(({ faceId }) => faceId))
   await upsertVectors(
     tx,
-    vectors.filter(({ faceId }) => same.has(faceId)),
+    vectors.filter(({ faceId }) => existing.has(faceId)),
   )
 }
 
-/** Moves some vectors of a gallery out of a space into that of their subjects. @returns how many. */
-export async function moveVectors(
-  tx: Tx,
-  from: { readonly galleryId: string; readonly space: string | null; readonly limit: number },
-  vectoring: VectorOptions,
-): Promise<number> {
-  await lockGallery(tx, from.galleryId, 'alone')
-  const rows = await findTemplatesInSpace(tx, from)
-  await upsertVectors(tx, await createVectors(tx, rows, vectoring))
-  return rows.length
+function createVector(owner: VectorOwner, template: Template): NewVector {
+  const { float16, slack } = augmentRow(template)
+  return { ...vectorIdsOf(owner, template.modelId), slack, embedding: float16 }
 }
 
-async function createVector(
-  reading: ReadTx,
-  place: VectorOwner,
-  template: Template,
-  spaces: Spaces,
-): Promise<NewVector> {
-  const { modelId, vector } = template
-  const kept = vectorIdsOf(place, modelId, spaces)
-  const dimensions = vector.length + 1
-  const rotation = await spaces.rotation(reading, kept.space, { modelId, dimensions })
-  const { float16: halves, slack } = augmentRow(template, rotation)
-  return { ...kept, slack, embedding: halves }
-}
-
-function vectorIdsOf({ keyId, ...place }: VectorOwner, modelId: string, spaces: Spaces) {
-  const { galleryId, faceId, subjectId } = place
-  return { galleryId, faceId, modelId, subjectId, space: spaces.of(keyId) }
+function vectorIdsOf({ galleryId, faceId, subjectId }: VectorOwner, modelId: string) {
+  return { galleryId, faceId, modelId, subjectId }
 }

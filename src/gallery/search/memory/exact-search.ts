@@ -1,64 +1,61 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../../lib/log.ts'
-import { assertTemplateVector, packChanges } from './index-change.ts'
-import type { IndexChange } from './index-change.ts'
+import { packChanges, type IndexChange } from './index-change.ts'
 import type { GalleryIndexState } from './gallery-indexes.ts'
 import { limitMax, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
-import type { TemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 import { startSearchThreads } from './search-threads.ts'
 import type { SearchThreads } from './search-threads.ts'
 
-export type { ScoredSubject, IndexChange, TemplateVector }
-
 /**
- * Exact search over the templates of galleries, held in memory by threads of their own: the event
- * loop only posts questions and receives answers. Its results are those of scoring every template
- * in float32. A copy, never the truth: it is filled from the store and follows its changes.
+ * Exact search over the templates of galleries. Separate threads hold the templates in memory; the
+ * event loop only sends requests and receives results. The results are the same as if every template
+ * were scored in float32. The index is a copy: it is filled from the store and kept in sync with it.
  */
 export type ExactSearch = AsyncDisposable & {
   /**
-   * Applies changes in order and resolves when every later search sees them. Changes older than
-   * the gallery's sequence are passed over, so that repeating them does no harm. Removed templates
-   * are zeroed before it resolves. Calls for one gallery are carried out in the order of the calls.
+   * Applies changes in order and resolves when every later search includes them. Changes older than
+   * the gallery's sequence are skipped, so they can be repeated. Removed templates are zeroed before
+   * it resolves. Calls for one gallery run in the order in which they were made.
    */
   readonly apply: (galleryId: string, changes: readonly IndexChange[]) => Promise<void>
-  /** The subjects most like the probe, best first, each by its best template of the model. */
+  /** Returns the subjects most similar to the probe, best first. */
   readonly search: (
     galleryId: string,
     probe: TemplateVector,
     options: ModelSearchOptions,
   ) => Promise<ScoredSubject[]>
-  /** Sequence of the last change applied; 0 for a gallery that is not held. */
+  /** Returns the sequence of the last applied change; 0 for a gallery that is not in the index. */
   readonly sequenceOf: (galleryId: string) => number
-  /** Templates held: all of them, or those of one model. */
+  /** Returns the number of templates in the index: all of them, or those of one model. */
   readonly size: (galleryId: string, modelId?: string) => number
-  /** Dimensions of a model's vectors, once the first has been seen. */
+  /** Returns the dimensions of a model's vectors; undefined before its first vector. */
   readonly dimensions: (modelId: string) => number | undefined
-  /** Forgets a gallery at once and resolves when all it held has been zeroed. */
+  /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
   readonly stats: () => SearchStats
-  /** Ends the threads and with them the memory; what is still asked rejects. */
+  /** Ends the threads and frees their memory. Pending requests reject. */
   readonly close: () => Promise<void>
 }
 
-/** Templates of other models are never compared: their scores would mean nothing. */
+/** Only templates of this model are compared; scores of different models have different scales. */
 export type ModelSearchOptions = SearchOptions & { readonly modelId: string }
 
 export type SearchStats = {
   readonly galleries: number
   readonly rows: number
-  /** Memory that rows take, in the index and beside it. */
+  /** Memory of all rows, inside and outside the shared memory. */
   readonly bytes: number
 }
 
 export type ExactSearchOptions = {
-  /** Threads that scan a large gallery together; default one a core. Small ones take one. */
+  /** Threads that scan a large gallery together; one per core by default. Small ones use one. */
   readonly threads?: number
   readonly log: Pick<Log, 'info' | 'error'>
 }
 
-/** Changes packed at a time: some 200 µs of the event loop at 256 dimensions. */
+/** Changes packed in one step: about 200 µs of the event loop at 256 dimensions. */
 const changeBatchSize = 256
 
 export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSearch {
@@ -70,8 +67,8 @@ export function openExactSearch({ threads, log }: ExactSearchOptions): ExactSear
 class ThreadedExactSearch implements ExactSearch {
   readonly #threads: SearchThreads
   readonly #states = new Map<string, GalleryIndexState>()
-  /** Gallery → its last apply or drop, which the next one waits for. */
-  readonly #tails = new Map<string, Promise<void>>()
+  /** Gallery → its last queued apply or drop, which the next one waits for. */
+  readonly #lastTasks = new Map<string, Promise<void>>()
   readonly #dimensions = new Map<string, number>()
 
   constructor(threads: SearchThreads) {
@@ -79,13 +76,13 @@ class ThreadedExactSearch implements ExactSearch {
   }
 
   apply(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
-    return this.#inTurn(galleryId, async () => {
+    return this.#enqueue(galleryId, async () => {
       for (let from = 0; from < changes.length; from += changeBatchSize)
-        await this.#applySome(galleryId, changes.slice(from, from + changeBatchSize))
+        await this.#applyBatch(galleryId, changes.slice(from, from + changeBatchSize))
     })
   }
 
-  async #applySome(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
+  async #applyBatch(galleryId: string, changes: readonly IndexChange[]): Promise<void> {
     for (const { template } of changes) if (template) this.#checkDimensions(template)
     const packed = packChanges(changes)
     const request = { kind: 'apply', galleryId, packed } as const
@@ -101,14 +98,14 @@ class ThreadedExactSearch implements ExactSearch {
   async search(
     galleryId: string,
     probe: TemplateVector,
-    options: ModelSearchOptions,
+    { modelId, ...options }: ModelSearchOptions,
   ): Promise<ScoredSubject[]> {
-    const { modelId, ...rest } = options
     assertTemplateVector(probe)
-    assert.ok(Number.isInteger(rest.limit) && rest.limit >= 1 && rest.limit <= limitMax)
-    // A copy: a view would take its whole buffer with it to the other thread.
+    const { limit } = options
+    assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= limitMax)
+    // A copy, because transferring a view would transfer its whole buffer.
     const vector = probe.vector.slice()
-    const query = { modelId, probe: { vector, density: probe.density }, options: rest }
+    const query = { modelId, probe: { vector, density: probe.density }, options }
     const request = { kind: 'search', galleryId, query } as const
     return [...(await this.#threads.send(request, [vector.buffer]))]
   }
@@ -128,7 +125,7 @@ class ThreadedExactSearch implements ExactSearch {
   }
 
   drop(galleryId: string): Promise<void> {
-    return this.#inTurn(galleryId, async () => {
+    return this.#enqueue(galleryId, async () => {
       this.#states.delete(galleryId)
       await this.#threads.send({ kind: 'drop', galleryId })
     })
@@ -152,16 +149,16 @@ class ThreadedExactSearch implements ExactSearch {
     return this.close()
   }
 
-  /** Runs a task when those of its gallery before it are over, however they ended. */
-  #inTurn(galleryId: string, task: () => Promise<void>): Promise<void> {
-    const before = this.#tails.get(galleryId) ?? Promise.resolve()
-    const turn = before.then(task, task)
-    this.#tails.set(galleryId, turn)
-    const forget = (): void => {
-      if (this.#tails.get(galleryId) === turn) this.#tails.delete(galleryId)
+  /** Runs a task after all earlier tasks of its gallery have ended, even if they failed. */
+  #enqueue(galleryId: string, run: () => Promise<void>): Promise<void> {
+    const previous = this.#lastTasks.get(galleryId) ?? Promise.resolve()
+    const task = previous.then(run, run)
+    this.#lastTasks.set(galleryId, task)
+    const remove = (): void => {
+      if (this.#lastTasks.get(galleryId) === task) this.#lastTasks.delete(galleryId)
     }
-    turn.then(forget, forget)
-    return turn
+    task.then(remove, remove)
+    return task
   }
 }
 

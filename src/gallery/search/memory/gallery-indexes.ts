@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import type { IndexChange } from './index-change.ts'
 import { rankTable } from './rank-table.ts'
@@ -9,20 +9,20 @@ import { openTemplateTable } from '../table/template-table.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 
-/** All galleries, in the thread that owns them. */
+/** The indexes of all galleries. They belong to the index thread. */
 export type GalleryIndexes = {
   readonly apply: (galleryId: string, changes: Iterable<IndexChange>) => GalleryIndexState
-  readonly search: (galleryId: string, question: GalleryIndexQuery) => ScoredSubject[]
-  /** Forgets a gallery at once and resolves when all it held has been zeroed. */
+  readonly search: (galleryId: string, query: GalleryIndexQuery) => ScoredSubject[]
+  /** Removes a gallery immediately and resolves when all its data has been zeroed. */
   readonly drop: (galleryId: string) => Promise<void>
 }
 
 export type GalleryIndexState = {
-  /** Of the last change applied. */
+  /** Sequence of the last applied change. */
   readonly sequence: number
-  /** Model → templates. */
+  /** Model → number of templates. */
   readonly sizes: ReadonlyMap<string, number>
-  /** Memory that its rows take. */
+  /** Memory of the rows. */
   readonly bytes: number
 }
 
@@ -34,7 +34,7 @@ export type GalleryIndexQuery = {
 
 type GalleryIndex = { sequence: number; readonly tables: Map<string, TemplateTable> }
 
-export function openGalleryIndexes(arena: SharedMemory, team: ScanPool): GalleryIndexes {
+export function openGalleryIndexes(sharedMemory: SharedMemory, scanPool: ScanPool): GalleryIndexes {
   const galleries = new Map<string, GalleryIndex>()
   return {
     apply: (galleryId, changes) => {
@@ -42,7 +42,7 @@ export function openGalleryIndexes(arena: SharedMemory, team: ScanPool): Gallery
       galleries.set(galleryId, gallery)
       for (const change of changes) {
         if (change.sequence < gallery.sequence) continue
-        applyChange(arena, gallery, change)
+        applyChange(sharedMemory, gallery, change)
         gallery.sequence = change.sequence
       }
       return stateOf(gallery)
@@ -51,14 +51,14 @@ export function openGalleryIndexes(arena: SharedMemory, team: ScanPool): Gallery
       const table = galleries.get(galleryId)?.tables.get(modelId)
       if (!table) return []
       assert.equal(probe.vector.length, table.dimensions, 'the probe has the model’s dimensions')
-      return rankTable(table, team, probe, options)
+      return rankTable(table, scanPool, probe, options)
     },
     drop: async (galleryId) => {
       const gallery = galleries.get(galleryId)
       galleries.delete(galleryId)
       for (const table of gallery?.tables.values() ?? [])
-        // Searches of other galleries take their turn between two blocks.
-        for (const _ of table.clear()) await nextTurn()
+        // Between two blocks, other requests of the thread can run.
+        for (const _ of table.clear()) await nextEventLoopTurn()
     },
   }
 }
@@ -73,18 +73,23 @@ function stateOf({ sequence, tables }: GalleryIndex): GalleryIndexState {
   return { sequence, sizes, bytes }
 }
 
-function applyChange(arena: SharedMemory, { tables }: GalleryIndex, change: IndexChange): void {
-  const { templateId, template } = change
+function applyChange(
+  sharedMemory: SharedMemory,
+  { tables }: GalleryIndex,
+  change: IndexChange,
+): void {
+  const { faceId, template } = change
   for (const [modelId, table] of tables) {
     if (modelId === template?.modelId) continue
-    table.remove(templateId)
-    // After a change of the model the old one's rows would be kept for nothing.
+    table.remove(faceId)
+    // After a model change, this frees the memory of the former model.
     if (template && table.size() === 0) dropTable(tables, modelId)
   }
   if (!template) return
-  const table = tables.get(template.modelId) ?? openTemplateTable(arena, template.vector.length)
+  const table =
+    tables.get(template.modelId) ?? openTemplateTable(sharedMemory, template.vector.length)
   tables.set(template.modelId, table)
-  table.put({ templateId, ...template })
+  table.put({ faceId, ...template })
 }
 
 function dropTable(tables: Map<string, TemplateTable>, modelId: string): void {

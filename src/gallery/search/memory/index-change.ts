@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { TemplateVector } from '../../calibration/score.ts'
+import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 
-/** One step of a gallery's history: a template as it is from now on, or none any more. */
+/** A change of one face: its new template, or its removal. */
 export type IndexChange = {
-  /** Number of the change in its gallery's history, from 1; changes of one transaction share it. */
+  /** Number of the change in its gallery, from 1. Changes of one transaction have the same number. */
   readonly sequence: number
-  readonly templateId: string
-  /** Left out when the template was removed. */
+  readonly faceId: string
+  /** Omitted if the face was removed. */
   readonly template?: IndexedTemplate | undefined
 }
 
@@ -16,10 +16,10 @@ export type IndexedTemplate = TemplateVector & {
   readonly groups: readonly string[]
 }
 
-/** Changes on their way to the thread that owns the index: the vectors one after the other. */
+/** Changes in the form in which they are sent to the index thread. */
 export type PackedChanges = {
   readonly changes: readonly PackedChange[]
-  /** Moved, not copied; the thread that unpacks it zeroes it. */
+  /** All vectors, concatenated. Transferred, not copied; the receiving thread zeroes them. */
   readonly vectors: Float32Array<ArrayBuffer>
 }
 
@@ -27,50 +27,38 @@ type PackedChange = Omit<IndexChange, 'template'> & {
   readonly template?: Omit<IndexedTemplate, 'vector'> & { readonly dimensions: number }
 }
 
-/** The vision pipeline makes 128 to 512; the kernel's integer sums hold for 1024. */
-const dimensionsMax = 1_024
-/** Far beyond any embedding, and its square is still far from float32's end. */
-const valueMax = 1e15
-
 export function packChanges(changes: readonly IndexChange[]): PackedChanges {
-  let floats = 0
-  for (const { template } of changes) floats += template?.vector.length ?? 0
-  const vectors = new Float32Array(floats)
-  let at = 0
-  const packed = changes.map(({ sequence, templateId, template }): PackedChange => {
+  let length = 0
+  for (const { template } of changes) length += template?.vector.length ?? 0
+  const vectors = new Float32Array(length)
+  let offset = 0
+  const packed = changes.map(({ sequence, faceId, template }): PackedChange => {
     assert.ok(Number.isSafeInteger(sequence) && sequence > 0, 'changes are numbered from 1')
-    if (!template) return { sequence, templateId }
+    if (!template) return { sequence, faceId }
     assertTemplateVector(template)
     const { vector, ...rest } = template
-    vectors.set(vector, at)
-    at += vector.length
-    return { sequence, templateId, template: { ...rest, dimensions: vector.length } }
+    vectors.set(vector, offset)
+    offset += vector.length
+    return { sequence, faceId, template: { ...rest, dimensions: vector.length } }
   })
   return { changes: packed, vectors }
 }
 
-/** The changes again; each vector is a view that is good until the next one is asked for. */
+/** Yields the changes; zeroes all vectors at the end. Each vector is a view. */
 export function* unpackChanges({ changes, vectors }: PackedChanges): Generator<IndexChange> {
-  let at = 0
+  let offset = 0
   try {
-    for (const { sequence, templateId, template } of changes) {
+    for (const { sequence, faceId, template } of changes) {
       if (!template) {
-        yield { sequence, templateId }
+        yield { sequence, faceId }
         continue
       }
       const { dimensions, ...rest } = template
-      const vector = vectors.subarray(at, at + dimensions)
-      at += dimensions
-      yield { sequence, templateId, template: { ...rest, vector } }
+      const vector = vectors.subarray(offset, offset + dimensions)
+      offset += dimensions
+      yield { sequence, faceId, template: { ...rest, vector } }
     }
   } finally {
     vectors.fill(0)
   }
-}
-
-/** What the index can hold and the scan can compare. */
-export function assertTemplateVector({ vector, density }: TemplateVector): void {
-  assert.ok(vector.length > 0 && vector.length <= dimensionsMax, `${vector.length} dimensions`)
-  assert.ok(Math.abs(density) <= valueMax, 'the density is a number')
-  for (const value of vector) assert.ok(Math.abs(value) <= valueMax, 'vectors are of numbers')
 }

@@ -1,4 +1,4 @@
-/** The thread that owns the index: it answers requests one after the other, in their order. */
+/** The index thread: it holds all galleries and processes requests in order. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSharedMemory } from '../scan/shared-memory.ts'
@@ -15,23 +15,24 @@ import type {
 import { openScanPool } from './scan-pool.ts'
 
 const port = parentPort
-assert.ok(port, 'this module is run as a thread')
-const { memory, helperCount: assistants } = workerData as SearchThreadData
-const arena = openSharedMemory(memory)
-const galleries = openGalleryIndexes(arena, openScanPool(arena, openScanKernel(memory), assistants))
+assert.ok(port, 'this module must run as a worker thread')
+const { memory, helperCount } = workerData as SearchThreadData
+const sharedMemory = openSharedMemory(memory)
+const scanPool = openScanPool(sharedMemory, openScanKernel(memory), helperCount)
+const galleries = openGalleryIndexes(sharedMemory, scanPool)
 
-port.on('message', (asked: RequestMessage) => void reply(asked))
+port.on('message', (message: RequestMessage) => void respond(message))
 
-async function reply({ id, request }: RequestMessage): Promise<void> {
-  let answered: ResponseMessage
+async function respond({ id, request }: RequestMessage): Promise<void> {
+  let response: ResponseMessage
   try {
-    // Only a drop takes more than this turn; whatever else arrives meanwhile goes before its end.
+    // Only a drop is asynchronous. Requests that arrive meanwhile are processed before it ends.
     const value = handleRequest(request)
-    answered = { id, value: value instanceof Promise ? await value : value }
+    response = { id, value: value instanceof Promise ? await value : value }
   } catch (error) {
-    answered = { id, error }
+    response = { id, error }
   }
-  port?.postMessage(answered)
+  port?.postMessage(response)
 }
 
 function handleRequest(
@@ -41,7 +42,7 @@ function handleRequest(
   if (kind === 'apply') return galleries.apply(galleryId, unpackChanges(request.packed))
   if (kind === 'search') {
     const candidates = galleries.search(galleryId, request.query)
-    // A probe is a person's as much as a template is.
+    // A probe is biometric data like a template, so it is zeroed.
     request.query.probe.vector.fill(0)
     return candidates
   }

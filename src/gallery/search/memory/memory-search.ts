@@ -5,26 +5,26 @@ import { createSyncGallery, type SyncGallery } from './sync.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { OpenGallerySearch } from '../gallery-search.ts'
 
-/** Searches in memory, which follows the store. Resolves when every gallery is in it. */
+/** Opens the search in memory. Resolves when every gallery is loaded. */
 export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
-  return async (parts) => {
-    const follow = createSyncGallery({ ...parts, search: exact })
-    await loadGalleries(parts.store, follow)
+  return async (deps) => {
+    const sync = createSyncGallery({ ...deps, search: exact })
+    await loadGalleries(deps.store, sync)
     return {
       search: async (galleryId, { modelId, ...probe }, options) => {
-        await follow(galleryId)
+        await sync(galleryId)
         return exact.search(galleryId, probe, { ...options, modelId })
       },
       size: async (galleryId, modelId) => exact.size(galleryId, modelId),
       storeVector: async () => {},
-      sync: follow,
+      sync,
       maintain: async () => {},
     }
   }
 }
 
-/** Where this is the only server no memory is behind now: nobody needs to be told of removals. */
-async function loadGalleries(store: Store, follow: SyncGallery): Promise<void> {
+async function loadGalleries(store: Store, sync: SyncGallery): Promise<void> {
+  // No other server holds galleries in memory, so the records of removed faces are not needed.
   if (store.isFirstServer) await store.write(deleteRemovals)
-  for (const galleryId of await store.read(listGalleryIds)) await follow(galleryId)
+  for (const galleryId of await store.read(listGalleryIds)) await sync(galleryId)
 }

@@ -11,15 +11,16 @@ import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
 
 /**
- * The best subjects of a table, exactly as scoring every template in float32 would rank them.
+ * Returns the best subjects of a table, with the same result as scoring every template in float32.
  *
- * The scan keeps the rows with the highest upper bounds; these are scored exactly. If the last
- * candidate's score is above every bound that was turned away, nothing can be missing. Else (many
- * near-duplicates, many templates of one subject, a tiny or a huge vector) another pass keeps more.
+ * The scan keeps the rows with the highest upper bounds, which are then scored exactly. If the score
+ * of the last candidate is above the bounds of all other rows, no candidate can be missing.
+ * Otherwise another scan keeps more rows. This happens with many near-duplicates, many templates of
+ * one subject, or a very small or very large vector.
  */
 export function rankTable(
   table: TemplateTable,
-  team: ScanPool,
+  scanPool: ScanPool,
   probe: TemplateVector,
   options: SearchOptions,
 ): ScoredSubject[] {
@@ -27,16 +28,13 @@ export function rankTable(
   if (!allowed.includes(1)) return []
   let rowsKept = initialRowsKept(options.limit)
   for (;;) {
-    const { rows, otherBoundMax: boundOfOthers } = team.scan(table, {
-      vector: probe.vector,
-      allowed,
-      rowsKept,
-    })
+    const { vector } = probe
+    const { rows, otherBoundMax } = scanPool.scan(table, { vector, allowed, rowsKept })
     const candidates = bestOfEachSubject(scoreRows(table, rows, probe, options), options.limit)
     const last = candidates[options.limit - 1]
-    const scoreOfOthers = boundOfOthers + probeTerms(probe)
-    const isExact = last !== undefined && last.score > scoreOfOthers
-    if (isExact || boundOfOthers === Number.NEGATIVE_INFINITY) return candidates
+    const otherScoreMax = otherBoundMax + probeTerms(probe)
+    const isExact = last !== undefined && last.score > otherScoreMax
+    if (isExact || otherBoundMax === Number.NEGATIVE_INFINITY) return candidates
     rowsKept = Math.min(rowsKept * rowsKeptGrowth, table.size() + 1)
   }
 }
@@ -50,12 +48,12 @@ function* scoreRows(
   for (const row of rows) {
     const stored = table.read(row)
     if (!stored || stored.subjectId === excludeSubjectId) continue
-    const { templateId, subjectId } = stored
-    yield { templateId, subjectId, score: correctedScore(probe, stored) }
+    const { faceId, subjectId } = stored
+    yield { faceId, subjectId, score: correctedScore(probe, stored) }
   }
 }
 
-/** What the score has of the probe alone; the scan leaves it out. */
+/** Returns the terms of the score that depend on the probe only; bounds do not include them. */
 function probeTerms({ vector, density }: TemplateVector): number {
   let squared = 0
   for (const value of vector) squared += value * value

@@ -13,63 +13,63 @@ import type { ScanSegments } from '../scan/scan-kernel.ts'
 import { quantiseProbe } from '../table/quantise.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 
-/** The threads that scan: the one that calls, and assistants that wait for its turns. */
+/** The threads that scan: the calling thread and helper threads that wait for jobs. */
 export type ScanPool = {
-  /** The best rows of a table by the upper bound of their scores. */
-  readonly scan: (table: TemplateTable, question: ScanQuery) => ScanResult
+  /** Returns the best rows of a table by the upper bounds of their scores. */
+  readonly scan: (table: TemplateTable, query: ScanQuery) => ScanResult
 }
 
 export type ScanQuery = {
   readonly vector: Float32Array
-  /** One byte a label. */
+  /** One byte per set of groups, see `GroupSets.allowed`. */
   readonly allowed: Uint8Array
-  /** How many rows each thread keeps. */
+  /** Rows that each thread keeps. */
   readonly rowsKept: number
 }
 
 export type ScanResult = {
-  /** Numbers of the rows that were kept, in no order. */
+  /** Numbers of the kept rows, unordered. */
   readonly rows: Uint32Array
-  /** No other row has a higher bound; −Infinity when there is no other row. */
+  /** No other row has a higher bound; −Infinity if there is no other row. */
   readonly otherBoundMax: number
 }
 
-/** Rows that a thread takes at a time, some 50 µs: fine enough to share, coarse enough to claim. */
+/** Rows of a segment, about 50 µs: small enough to distribute, large enough for few claims. */
 const segmentRows = 4_096
-/** An assistant takes some 50 µs to wake up; below 32,768 rows it would come too late. */
+/** A helper thread takes about 50 µs to wake up, too long for tables below 32,768 rows. */
 const segmentsToShare = 8
-/** An assistant still at its segment after this is gone: one takes far below a millisecond. */
+/** A segment takes far less than a millisecond: after this time, the thread must have ended. */
 const scanThreadMsMax = 10_000
 
 export function openScanPool(
-  arena: SharedMemory,
-  work: ScanSegments,
-  assistants: number,
+  sharedMemory: SharedMemory,
+  scanSegments: ScanSegments,
+  helperCount: number,
 ): ScanPool {
-  const job = new Int32Array(arena.memory.buffer, jobOffset, jobBytes / 4)
+  const job = new Int32Array(sharedMemory.memory.buffer, jobOffset, jobBytes / 4)
   Atomics.store(job, jobWord.cursor, idleCursor)
   return {
-    scan: (table, question) => {
+    scan: (table, query) => {
       const segments = segmentsOf(table)
-      const scratch = allocateScanBuffers(arena, {
+      const buffers = allocateScanBuffers(sharedMemory, {
         probe: codeBytes(table.dimensions) * 2,
-        allowed: question.allowed.length,
+        allowed: query.allowed.length,
         segments: segments.length * segmentBytes,
-        // Also for assistants that are not called: one may still be on its way to an earlier job.
-        heaps: (assistants + 1) * heapBytes(question.rowsKept),
+        // Includes helpers that are not notified: one may still respond to an earlier job.
+        heaps: (helperCount + 1) * heapBytes(query.rowsKept),
       })
-      writeJob(arena, scratch, { table, segments, query: question })
+      writeJob(sharedMemory, buffers, { table, segments, query })
       Atomics.store(job, jobWord.cursor, 0)
       if (segments.length >= segmentsToShare) {
-        Atomics.add(job, jobWord.turn, 1)
-        Atomics.notify(job, jobWord.turn)
+        Atomics.add(job, jobWord.generation, 1)
+        Atomics.notify(job, jobWord.generation)
       }
-      work(jobOffset, 0)
+      scanSegments(jobOffset, 0)
       awaitScanThreads(job, segments.length)
       Atomics.store(job, jobWord.cursor, idleCursor)
-      const scan = readHeaps(arena, scratch, question.rowsKept)
-      scratch.close()
-      return scan
+      const result = readHeaps(sharedMemory, buffers, query.rowsKept)
+      buffers.close()
+      return result
     },
   }
 }
@@ -81,39 +81,39 @@ function segmentsOf(table: TemplateTable): ScanSegment[] {
   const bytes = rowBytes(table.dimensions)
   for (const block of table.blocks) {
     const used = table.rowsUsed(block)
-    for (let at = 0; at < used; at += segmentRows)
+    for (let index = 0; index < used; index += segmentRows)
       segments.push({
-        address: block.offset + at * bytes,
-        rows: Math.min(segmentRows, used - at),
-        first: block.first + at,
+        address: block.offset + index * bytes,
+        rows: Math.min(segmentRows, used - index),
+        first: block.first + index,
       })
   }
   return segments
 }
 
-/** Addresses of the parts of a job in the arena. */
+/** Addresses of the buffers of a job in shared memory. */
 type ScanBuffers = {
   readonly probe: number
   readonly allowed: number
   readonly segments: number
   readonly heaps: number
   readonly heapsEnd: number
-  /** Zeroes it: a probe is a person's as much as a template is. */
+  /** Zeroes the buffers, because a probe is biometric data, and frees them. */
   readonly close: () => void
 }
 
 type ScanBufferSizes = { readonly [part in 'probe' | 'allowed' | 'segments' | 'heaps']: number }
 
-function allocateScanBuffers(arena: SharedMemory, bytes: ScanBufferSizes): ScanBuffers {
+function allocateScanBuffers(sharedMemory: SharedMemory, bytes: ScanBufferSizes): ScanBuffers {
   const aligned = (size: number): number => Math.ceil(size / 16) * 16
-  const parts = aligned(bytes.probe) + aligned(bytes.allowed) + bytes.segments + bytes.heaps
-  // A few sizes only, so that freed pieces are of use to later scans.
-  const size = 2 ** Math.ceil(Math.log2(parts))
-  const probe = arena.allocate(size)
+  const total = aligned(bytes.probe) + aligned(bytes.allowed) + bytes.segments + bytes.heaps
+  // Powers of two, so that later scans can reuse freed pieces.
+  const size = 2 ** Math.ceil(Math.log2(total))
+  const probe = sharedMemory.allocate(size)
   const allowed = probe + aligned(bytes.probe)
   const segments = allowed + aligned(bytes.allowed)
   const heaps = segments + bytes.segments
-  const close = (): void => arena.free(probe, size)
+  const close = (): void => sharedMemory.free(probe, size)
   return { probe, allowed, segments, heaps, heapsEnd: heaps + bytes.heaps, close }
 }
 
@@ -124,39 +124,39 @@ type ScanPlan = {
 }
 
 function writeJob(
-  arena: SharedMemory,
-  scratch: ScanBuffers,
-  { table, segments, query: question }: ScanPlan,
+  sharedMemory: SharedMemory,
+  buffers: ScanBuffers,
+  { table, segments, query }: ScanPlan,
 ): void {
-  const { buffer } = arena.memory
-  const probe = new Int16Array(buffer, scratch.probe, table.dimensions)
-  const { gain, reach } = quantiseProbe(question.vector, probe)
-  new Uint8Array(buffer, scratch.allowed).set(question.allowed)
-  const list = new Int32Array(buffer, scratch.segments, segments.length * 4)
-  for (const [at, { address, rows, first }] of segments.entries())
-    list.set([address, rows, first], at * 4)
+  const { buffer } = sharedMemory.memory
+  const probe = new Int16Array(buffer, buffers.probe, table.dimensions)
+  const { gain, reach } = quantiseProbe(query.vector, probe)
+  new Uint8Array(buffer, buffers.allowed).set(query.allowed)
+  const segmentWords = new Int32Array(buffer, buffers.segments, segments.length * 4)
+  for (const [index, { address, rows, first }] of segments.entries())
+    segmentWords.set([address, rows, first], index * 4)
 
   const job = new Int32Array(buffer, jobOffset, jobBytes / 4)
   const floats = new Float32Array(buffer, jobOffset, jobBytes / 4)
   job[jobWord.done] = 0
-  job[jobWord.segments] = scratch.segments
+  job[jobWord.segments] = buffers.segments
   job[jobWord.segmentCount] = segments.length
-  job[jobWord.probe] = scratch.probe
+  job[jobWord.probe] = buffers.probe
   job[jobWord.codeBytes] = codeBytes(table.dimensions)
   floats[jobWord.gain] = gain
   floats[jobWord.reach] = reach
-  job[jobWord.allowed] = scratch.allowed
-  job[jobWord.heapRows] = question.rowsKept
-  job[jobWord.heaps] = scratch.heaps
-  job[jobWord.heapBytes] = heapBytes(question.rowsKept)
+  job[jobWord.allowed] = buffers.allowed
+  job[jobWord.heapRows] = query.rowsKept
+  job[jobWord.heaps] = buffers.heaps
+  job[jobWord.heapBytes] = heapBytes(query.rowsKept)
 }
 
-function awaitScanThreads(job: Int32Array, segments: number): void {
+function awaitScanThreads(job: Int32Array, segmentCount: number): void {
   for (;;) {
     const done = Atomics.load(job, jobWord.done)
-    if (done === segments) return
+    if (done === segmentCount) return
     const outcome = Atomics.wait(job, jobWord.done, done, scanThreadMsMax)
-    assert.notEqual(outcome, 'timed-out', 'a thread of the search is gone')
+    assert.notEqual(outcome, 'timed-out', 'a scan thread has ended')
   }
 }
 
@@ -164,17 +164,17 @@ function heapBytes(rowsKept: number): number {
   return heapHeaderBytes + rowsKept * heapEntryBytes
 }
 
-function readHeaps(arena: SharedMemory, scratch: ScanBuffers, rowsKept: number): ScanResult {
-  const { buffer } = arena.memory
+function readHeaps(sharedMemory: SharedMemory, buffers: ScanBuffers, rowsKept: number): ScanResult {
+  const { buffer } = sharedMemory.memory
   const rows: number[] = []
-  let boundOfOthers = Number.NEGATIVE_INFINITY
-  for (let heap = scratch.heaps; heap < scratch.heapsEnd; heap += heapBytes(rowsKept)) {
+  let otherBoundMax = Number.NEGATIVE_INFINITY
+  for (let heap = buffers.heaps; heap < buffers.heapsEnd; heap += heapBytes(rowsKept)) {
     const words = new Uint32Array(buffer, heap, heapBytes(rowsKept) / 4)
     const count = words[0] ?? 0
-    for (let at = 0; at < count; at++) rows.push(words[3 + 2 * at] ?? 0)
-    // A heap that is not full has turned nothing away; else its root is the lowest it has kept.
+    for (let index = 0; index < count; index++) rows.push(words[3 + 2 * index] ?? 0)
+    // Only a full heap has rejected rows. Its root is the lowest bound that it kept.
     const root = new Float32Array(buffer, heap + heapHeaderBytes, 1)[0] ?? 0
-    if (count === rowsKept) boundOfOthers = Math.max(boundOfOthers, root)
+    if (count === rowsKept) otherBoundMax = Math.max(otherBoundMax, root)
   }
-  return { rows: Uint32Array.from(rows), otherBoundMax: boundOfOthers }
+  return { rows: Uint32Array.from(rows), otherBoundMax }
 }

@@ -1,15 +1,15 @@
-/** A thread that helps to scan: it waits for a turn, takes segments until none are left, again. */
+/** A thread that helps to scan: it scans segments until none are left, then waits for the next job. */
 import { workerData } from 'node:worker_threads'
 import { jobBytes, jobOffset, jobWord } from '../scan/scan-job.ts'
 import { openScanKernel } from '../scan/scan-kernel.ts'
 import type { SearchThreadData } from './thread-messages.ts'
 
-const { memory, threadIndex: seat } = workerData as SearchThreadData
+const { memory, threadIndex } = workerData as SearchThreadData
 const scanSegments = openScanKernel(memory)
 const job = new Int32Array(memory.buffer, jobOffset, jobBytes / 4)
 
-// Waiting is blocking, which is quick to end; the thread has no other events to miss.
-for (let turn = 0; ; turn = Atomics.load(job, jobWord.turn)) {
-  scanSegments(jobOffset, seat)
-  Atomics.wait(job, jobWord.turn, turn)
+// A blocking wait wakes up fastest, and this thread receives no other events.
+for (let generation = 0; ; generation = Atomics.load(job, jobWord.generation)) {
+  scanSegments(jobOffset, threadIndex)
+  Atomics.wait(job, jobWord.generation, generation)
 }

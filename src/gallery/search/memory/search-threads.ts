@@ -10,9 +10,9 @@ import type {
   SearchThreadData,
 } from './thread-messages.ts'
 
-/** The threads of the search: one owns the index and answers, the others help it to scan. */
+/** The threads of the search: one index thread processes requests, the others help it to scan. */
 export type SearchThreads = {
-  /** Asks the owner; questions are answered in the order in which they were asked. */
+  /** Sends a request to the index thread, which processes requests in order. */
   readonly send: <Kind extends IndexRequest['kind']>(
     request: Extract<IndexRequest, { kind: Kind }>,
     transfer?: Transferable[],
@@ -29,55 +29,59 @@ type PendingRequest = {
 }
 
 /**
- * Starts `count` threads. If one of them dies (out of memory, a bug), the index is gone with it:
- * what is asked then and later rejects, and the log says why.
+ * Starts `count` threads. If one of them ends unexpectedly (out of memory, a bug), the index is lost:
+ * the error is logged, and all pending and later requests reject.
  */
 export function startSearchThreads(count: number, log: Pick<Log, 'info' | 'error'>): SearchThreads {
-  const memory = createSearchMemory()
-  const start = (seat: number): Worker =>
-    new Worker(seat === 0 ? indexThread : scanThread, {
-      name: seat === 0 ? 'search index' : `search scan ${seat}`,
-      workerData: { memory, threadIndex: seat, helperCount: count - 1 } satisfies SearchThreadData,
-    })
-  const workers = Array.from({ length: count }, (_, seat) => start(seat))
-  const [owner] = workers
-  assert.ok(owner)
-  const waiting = new Map<number, PendingRequest>()
+  const workers = startWorkers(count)
+  const [indexWorker] = workers
+  assert.ok(indexWorker)
+  const pendingRequests = new Map<number, PendingRequest>()
   let lastId = 0
-  let end: Error | undefined
+  let closeReason: Error | undefined
 
-  const finish = (reason: Error): void => {
-    end ??= reason
-    for (const { reject } of waiting.values()) reject(end)
-    waiting.clear()
+  const rejectPending = (reason: Error): void => {
+    closeReason ??= reason
+    for (const { reject } of pendingRequests.values()) reject(closeReason)
+    pendingRequests.clear()
   }
-  const lose = (error: unknown): void => {
-    if (end) return
-    log.error({ err: error }, 'a thread of the search was lost, and the index with it')
-    finish(new Error('the search has lost its index', { cause: error }))
+  const fail = (error: unknown): void => {
+    if (closeReason) return
+    log.error({ err: error }, 'a search thread ended; the search index is lost')
+    rejectPending(new Error('the search index is lost; restart the server', { cause: error }))
     for (const worker of workers) void worker.terminate()
   }
   for (const worker of workers) {
-    worker.on('error', lose)
-    worker.on('exit', (code) => lose(new Error(`the thread exited with ${code}`)))
+    worker.on('error', fail)
+    worker.on('exit', (code) => fail(new Error(`the thread exited with code ${code}`)))
   }
-  owner.on('message', (answered: ResponseMessage) => {
-    const asker = waiting.get(answered.id)
-    waiting.delete(answered.id)
-    if ('error' in answered) asker?.reject(answered.error)
-    else asker?.resolve(answered.value as never)
+  indexWorker.on('message', (response: ResponseMessage) => {
+    const pending = pendingRequests.get(response.id)
+    pendingRequests.delete(response.id)
+    if ('error' in response) pending?.reject(response.error)
+    else pending?.resolve(response.value as never)
   })
-  log.info({ threads: count }, 'the search is open')
+  log.info({ threads: count }, 'search threads started')
   return {
     send: (request, transfer) => {
-      if (end) return Promise.reject(end)
+      if (closeReason) return Promise.reject(closeReason)
       const id = ++lastId
-      owner.postMessage({ id, request }, transfer)
-      return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+      indexWorker.postMessage({ id, request }, transfer)
+      return new Promise((resolve, reject) => pendingRequests.set(id, { resolve, reject }))
     },
     close: async () => {
-      finish(new Error('the search is closed'))
+      rejectPending(new Error('the search is closed'))
       await Promise.all(workers.map((worker) => worker.terminate()))
     },
   }
+}
+
+function startWorkers(count: number): Worker[] {
+  const memory = createSearchMemory()
+  return Array.from({ length: count }, (_, threadIndex) => {
+    const workerData: SearchThreadData = { memory, threadIndex, helperCount: count - 1 }
+    return threadIndex === 0
+      ? new Worker(indexThread, { name: 'search index', workerData })
+      : new Worker(scanThread, { name: `search scan ${threadIndex}`, workerData })
+  })
 }

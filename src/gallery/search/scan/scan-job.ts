@@ -1,38 +1,40 @@
 /**
- * The layout of a scan's job in shared memory, as `scan.wat` reads it: 32-bit words. There is one
- * job at a time, always at the same place, so that a waiting thread knows where to look.
+ * The layout of a scan job in shared memory: 32-bit words, as `scan.wat` reads them. There is one
+ * job at a time, always at the same offset.
  */
 export const jobOffset = 64
 export const jobBytes = 64
 
-/** Word of the job → its number. */
+/** Index of each word in the job. */
 export const jobWord = {
-  /** Counts up when there is a job that wants more threads than the one that wrote it. */
-  turn: 0,
-  /** The next segment that nobody has taken. */
+  /** Increases with each job that needs the scan threads. */
+  generation: 0,
+  /** Index of the next segment to scan. */
   cursor: 1,
-  /** Segments that are finished. */
+  /** Number of finished segments. */
   done: 2,
+  /** Address of the segments. */
   segments: 3,
   segmentCount: 4,
+  /** Address of the probe's codes. */
   probe: 5,
   codeBytes: 6,
   /** float32 */
   gain: 7,
   /** float32 */
   reach: 8,
-  /** Address of one byte for each label: whether its rows may be found. */
+  /** Address of one byte per set of groups: whether its rows may be found. */
   allowed: 9,
   /** Rows that each heap keeps. */
   heapRows: 10,
-  /** Address of the heap of the first seat; the others follow, `heapBytes` apart. */
+  /** Address of the heap of the first thread. The others follow, `heapBytes` apart. */
   heaps: 11,
   heapBytes: 12,
 } as const
 
 /**
- * The cursor between two jobs, beyond every segment: a thread that comes late takes nothing, and
- * none of what is being written for the next job.
+ * Value of the cursor between two jobs, larger than every segment count. A late thread therefore
+ * scans nothing while the next job is being written.
  */
 export const idleCursor = 2 ** 30
 

@@ -1,33 +1,34 @@
-;; The scan: scores every row of a table against one probe and keeps the best.
+;; The scan: computes an upper bound for the score of every row with one probe and keeps the best.
 ;;
-;; A row is its int8 codes (a multiple of 16 bytes) and one more 16 bytes about it:
-;;   f32 scale, f32 bias, f32 slack, i32 label.
-;; What the kernel computes of it is an upper bound of its score, up to a constant of the probe
-;; (quantise.ts says why it is one):
+;; A row consists of its int8 codes (a multiple of 16 bytes) and 16 bytes of metadata:
+;;   f32 scale, f32 bias, f32 slack, i32 group set id.
+;; The kernel computes an upper bound of the row's score, except for a constant of the probe
+;; (quantise.ts explains why it is an upper bound):
 ;;   codes · probe × scale × gain  +  bias  +  slack × reach
-;; A row whose label is not allowed is passed over; label 0 marks an empty row and never is.
+;; A row whose group set is not allowed is skipped. Group set 0 marks an empty row and is never
+;; allowed.
 ;;
-;; A job (job.ts writes it) is 32-bit words, here with their byte offsets:
-;;    0 turn (scripts only)   4 cursor             8 done          12 segments
+;; A job (see scan-job.ts) consists of 32-bit words, listed with their byte offsets:
+;;    0 generation (unused)   4 cursor             8 done          12 segments
 ;;   16 segment count        20 probe             24 code bytes    28 f32 gain
 ;;   32 f32 reach           36 allowed (bytes)   40 heap rows     44 heaps       48 heap bytes
 ;; A segment is 16 bytes: i32 address, i32 rows, i32 number of its first row, padding.
-;; A heap is i32 count, padding to 8, then 8 bytes an entry: f32 bound, i32 row. The entry with the
-;; lowest bound is the root, so that one comparison tells whether a row is worth keeping.
+;; A heap is i32 count, padding to 8, then 8 bytes per entry: f32 bound, i32 row. The root is the
+;; entry with the lowest bound, so one comparison decides whether to keep a row.
 (module
-  ;; Four gigabytes at most: the addresses have 32 bits.
+  ;; At most 4 GiB, because addresses have 32 bits.
   (import "search" "memory" (memory 1 65536 shared))
 
-  ;; Takes segments from the job, one at a time, until there are none. Every thread runs this on
-  ;; the same job with the heap of its seat: a thread that is late or slow just takes fewer.
-  (func (export "work") (param $job i32) (param $seat i32)
+  ;; Scans one segment of the job after another until none are left. Every thread runs this on the
+  ;; same job with its own heap. A late or slow thread scans fewer segments.
+  (func (export "scanSegments") (param $job i32) (param $threadIndex i32)
     (local $claim i32)
     (local $segment i32)
     (local $heap i32)
     (block $finished
       (loop $next
         (local.set $claim (i32.atomic.rmw.add offset=4 (local.get $job) (i32.const 1)))
-        ;; Read after the claim: a claim that succeeds belongs to the job that stands there now.
+        ;; Read after the claim, so that a successful claim is for the current job.
         (br_if $finished
           (i32.ge_u (local.get $claim) (i32.load offset=16 (local.get $job))))
         (local.set $segment
@@ -37,30 +38,30 @@
         (local.set $heap
           (i32.add
             (i32.load offset=44 (local.get $job))
-            (i32.mul (local.get $seat) (i32.load offset=48 (local.get $job)))))
+            (i32.mul (local.get $threadIndex) (i32.load offset=48 (local.get $job)))))
         (call $scan (local.get $job) (local.get $heap) (local.get $segment))
         (drop (i32.atomic.rmw.add offset=8 (local.get $job) (i32.const 1)))
         (drop
           (memory.atomic.notify (i32.add (local.get $job) (i32.const 8)) (i32.const 1)))
         (br $next))))
 
-  ;; A function of its own, so that the compiler's better code is taken up between two segments.
+  ;; A separate function, so that optimized code is used from the next segment on.
   (func $scan (param $job i32) (param $heap i32) (param $segment i32)
     (local $row i32)
     (local $left i32)
     (local $number i32)
-    (local $facts i32)
+    (local $metadata i32)
     (local $bound f32)
     (local.set $row (i32.load (local.get $segment)))
     (local.set $left (i32.load offset=4 (local.get $segment)))
     (local.set $number (i32.load offset=8 (local.get $segment)))
     (loop $rows
-      (local.set $facts (i32.add (local.get $row) (i32.load offset=24 (local.get $job))))
+      (local.set $metadata (i32.add (local.get $row) (i32.load offset=24 (local.get $job))))
       (if
         (i32.load8_u
           (i32.add
             (i32.load offset=36 (local.get $job))
-            (i32.load offset=12 (local.get $facts))))
+            (i32.load offset=12 (local.get $metadata))))
         (then
           (local.set $bound
             (f32.add
@@ -69,21 +70,21 @@
                   (f32.convert_i32_s
                     (call $dot
                       (local.get $row)
-                      (local.get $facts)
+                      (local.get $metadata)
                       (i32.load offset=20 (local.get $job))))
-                  (f32.load (local.get $facts)))
+                  (f32.load (local.get $metadata)))
                 (f32.load offset=28 (local.get $job)))
               (f32.add
-                (f32.load offset=4 (local.get $facts))
+                (f32.load offset=4 (local.get $metadata))
                 (f32.mul
-                  (f32.load offset=8 (local.get $facts))
+                  (f32.load offset=8 (local.get $metadata))
                   (f32.load offset=32 (local.get $job))))))
           (call $offer
             (local.get $heap)
             (i32.load offset=40 (local.get $job))
             (local.get $bound)
             (local.get $number))))
-      (local.set $row (i32.add (local.get $facts) (i32.const 16)))
+      (local.set $row (i32.add (local.get $metadata) (i32.const 16)))
       (local.set $number (i32.add (local.get $number) (i32.const 1)))
       (br_if $rows
         (local.tee $left (i32.sub (local.get $left) (i32.const 1))))))
@@ -119,7 +120,7 @@
         (i32x4.extract_lane 2 (local.get $even))
         (i32x4.extract_lane 3 (local.get $even)))))
 
-  ;; Keeps a row in the heap if there is room, or in the place of the worst one if it is better.
+  ;; Adds a row to the heap if it is not full, or replaces the worst entry if the row is better.
   (func $offer (param $heap i32) (param $rows i32) (param $bound f32) (param $row i32)
     (local $count i32)
     (local.set $count (i32.load (local.get $heap)))
@@ -133,7 +134,7 @@
             (call $sink
               (local.get $heap) (local.get $count) (local.get $bound) (local.get $row)))))))
 
-  ;; Puts a row at the end of the heap and moves larger parents down out of its way.
+  ;; Adds a row at the end of the heap and moves larger parents down.
   (func $rise (param $heap i32) (param $place i32) (param $bound f32) (param $row i32)
     (local $parent i32)
     (local $above i32)
@@ -152,7 +153,7 @@
     (call $put
       (call $entry (local.get $heap) (local.get $place)) (local.get $bound) (local.get $row)))
 
-  ;; Puts a row in the place of the root and moves smaller children up out of its way.
+  ;; Replaces the root by a row and moves smaller children up.
   (func $sink (param $heap i32) (param $count i32) (param $bound f32) (param $row i32)
     (local $place i32)
     (local $child i32)

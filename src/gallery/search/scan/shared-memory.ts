@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict'
 import { jobBytes, jobOffset } from './scan-job.ts'
 
-/** WebAssembly's unit of memory. */
+/** Size of a WebAssembly page. */
 const pageBytes = 65_536
-/** Four gigabytes: 15 million rows of 256 dimensions. Reserved as addresses, not as memory. */
+/** 4 GiB: 15 million rows of 256 dimensions. This reserves addresses, not memory. */
 const pagesMax = 65_536
-/** The memory grows by this much, or by what is asked for if that is more. */
+/** The memory grows by this many pages, or more if needed. */
 const growPagesMin = 64
 const alignment = 16
 
 /**
- * The memory that the scan reads, handed out in pieces. One memory for all galleries: a memory of
- * its own for each would reserve gigabytes of addresses a gallery, and be bound anew at each scan.
+ * An allocator for the memory that the scan reads. All galleries share one memory: separate ones
+ * would reserve gigabytes of addresses per gallery and a new kernel instance for each.
  */
 export type SharedMemory = {
   readonly memory: WebAssembly.Memory
-  /** Offset of `bytes` zero bytes at a multiple of 16. @throws Error when memory has run out. */
+  /** Returns the offset of `bytes` zero bytes, a multiple of 16. @throws Error if memory is full. */
   readonly allocate: (bytes: number) => number
-  /** Zeroes a piece and keeps it for the next one of its size. */
+  /** Zeroes a piece and keeps it for the next allocation of its size. */
   readonly free: (offset: number, bytes: number) => void
-  /** Bytes that are handed out. */
+  /** Allocated bytes. */
   readonly bytesUsed: () => number
 }
 
-/** Shared, so that the threads scan one copy of the rows. */
+/** Shared, so that all threads scan the same rows. */
 export function createSearchMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: 1, maximum: pagesMax, shared: true })
 }
@@ -62,7 +62,7 @@ function growTo(memory: WebAssembly.Memory, bytes: number): void {
   const pages = memory.buffer.byteLength / pageBytes
   const missing = Math.ceil(bytes / pageBytes) - pages
   if (missing <= 0) return
-  assert.ok(pages + missing <= pagesMax, 'the search index is full: its memory ends at 4 GiB')
+  assert.ok(pages + missing <= pagesMax, 'the search index is full: it can use at most 4 GiB')
   memory.grow(Math.min(Math.max(missing, growPagesMin), pagesMax - pages))
 }
 

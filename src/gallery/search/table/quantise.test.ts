@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 import { quantiseProbe, quantiseRow } from './quantise.ts'
 
 const values = fc.float({ min: -1, max: 1, noNaN: true })
-/** Vectors of one length, each from denormal to enormous. */
-const pair = fc.integer({ min: 1, max: 1024 }).chain((length) => {
+/** Two vectors of the same length with values from denormal to very large, and a density. */
+const inputArbitrary = fc.integer({ min: 1, max: 1024 }).chain((length) => {
   const vector = fc
     .tuple(
       fc.array(values, { minLength: length, maxLength: length }),
@@ -15,18 +15,18 @@ const pair = fc.integer({ min: 1, max: 1024 }).chain((length) => {
   return fc.tuple(vector, vector, fc.double({ min: -10, max: 10, noNaN: true }))
 })
 
-test('the bound that the kernel computes is never below what it bounds', () => {
+test('The upper bound that the kernel computes is never below the true value', () => {
   fc.assert(
-    fc.property(pair, ([probe, row, density]) => {
+    fc.property(inputArbitrary, ([probe, row, density]) => {
       const rowCodes = new Int8Array(row.length)
       const probeCodes = new Int16Array(row.length)
       const { scale, bias, slack } = quantiseRow(row, density, rowCodes)
       const { gain, reach } = quantiseProbe(probe, probeCodes)
       let dot = 0
       let exact = -density / 2
-      for (let at = 0; at < row.length; at++) {
-        dot += rowCodes[at]! * probeCodes[at]!
-        exact += 2 * probe[at]! * row[at]! - row[at]! ** 2
+      for (let index = 0; index < row.length; index++) {
+        dot += rowCodes[index]! * probeCodes[index]!
+        exact += 2 * probe[index]! * row[index]! - row[index]! ** 2
       }
       const round = Math.fround
       const product = round(round(round(dot) * scale) * gain)
@@ -36,9 +36,9 @@ test('the bound that the kernel computes is never below what it bounds', () => {
   )
 })
 
-test('no probe can overflow the sums of the kernel', () => {
+test('No probe can overflow the integer sums of the kernel', () => {
   fc.assert(
-    fc.property(pair, ([probe]) => {
+    fc.property(inputArbitrary, ([probe]) => {
       const codes = new Int16Array(probe.length)
       quantiseProbe(probe, codes)
       assert.ok(codes.reduce((sum, code) => sum + Math.abs(code) * 127, 0) < 2 ** 31)
@@ -49,10 +49,10 @@ test('no probe can overflow the sums of the kernel', () => {
   assert.ok(codes.reduce((sum, code) => sum + Math.abs(code) * 127, 0) < 2 ** 31)
 })
 
-test('the bound is tight: it gives away less than a hundredth of a typical score', () => {
-  const row = Float32Array.from({ length: 256 }, (_, at) => Math.sin(at * at) / 8)
-  const facts = quantiseRow(row, 0, new Int8Array(256))
+test('The bound exceeds a typical score by less than 2 %', () => {
+  const row = Float32Array.from({ length: 256 }, (_, index) => Math.sin(index * index) / 8)
+  const metadata = quantiseRow(row, 0, new Int8Array(256))
   const { reach } = quantiseProbe(row, new Int16Array(256))
   const squared = row.reduce((sum, value) => sum + value * value, 0)
-  assert.ok(facts.slack * reach < squared / 50, `${facts.slack * reach} of ${squared}`)
+  assert.ok(metadata.slack * reach < squared / 50, `${metadata.slack * reach} of ${squared}`)
 })

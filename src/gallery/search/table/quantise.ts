@@ -1,45 +1,45 @@
 /**
- * Codes of vectors, and bounds on what the codes lose.
+ * Integer codes for vectors, and bounds for their rounding errors.
  *
- * The scan must not miss a row that the exact score would find, so it orders rows by an upper bound
- * of 2·a·b − |b|² − ½r(b), which is the score up to what depends on the probe a alone. With ã and b̃
- * the vectors that the codes stand for, Cauchy and Schwarz give
+ * The scan must not miss a row that exact scoring would find. It therefore orders rows by an upper
+ * bound of 2·a·b − |b|² − ½r(b), which is the score without the terms of the probe a. Let ã and b̃
+ * be the vectors that the codes represent. By the Cauchy–Schwarz inequality,
  *   2·a·b ≤ 2·ã·b̃ + 2·|a|·|b − b̃| + 2·|a − ã|·|b̃|.
- * A row keeps slack ≥ max(|b − b̃|, |b| / 256), a probe has reach ≥ 2·(|a| + 512·|a − ã|), and
- * slack × reach covers both last terms. Rounding in float32 is covered by `roundingMargin`.
+ * A row has slack ≥ max(|b − b̃|, |b| / 256), and a probe has reach ≥ 2·(|a| + 512·|a − ã|), so that
+ * slack × reach is at least the sum of the last two terms. `roundingMargin` covers float32 rounding.
  */
 
-/** What the scan has to know of a row besides its codes; all are float32 values. */
+/** What the scan needs besides the codes of a row; all are float32 values. */
 export type RowCodeMetadata = {
   /** Value of one step of the codes. */
   readonly scale: number
   /** −|b|² − ½r(b), rounded up. */
   readonly bias: number
-  /** Length of what the codes lose of the vector, or more. */
+  /** At least the length of the rounding error, |b − b̃|. */
   readonly slack: number
 }
 
-/** What the scan has to know of a probe besides its codes; both are float32 values. */
+/** What the scan needs besides the codes of a probe; both are float32 values. */
 export type ProbeCodeMetadata = {
   /** Twice the value of one step of the codes. */
   readonly gain: number
   readonly reach: number
 }
 
-/** Symmetric: −128 is not used, so that the codes of −b are those of b with another sign. */
+/** Symmetric: −128 is not used, so that the codes of −b are the negated codes of b. */
 const rowCodeMax = 127
 const probeCodeMax = 32_767
 
-/** The kernel's sums are 32-bit integers: Σ|probe code| × 127 must stay below 2³¹. */
+/** The kernel adds 32-bit integers: Σ|probe code| × 127 must stay below 2³¹. */
 const probeCodeSumMax = Math.floor((2 ** 31 - 1) / rowCodeMax)
 
-/** The kernel rounds to float32 some eight times, by 2⁻²⁴ each; this is twice as much. */
+/** The kernel rounds to float32 about eight times, by 2⁻²⁴ each; this is twice the sum. */
 const roundingMargin = 2 ** -20
 
-/** More than all that denormal numbers can lose. */
+/** Larger than any rounding error of denormal numbers. */
 const denormalMargin = 1e-30
 
-/** Fills `codes` (int8; zeros beyond the vector's length) and says what they mean. */
+/** Writes the int8 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseRow(
   vector: Float32Array,
   density: number,
@@ -47,49 +47,49 @@ export function quantiseRow(
 ): RowCodeMetadata {
   const scale = Math.fround(largestMagnitude(vector) / rowCodeMax)
   const step = scale || 1
-  let lost = 0
+  let squaredError = 0
   let squared = 0
-  for (let at = 0; at < vector.length; at++) {
-    const value = vector[at] ?? 0
+  for (let index = 0; index < vector.length; index++) {
+    const value = vector[index] ?? 0
     const code = clamp(Math.round(value / step), rowCodeMax)
-    codes[at] = code
-    lost += (value - code * scale) ** 2
+    codes[index] = code
+    squaredError += (value - code * scale) ** 2
     squared += value * value
   }
   const bias = -squared - density / 2
   const margin = (squared + Math.abs(density)) * roundingMargin + denormalMargin
-  const slack = Math.max(Math.sqrt(lost), Math.sqrt(squared) / 256) * (1 + roundingMargin)
+  const slack = Math.max(Math.sqrt(squaredError), Math.sqrt(squared) / 256) * (1 + roundingMargin)
   return { scale, bias: Math.fround(bias + margin), slack: Math.fround(slack) }
 }
 
-/** Fills `codes` (int16; zeros beyond the vector's length) and says what they mean. */
+/** Writes the int16 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
 export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCodeMetadata {
   let sum = 0
   for (const value of vector) sum += Math.abs(value)
-  // Half a step of rounding in each dimension is left room for.
+  // Leaves room for half a step of rounding in each dimension.
   const sumMax = probeCodeSumMax - vector.length
   const gain = Math.fround(2 * Math.max(largestMagnitude(vector) / probeCodeMax, sum / sumMax))
   const step = gain / 2 || 1
-  let lost = 0
+  let squaredError = 0
   let squared = 0
-  for (let at = 0; at < vector.length; at++) {
-    const value = vector[at] ?? 0
+  for (let index = 0; index < vector.length; index++) {
+    const value = vector[index] ?? 0
     const code = clamp(Math.round(value / step), probeCodeMax)
-    codes[at] = code
-    lost += (value - (code * gain) / 2) ** 2
+    codes[index] = code
+    squaredError += (value - (code * gain) / 2) ** 2
     squared += value * value
   }
   // Slack is at least |b| / 256, so that 2⁻¹⁰ here covers the rounding of terms of size |a|·|b|.
-  const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(lost))
+  const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(squaredError))
   return { gain, reach: Math.fround(reach) }
 }
 
 function largestMagnitude(vector: Float32Array): number {
-  let most = 0
-  for (const value of vector) most = Math.max(most, Math.abs(value))
-  return most
+  let max = 0
+  for (const value of vector) max = Math.max(max, Math.abs(value))
+  return max
 }
 
-function clamp(code: number, most: number): number {
-  return Math.max(-most, Math.min(most, code))
+function clamp(code: number, max: number): number {
+  return Math.max(-max, Math.min(max, code))
 }

@@ -3,25 +3,25 @@ import type { SharedMemory } from '../scan/shared-memory.ts'
 import { allocateBlock, blockCapacity, blockIndex, freeBlock } from './row-block.ts'
 import type { RowBlock, RowPosition } from './row-block.ts'
 
-/** The rows of a table, in blocks: growing copies nothing. */
+/** The rows of a table, stored in blocks, so that growth copies nothing. */
 export type RowStore = {
   readonly blocks: readonly RowBlock[]
-  /** Where a row stands; `row` is one that was claimed. */
+  /** Returns the position of an allocated row. */
   readonly positionOf: (row: number) => RowPosition
-  /** A row that nobody has, made if there is none. */
+  /** Returns the number of a free row; adds a block if there is none. */
   readonly allocate: () => number
-  /** Gives back a row that has been cleared. */
+  /** Frees a row that has been cleared. */
   readonly release: (row: number) => void
-  /** Rows of a block that have ever been claimed; the rest need not be scanned. */
+  /** Returns how many rows of a block have ever been allocated; the others need no scan. */
   readonly rowsUsed: (block: RowBlock) => number
-  /** Zeroes everything, a block at a step, so that a large table does not hold up its thread. */
+  /** Zeroes everything, one block per step, so that a large table does not block its thread. */
   readonly clear: () => Iterable<RowBlock>
 }
 
-export function openRowStore(arena: SharedMemory, dimensions: number): RowStore {
+export function openRowStore(sharedMemory: SharedMemory, dimensions: number): RowStore {
   const blocks: RowBlock[] = []
-  const free: number[] = []
-  let rowsEver = 0
+  const freeRows: number[] = []
+  let rowsAllocated = 0
   return {
     blocks,
     positionOf: (row) => {
@@ -30,20 +30,20 @@ export function openRowStore(arena: SharedMemory, dimensions: number): RowStore 
       return { block, index: row - block.first }
     },
     allocate: () => {
-      const again = free.pop()
-      if (again !== undefined) return again
-      const index = blockIndex(rowsEver)
+      const reused = freeRows.pop()
+      if (reused !== undefined) return reused
+      const index = blockIndex(rowsAllocated)
       if (index === blocks.length) {
-        const place = { first: rowsEver, capacity: blockCapacity(index) }
-        blocks.push(allocateBlock(arena, dimensions, place))
+        const range = { first: rowsAllocated, capacity: blockCapacity(index) }
+        blocks.push(allocateBlock(sharedMemory, dimensions, range))
       }
-      return rowsEver++
+      return rowsAllocated++
     },
-    release: (row) => void free.push(row),
-    rowsUsed: ({ first, capacity }) => Math.min(capacity, rowsEver - first),
+    release: (row) => void freeRows.push(row),
+    rowsUsed: ({ first, capacity }) => Math.min(capacity, rowsAllocated - first),
     *clear() {
       for (let block = blocks.pop(); block; block = blocks.pop()) {
-        freeBlock(arena, block)
+        freeBlock(sharedMemory, block)
         yield block
       }
     },

@@ -10,23 +10,26 @@ import { openScanPool } from '../memory/scan-pool.ts'
 
 const dimensions = 20
 
-function open() {
-  const arena = openSharedMemory(createSearchMemory())
-  return { arena, table: openTemplateTable(arena, dimensions) }
+function openTable() {
+  const sharedMemory = openSharedMemory(createSearchMemory())
+  return { sharedMemory, table: openTemplateTable(sharedMemory, dimensions) }
 }
 
 function template(number: number) {
-  const vector = Float32Array.from({ length: dimensions }, (_, at) => Math.sin(number + at) + 2)
+  const vector = Float32Array.from(
+    { length: dimensions },
+    (_, index) => Math.sin(number + index) + 2,
+  )
   const id = String(number)
-  return { templateId: id, subjectId: id, groups: ['all'], vector, density: number + 0.5 }
+  return { faceId: id, subjectId: id, groups: ['all'], vector, density: number + 0.5 }
 }
 
-/** Everything that the arena has ever handed out, past the job. */
-function memoryOf({ memory }: ReturnType<typeof openSharedMemory>): Uint8Array {
+/** Returns all memory after the job. */
+function bytesOf({ memory }: ReturnType<typeof openSharedMemory>): Uint8Array {
   return new Uint8Array(memory.buffer).subarray(jobOffset + jobBytes)
 }
 
-test('blocks follow each other without a gap, from 64 rows to 16,384', () => {
+test('Blocks follow each other without a gap, with 64 to 16,384 rows', () => {
   let first = 0
   for (let index = 0; index < 14; index++) {
     assert.equal(blockIndex(first), index)
@@ -37,16 +40,16 @@ test('blocks follow each other without a gap, from 64 rows to 16,384', () => {
   assert.equal(blockCapacity(13), 16_384)
 })
 
-test('a removed row is zero in codes, facts, vector and density, and is used again', () => {
-  const { arena, table } = open()
+test('A removed row has zero codes, metadata, vector and density, and is reused', () => {
+  const { sharedMemory, table } = openTable()
   table.put(template(1))
-  const before = memoryOf(arena).slice()
+  const before = bytesOf(sharedMemory).slice()
   table.put(template(2))
   table.remove('2')
-  assert.deepEqual(memoryOf(arena), before)
+  assert.deepEqual(bytesOf(sharedMemory), before)
   table.remove('1')
   table.remove('1')
-  assert.ok(memoryOf(arena).every((byte) => byte === 0))
+  assert.ok(bytesOf(sharedMemory).every((byte) => byte === 0))
   const [block] = table.blocks
   assert.ok(block)
   assert.ok(block.vectors.every((value) => value === 0))
@@ -57,42 +60,40 @@ test('a removed row is zero in codes, facts, vector and density, and is used aga
   assert.equal(table.rowsUsed(block), 2)
 })
 
-test('a replaced row keeps nothing of what it held', () => {
-  const { arena, table } = open()
-  table.put(template(2))
-  const expected = memoryOf(arena).slice()
-  const { arena: other, table: table2 } = open()
-  table2.put({ ...template(7), templateId: '2', groups: ['other'] })
-  table2.put(template(2))
-  assert.deepEqual(memoryOf(other), expected)
+test('A replaced row contains nothing of its former content', () => {
+  const expected = openTable()
+  expected.table.put(template(2))
+  const replaced = openTable()
+  replaced.table.put({ ...template(7), faceId: '2', groups: ['other'] })
+  replaced.table.put(template(2))
+  assert.deepEqual(bytesOf(replaced.sharedMemory), bytesOf(expected.sharedMemory))
 })
 
-test('a cleared table leaves zeros behind, and its memory to the next one', () => {
-  const { arena, table } = open()
+test('A cleared table leaves zeros, and the next table reuses its memory', () => {
+  const { sharedMemory, table } = openTable()
   for (let number = 0; number < 1_000; number++) table.put(template(number))
-  const { blocks } = table
-  const vectors = blocks.map((block) => block.vectors)
-  const bytes = arena.bytesUsed()
+  const vectors = table.blocks.map((block) => block.vectors)
+  const bytesUsed = sharedMemory.bytesUsed()
   assert.equal([...table.clear()].length, 5)
-  assert.ok(memoryOf(arena).every((byte) => byte === 0))
-  assert.ok(vectors.every((part) => part.every((value) => value === 0)))
-  assert.equal(arena.bytesUsed(), 0)
-  const size = arena.memory.buffer.byteLength
-  const next = openTemplateTable(arena, dimensions)
+  assert.ok(bytesOf(sharedMemory).every((byte) => byte === 0))
+  assert.ok(vectors.every((values) => values.every((value) => value === 0)))
+  assert.equal(sharedMemory.bytesUsed(), 0)
+  const size = sharedMemory.memory.buffer.byteLength
+  const next = openTemplateTable(sharedMemory, dimensions)
   for (let number = 0; number < 1_000; number++) next.put(template(number))
-  assert.equal(arena.bytesUsed(), bytes)
-  assert.equal(arena.memory.buffer.byteLength, size)
+  assert.equal(sharedMemory.bytesUsed(), bytesUsed)
+  assert.equal(sharedMemory.memory.buffer.byteLength, size)
 })
 
-test('a search leaves nothing of its probe in memory', () => {
-  const { arena, table } = open()
-  const team = openScanPool(arena, openScanKernel(arena.memory), 0)
+test('A search leaves nothing of its probe in memory', () => {
+  const { sharedMemory, table } = openTable()
+  const scanPool = openScanPool(sharedMemory, openScanKernel(sharedMemory.memory), 0)
   table.put(template(1))
-  const before = memoryOf(arena).slice()
-  assert.equal(rankTable(table, team, template(5), { limit: 1 })[0]?.subjectId, '1')
-  assert.deepEqual(memoryOf(arena).subarray(0, before.length), before)
+  const before = bytesOf(sharedMemory).slice()
+  assert.equal(rankTable(table, scanPool, template(5), { limit: 1 })[0]?.subjectId, '1')
+  assert.deepEqual(bytesOf(sharedMemory).subarray(0, before.length), before)
   assert.ok(
-    memoryOf(arena)
+    bytesOf(sharedMemory)
       .subarray(before.length)
       .every((byte) => byte === 0),
   )

@@ -7,58 +7,53 @@ import { openRowStore } from './row-store.ts'
 import type { RowStore } from './row-store.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 
-/** The templates of one model in one gallery. Rows are given again after a removal. */
+/** The templates of one model in one gallery. Rows of removed templates are reused. */
 export type TemplateTable = Pick<RowStore, 'blocks' | 'rowsUsed' | 'clear'> & {
   readonly dimensions: number
-  /** Puts a template in, or in the place of the one with its id. */
+  /** Adds the template of a face or replaces it. */
   readonly put: (
     template: RowOwner & TemplateVector & { readonly groups: readonly string[] },
   ) => void
-  /** Zeroes the template's row at once, if there is one. */
-  readonly remove: (templateId: string) => void
+  /** Zeroes the row of a face immediately, if there is one. */
+  readonly remove: (faceId: string) => void
   readonly size: () => number
-  /** One byte a label, as `Labels.allowed`. */
+  /** See `GroupSets.allowed`. */
   readonly allowed: (groups?: readonly string[]) => Uint8Array
-  /** What stands in a row, if anything does. */
+  /** Returns the content of a row, or undefined if it is empty. */
   readonly read: (row: number) => (RowOwner & TemplateVector) | undefined
-  /** Memory that its rows take, in the arena and beside it. */
+  /** Returns the memory of the rows, inside and outside the shared memory. */
   readonly bytes: () => number
 }
 
-export function openTemplateTable(arena: SharedMemory, dimensions: number): TemplateTable {
-  const labels = createGroupSets()
-  const {
-    blocks,
-    positionOf: place,
-    allocate: claim,
-    release,
-    rowsUsed,
-    clear,
-  } = openRowStore(arena, dimensions)
-  const rowOf = new Map<string, number>()
-  const remove = (templateId: string): void => {
-    const row = rowOf.get(templateId)
+export function openTemplateTable(sharedMemory: SharedMemory, dimensions: number): TemplateTable {
+  const groupSets = createGroupSets()
+  const rows = openRowStore(sharedMemory, dimensions)
+  const { blocks, positionOf, rowsUsed, clear } = rows
+  const rowByFace = new Map<string, number>()
+  const remove = (faceId: string): void => {
+    const row = rowByFace.get(faceId)
     if (row === undefined) return
-    labels.release(clearRow(place(row)))
-    rowOf.delete(templateId)
-    release(row)
+    groupSets.release(clearRow(positionOf(row)))
+    rowByFace.delete(faceId)
+    rows.release(row)
   }
   return {
     dimensions,
     put: (template) => {
       assert.equal(template.vector.length, dimensions)
-      remove(template.templateId)
-      const row = claim()
-      writeRow(place(row), { ...template, label: labels.acquire(template.groups) })
-      rowOf.set(template.templateId, row)
+      remove(template.faceId)
+      const row = rows.allocate()
+      const groupSetId = groupSets.acquire(template.groups)
+      writeRow(positionOf(row), { ...template, groupSetId })
+      rowByFace.set(template.faceId, row)
     },
     remove,
-    size: () => rowOf.size,
-    allowed: labels.allowed,
+    size: () => rowByFace.size,
+    allowed: groupSets.allowed,
     read: (row) => {
-      const { block, index: at } = place(row)
-      const owner = block.owners[at]
-      return owner && { ...owner, ...readRow({ block, index: at }) }
+      const position = positionOf(row)
+      const owner = position.block.owners[position.index]
+      return owner && { ...owner, ...readRow(position) }
     },
     bytes: () => blocks.reduce((sum, block) => sum + blockBytes(block), 0),
     blocks,
