@@ -199,7 +199,7 @@ test('what does not fit its manifest is refused by name', async () => {
     ],
     [
       cli.writePack('d', [smallLiveness('net')], { 'net.onnx': smallNetwork(2, 'NaN') }),
-      /not of finite/u,
+      /values that are not finite/u,
     ],
     [
       cli.writePack('e', [smallLiveness('net')], { 'net.onnx': Buffer.from('x') }),
