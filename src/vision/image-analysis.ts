@@ -19,10 +19,18 @@ export type FaceMinimums = {
   readonly minFaceSizePx: number
 }
 
+type CountMinimums = FaceMinimums & {
+  /**
+   * Whether to count only if no face passes the minimums of the request. Counting costs a run of the
+   * mesh network for each uncertain face that only `countMinimums` accept.
+   */
+  readonly onlyIfNoFace?: boolean
+}
+
 /** What to analyze in an image, and which faces to report. */
 export type AnalysisRequest = FaceMinimums & {
   /** Other minimums. The faces that pass them are counted in `ImageAnalysis.countedFaces`. */
-  readonly countMinimums?: FaceMinimums
+  readonly countMinimums?: CountMinimums
   /** The maximum number of faces to analyze, largest first. */
   readonly maxFaces: number
   /** Whether to return an aligned JPEG of each face. */
@@ -77,7 +85,7 @@ export type ImageAnalysis = {
   readonly faceCount: number
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly FaceResult[]
-  /** The number of faces that pass `AnalysisRequest.countMinimums`. */
+  /** The number of faces that pass `AnalysisRequest.countMinimums`; undefined if not counted. */
   readonly countedFaces?: number
   /** Set with `AnalysisRequest.imageQuality`. */
   readonly imageQuality?: ImageQuality

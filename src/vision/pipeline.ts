@@ -119,16 +119,9 @@ async function analyzeFaces(
   request: AnalysisRequest,
 ) {
   const { image, stopwatch, fitMesh } = context
-  const meets = (minimums: FaceMinimums) => (face: Detection) =>
-    meetsMinimums(face, minimums, image)
-  const { countMinimums } = request
-  const allMinimums = countMinimums ? [request, countMinimums] : [request]
-  const detections = await stopwatch.time('detect', () =>
-    stages.detector.detectFaces(context, (face) =>
-      allMinimums.some((minimums) => meets(minimums)(face)),
-    ),
+  const { reported, countedFaces } = await stopwatch.time('detect', () =>
+    detectAndCount(stages.detector, context, request),
   )
-  const reported = detections.filter(meets(request))
   const largest = reported
     .toSorted((a, b) => areaOf(b.box) - areaOf(a.box))
     .slice(0, request.maxFaces)
@@ -145,13 +138,31 @@ async function analyzeFaces(
     orientationApplied: image.orientationApplied,
     faceCount: reported.length,
     faces,
-    ...(countMinimums && { countedFaces: detections.filter(meets(countMinimums)).length }),
+    ...(countedFaces !== undefined && { countedFaces }),
     ...(request.imageQuality && {
       imageQuality: await stopwatch.time('picture', () =>
         measureImageQuality(image.frame, largestMesh),
       ),
     }),
   }
+}
+
+/** Returns the faces that pass the minimums of the request, and the number of counted faces. */
+async function detectAndCount(
+  detector: Detector,
+  context: ImageContext,
+  request: AnalysisRequest,
+): Promise<{ readonly reported: Detection[]; readonly countedFaces?: number }> {
+  const { countMinimums } = request
+  const isReported = (face: Detection) => meetsMinimums(face, request, context.image)
+  if (!countMinimums) return { reported: await detector.detectFaces(context, isReported) }
+  const isCounted = (face: Detection) => meetsMinimums(face, countMinimums, context.image)
+  const detections = countMinimums.onlyIfNoFace
+    ? await detector.detectFaces(context, isReported, isCounted)
+    : await detector.detectFaces(context, (face) => isReported(face) || isCounted(face))
+  const reported = detections.filter(isReported)
+  if (countMinimums.onlyIfNoFace && reported.length > 0) return { reported }
+  return { reported, countedFaces: detections.filter(isCounted).length }
 }
 
 function meetsMinimums(

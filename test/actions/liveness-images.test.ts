@@ -187,7 +187,7 @@ test(
     })
     await assert.rejects(
       openSet(withDecoding({ classes: 2 })),
-      /MiniFASNetV2\.onnx: gives 3 classes/u,
+      /MiniFASNetV2\.onnx: returns 3 classes/u,
     )
     await assert.rejects(
       openSet(withDecoding({ liveClass: 3 })),

@@ -207,7 +207,7 @@ test('an invalid pack or a file that does not match the manifest is rejected wit
     ],
     [
       cli.writePack('d', [smallLiveness('net')], { 'net.onnx': smallNetwork(2, 'NaN') }),
-      /not of finite/u,
+      /values that are not finite/u,
     ],
     [
       cli.writePack('e', [smallLiveness('net')], { 'net.onnx': Buffer.from('x') }),

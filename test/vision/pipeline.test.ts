@@ -148,6 +148,21 @@ test('Faces are sorted by size, faces beyond maxFaces are counted, small faces a
   assert.equal((await pipeline.analyze(bytes, { minFaceSizePx })).faceCount, 1)
 })
 
+test('Counted faces equal the face count of a second analysis with the count minimums', async () => {
+  const { bytes } = await samplePhotograph(5)
+  const countMinimums = { minFaceConfidence: 0.6, minFaceSizePx: 1 }
+  const { faceCount } = await pipeline.analyze(bytes, countMinimums)
+  for (const minFaceSizePx of [40, 10_000]) {
+    const plain = await pipeline.analyze(bytes, { minFaceSizePx })
+    const always = await pipeline.analyze(bytes, { minFaceSizePx, countMinimums })
+    assert.deepEqual([always.faces, always.countedFaces], [plain.faces, faceCount])
+    const onlyIfNoFace = { ...countMinimums, onlyIfNoFace: true }
+    const fallback = await pipeline.analyze(bytes, { minFaceSizePx, countMinimums: onlyIfNoFace })
+    const expected = plain.faceCount > 0 ? undefined : faceCount
+    assert.deepEqual([fallback.faces, fallback.countedFaces], [plain.faces, expected])
+  }
+})
+
 test('A crop is an aligned JPEG of 112×112 with the eyes at their template positions', async () => {
   const rotated = await sharp(portrait).rotate(20, { background: '#888' }).png().toBuffer()
   const { crop } = largestFace(await pipeline.analyze(rotated, { crops: true }))

@@ -1,9 +1,34 @@
 import type { FitMesh } from '../image-context.ts'
 import { confidenceFromScore } from './combine-detections.ts'
 import type { Detection } from './detection.ts'
+import type { FacePredicate, FaceSelection } from './detector.ts'
+
+/** Confirms only faces that can be selected, because the mesh network runs for each of them. */
+export async function confirmDetections(
+  detections: readonly Detection[],
+  { isWanted, isFallback }: FaceSelection,
+  fitMesh: FitMesh,
+): Promise<Detection[]> {
+  const wanted = await confirmMatching(detections, isWanted, fitMesh)
+  return wanted.length > 0 || !isFallback
+    ? wanted
+    : confirmMatching(detections, isFallback, fitMesh)
+}
+
+/** The predicate is checked before and after, because confirming can lower the confidence. */
+async function confirmMatching(
+  detections: readonly Detection[],
+  predicate: FacePredicate,
+  fitMesh: FitMesh,
+): Promise<Detection[]> {
+  const confirmed: Detection[] = []
+  for (const face of detections.filter(predicate))
+    confirmed.push(await confirmDetection(face, fitMesh))
+  return confirmed.filter(predicate)
+}
 
 /** Lowers the confidence of an uncertain face if the mesh network gives it a low face score. */
-export async function confirmDetection(face: Detection, fitMesh: FitMesh): Promise<Detection> {
+async function confirmDetection(face: Detection, fitMesh: FitMesh): Promise<Detection> {
   if (face.confidence >= certainConfidenceMin) return face
   const { faceScore } = await fitMesh(face)
   return {

@@ -3,9 +3,9 @@ import type { Frame } from '../image/frame.ts'
 import { meshLandmarks } from '../landmarks/mesh.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
 import { combineDetections, addBorderFaces } from './combine-detections.ts'
-import { confirmDetection, meshScoreMin } from './confirm-detection.ts'
+import { confirmDetections, meshScoreMin } from './confirm-detection.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
-import type { FacePredicate } from './detector.ts'
+import type { FaceSelection } from './detector.ts'
 
 /** The networks of the built-in detector: two that find faces, and one that confirms them. */
 export type BuiltinDetectors = {
@@ -19,7 +19,7 @@ export type BuiltinDetectors = {
 }
 
 /**
- * Returns the wanted faces of `frame`, the most confident first.
+ * Returns the selected faces of `frame`, the most confident first.
  *
  * The SSD takes nine tenths of the time. It is skipped if the image certainly shows one near face.
  * Uncertain faces are confirmed by the mesh network, which distinguishes faces from collars and dogs.
@@ -27,16 +27,13 @@ export type BuiltinDetectors = {
 export async function detectFaces(
   { blazeface, ssd, borderFaces, fitMesh }: BuiltinDetectors,
   frame: Frame,
-  isWanted: FacePredicate,
+  selection: FaceSelection,
 ): Promise<Detection[]> {
   const near = await blazeface()
   const detections = (await isSingleNearFace(near, frame, fitMesh))
     ? combineDetections(near, [])
     : addBorderFaces(combineDetections(near, await ssd()), await borderFaces())
-  const confirmed: Detection[] = []
-  for (const face of detections.filter(isWanted))
-    confirmed.push(await confirmDetection(face, fitMesh))
-  return confirmed.filter(isWanted)
+  return confirmDetections(detections, selection, fitMesh)
 }
 
 /**

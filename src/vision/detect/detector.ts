@@ -5,9 +5,21 @@ import type { Detection } from './detection.ts'
 export type Detector = {
   /** "id@version" of the models, joined by "+". */
   readonly providers: string
-  /** Returns the faces for which `isWanted` is true, the most confident first. */
-  readonly detectFaces: (context: ImageContext, isWanted: FacePredicate) => Promise<Detection[]>
+  /**
+   * Returns the faces for which `isWanted` is true, the most confident first. If there are none,
+   * returns the faces for which `isFallback` is true.
+   */
+  readonly detectFaces: (
+    context: ImageContext,
+    isWanted: FacePredicate,
+    isFallback?: FacePredicate,
+  ) => Promise<Detection[]>
 }
 
-/** `isWanted` is called before and after a face is confirmed, which can lower its confidence. */
+/** The predicates of `Detector.detectFaces`. */
+export type FaceSelection = {
+  readonly isWanted: FacePredicate
+  readonly isFallback: FacePredicate | undefined
+}
+
 export type FacePredicate = (face: Detection) => boolean

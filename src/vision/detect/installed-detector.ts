@@ -6,7 +6,7 @@ import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, fitInput, letterbox, fitScale } from '../tensor.ts'
 import { confidenceFromScore } from './combine-detections.ts'
-import { certainConfidenceMin, confirmDetection } from './confirm-detection.ts'
+import { certainConfidenceMin, confirmDetections } from './confirm-detection.ts'
 import type { DecodeDetections, RawDetection } from './decoders/raw-detection.ts'
 import { retinaface } from './decoders/retinaface.ts'
 import { scrfd } from './decoders/scrfd.ts'
@@ -33,13 +33,11 @@ export async function openInstalledDetector(
   decode(await session.run(blackInput(session.input)), session.input)
   return {
     providers: formatProviders([installed.model]),
-    async detectFaces(context, isWanted) {
+    async detectFaces(context, isWanted, isFallback) {
       const candidates = await detectCandidates(context, session, decode)
       const kept = suppressOverlaps(candidates, ({ score }) => score, decoding.overlapMax)
-      const confirmed: Detection[] = []
-      for (const face of kept.slice(0, detectionsMax).map((raw) => toDetection(raw, decoding)))
-        if (isWanted(face)) confirmed.push(await confirmDetection(face, context.fitMesh))
-      return confirmed.filter(isWanted)
+      const detections = kept.slice(0, detectionsMax).map((raw) => toDetection(raw, decoding))
+      return confirmDetections(detections, { isWanted, isFallback }, context.fitMesh)
     },
   }
 }

@@ -22,14 +22,14 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
   const ssd = await sessions.openBuiltin('ssd_mobilenetv1')
   return {
     providers: formatProviders([builtinPack.models.blazeface, builtinPack.models.ssd_mobilenetv1]),
-    detectFaces({ image: { frame }, fitMesh }, isWanted) {
+    detectFaces({ image: { frame }, fitMesh }, isWanted, isFallback) {
       const detectors = {
         blazeface: () => runBlazeface(blazeface, frame),
         ssd: () => runSsd(ssd, frame),
         borderFaces: () => detectBorderFaces(blazeface, frame),
         fitMesh,
       }
-      return detectFaces(detectors, frame, isWanted)
+      return detectFaces(detectors, frame, { isWanted, isFallback })
     },
   }
 }

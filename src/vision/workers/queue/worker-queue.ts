@@ -48,7 +48,7 @@ export function createWorkerQueue<Worker extends object>(
     }
     const request = { ...call, ...Promise.withResolvers<Worker>() }
     const { isAccepted, evicted } = queue.offer(request)
-    evicted?.reject(overloadedError('a project with fewer calls took the place'))
+    evicted?.reject(overloadedError('evicted for a project with fewer calls'))
     if (!isAccepted) throw overloadedError('the queue is full')
     const cancel = (reason: unknown) => {
       queue.remove(request)
