@@ -108,8 +108,8 @@ test('the dashboard asks for nothing that the service does not export', () => {
 test('a metric, a label and a value that do not exist are found', () => {
   assert.deepEqual(unknownNames('rate(facegate_nothing_total[5m])'), ['facegate_nothing_total'])
   assert.deepEqual(unknownNames('sum by (shoe) (facegate_ready)'), ['shoe'])
-  assert.deepEqual(unknownNames('facegate_vision{figure="queue"}'), [
-    'facegate_vision{figure="queue"}',
+  assert.deepEqual(unknownNames('facegate_calls_total{action="queue"}'), [
+    'facegate_calls_total{action="queue"}',
   ])
 })
 

@@ -226,7 +226,7 @@ test('kustomize names every file that is there, and all of them parse', () => {
   const { maxReplicas } = z
     .object({ spec: z.object({ maxReplicas: z.number() }) })
     .parse(parse(read('kubernetes/autoscaler.yaml'))).spec
-  const connections = Number(settings.DATABASE_CONNECTIONS_MAX.fallback)
+  const connections = Number(settings.DATABASE_CONNECTIONS_MAX.defaultValue)
   // PostgreSQL's default of 100, three of them for superusers.
   assert.ok((maxReplicas + 1) * connections <= 97, 'the pods fit the database')
 

@@ -180,7 +180,7 @@ test('a recognizer without a table is refused in a sentence; with one of its own
   )
   await assert.rejects(
     readRecognizerCalibration(await installed()),
-    /is the table of net@2, not of net@1/u,
+    /is the calibration of net@2, not of net@1/u,
   )
   await writeFile(path.join(place, 'net.cohort.f16'), Buffer.alloc(32_000))
   await assert.rejects(readCohort(await installed()), /net\.cohort\.f16 was altered/u)

@@ -1,25 +1,34 @@
-/** The limits of the vision pool, with their defaults. */
-export const visionPoolLimits = {
-  /** Calls that may wait, per worker: more would wait longer than `queueWaitMsMax` anyway. */
-  queuePerWorkerMax: 4,
-  /** Base64 characters that may wait in all. */
-  queueBytesMax: 256 * 1024 * 1024,
-  /** The longest that a call waits for a worker. */
-  queueWaitMsMax: 2_000,
-  /** A job that runs longer costs the worker its life. */
-  jobMsMax: 5_000,
+/** Limits that settings control; src/config.ts has their defaults. */
+export type ConfiguredPoolLimits = {
+  /** Waiting calls per worker. */
+  readonly queuePerWorkerMax: number
+  /** Base64 characters of all waiting calls. */
+  readonly queueBytesMax: number
+  /** Maximum wait of a call for a worker. */
+  readonly queueWaitMsMax: number
+  /** A worker is killed when one job takes longer. */
+  readonly jobMsMax: number
+  /** Jobs after which a worker is replaced. */
+  readonly workerJobsMax: number
+}
+
+/** Limits without a setting, with their values. */
+export const fixedPoolLimits = {
   /** A worker that is not ready by then is given up. */
   startMsMax: 30_000,
-  /** Jobs after which a worker is replaced. */
-  workerJobsMax: 5_000,
   /** Resident memory at which a worker is replaced, as a multiple of that after warm-up. */
   workerGrowthMax: 1.5,
   /** The first jobs of a worker, in which memory pools fill up and caches warm. */
   workerWarmUpJobs: 20,
-  /** Workers that a picture may kill before it is refused. */
+  /** Number of workers that an image may crash before it is rejected. */
   quarantineCrashesMax: 2,
-  /** A picture that has killed no worker for so long is forgotten. */
+  /** Time after the last crash for which an image stays in quarantine. */
   quarantineMs: 10 * 60 * 1_000,
 } as const
 
-export type VisionPoolLimits = { readonly [name in keyof typeof visionPoolLimits]: number }
+type FixedPoolLimits = { readonly [name in keyof typeof fixedPoolLimits]: number }
+
+export type VisionPoolLimits = ConfiguredPoolLimits & FixedPoolLimits
+
+/** The configured limits, and any fixed limit that a caller overrides. */
+export type VisionPoolLimitOptions = ConfiguredPoolLimits & Partial<FixedPoolLimits>

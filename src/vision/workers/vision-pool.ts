@@ -13,8 +13,8 @@ import type { AnalysisJob } from './ipc/messages.ts'
 import { WorkerLostError } from './worker-connection.ts'
 import { createCrashQuarantine } from './crash-quarantine.ts'
 import type { CrashQuarantine } from './crash-quarantine.ts'
-import { visionPoolLimits } from './vision-pool-limits.ts'
-import type { VisionPoolLimits } from './vision-pool-limits.ts'
+import { fixedPoolLimits } from './vision-pool-limits.ts'
+import type { VisionPoolLimitOptions, VisionPoolLimits } from './vision-pool-limits.ts'
 import { createWorkerQueue } from './queue/worker-queue.ts'
 import type { WorkerQueue } from './queue/worker-queue.ts'
 import type {
@@ -75,8 +75,7 @@ export type VisionPoolStats = {
   readonly quarantined: number
 }
 
-/** What is left out of the limits takes its default from `poolLimits`. */
-export type VisionPoolOptions = Partial<VisionPoolLimits> & {
+export type VisionPoolOptions = VisionPoolLimitOptions & {
   readonly workers: number
   /** The folder that `preparePack` filled. */
   readonly modelsFolder: string
@@ -103,7 +102,7 @@ class WorkerPool implements VisionPool {
 
   constructor(options: VisionPoolOptions) {
     const { workers, clock, log } = options
-    const limits: VisionPoolLimits = { ...visionPoolLimits, ...options }
+    const limits: VisionPoolLimits = { ...fixedPoolLimits, ...options }
     const turnLimits = {
       countMax: limits.queuePerWorkerMax * workers,
       bytesMax: limits.queueBytesMax,

@@ -65,8 +65,8 @@ export async function spawnFacegate(
 
 async function waitForAddress(child: ChildProcess, printed: () => string): Promise<string> {
   for await (const _chunk of child.stdout ?? []) {
-    const address = /Facegate is at (\S+)/u.exec(printed())?.[1]
-    if (address && (!printed().includes('shown this once') || printed().includes('/docs')))
+    const address = /Facegate is running at (\S+)/u.exec(printed())?.[1]
+    if (address && (!printed().includes('shown only once') || printed().includes('/docs')))
       return address
   }
   throw new Error(`the service did not start: ${printed()}`)
