@@ -288,7 +288,7 @@ export function readConfig(environment: Environment): Config {
       problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is invalid'}`)
     return [name, result.data]
   })
-  // Each entry was parsed by the schema of its own setting.
+  // Each value was parsed by the schema of the same setting.
   const config = Object.freeze(Object.fromEntries(entries)) as Config
   if (config.SEARCH === 'pgvector' && config.DATABASE_URL === '')
     problems.push('SEARCH: pgvector searches in PostgreSQL; set DATABASE_URL=postgres://…')

@@ -23,7 +23,7 @@ const introduction = `# Permissions
 
 Made of the actions and routes by \`npm run docs\`; do not edit.
 
-A key belongs to one project and may do what it was minted for; a key without the permission is answered FORBIDDEN (an action) or 403 (a route). \`facegate key mint --permissions a,b\` or the console's *Keys* page says what. What people may do in the console is another matter: [console.md](console.md).`
+A key belongs to one project and may do what it was minted for; a key without the permission is answered FORBIDDEN (an action) or 403 (a route). \`facegate key create --permissions a,b\` or the console's *Keys* page says what. What people may do in the console is another matter: [console.md](console.md).`
 
 const advice = `## Which to give
 

@@ -61,7 +61,7 @@ test('labelled pictures are judged, shown as JSON, and drawn', async () => {
 test('what is not labelled is not judged, and a label that means nothing is named', async () => {
   const text = await evaluate(['file,gender', 'her.jpg,male'])
   assert.match(text, /GENDER, 1 pictures: 0\.0 % right/u)
-  assert.match(text, /otherwise than labelled: her\.jpg/u)
+  assert.match(text, /differs from the label: her\.jpg/u)
   assert.ok(!text.includes('AGE') && !text.includes('EXPRESSION'))
   await assert.rejects(evaluate(['file,expression', 'her.jpg,glad']), {
     code: 1,

@@ -75,7 +75,7 @@ test('listed pairs are judged, and shown in words', async () => {
   const file = path.join(people, 'pairs.csv')
   await writeFile(file, ['fileA,fileB,same', ...rows].join('\n'))
   const text = await evaluate(file)
-  assert.match(text, /listed pairs, 2 of one person and 1 of two/u)
+  assert.match(text, /listed pairs, 2 of one person and 1 of two people/u)
   assert.match(text, /accuracy, ten folds/u)
   await rm(file)
 })

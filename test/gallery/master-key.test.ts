@@ -53,13 +53,13 @@ test('a rotation that was prepared on every server loses nobody, and what a serv
   assert.equal(seen.matched, true)
 })
 
-test('keys make writes a key that a server takes, and never over another', async () => {
+test('keys create writes a key that a server accepts, and never replaces a file', async () => {
   await using place = await folder()
   const { dataDir, file } = place
-  await runJson(dataDir, masterKey, `make --to ${file}`)
+  await runJson(dataDir, masterKey, `create --to ${file}`)
   const made = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
-  await assert.rejects(runJson(dataDir, masterKey, `make --to ${file}`), /is there already/u)
+  await assert.rejects(runJson(dataDir, masterKey, `create --to ${file}`), /exists already/u)
   await using gallery = await startGallery({ dataDir })
   await gallery.value('svc.enroll', imageParams('Ann'))
   assert.equal(await readFile(file, 'utf8'), made)
@@ -69,7 +69,7 @@ test('a master key of root’s may be read by the group, as a mounted secret is;
   if (process.getuid?.() !== 0) return t.skip('only root can give a file to root')
   await using place = await folder()
   const { dataDir, file } = place
-  await runJson(dataDir, masterKey, `make --to ${file}`)
+  await runJson(dataDir, masterKey, `create --to ${file}`)
   await chmod(file, 0o440)
   assert.ok(openKeyring(file))
   for (const mode of [0o460, 0o444, 0o450]) {
