@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -17,7 +15,8 @@ import {
   smallNetwork,
   smallEmbedder,
 } from '../support/models/small-network.ts'
-import { cliMainFile, fixturesFolder } from '../support/paths.ts'
+import { startCli } from '../support/cli/run-cli.ts'
+import { fixturesFolder } from '../support/paths.ts'
 
 const network = smallNetwork(2)
 
@@ -171,9 +170,7 @@ test('an installation that was killed is gone on with where it stopped', async (
     source: { url: source.url('net'), sha256: sha256Of(network), format: { kind: 'onnx' } },
   })
   const place = await cli.writePack('cut', [model])
-  const main = cliMainFile
-  const child = spawn(process.execPath, [main, 'models', 'install', place], { stdio: 'ignore' })
-  const ended = once(child, 'exit')
+  const { process: child, result: ended } = startCli(['models', 'install', place])
   const part = path.join(cli.modelsFolder, 'packs', '.unfinished-cut', 'net.onnx.part')
   const size = (): number => (existsSync(part) ? statSync(part).size : 0)
   while (size() < network.length - 1 && child.exitCode === null) await sleep(20)

@@ -137,7 +137,7 @@ test('a recognizer without a table is refused in a sentence; with one of its own
   const installed = async () => findInstalledModel(await readPack(place), 'net') ?? assert.fail()
   await assert.rejects(
     readRecognizerCalibration(await installed()),
-    /net@1 of .* has no table of similarities/u,
+    /net@1 in .* has no calibration/u,
   )
   assert.equal(await readCohort(await installed()), undefined)
 
@@ -194,7 +194,10 @@ test('--models takes folders, one model of them, and says what it does not find'
   assert.equal(chosen.recognizer !== 'builtin' && chosen.recognizer.model.id, 'other')
   assert.equal(chosen.detector, 'builtin')
   assert.deepEqual(await selectModelSet(['builtin'], modelsFolder), builtinSet)
-  await assert.rejects(selectModelSet([place], modelsFolder), /several of the role recognizer/u)
+  await assert.rejects(
+    selectModelSet([place], modelsFolder),
+    /several models of the role recognizer/u,
+  )
   await assert.rejects(selectModelSet([`${place}/third`], modelsFolder), /the pack has one, other/u)
   await assert.rejects(
     selectModelSet([`${folder}/nowhere`], modelsFolder),

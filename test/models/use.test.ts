@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -18,7 +17,8 @@ import {
   smallEmbedder,
   writePack,
 } from '../support/models/small-network.ts'
-import { cliMainFile, evalDataFolder } from '../support/paths.ts'
+import { runCli } from '../support/cli/run-cli.ts'
+import { evalDataFolder } from '../support/paths.ts'
 
 const evalModels = path.join(evalDataFolder, 'models')
 const skipWithoutModels = { skip: !existsSync(evalModels) && 'NOT TRIED: eval-data is not here' }
@@ -93,14 +93,9 @@ test('a broken pack that nothing needs can be removed', async () => {
 })
 
 test('a failure is one line and an exit code', async () => {
-  const main = cliMainFile
-  const said = await new Promise<readonly [number, string]>((resolve) =>
-    execFile(process.execPath, [main, 'models', 'install', 'nowhere'], (error, _out, err) =>
-      resolve([Number(error?.code), err]),
-    ),
-  )
-  assert.deepEqual([said[0], said[1].split('\n').length], [1, 2])
-  assert.match(said[1], /^facegate: there is no pack nowhere: .*recommended/u)
+  const { code, err } = await runCli(['models', 'install', 'nowhere'])
+  assert.deepEqual([code, err.split('\n').length], [1, 2])
+  assert.match(err, /^facegate: there is no pack nowhere: .*recommended/u)
 })
 
 test('a recognizer without a table of similarities is not chosen', async () => {

@@ -78,7 +78,7 @@ test('whoever was deleted since the copy is absent from the first answer on, and
   }
   await deleteDatabaseFiles(dataDir)
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
-  assert.deepEqual(done, { records: 3, entered: 2, deletedAgain: 1 })
+  assert.deepEqual(done, { records: 3, inserted: 2, deletedAgain: 1 })
   const bytes = await readFile(path.join(dataDir, 'facegate.db'))
   assert.ok(!bytes.includes('id-Late-'), 'no trace')
   await using gallery = await startGallery({ dataDir, key })
@@ -113,9 +113,9 @@ test('a copy that is put in place by hand is made right by a replay, once and ag
   await deleteDatabaseFiles(dataDir)
   await copyFile(copy, path.join(dataDir, 'facegate.db'))
   const first = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(first, { records: 120, entered: 120, deletedAgain: 120 })
+  assert.deepEqual(first, { records: 120, inserted: 120, deletedAgain: 120 })
   const again = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(again, { records: 120, entered: 0, deletedAgain: 0 })
+  assert.deepEqual(again, { records: 120, inserted: 0, deletedAgain: 0 })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Person 7'), false)
   await assertLedgerAudit(gallery)
@@ -147,7 +147,7 @@ test('a copy that went its own way before the replay still loses whom it must, i
   const { store } = gallery.database
   assert.deepEqual(await replayDeletions(store, records), {
     records: 1,
-    entered: 1,
+    inserted: 1,
     deletedAgain: 1,
   })
   assert.equal(await isFound(gallery, 'Gone'), false, 'also beside a running server')

@@ -100,7 +100,7 @@ test(
       await assertLedgerAudit(gallery)
     }
     const replayed = await runJson(dataDir, deletions, `replay --from ${records}`, now)
-    assert.deepEqual(replayed, { records: 2, entered: 0, deletedAgain: 0 })
+    assert.deepEqual(replayed, { records: 2, inserted: 0, deletedAgain: 0 })
     // The database that went on is rotated: then the copy opens for nobody any more.
     await runJson(dataDir, masterKey, 'rotate', environment)
     const tooLate = startGallery({ dataDir, key, environment: now })
