@@ -110,7 +110,7 @@ test('what a project has switched off is neither computed nor told, in both acti
   const [face] = analysed.body.data.results[0].value.faces
   assert.deepEqual(Object.keys(face.attributes), ['age', 'eyesOpen', 'mouthOpen'])
   assert.deepEqual(await set('--gender', 'on'), [true, false])
-  await assert.rejects(set('--gender', 'maybe'), { code: 2, stderr: /--gender is on or off/u })
+  await assert.rejects(set('--gender', 'maybe'), { code: 2, stderr: /--gender must be on or off/u })
   const again = await own.run('svc.attributes', png(), { include: ['gender', 'expression'] })
   assert.deepEqual(again.body.data.results[0].value.unavailable, ['expression'])
   await rm(dataDir, { recursive: true })
