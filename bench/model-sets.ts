@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { readImage } from '../src/evaluation/detection/evaluate-detection.ts'
-import { modelsFolder as installedFolder } from '../src/cli/models/models-folder.ts'
+import { modelsFolder as installedFolder } from '../src/cli/with-store.ts'
 import { selectModelSet } from '../src/cli/models/models-option.ts'
+import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/lib/log.ts'
 import { builtinSet, type ModelSet } from '../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../src/models/builtin/prepare-builtin-pack.ts'
 import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../src/vision/image-analysis.ts'
 import { startWorker } from '../src/vision/workers/worker-process.ts'
-import { visionPoolLimits } from '../src/vision/workers/vision-pool-limits.ts'
+import { fixedPoolLimits } from '../src/vision/workers/vision-pool-limits.ts'
 import { writeDistantFaceImages, writeOneFaceImages } from './support/sample-images.ts'
 import { median, showProgress, markdownTable } from './support/table.ts'
 
@@ -87,12 +88,17 @@ async function openModelSetWorker(
   modelsFolder: string,
   set: ModelSet,
 ): Promise<ModelSetWorker> {
+  const { VISION_TIMEOUT_MS, VISION_WORKER_IMAGES_MAX } = readConfig({})
   const child = await startWorker({
     entryModule: new URL('../src/vision/workers/worker.ts', import.meta.url),
     startOptions: { modelsFolder, modelSet: set, limits },
     signal: new AbortController().signal,
     log: createLog('warn'),
-    limits: visionPoolLimits,
+    limits: {
+      ...fixedPoolLimits,
+      jobMsMax: VISION_TIMEOUT_MS,
+      workerJobsMax: VISION_WORKER_IMAGES_MAX,
+    },
   })
   return {
     name,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from './config.ts'
 
-test('an empty environment gives the documented defaults', () => {
+test('an empty environment gives the default of every setting', () => {
   const config = readConfig({})
   assert.equal(config.PORT, 8080)
   assert.equal(config.HOST, '127.0.0.1')
@@ -11,7 +11,7 @@ test('an empty environment gives the documented defaults', () => {
   assert.ok(Object.isFrozen(config))
 })
 
-test('every wrong variable is named', () => {
+test('the error names every invalid variable', () => {
   assert.throws(
     () => readConfig({ PORT: '99999', VISION_WORKERS: 'two', LOG_LEVEL: 'loud', HOST: '' }),
     (error: Error) =>
@@ -19,11 +19,11 @@ test('every wrong variable is named', () => {
   )
 })
 
-test('a search in the database is refused where there is none', () => {
+test('SEARCH=pgvector without a PostgreSQL database is rejected', () => {
   assert.throws(() => readConfig({ SEARCH: 'pgvector' }), /SEARCH: .*DATABASE_URL=postgres/u)
 })
 
-test('a database that this version cannot use is refused, not ignored', () => {
+test('a DATABASE_URL that is not PostgreSQL is rejected, not ignored', () => {
   for (const url of ['mysql://db/x', 'db.example', 'postgres:db', ' postgres://db/x'])
     assert.throws(() => readConfig({ DATABASE_URL: url }), /DATABASE_URL.*SQLite/u)
   for (const url of ['', 'postgres://db/x', 'postgresql://me:secret@db:5432/x?sslmode=verify-full'])

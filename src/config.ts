@@ -1,291 +1,270 @@
 import { availableParallelism } from 'node:os'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { readSecretFiles, type Environment } from './lib/environment.ts'
-import { visionPoolLimits } from './vision/workers/vision-pool-limits.ts'
+import {
+  choiceSetting,
+  collectorUrl,
+  databaseUrl,
+  integerSetting,
+  microsSetting,
+  nonEmptyText,
+  ratioSetting,
+  textSetting,
+} from './lib/setting.ts'
 
 const mebibyte = 1024 * 1024
 const hourMs = 3_600_000
 
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/u, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max))
+const count = integerSetting('')
+const pixels = integerSetting('pixels')
+const bytes = integerSetting('bytes')
+const ms = integerSetting('ms')
+const days = integerSetting('days')
+const perSecond = integerSetting('per second')
 
-const micros = z
-  .string()
-  .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
-  .transform(BigInt)
-
-/** Only what it is, not whether anybody answers there. */
-function isDatabaseUrl(text: string): boolean {
-  return text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))
-}
-
-const samplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const
-
-const collectorUrl = z
-  .string()
-  .refine(
-    (text) => text === '' || isCollectorUrl(text),
-    'must be an http or https address without a password',
-  )
-
-function isCollectorUrl(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && /^https?:$/u.test(url.protocol) && url.username + url.password === ''
-}
-
-const setting = <T>(fallback: string, says: string, schema: z.ZodType<T, string>) => ({
-  fallback,
-  says,
-  schema,
-})
-
-/** Every setting: the environment variable, its default and meaning. The documentation's table is made of it. */
-export const settings = {
-  PORT: setting('8080', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535)),
-  HOST: setting('127.0.0.1', 'address to listen on', z.string().min(1)),
-  TRUST_PROXY: setting(
-    '0',
-    'reverse proxies in front whose `X-Forwarded-For`, `-Proto` and `-Host` are believed; 0: none',
-    wholeNumber(0, 8),
+const server = {
+  PORT: count(8080, [0, 65_535], 'Port to listen on. 0 selects a free port.'),
+  HOST: textSetting('127.0.0.1', 'Address to listen on.', nonEmptyText),
+  TRUST_PROXY: count(
+    0,
+    [0, 8],
+    'Number of reverse proxies in front of the server. The headers `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host` are trusted from that many proxies. 0: from none.',
   ),
-  DATA_DIR: setting('./data', 'folder of the database and the converted models', z.string().min(1)),
-  MODELS_DIR: setting(
-    '',
-    'folder of the converted and installed models; empty: `models` in DATA_DIR. May be read-only once all is in it',
-    z.string(),
+  CONNECTIONS_MAX: count(10_000, [1, 1_000_000], 'Maximum number of open client connections.'),
+  HEADERS_TIMEOUT_MS: ms(10_000, [100, 600_000], 'Maximum time to receive the request headers.'),
+  REQUEST_TIMEOUT_MS: ms(30_000, [100, 600_000], 'Maximum time to receive a whole request.'),
+  SHUTDOWN_DELAY_MS: ms(
+    0,
+    [0, 600_000],
+    'Time for which the server still accepts calls after the signal to stop, while `/readyz` already reports that it is not ready. Set it longer than the proxy needs to notice.',
   ),
-  DATABASE_URL: setting(
-    '',
-    'empty: SQLite in DATA_DIR; `postgres://…`: a database of PostgreSQL, for several servers',
-    z
-      .string()
-      .refine(isDatabaseUrl, 'must be empty for SQLite under DATA_DIR, or begin with postgres://'),
+  DRAIN_TIMEOUT_MS: ms(
+    15_000,
+    [0, 600_000],
+    'Maximum time for running calls to finish at shutdown.',
   ),
-  DATABASE_CONNECTIONS_MAX: setting(
-    '16',
-    'most connections of this process to PostgreSQL',
-    wholeNumber(2, 1000),
-  ),
-  DATABASE_URL_FILE: setting(
-    '',
-    'file that holds DATABASE_URL, such as a mounted secret; empty: DATABASE_URL says it itself',
-    z.string(),
-  ),
-  MASTER_KEY_FILE: setting(
-    '',
-    'file of the master key, made at the first start; empty: `master.key` in DATA_DIR',
-    z.string(),
-  ),
-  DELETIONS_FILE: setting(
-    '',
-    'file that `deletions export` has written: whoever it names and is back is deleted again before a start answers anything; empty: none',
-    z.string(),
-  ),
-  VISION_WORKERS: setting(
-    String(availableParallelism()),
-    'processes that decode pictures and run models; the default is one per core',
-    wholeNumber(1, 256),
-  ),
-  LOG_LEVEL: setting(
-    'info',
-    'fatal, error, warn, info, debug, trace or silent',
-    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-  ),
-  BODY_BYTES_MAX: setting(
-    String(24 * mebibyte),
-    'largest request body, bytes',
-    wholeNumber(1024, 256 * mebibyte),
-  ),
-  IMAGE_BYTES_MAX: setting(
-    String(8 * mebibyte),
-    'largest image after base64, bytes',
-    wholeNumber(1024, 256 * mebibyte),
-  ),
-  IMAGE_PIXELS_MAX: setting(
-    '40000000',
-    'most pixels of an image',
-    wholeNumber(1024, 1_000_000_000),
-  ),
-  IMAGE_SIDE_MIN_PX: setting('32', 'shortest side of an image, pixels', wholeNumber(1, 10_000)),
-  JSON_DEPTH_MAX: setting('16', 'deepest nesting of a request body', wholeNumber(4, 1000)),
-  JSON_TOKENS_MAX: setting(
-    '10000',
-    'most braces, brackets, colons and commas of a request body outside its strings',
-    wholeNumber(100, 1_000_000),
-  ),
-  VISION_QUEUE_PER_WORKER_MAX: setting(
-    String(visionPoolLimits.queuePerWorkerMax),
-    'pictures that may wait per vision worker; beyond it calls are answered 503',
-    wholeNumber(1, 1000),
-  ),
-  VISION_QUEUE_BYTES_MAX: setting(
-    String(visionPoolLimits.queueBytesMax),
-    'bytes of pictures that may wait',
-    wholeNumber(mebibyte, 16_384 * mebibyte),
-  ),
-  VISION_QUEUE_WAIT_MS_MAX: setting(
-    String(visionPoolLimits.queueWaitMsMax),
-    'longest wait for a vision worker, ms',
-    wholeNumber(10, 600_000),
-  ),
-  VISION_TIMEOUT_MS: setting(
-    String(visionPoolLimits.jobMsMax),
-    'longest work on one picture, ms; then the worker is killed and replaced',
-    wholeNumber(100, 600_000),
-  ),
-  VISION_WORKER_IMAGES_MAX: setting(
-    String(visionPoolLimits.workerJobsMax),
-    'pictures after which a worker is replaced',
-    wholeNumber(1, 1e9),
-  ),
-  COMPREFACE_API: setting(
+  COMPREFACE_API: choiceSetting(
     'off',
-    '`on` serves the routes of CompreFace under /api/v1 as well; see [compreface.md](compreface.md)',
-    z.enum(['off', 'on']),
+    ['off', 'on'],
+    '`on` also serves the CompreFace routes under `/api/v1`; see [compreface.md](reference/compreface.md).',
   ),
-  CONNECTIONS_MAX: setting('10000', 'most open client connections', wholeNumber(1, 1_000_000)),
-  HEADERS_TIMEOUT_MS: setting(
-    '10000',
-    'longest time to send the headers, ms',
-    wholeNumber(100, 600_000),
+  LOG_LEVEL: choiceSetting(
+    'info',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'Lowest level of the log lines that are written.',
   ),
-  REQUEST_TIMEOUT_MS: setting(
-    '30000',
-    'longest time to send a whole request, ms',
-    wholeNumber(100, 600_000),
+} as const
+
+const storage = {
+  DATA_DIR: textSetting('./data', 'Folder of the database and the converted models.', nonEmptyText),
+  MODELS_DIR: textSetting(
+    '',
+    'Folder of the converted and installed models. Empty: `models` in DATA_DIR. It may be read-only once it contains all models.',
   ),
-  RATE_SUSTAINED_PER_S: setting(
-    '10',
-    'calls per second in the long run, for projects without a limit of their own',
-    wholeNumber(1, 10_000),
+  DATABASE_URL: textSetting(
+    '',
+    'PostgreSQL database, `postgres://…`, for one or more servers. Empty: SQLite in DATA_DIR.',
+    databaseUrl,
   ),
-  RATE_BURST: setting(
-    '20',
-    'calls at once, for projects without a limit of their own',
-    wholeNumber(1, 100_000),
+  DATABASE_URL_FILE: textSetting(
+    '',
+    'File that contains DATABASE_URL, such as a mounted secret. Empty: DATABASE_URL itself is used.',
   ),
-  AUTH_FAILURES_PER_S: setting(
-    '1',
-    'wrong keys per second and address; beyond them each 401 takes a quarter of a second',
-    wholeNumber(1, 10_000),
+  DATABASE_CONNECTIONS_MAX: count(16, [2, 1000], 'Maximum connections to PostgreSQL per server.'),
+  MASTER_KEY_FILE: textSetting(
+    '',
+    'File of the master key. The first start creates it. Empty: `master.key` in DATA_DIR.',
   ),
-  AUTH_FAILURES_BURST: setting('20', 'wrong keys at once per address', wholeNumber(1, 100_000)),
-  UNIT_PRICE_MICROS: setting(
-    '1000',
-    'price of one unit, millionths of the currency, for accounts without a price list',
-    micros,
+  DELETIONS_FILE: textSetting(
+    '',
+    'File written by `facegate deletions export`. Subjects listed in it are deleted at startup if present. Empty: none.',
   ),
-  STARTER_CREDIT_MICROS: setting(
-    '10000000',
-    'budget of the project that the first start makes, millionths of the currency',
-    micros,
+} as const
+
+const requestLimits = {
+  BODY_BYTES_MAX: bytes(24 * mebibyte, [1024, 256 * mebibyte], 'Maximum size of a request body.'),
+  IMAGE_BYTES_MAX: bytes(
+    8 * mebibyte,
+    [1024, 256 * mebibyte],
+    'Maximum size of an image file, after base64 decoding.',
   ),
-  REPLAY_WINDOW_MS: setting(
-    String(24 * hourMs),
-    'how long an answer is kept for retries with the same requestId, ms',
-    wholeNumber(1000, 31 * 24 * hourMs),
+  IMAGE_PIXELS_MAX: pixels(
+    40_000_000,
+    [1024, 1_000_000_000],
+    'Maximum number of pixels of an image.',
   ),
-  CALL_TIMEOUT_MS: setting(
-    '30000',
-    'longest time from the gate to the answer, ms; then the call is given up, unbilled',
-    wholeNumber(1000, 600_000),
+  IMAGE_SIDE_MIN_PX: pixels(32, [1, 10_000], 'Minimum length of the shorter side of an image.'),
+  JSON_DEPTH_MAX: count(16, [4, 1000], 'Maximum nesting depth of a request body.'),
+  JSON_TOKENS_MAX: count(
+    10_000,
+    [100, 1_000_000],
+    'Maximum number of braces, brackets, colons and commas outside the strings of a request body.',
   ),
-  IN_FLIGHT_WAIT_MS_MAX: setting(
-    '10000',
-    'longest wait of a retry for the first call that is still at work, ms',
-    wholeNumber(0, 600_000),
+} as const
+
+const imageAnalysis = {
+  VISION_WORKERS: {
+    ...count(
+      availableParallelism(),
+      [1, 256],
+      'Number of processes that decode images and run models.',
+    ),
+    defaultText: 'one per core',
+  },
+  VISION_QUEUE_PER_WORKER_MAX: count(
+    4,
+    [1, 1000],
+    'Maximum number of waiting images per vision worker. Further calls return 503. More images would wait longer than VISION_QUEUE_WAIT_MS_MAX anyway.',
   ),
-  LOG_RETENTION_DAYS: setting(
-    '365',
-    'how long the request log is kept, days',
-    wholeNumber(1, 36_500),
+  VISION_QUEUE_BYTES_MAX: bytes(
+    256 * mebibyte,
+    [mebibyte, 16_384 * mebibyte],
+    'Maximum size of all waiting images, as base64.',
   ),
-  RETENTION_DAYS: setting(
-    '1095',
-    'subjects that nobody met for so many days are deleted, in projects without a retention of their own',
-    wholeNumber(1, 36_500),
+  VISION_QUEUE_WAIT_MS_MAX: ms(
+    2000,
+    [10, 600_000],
+    'Maximum wait of an image for a vision worker.',
   ),
-  SUBJECT_TEMPLATES_MAX: setting('20', 'most templates of a subject', wholeNumber(1, 1000)),
-  GALLERY_TEMPLATES_MAX: setting(
-    '1000000',
-    'most templates of a gallery',
-    wholeNumber(1, 15_000_000),
+  VISION_TIMEOUT_MS: ms(
+    5000,
+    [100, 600_000],
+    'Maximum time to process one image. Then the worker is killed and replaced.',
   ),
-  SEARCH: setting(
+  VISION_WORKER_IMAGES_MAX: count(5000, [1, 1e9], 'Images after which a worker is replaced.'),
+} as const
+
+const calls = {
+  RATE_SUSTAINED_PER_S: perSecond(
+    10,
+    [1, 10_000],
+    'Average calls allowed, for projects without their own limit.',
+  ),
+  RATE_BURST: count(
+    20,
+    [1, 100_000],
+    'Calls allowed in a burst, for projects without their own limit.',
+  ),
+  AUTH_FAILURES_PER_S: perSecond(
+    1,
+    [1, 10_000],
+    'Average requests with an invalid key per IP address. Beyond the limit, each 401 response is delayed by 250 ms.',
+  ),
+  AUTH_FAILURES_BURST: count(
+    20,
+    [1, 100_000],
+    'Burst of requests with an invalid key, per IP address.',
+  ),
+  CALL_TIMEOUT_MS: ms(
+    30_000,
+    [1000, 600_000],
+    'Maximum time from admission to the response. Then the call expires and is not charged.',
+  ),
+  REPLAY_WINDOW_MS: ms(
+    24 * hourMs,
+    [1000, 31 * 24 * hourMs],
+    'Time for which a response is stored for retries with the same `requestId`.',
+  ),
+  IN_FLIGHT_WAIT_MS_MAX: ms(
+    10_000,
+    [0, 600_000],
+    'Maximum time for which a retry waits for the first call with the same `requestId`.',
+  ),
+  LOG_RETENTION_DAYS: days(365, [1, 36_500], 'Time for which the request log is kept.'),
+} as const
+
+const billing = {
+  UNIT_PRICE_MICROS: microsSetting(1000n, 'Price of one unit, for accounts without a price list.'),
+  STARTER_CREDIT_MICROS: microsSetting(10_000_000n, 'Starting budget of the first project.'),
+} as const
+
+const galleries = {
+  RETENTION_DAYS: days(
+    1095,
+    [1, 36_500],
+    'Subjects not matched for that many days are deleted, in projects without their own retention.',
+  ),
+  SUBJECT_TEMPLATES_MAX: count(20, [1, 1000], 'Maximum number of templates of a subject.'),
+  GALLERY_TEMPLATES_MAX: count(
+    1_000_000,
+    [1, 15_000_000],
+    'Maximum number of templates of a gallery.',
+  ),
+  SEARCH: choiceSetting(
     'memory',
-    'where galleries are searched: `memory` of each server, or `pgvector`, in the database; see [search.md](search.md)',
-    z.enum(['memory', 'pgvector']),
+    ['memory', 'pgvector'],
+    'Where galleries are searched: in the memory of each server, or in the database with pgvector; see [search.md](recognition/search.md).',
   ),
-  SEARCH_EXACT_TEMPLATES_MAX: setting(
-    '100000',
-    'galleries of up to so many templates are searched exactly with pgvector; larger ones by its index',
-    wholeNumber(0, 1_000_000_000),
+  SEARCH_EXACT_TEMPLATES_MAX: count(
+    100_000,
+    [0, 1_000_000_000],
+    'With pgvector, galleries of up to that many templates are searched exactly, larger ones with the index.',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+} as const
+
+const openTelemetry = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: textSetting(
     '',
-    'collector that traces and metrics are sent to, OTLP over HTTP, such as `http://collector:4318`; empty: none; see [observability.md](observability.md)',
+    'Collector that receives traces and metrics by OTLP over HTTP, such as `http://collector:4318`. Empty: none. See [observability.md](operations/observability.md).',
     collectorUrl,
   ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: textSetting(
     '',
-    'whole address for traces alone; empty: `/v1/traces` of the collector',
+    'Complete address for traces only. Empty: `/v1/traces` of the collector.',
     collectorUrl,
   ),
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: setting(
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: textSetting(
     '',
-    'whole address for metrics alone; empty: `/v1/metrics` of the collector',
+    'Complete address for metrics only. Empty: `/v1/metrics` of the collector.',
     collectorUrl,
   ),
-  OTEL_SERVICE_NAME: setting(
+  OTEL_SERVICE_NAME: textSetting(
     '',
-    'name of the service in traces and metrics; empty: `facegate`, or what OTEL_RESOURCE_ATTRIBUTES says',
-    z.string(),
+    'Service name in traces and metrics. Empty: the name in OTEL_RESOURCE_ATTRIBUTES, or `facegate`.',
   ),
-  OTEL_TRACES_SAMPLER: setting(
+  OTEL_TRACES_SAMPLER: choiceSetting(
     'parentbased_always_on',
-    'which traces are kept: `always_on`, `always_off` or `traceidratio`, with `parentbased_` before it to do as the caller does',
-    z.enum(samplers),
+    [
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ],
+    'Which traces are kept. A sampler with `parentbased_` follows the decision of the calling service.',
   ),
-  OTEL_TRACES_SAMPLER_ARG: setting(
-    '1',
-    'share of traces that the samplers by ratio keep, 0 to 1',
-    z
-      .string()
-      .regex(/^\d*\.?\d+$/u, 'must be a number from 0 to 1')
-      .transform(Number)
-      .pipe(z.number().min(0).max(1)),
-  ),
-  OTEL_METRIC_EXPORT_INTERVAL: setting(
-    '60000',
-    'time between two exports of metrics, ms',
-    wholeNumber(100, 3_600_000),
-  ),
-  SHUTDOWN_DELAY_MS: setting(
-    '0',
-    'how long a server that is told to end still takes calls while /readyz says that it leaves, ms: longer than a proxy takes to see it',
-    wholeNumber(0, 600_000),
-  ),
-  DRAIN_TIMEOUT_MS: setting(
-    '15000',
-    'longest time running calls are given to finish at shutdown, ms',
-    wholeNumber(0, 600_000),
-  ),
+  OTEL_TRACES_SAMPLER_ARG: ratioSetting(1, 'Share of traces that a `traceidratio` sampler keeps.'),
+  OTEL_METRIC_EXPORT_INTERVAL: ms(60_000, [100, 3_600_000], 'Time between two exports of metrics.'),
+} as const
+
+/** The settings by topic, in the order of docs/configuration.md. */
+export const settingsByTopic = {
+  Server: server,
+  Storage: storage,
+  'Request limits': requestLimits,
+  'Image analysis': imageAnalysis,
+  'Calls and rate limits': calls,
+  Billing: billing,
+  'Galleries and search': galleries,
+  OpenTelemetry: openTelemetry,
+} as const
+
+/** Every setting by the name of its environment variable. */
+export const settings = {
+  ...server,
+  ...storage,
+  ...requestLimits,
+  ...imageAnalysis,
+  ...calls,
+  ...billing,
+  ...galleries,
+  ...openTelemetry,
 } as const
 
 type SettingDefinitions = typeof settings
 
-/** All settings by the name of their environment variable, checked, converted and frozen. */
+/** The validated values of all settings, frozen. */
 export type Config = {
   readonly [Name in keyof SettingDefinitions]: z.output<SettingDefinitions[Name]['schema']>
 }
@@ -293,20 +272,21 @@ export type Config = {
 /**
  * Reads the configuration from an environment.
  *
- * @throws Error that names every variable with an unusable value; the start is refused.
+ * @throws Error that names every variable with an invalid value.
  */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
-  const said = readSecretFiles(environment, problems)
-  const entries = Object.entries(settings).map(([name, { fallback, schema }]) => {
-    const result = schema.safeParse(said[name] ?? fallback)
-    if (!result.success) problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is wrong'}`)
+  const values = readSecretFiles(environment, problems)
+  const entries = Object.entries(settings).map(([name, { defaultValue, schema }]) => {
+    const result = schema.safeParse(values[name] ?? defaultValue)
+    if (!result.success)
+      problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is invalid'}`)
     return [name, result.data]
   })
-  // The entries are made from the settings themselves, each parsed by its own schema.
+  // Each value was parsed by the schema of the same setting.
   const config = Object.freeze(Object.fromEntries(entries)) as Config
   if (config.SEARCH === 'pgvector' && config.DATABASE_URL === '')
     problems.push('SEARCH: pgvector searches in PostgreSQL; set DATABASE_URL=postgres://…')
-  if (problems.length > 0) throw new Error(`wrong configuration: ${problems.join('; ')}`)
+  if (problems.length > 0) throw new Error(`invalid configuration: ${problems.join('; ')}`)
   return config
 }

@@ -29,14 +29,14 @@ async function start(): Promise<void> {
   console.log(
     firstKey
       ? welcomeMessage(address, firstKey, address + (await facegate.createOwnerLink()))
-      : `Facegate is at ${address}`,
+      : `Facegate is running at ${address}`,
   )
 
   const stop = (): void => {
     facegate.close().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, 'the shutdown failed')
+        log.error({ err: error }, 'shutdown failed')
         process.exit(1)
       },
     )
@@ -45,17 +45,17 @@ async function start(): Promise<void> {
   process.once('SIGINT', stop)
 }
 
-/** Only the first start converts; later starts verify in silence. */
-function reportProgress({ done, total, id, outcome: what }: PrepareProgress): void {
-  if (what === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
+/** Only the first start converts models. Later starts verify them without output. */
+function reportProgress({ done, total, id, outcome }: PrepareProgress): void {
+  if (outcome === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
 }
 
 function welcomeMessage(address: string, key: string, link: string): string {
   const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
   const photograph = path.relative('.', path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
   return `
-Facegate is at ${address}
-Your key, shown this once:
+Facegate is running at ${address}
+Your API key. It is shown only once:
 
   ${key}
 
@@ -65,7 +65,7 @@ Try it:
     "$(base64 < '${photograph}' | tr -d '\\n')" |
     curl -sS ${address}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
 
-Set the console's password, once, within a day:
+Set the password of the console. The link works once and expires in one day:
 
   ${link}
 

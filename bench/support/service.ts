@@ -47,7 +47,7 @@ async function readStartupOutput(child: ChildProcess): Promise<{ url: string; ke
   let printed = ''
   for await (const chunk of child.stdout ?? []) {
     printed += String(chunk)
-    const url = /Facegate is at (\S+)/u.exec(printed)?.[1]
+    const url = /Facegate is running at (\S+)/u.exec(printed)?.[1]
     const key = /fsk_live_\S+/u.exec(printed)?.[0]
     if (url && key && printed.includes('Documentation')) return { url, key }
   }

@@ -1,10 +1,12 @@
 import { modelCards } from './model-cards.ts'
 import { actionsPage } from './actions-page.ts'
+import { configurationPage } from './configuration-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { permissionsPage } from './permissions-page.ts'
 
 /** Pages that are generated from schemas, tables and manifests. `npm run docs` writes them. */
 export const generatedPages: Readonly<Record<string, () => string>> = {
+  'docs/configuration.md': configurationPage,
   'docs/reference/actions.md': actionsPage,
   'docs/reference/errors.md': errorsPage,
   'docs/reference/permissions.md': permissionsPage,

@@ -1,53 +1,42 @@
-import { parseArgs } from 'node:util'
 import { findCalls, type LoggedCall, type CallFilter } from '../store/gate/calls.ts'
-import { formatTable, toJson, requireProject, withStore } from './with-store.ts'
 import { UsageError, type CliCommand } from './command.ts'
-import { parseTimeOption } from './time-option.ts'
+import { parseOptions, parseTimeOption, text } from './options.ts'
+import { formatTable, toJson } from './output.ts'
+import { requireProject, withStore } from './with-store.ts'
 
-const text = { type: 'string' } as const
 const limitMax = 100_000
 
 export const callLog: CliCommand = {
   name: 'log',
-  summary: 'show the request log, the newest call first',
+  summary: 'show the request log, newest call first',
   usage: `facegate log [--project <project>] [--key <keyId>] [--action <name>] [--code <code>]
              [--from <ISO 8601>] [--to <ISO 8601>] [--limit n] [--json]
 
-  The code is OK, a code of the documentation, HTTP_<status>, or EXPIRED for a call that
-  was given up. --from is part of the range, --to is not. With --json, one object a line.`,
+  --code is OK, an error code of the documentation, HTTP_<status>, or EXPIRED for a
+  call that expired. --from is inclusive, --to is exclusive. --limit is 1 to ${limitMax}
+  (default: 50). --json prints one object per line.`,
   run: async (args) => {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        project: text,
-        key: text,
-        action: text,
-        code: text,
-        from: text,
-        to: text,
-        limit: {
-          type: 'string',
-          default: '50',
-        },
-        json: {
-          type: 'boolean',
-          default: false,
-        },
-      },
+    const values = parseOptions(args, {
+      project: text,
+      key: text,
+      action: text,
+      code: text,
+      from: text,
+      to: text,
+      limit: { type: 'string', default: '50' },
     })
     const limit = /^\d{1,6}$/u.test(values.limit) ? Number(values.limit) : 0
     if (limit < 1 || limit > limitMax)
-      throw new UsageError(`--limit is a whole number from 1 to ${limitMax}`)
-    const { key: keyId, action, code } = values
+      throw new UsageError(`--limit must be a whole number from 1 to ${limitMax}`)
+    const { project, key: keyId, action, code } = values
     const range = {
       fromMs: parseTimeMs('--from', values.from),
       toMs: parseTimeMs('--to', values.to),
     }
     const calls = await withStore(async (store) => {
-      const wanted = values.project
       const filter: CallFilter = { keyId, action, code, limit, ...range }
-      if (wanted === undefined) return findCalls(store.db, filter)
-      const { projectId } = await requireProject(store, wanted)
+      if (project === undefined) return findCalls(store.db, filter)
+      const { projectId } = await requireProject(store, project)
       return findCalls(store.db, { ...filter, projectId })
     })
     if (!values.json) return console.log(table(calls))
@@ -59,7 +48,7 @@ function parseTimeMs(option: string, value: string | undefined): number | undefi
   return value === undefined ? undefined : parseTimeOption(option, value).getTime()
 }
 
-/** A row of the log in the words of the contract. */
+/** A row of the log with the field names of the API. */
 function toLogEntry(call: LoggedCall) {
   const { atMs, keyId, projectId, action, requestId, code, latencyMs, costMicros } = call
   return {
@@ -78,7 +67,7 @@ function toLogEntry(call: LoggedCall) {
 
 function table(calls: readonly LoggedCall[]): string {
   return formatTable(
-    ['time', 'action', 'code', 'ms', 'cost', 'replay', 'request', 'key', 'project'],
+    ['time', 'action', 'code', 'latency (ms)', 'cost', 'replay', 'request', 'key', 'project'],
     calls
       .map(toLogEntry)
       .map((row) => [

@@ -45,7 +45,7 @@ async function main(name: string | undefined, args: readonly string[]): Promise<
     console.log(overview())
     return name === undefined ? 2 : 0
   }
-  const command = commands.find((candidate) => candidate.name === name)
+  const command = commands.find((each) => each.name === name)
   if (!command) return printError(`there is no command ${name}; see facegate --help`, 2)
   if (args.includes('--help')) {
     console.log(`${command.summary}\n\n${command.usage}`)
@@ -64,7 +64,7 @@ async function main(name: string | undefined, args: readonly string[]): Promise<
 function overview(): string {
   const width = Math.max(...commands.map((command) => command.name.length))
   const lines = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`)
-  return `facegate <command>\n\n${lines.join('\n')}\n\nfacegate <command> --help tells more.`
+  return `facegate <command>\n\n${lines.join('\n')}\n\nRun facegate <command> --help for the options of a command.`
 }
 
 function printError(message: string, exitCode: number): number {

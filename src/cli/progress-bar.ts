@@ -1,4 +1,8 @@
-/** Progress on one line of standard error where that is a terminal; every tenth elsewhere. */
+/**
+ * Shows progress on standard error: on one line of a terminal, else one line per 10 %.
+ *
+ * @param unit plural of what is counted.
+ */
 export function createProgressBar(unit: string): {
   readonly update: (done: number, total: number) => void
   readonly end: () => void

@@ -10,13 +10,13 @@ import { requireRecognizerDecoding } from '../models/decoding.ts'
 import { prepareBuiltinPack, type PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { readTemplateModel } from '../models/template/template-model.ts'
 
-/** What the service looks with, and what the scores of its templates mean. */
+/** The models of this process, and the calibrations that turn their scores into similarities. */
 export type ActiveModels = {
   readonly modelsFolder: string
   readonly modelSet: ModelSet
-  /** Of the recognizer whose templates are made from now on. */
+  /** Of the active recognizer: new templates are created with it. */
   readonly calibration: Calibration
-  /** Of those whose older templates are still compared. */
+  /** Of the former recognizers: their existing templates are still compared. */
   readonly formerCalibrations: readonly Calibration[]
 }
 
@@ -26,10 +26,10 @@ export type ActiveModelsOptions = {
 }
 
 /**
- * Makes the built-in models ready and reads which models to use.
+ * Prepares the built-in models and reads which models to use.
  *
- * @throws Error in one sentence when a file is missing or altered, or a recognizer has no table of
- *   similarities: its scores would mean nothing.
+ * @throws Error in one sentence when a file is missing or altered, or when a recognizer has no
+ *   calibration: its scores would have no meaning.
  */
 export async function readActiveModels(
   config: ModelsConfig,
@@ -37,23 +37,25 @@ export async function readActiveModels(
 ): Promise<ActiveModels> {
   const modelsFolder = modelsFolderOf(config)
   await prepareBuiltinPack({ folder: modelsFolder, onProgress, log })
-  const set = await readVerifiedActiveSet(modelsFolder)
+  const modelSet = await readVerifiedActiveSet(modelsFolder)
   return {
     modelsFolder,
-    modelSet: set,
-    calibration: await readRecognizerCalibration(set.recognizer),
-    formerCalibrations: await Promise.all(set.formerRecognizers.map(readRecognizerCalibration)),
+    modelSet,
+    calibration: await readRecognizerCalibration(modelSet.recognizer),
+    formerCalibrations: await Promise.all(
+      modelSet.formerRecognizers.map(readRecognizerCalibration),
+    ),
   }
 }
 
 type ModelsConfig = Pick<Config, 'MODELS_DIR' | 'DATA_DIR'>
 
-/** A folder of its own may be part of an image: then a start writes nothing and converts nothing. */
+/** MODELS_DIR can be part of a container image: then a start writes and converts nothing. */
 export function modelsFolderOf(config: ModelsConfig): string {
   return config.MODELS_DIR || path.join(config.DATA_DIR, 'models')
 }
 
-/** @throws Error when the recognizer has no table of its own, or a broken one. */
+/** @throws Error when the recognizer has no calibration, or an invalid one. */
 export async function readRecognizerCalibration(
   recognizer: ModelSet['recognizer'],
 ): Promise<Calibration> {
@@ -67,15 +69,16 @@ export async function readRecognizerCalibration(
 async function readInstalledCalibration({ folder, model }: InstalledModel): Promise<Calibration> {
   const decoding = requireRecognizerDecoding(model)
   const modelId = `${model.id}@${model.version}`
+  if (decoding.kind !== 'arcface') throw new Error(`${modelId} in ${folder} is not a recognizer`)
   if (!isCalibrated({ folder, model }) || decoding.calibration === undefined)
     throw new Error(
-      `the recognizer ${modelId} of ${folder} has no table of similarities yet; make it with ` +
+      `the recognizer ${modelId} in ${folder} has no calibration; create it with ` +
         `facegate evaluate verification <folder of people> --models ${folder} --calibrate ${folder}, ` +
-        'or go back with facegate models use builtin',
+        'or return to the built-in models with facegate models use builtin',
     )
-  const place = path.join(folder, decoding.calibration)
-  const calibration = await readCalibration(place)
+  const file = path.join(folder, decoding.calibration)
+  const calibration = await readCalibration(file)
   if (calibration.modelId !== modelId)
-    throw new Error(`${place} is the table of ${calibration.modelId}, not of ${modelId}`)
+    throw new Error(`${file} is the calibration of ${calibration.modelId}, not of ${modelId}`)
   return calibration
 }

@@ -25,33 +25,33 @@ import { listModels, type ListedModel } from '../models/list-models.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import { storeLocationOf, type Store } from '../store/database.ts'
 
-/** What the console needs of the parts that the service is made of. */
+/** The parts of the service that the console needs. */
 export type ConsoleServicesOptions = {
   readonly version: string
   readonly store: Store
   readonly gate: Gate
   readonly gallery: Gallery
   readonly modelsFolder: string
-  /** What this process looks with. */
+  /** The models of this process. */
   readonly modelSet: ModelSet
-  /** What scores of its recognizer mean. */
+  /** The calibration of the active recognizer. */
   readonly calibration: Calibration
   readonly executeOptions: ExecuteOptions
   readonly workers: () => ServerStatus['workers']
-  /** Why calls cannot be answered now. */
+  /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** The routes of the console, over the parts of the service that it shows and changes. */
+/** The routes of the console's API. */
 export function createConsoleRoutes(config: Config, options: ConsoleServicesOptions): Route[] {
   const services = createConsoleServices(config, options)
   return consoleRoutes.map((route) => serveConsoleRoute(route, services))
 }
 
 function createConsoleServices(config: Config, options: ConsoleServicesOptions): ConsoleServices {
-  const { gate, executeOptions: executing, clock } = options
+  const { gate, executeOptions, clock } = options
   return {
     ...options,
     authThrottle: gate.authThrottle,
@@ -66,32 +66,40 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     },
     bodyBytesMax: config.BODY_BYTES_MAX,
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
-    // The caller is known already; everything else is the way of every call.
+    // The console has authenticated the caller already; the rest runs as for every call.
     execute: (caller, request) =>
-      execute(request, { ...executing, gate: { ...gate, authenticate: async () => caller } }),
+      execute(request, { ...executeOptions, gate: { ...gate, authenticate: async () => caller } }),
     auditor: createAuditRunner(storeLocationOf(config)),
     similarityAt,
-    readModels: () => readModelFacts(options),
-    readSystem: () => readSystemFacts(config, options),
+    readModels: () => readModels(options),
+    readSystem: () => readServerStatus(config, options),
   }
 }
 
-/** What is there, and which of it this process looks with. */
-async function readModelFacts({
+/** The installed models, and the active ones among them. */
+async function readModels({
   modelsFolder,
-  modelSet: set,
+  modelSet,
   calibration,
 }: ConsoleServicesOptions): Promise<ModelInventory> {
-  const listed = (await listModels(modelsFolder, set)).filter(({ state }) => state !== 'available')
+  const listed = await listModels(modelsFolder, modelSet)
+  const present = listed.filter(({ state }) => state !== 'available')
   return {
-    active: listed.filter(({ use }) => use === 'active').map(toModelFact),
-    installed: listed.filter(({ state }) => state === 'installed').map(toModelFact),
+    active: present.filter(({ use }) => use === 'active').map(toModelSummary),
+    installed: present.filter(({ state }) => state === 'installed').map(toModelSummary),
     calibration,
   }
 }
 
-function toModelFact({ model, roles, state, sha256, bytes, ...listed }: ListedModel): ModelSummary {
-  const { version, licence, commercialUse, file } = listed
+function toModelSummary({
+  model,
+  roles,
+  state,
+  sha256,
+  bytes,
+  ...rest
+}: ListedModel): ModelSummary {
+  const { version, licence, commercialUse, file } = rest
   return {
     role: roles.join(', '),
     id: model,
@@ -105,15 +113,13 @@ function toModelFact({ model, roles, state, sha256, bytes, ...listed }: ListedMo
   }
 }
 
-async function readSystemFacts(
+async function readServerStatus(
   config: Config,
   { notReady, workers, modelsFolder, store }: ConsoleServicesOptions,
 ): Promise<ServerStatus> {
   const { bavail, blocks, bsize } = statfsSync(config.DATA_DIR)
-  const models = await readdir(modelsFolder).catch(() => [])
-  const modelSizes = await Promise.all(
-    models.map((name) => fileSize(path.join(modelsFolder, name))),
-  )
+  const files = await readdir(modelsFolder).catch(() => [])
+  const modelSizes = await Promise.all(files.map((name) => fileSize(path.join(modelsFolder, name))))
   return {
     reasons: await notReady(),
     workers: workers(),
@@ -127,11 +133,11 @@ async function readSystemFacts(
   }
 }
 
-/** Every setting as it holds; the address of a database may carry a password. */
+/** The value of every setting. The URL of the database is hidden: it may contain a password. */
 function effectiveSettings(config: Config): ServerStatus['settings'] {
   return Object.entries(config).map(([name, value]) => {
-    const { schema, fallback } = settings[name as keyof Config]
-    const isDefault = schema.safeParse(fallback).data === value
+    const { schema, defaultValue } = settings[name as keyof Config]
+    const isDefault = schema.safeParse(defaultValue).data === value
     const shown = name === 'DATABASE_URL' && value !== '' ? '(set)' : String(value)
     return { name, value: shown, isDefault }
   })

@@ -5,9 +5,9 @@ import type { Gate } from '../gate/gate.ts'
 import type { MetricSource, MetricSample } from '../http/metrics/metrics.ts'
 import type { OpenedGallery } from './open-gallery.ts'
 import type { Store } from '../store/database.ts'
-import type { VisionPool } from '../vision/workers/vision-pool.ts'
+import type { VisionPool, VisionPoolStats } from '../vision/workers/vision-pool.ts'
 
-/** The parts of the service that keep figures of their own. */
+/** The parts of the service that the metrics are read from. */
 export type MetricSources = {
   readonly version: string
   readonly config: Config
@@ -15,11 +15,11 @@ export type MetricSources = {
   readonly gate: Pick<Gate, 'stats'>
   readonly vision: Pick<VisionPool, 'stats'>
   readonly gallerySearch: Pick<OpenedGallery, 'searchStats'>
-  /** Why calls cannot be answered now. */
+  /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
 }
 
-/** What the metrics show besides the calls: the state of this process and what it works with. */
+/** The metrics of the state of this process; the metrics of calls are counted elsewhere. */
 export function serviceMetrics(sources: MetricSources): MetricSource[] {
   return [
     ...healthMetrics(sources),
@@ -36,12 +36,12 @@ function healthMetrics({ version, config, notReady }: MetricSources): MetricSour
   return [
     {
       name: 'facegate_build_info',
-      help: 'Always 1; its labels tell which program this is.',
+      help: 'Always 1; the labels identify the running program.',
       kind: 'gauge',
       labels: ['version', 'node', 'store'],
       read: () => [{ labels: { version, node, store }, value: 1 }],
     },
-    singleValueMetric('gauge', 'facegate_ready', 'Whether calls can be answered now: 1 or 0.', () =>
+    singleValueMetric('gauge', 'facegate_ready', 'Whether calls can be served now: 1 or 0.', () =>
       toBooleanValue(notReady().then((reasons) => reasons.length === 0)),
     ),
     singleValueMetric(
@@ -49,32 +49,30 @@ function healthMetrics({ version, config, notReady }: MetricSources): MetricSour
       'facegate_disk_free_bytes',
       'Free space of the data folder.',
       async () => {
-        // A folder that is gone has no room either.
-        const none = { bavail: 0, bsize: 0 }
-        const { bavail, bsize } = await statfs(config.DATA_DIR).catch(() => none)
+        // A missing folder has no free space.
+        const noSpace = { bavail: 0, bsize: 0 }
+        const { bavail, bsize } = await statfs(config.DATA_DIR).catch(() => noSpace)
         return bavail * bsize
       },
     ),
   ]
 }
 
-function databaseMetrics({
-  store: { db, connectionCounts: connections },
-}: MetricSources): MetricSource[] {
-  const ask = () => db.selectFrom('accounts').select('accountId').limit(1).execute()
+function databaseMetrics({ store: { db, connectionCounts } }: MetricSources): MetricSource[] {
+  const query = () => db.selectFrom('accounts').select('accountId').limit(1).execute()
   return [
     singleValueMetric(
       'gauge',
       'facegate_database_up',
-      'Whether the database answers: 1 or 0.',
-      () => toBooleanValue(ask().then(() => true)),
+      'Whether the database responds: 1 or 0.',
+      () => toBooleanValue(query().then(() => true)),
     ),
     {
       name: 'facegate_database_connections',
-      help: 'Connections to the database, by state; of an embedded database there are none to tell.',
+      help: 'Connections to the database, by state; none for an embedded database.',
       kind: 'gauge',
       labels: ['state'],
-      read: () => samplesByLabel('state', Object.entries(connections?.() ?? {})),
+      read: () => samplesByLabel('state', Object.entries(connectionCounts?.() ?? {})),
     },
   ]
 }
@@ -83,14 +81,14 @@ function gateMetrics({ gate }: MetricSources): MetricSource[] {
   return [
     {
       name: 'facegate_rejected_calls_total',
-      help: 'Calls that the gate turned away, by code.',
+      help: 'Calls rejected by the gate, by code.',
       kind: 'counter',
       labels: ['code'],
       read: () => samplesByLabel('code', gate.stats().rejected),
     },
     {
       name: 'facegate_charged_micros_total',
-      help: 'Money charged by this process, millionths of the currency; the ledger is the truth.',
+      help: 'Amount charged by this process, millionths of the currency; only the ledger is authoritative.',
       kind: 'counter',
       labels: ['action'],
       read: () =>
@@ -102,44 +100,87 @@ function gateMetrics({ gate }: MetricSources): MetricSource[] {
     singleValueMetric(
       'counter',
       'facegate_idempotent_replays_total',
-      'Retries that got the first answer again.',
+      'Retries that received the stored response of the first call.',
       () => gate.stats().replayedCount,
     ),
     singleValueMetric(
       'gauge',
       'facegate_in_flight_duplicates',
-      'Retries that wait for their first attempt.',
+      'Retries that wait for a first call in flight.',
       () => gate.stats().duplicatesWaiting,
     ),
     singleValueMetric(
       'counter',
       'facegate_in_flight_waits_total',
-      'Waits of retries for their first attempt.',
+      'Times that a retry waited for a first call in flight.',
       () => gate.stats().duplicateWaits,
     ),
     singleValueMetric(
       'gauge',
       'facegate_sweep_lag_seconds',
-      'Time since overdue calls were last given up with success; 5 s is usual.',
+      'Time since the last successful sweep of expired calls; 5 s is normal.',
       () => gate.stats().sweepLagMs / 1000,
     ),
   ]
 }
 
+const visionStatMetrics: readonly (Pick<MetricSource, 'kind' | 'name' | 'help'> & {
+  readonly stat: keyof VisionPoolStats
+})[] = [
+  {
+    kind: 'gauge',
+    name: 'facegate_vision_workers',
+    help: 'Vision workers that are running.',
+    stat: 'workersUp',
+  },
+  {
+    kind: 'gauge',
+    name: 'facegate_vision_workers_busy',
+    help: 'Vision workers that process an image.',
+    stat: 'workersBusy',
+  },
+  {
+    kind: 'gauge',
+    name: 'facegate_vision_queue_depth',
+    help: 'Images that wait for a vision worker.',
+    stat: 'queued',
+  },
+  {
+    kind: 'gauge',
+    name: 'facegate_vision_queue_bytes',
+    help: 'Size of the waiting images, as base64.',
+    stat: 'queuedBytes',
+  },
+  {
+    kind: 'counter',
+    name: 'facegate_vision_worker_restarts_total',
+    help: 'Vision workers that were lost and replaced.',
+    stat: 'respawns',
+  },
+  {
+    kind: 'counter',
+    name: 'facegate_vision_worker_recycles_total',
+    help: 'Vision workers replaced because of their age or memory.',
+    stat: 'recycled',
+  },
+  {
+    kind: 'counter',
+    name: 'facegate_vision_quarantined_images_total',
+    help: 'Calls rejected because their image had crashed workers.',
+    stat: 'quarantined',
+  },
+]
+
 function visionMetrics({ config, vision }: MetricSources): MetricSource[] {
   const queueMax = config.VISION_QUEUE_PER_WORKER_MAX * config.VISION_WORKERS
   return [
-    {
-      name: 'facegate_vision',
-      help: 'State of the vision workers and their queue.',
-      kind: 'gauge',
-      labels: ['figure'],
-      read: () => samplesByLabel('figure', Object.entries(vision.stats())),
-    },
+    ...visionStatMetrics.map(({ kind, name, help, stat }) =>
+      singleValueMetric(kind, name, help, () => vision.stats()[stat]),
+    ),
     singleValueMetric(
       'gauge',
       'facegate_vision_queue_capacity',
-      'Pictures that may wait at most.',
+      'Maximum number of waiting images.',
       () => queueMax,
     ),
   ]
@@ -150,32 +191,32 @@ function searchMetrics({ gallerySearch: { searchStats } }: MetricSources): Metri
     singleValueMetric(
       'gauge',
       'facegate_search_galleries',
-      'Galleries held in memory for the search.',
+      'Galleries in the memory of the search.',
       () => searchStats().galleries,
     ),
     singleValueMetric(
       'gauge',
       'facegate_search_templates',
-      'Templates held in memory for the search.',
+      'Templates in the memory of the search.',
       () => searchStats().rows,
     ),
     singleValueMetric(
       'gauge',
       'facegate_search_bytes',
-      'Memory that these templates take.',
+      'Memory used by these templates.',
       () => searchStats().bytes,
     ),
   ]
 }
 
-/** A figure of one value. */
+/** A metric with one value and no labels. */
 function singleValueMetric(
   kind: MetricSource['kind'],
   name: string,
   help: string,
-  value: () => number | Promise<number>,
+  read: () => number | Promise<number>,
 ): MetricSource {
-  return { kind, name, help, labels: [], read: async () => [{ labels: {}, value: await value() }] }
+  return { kind, name, help, labels: [], read: async () => [{ labels: {}, value: await read() }] }
 }
 
 function samplesByLabel(
@@ -185,14 +226,13 @@ function samplesByLabel(
   return [...values].map(([key, value]) => ({ labels: { [label]: key }, value }))
 }
 
-/** A database that hangs must not hang whoever asks how it is. */
+/** A database that does not respond must not block the metrics. */
 const healthMsMax = 2000
 
-async function toBooleanValue(answer: Promise<boolean>): Promise<number> {
-  const late = new AbortController()
-  const { signal } = late
-  const deadline = sleep(healthMsMax, false, { signal }).catch(() => false)
-  const isFine = await Promise.race([answer.catch(() => false), deadline])
-  late.abort()
-  return isFine ? 1 : 0
+async function toBooleanValue(check: Promise<boolean>): Promise<number> {
+  const timer = new AbortController()
+  const timeout = sleep(healthMsMax, false, { signal: timer.signal }).catch(() => false)
+  const isTrue = await Promise.race([check.catch(() => false), timeout])
+  timer.abort()
+  return isTrue ? 1 : 0
 }

@@ -7,13 +7,13 @@ import type { Log } from '../lib/log.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import { openTelemetry } from '../telemetry/telemetry.ts'
 
-/** Whoever looks on while the service works. */
+/** The metrics and traces of the service. */
 export type Observability = {
   readonly onCallCompleted: ExecuteOptions['onCallCompleted']
   readonly server: RequestObserver
-  /** The Prometheus text of this moment. */
+  /** Returns the current metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
-  /** Sends what is left. */
+  /** Sends the remaining traces and metrics. */
   readonly close: () => Promise<void>
 }
 
@@ -22,7 +22,7 @@ export type ObservabilityOptions = MetricSources & {
   readonly log: Log
 }
 
-/** Metrics always; traces, and metrics for a collector, where the configuration names one. */
+/** Metrics are always collected. They and traces are sent to the collector of the configuration. */
 export async function openObservability(options: ObservabilityOptions): Promise<Observability> {
   const { config, version, log, actions } = options
   const metrics = createMetrics(serviceMetrics(options))
@@ -41,26 +41,30 @@ export async function openObservability(options: ObservabilityOptions): Promise<
   }
 }
 
-/** What is counted and noted of an answer says nothing that a caller made up. */
+/** Unknown action names count as `unknown`, so that callers cannot create new label values. */
 function recordCalls(
   metrics: Metrics,
   actions: ObservabilityOptions['actions'],
 ): ExecuteOptions['onCallCompleted'] {
   return ({ action, errors, meta }, durationMs) => {
-    const known = actions.has(action) ? action : 'unknown'
-    const facts = { action: known, code: errors[0]?.code ?? 'OK', isReplay: meta !== undefined }
-    addCallAttributes(facts)
-    metrics.onCallCompleted(facts, durationMs)
+    const label = actions.has(action) ? action : 'unknown'
+    const attributes = {
+      action: label,
+      code: errors[0]?.code ?? 'OK',
+      isReplay: meta !== undefined,
+    }
+    addCallAttributes(attributes)
+    metrics.onCallCompleted(attributes, durationMs)
   }
 }
 
 function telemetryOptions(config: Config) {
   const base = config.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/u, '')
-  const of = (kind: string): string => (base === '' ? '' : `${base}/v1/${kind}`)
+  const urlOf = (signal: string): string => (base === '' ? '' : `${base}/v1/${signal}`)
   return {
     serviceName: config.OTEL_SERVICE_NAME,
-    tracesUrl: config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || of('traces'),
-    metricsUrl: config.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT || of('metrics'),
+    tracesUrl: config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || urlOf('traces'),
+    metricsUrl: config.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT || urlOf('metrics'),
     sampler: config.OTEL_TRACES_SAMPLER,
     samplerRatio: config.OTEL_TRACES_SAMPLER_ARG,
     metricsIntervalMs: config.OTEL_METRIC_EXPORT_INTERVAL,

@@ -8,17 +8,17 @@ import { openStore, storeLocationOf, type Store, type StoreOptions } from '../st
 import { createInitialProject } from '../store/tenancy/create-initial-project.ts'
 import { lockDataDir } from '../store/sqlite/lock-data-dir.ts'
 
-/** The database, and the gate before it. A data folder is held by this process alone. */
+/** The database and the gate. This process holds the data folder exclusively. */
 export type OpenedDatabase = AsyncDisposable & {
   readonly store: Store
   readonly gate: Gate
-  /** The time of day that the service goes by. */
+  /** The clock of the service. */
   readonly clock: Clock
   /**
-   * Makes the first account, project and key where there are none yet. To be called once somebody
-   * can be told: a key that is made and not shown is lost.
+   * Creates the first account, project and API key if the database has none. Call it only when
+   * the key can be shown: it cannot be read again.
    *
-   * @returns the key; undefined at every later start.
+   * Returns the key, or undefined at later starts.
    */
   readonly createFirstKey: () => Promise<string | undefined>
 }
@@ -34,8 +34,10 @@ const sweepIntervalMs = 5000
 const dayMs = 86_400_000
 
 /**
- * Takes the data folder over: what an earlier process left running is released, unbilled. In a
- * database that others are at work on as well, only what is overdue.
+ * Locks the data folder, opens the database and starts the periodic sweep of expired calls.
+ *
+ * Releases the calls of an earlier process without a charge. In a database that other servers use,
+ * only expired calls are released.
  *
  * @throws Error that names the process that holds the folder.
  */
@@ -52,42 +54,43 @@ export async function openDatabase(
   opened.defer(() => store.close())
   const clock = databaseClock(store, options.clock)
   const gate = createGate(store, gateOptions(config, store, clock))
-  const left = await gate.expireLeftover()
-  if (left > 0) log.warn({ left }, 'calls of an earlier process were given up')
+  const expired = await gate.expireLeftover()
+  if (expired > 0) log.warn({ expired }, 'expired calls left by a previous process')
   const sweep = (): void => {
-    gate.sweep().catch((error: unknown) => log.error({ err: error }, 'a sweep failed'))
+    gate
+      .sweep()
+      .catch((error: unknown) => log.error({ err: error }, 'the sweep of expired calls failed'))
   }
   const sweeping = setInterval(sweep, sweepIntervalMs)
   opened.defer(() => clearInterval(sweeping))
-  const held = opened.move()
-  const begin = () => createFirstProject(store, config.STARTER_CREDIT_MICROS, clock)
+  const resources = opened.move()
   return {
     store,
     gate,
     clock,
-    createFirstKey: begin,
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    createFirstKey: () => createFirstProject(store, config.STARTER_CREDIT_MICROS, clock),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
-/** Several servers go by the one clock of their database: keys expire on all of them at once. */
-function databaseClock({ timeOfDay }: Store, given: Clock): Clock {
-  return given === systemClock && timeOfDay ? timeOfDay : given
+/** Several servers use the clock of their database, so that a key expires on all at the same time. */
+function databaseClock({ timeOfDay }: Store, clock: Clock): Clock {
+  return clock === systemClock && timeOfDay ? timeOfDay : clock
 }
 
-/** The first start gives its project something to spend, all or nothing. @returns the first key. */
+/** Creates the first project with its starting budget, in one transaction. Returns its API key. */
 async function createFirstProject(
   store: Store,
   creditMicros: bigint,
   clock: Clock,
 ): Promise<string | undefined> {
   return store.runExclusive(async ({ db, tx }) => {
-    const first = await createInitialProject(db, new Date(clock()))
-    if (first && creditMicros > 0n) {
-      await topUp(tx, first.accountId, creditMicros, clock())
-      await allocate(tx, first, creditMicros, clock())
+    const project = await createInitialProject(db, new Date(clock()))
+    if (project && creditMicros > 0n) {
+      await topUp(tx, project.accountId, creditMicros, clock())
+      await allocate(tx, project, creditMicros, clock())
     }
-    return first?.key
+    return project?.key
   })
 }
 

@@ -14,12 +14,12 @@ import type { Store } from '../store/database.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 
 /**
- * The galleries, their search in threads of its own or in the database, the sweep of what is overdue,
- * and the making anew of templates after a change of the model.
+ * The galleries, their search, the periodic sweep of expired subjects, and the re-embedding of
+ * stored crops after a change of the recognizer.
  */
 export type OpenedGallery = AsyncDisposable & {
   readonly gallery: Gallery
-  /** Resolves when every stored crop has been seen by the active model, or cannot be. */
+  /** Resolves when no stored crop is left to embed with the active model. */
   readonly reEmbedding: Promise<ReEmbedResult>
   readonly searchStats: () => SearchStats
 }
@@ -34,15 +34,16 @@ export type OpenGalleryOptions = {
 
 const sweepIntervalMs = 60_000
 
-/** Resolves when every gallery can be searched. */
+/** Opens the galleries. Resolves when every gallery can be searched. */
 export async function openGalleryServices(
   config: Config,
   options: OpenGalleryOptions,
 ): Promise<OpenedGallery> {
-  const { store, log, vision: eyes } = options
+  const { store, log, vision } = options
   if (config.DELETIONS_FILE !== '') {
     const replayed = await replayDeletions(store, config.DELETIONS_FILE)
-    if (replayed.inserted > 0) log.warn(replayed, 'the database is an older copy: deleted again')
+    if (replayed.inserted > 0)
+      log.warn(replayed, 'subjects of an older copy of the database were deleted again')
   }
   await using opened = new AsyncDisposableStack()
   const search = await openConfiguredSearch(config, log, opened)
@@ -56,32 +57,32 @@ export async function openGalleryServices(
   })
   const sweep = (): void => {
     gallery.sweep().then(
-      (count) => count > 0 && log.info({ count }, 'subjects whose time was over were deleted'),
-      (error: unknown) => log.error({ err: error }, 'the sweep of the galleries failed'),
+      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
+      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
     )
   }
-  const sweeping = setInterval(sweep, sweepIntervalMs)
-  opened.defer(() => clearInterval(sweeping))
+  const sweepTimer = setInterval(sweep, sweepIntervalMs)
+  opened.defer(() => clearInterval(sweepTimer))
   opened.use(scheduleMaintenance(gallery, log))
-  const ending = new AbortController()
-  const remade = gallery.reEmbed(eyes, ending.signal).catch((error: unknown) => {
-    log.error({ err: error }, 'templates could not be made anew; the next start goes on with it')
+  const closing = new AbortController()
+  const reEmbedding = gallery.reEmbed(vision, closing.signal).catch((error: unknown) => {
+    log.error({ err: error }, 're-embedding of stored crops failed; the next start continues it')
     return { succeeded: 0, failed: 0 }
   })
   opened.defer(async () => {
-    ending.abort()
-    await remade
+    closing.abort()
+    await reEmbedding
   })
-  const held = opened.move()
+  const resources = opened.move()
   return {
     gallery,
-    reEmbedding: remade,
+    reEmbedding,
     searchStats: search.stats,
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
-/** In the threads of this process, or in the database: the answers are the same. */
+/** Opens the search in threads of this process or in the database. Both return equal results. */
 async function openConfiguredSearch(
   config: Config,
   log: Log,
@@ -91,39 +92,39 @@ async function openConfiguredSearch(
     const exact = opened.use(openExactSearch({ log }))
     return { open: openMemorySearch(exact), stats: () => exact.stats() }
   }
-  const upkeep = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
+  const maintenance = opened.use(await openVectorMaintenance(config.DATABASE_URL, { log }))
   const open = openDatabaseSearch({
     exactMax: config.SEARCH_EXACT_TEMPLATES_MAX,
-    maintenance: upkeep,
+    maintenance,
   })
   return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
 }
 
-/** Looks after the search at once and every minute, never twice at a time. */
+/** Maintains the search now and every minute. Two runs never overlap. */
 function scheduleMaintenance(gallery: Gallery, log: Log): AsyncDisposable {
-  const ending = new AbortController()
+  const closing = new AbortController()
   let running: Promise<void> | undefined
-  const failed = (error: unknown): void => {
-    if (!ending.signal.aborted) log.error({ err: error }, 'the search could not be looked after')
+  const onError = (error: unknown): void => {
+    if (!closing.signal.aborted) log.error({ err: error }, 'search maintenance failed')
   }
-  const tend = (): void => {
+  const maintain = (): void => {
     running ??= gallery
-      .maintain(ending.signal)
-      .catch(failed)
+      .maintain(closing.signal)
+      .catch(onError)
       .finally(() => (running = undefined))
   }
-  tend()
-  const tending = setInterval(tend, sweepIntervalMs)
+  maintain()
+  const timer = setInterval(maintain, sweepIntervalMs)
   return {
     [Symbol.asyncDispose]: async () => {
-      clearInterval(tending)
-      ending.abort()
+      clearInterval(timer)
+      closing.abort()
       await running
     },
   }
 }
 
-/** Best kept on another disk than the database: a backup of one alone then opens nothing. */
+/** Keep the file on another disk than the database: neither backup alone can then be decrypted. */
 export function masterKeyPath(config: Pick<Config, 'MASTER_KEY_FILE' | 'DATA_DIR'>): string {
   return config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
 }

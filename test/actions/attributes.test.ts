@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { readLabels } from '../../src/evaluation/read-labels.ts'
 import {
@@ -16,7 +14,8 @@ import {
 } from '../support/facegate/test-facegate.ts'
 import { openTestPipeline } from '../support/vision/test-pipeline.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
-import { cliMainFile, evalDataFolder } from '../support/paths.ts'
+import { cliOutput } from '../support/cli/run-cli.ts'
+import { evalDataFolder } from '../support/paths.ts'
 
 const attributesFolder = path.join(evalDataFolder, 'attributes')
 
@@ -96,10 +95,8 @@ test('Attributes that a project has disabled are neither computed nor returned, 
   const dataDir = await createDataDir()
   await using service = await startFacegate({ VISION_WORKERS: '1', DATA_DIR: dataDir })
   const set = async (...switches: string[]) => {
-    const args = [cliMainFile, 'project', 'set', 'default', ...switches, '--json']
-    const env = { ...process.env, DATA_DIR: dataDir }
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env })
-    const { gender, expression } = JSON.parse(stdout).switches
+    const args = ['project', 'set', 'default', ...switches, '--json']
+    const { gender, expression } = JSON.parse(await cliOutput(args, { DATA_DIR: dataDir })).switches
     return [gender, expression]
   }
   assert.deepEqual(await set('--gender', 'off', '--expression', 'off'), [false, false])
@@ -113,7 +110,7 @@ test('Attributes that a project has disabled are neither computed nor returned, 
   const [face] = analyzed.body.data.results[0].value.faces
   assert.deepEqual(Object.keys(face.attributes), ['age', 'eyesOpen', 'mouthOpen'])
   assert.deepEqual(await set('--gender', 'on'), [true, false])
-  await assert.rejects(set('--gender', 'maybe'), { code: 2, stderr: /--gender is on or off/u })
+  await assert.rejects(set('--gender', 'maybe'), { code: 2, stderr: /--gender must be on or off/u })
   const again = await service.run('svc.attributes', png(), { include: ['gender', 'expression'] })
   assert.deepEqual(again.body.data.results[0].value.unavailable, ['expression'])
   await rm(dataDir, { recursive: true })

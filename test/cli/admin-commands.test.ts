@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { after, before, mock, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { budget } from '../../src/cli/billing/budget.ts'
 import { consoleLink } from '../../src/cli/tenancy/console-link.ts'
 import { apiKey } from '../../src/cli/tenancy/api-key.ts'
@@ -11,8 +10,9 @@ import { callLog } from '../../src/cli/call-log.ts'
 import { price } from '../../src/cli/billing/price.ts'
 import { project } from '../../src/cli/tenancy/project.ts'
 import { wallet } from '../../src/cli/billing/wallet.ts'
+import { runCli } from '../support/cli/run-cli.ts'
+import { runLines } from '../support/cli/run-json.ts'
 import { echoRequest, startGate, type TestGate } from '../support/gate/test-gate.ts'
-import { cliMainFile } from '../support/paths.ts'
 
 const commands = [project, apiKey, wallet, budget, price, callLog, ledger, consoleLink]
 
@@ -22,30 +22,12 @@ before(async () => {
 })
 after(() => gate[Symbol.asyncDispose]())
 
-type CliResult = { readonly code: number; readonly out: string; readonly err: string }
-
-/** Runs a command on the database of the server that runs beside it. */
-function runCli(args: string, dataDir = gate.dataDir): Promise<CliResult> {
-  const main = cliMainFile
-  const env = { ...process.env, DATA_DIR: dataDir }
-  return new Promise((resolve) =>
-    execFile(process.execPath, [main, ...args.split(' ')], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
-}
-
-/** The same in this process, which is faster: what it prints, line by line. */
-async function runForLines(line: string): Promise<string[]> {
-  process.env['DATA_DIR'] = gate.dataDir
+/** Runs a command in this process, on the database of the running server. */
+function runForLines(line: string): Promise<string[]> {
   const [name, ...args] = line.split(' ')
-  const printed = mock.method(console, 'log', () => {})
-  try {
-    await commands.find((command) => command.name === name)?.run(args)
-    return printed.mock.calls.map((call) => String(call.arguments[0]))
-  } finally {
-    printed.mock.restore()
-  }
+  const command = commands.find((each) => each.name === name)
+  assert.ok(command, line)
+  return runLines(gate.dataDir, command, args.join(' '))
 }
 
 async function runForJson(line: string) {
@@ -53,18 +35,18 @@ async function runForJson(line: string) {
   return JSON.parse(printed)
 }
 
-test('a project is made, funded and used by its key beside a running server', async () => {
+test('a project is created, funded and used with its key while the server runs', async () => {
   const project = await runForJson('project create kiosk --gallery shared')
   assert.equal(project.name, 'kiosk')
   assert.equal(project.galleryMode, 'shared')
-  const minted = await runForJson(
-    'key mint --project kiosk --name door --permissions svc.detect,debug',
+  const limited = await runForJson(
+    'key create --project kiosk --name door --permissions svc.detect,debug',
   )
-  assert.deepEqual(minted.permissions, ['svc.detect', 'debug'])
-  assert.equal(minted.projectId, project.projectId)
-  assert.equal(minted.expiresAtUtc, null)
-  const whole = await runForJson(`key mint --project ${project.projectId}`)
-  const client = gate.withKey(whole.key)
+  assert.deepEqual(limited.permissions, ['svc.detect', 'debug'])
+  assert.equal(limited.projectId, project.projectId)
+  assert.equal(limited.expiresAtUtc, null)
+  const unlimited = await runForJson(`key create --project ${project.projectId}`)
+  const client = gate.withKey(unlimited.key)
   assert.equal((await client.post(echoRequest('x'))).body.errors[0].code, 'PAYMENT_REQUIRED')
   await runForJson('wallet top-up --amount 5000')
   assert.deepEqual(await runForJson('budget allocate --project kiosk --amount 3000'), {
@@ -81,21 +63,21 @@ test('a project is made, funded and used by its key beside a running server', as
   assert.equal((await runForJson('ledger verify')).ok, true)
 })
 
-test('limits that are set hold for the next call, and a revoked key is refused', async () => {
+test('changed limits apply to the next call, and a revoked key is rejected', async () => {
   await runForJson('project create busy')
   await runForJson('wallet top-up --amount 9000')
   await runForJson('budget allocate --project busy --amount 9000')
-  const { keyId, key } = await runForJson('key mint --project busy')
-  const set = await runForJson('project set busy --sustained 1 --burst 1 --gallery shared')
-  assert.deepEqual([set.sustainedPerS, set.burst, set.galleryMode], [1, 1, 'shared'])
+  const { keyId, key } = await runForJson('key create --project busy')
+  const changed = await runForJson('project set busy --sustained 1 --burst 1 --gallery shared')
+  assert.deepEqual([changed.sustainedPerS, changed.burst, changed.galleryMode], [1, 1, 'shared'])
   const client = gate.withKey(key)
   assert.equal((await client.post(echoRequest('x'))).body.ok, true)
   assert.equal((await client.post(echoRequest('x'))).body.errors[0].code, 'RATE_LIMITED')
   assert.equal((await runForJson('project set busy --burst default')).burst, null)
   assert.equal((await runForJson('project set busy --threshold 0.85')).identifyThreshold, 0.85)
   assert.equal((await runForJson('project set busy --threshold default')).identifyThreshold, null)
-  for (const wrong of ['1.5', '-1', 'high'])
-    await assert.rejects(runForLines(`project set busy --threshold ${wrong}`), /--threshold/u)
+  for (const invalid of ['1.5', '-1', 'high'])
+    await assert.rejects(runForLines(`project set busy --threshold ${invalid}`), /--threshold/u)
   assert.equal((await runForJson(`key revoke ${keyId}`)).keyId, keyId)
   assert.equal((await client.post(echoRequest('x'))).status, 401)
   const [listed] = await runForJson('key list --project busy')
@@ -103,7 +85,7 @@ test('limits that are set hold for the next call, and a revoked key is refused',
   assert.equal(JSON.stringify(listed).includes(key.slice(9, 21)), false)
 })
 
-test('a price is the general one until it is set, and names an action that exists', async () => {
+test('an action has the default price until its price is set; unknown actions are rejected', async () => {
   const detect = async () => {
     const prices: { action: string; unitMicros: string }[] = await runForJson('price show')
     return prices.find(({ action }) => action === 'svc.detect')?.unitMicros
@@ -113,14 +95,17 @@ test('a price is the general one until it is set, and names an action that exist
   assert.equal(await detect(), '250')
   await runForJson('price set svc.detect --unit 0')
   assert.equal(await detect(), '0')
-  for (const wrong of ['svc.nothing --unit 1', 'svc.detect --unit -1', 'svc.detect --unit 1.5', ''])
-    await assert.rejects(
-      runForLines(`price set ${wrong}`.trim()),
-      /none of|no amount|argument|say how/u,
-    )
+  for (const [invalid, expected] of [
+    ['svc.nothing --unit 1', /svc\.nothing is not an action/u],
+    ['svc.detect --unit -1', /argument/u],
+    ['svc.detect --unit 1.5', /--unit must be a whole number/u],
+    ['svc.detect', /the unit price was not given; pass --unit <micros>/u],
+    ['', /expected one argument, <action>/u],
+  ] as const)
+    await assert.rejects(runForLines(`price set ${invalid}`.trim()), expected)
 })
 
-test('the log is filtered by key, project, action, code and time, a JSON object a line', async () => {
+test('the log is filtered by key, project, action, code and time, one JSON object per line', async () => {
   const requestId = randomUUID()
   await gate.post(echoRequest('logged', requestId))
   await gate.post(echoRequest('logged', requestId))
@@ -148,60 +133,67 @@ test('the log is filtered by key, project, action, code and time, a JSON object 
   assert.equal((await rows(`--from ${first.atUtc} --project default`)).length, 3)
 })
 
-test('bad input is one clear line and an exit code other than 0', async () => {
-  const wrong: readonly (readonly [string, RegExp])[] = [
-    ['project create', /name one project/u],
-    ['project create default', /already/u],
-    ['project set default', /what to set/u],
+test('invalid input gives one clear line and an exit code other than 0', async () => {
+  const invalid: readonly (readonly [string, RegExp])[] = [
+    ['project create', /expected one argument, <project>/u],
+    ['project create default', /exists already/u],
+    ['project set default', /nothing to set/u],
     ['project set default --burst 0', /--burst/u],
     ['project set nowhere --burst 1', /no project nowhere/u],
     ['project create x --gallery open', /isolated or shared/u],
-    ['project forget', /none of create/u],
-    ['key mint --project default --expires 2026-02-30', /2026-02-30.*calendar/u],
-    ['key mint --project default --expires 2020-01-01', /past/u],
-    ['key mint --project default --expires soon', /ISO 8601/u],
-    ['key mint --project default --permissions svc.typo', /svc\.typo/u],
-    ['key mint', /--project/u],
+    ['project forget', /forget is not a subcommand; use one of create/u],
+    ['key create --project default --expires 2026-02-30', /2026-02-30.*calendar/u],
+    ['key create --project default --expires 2020-01-01', /in the past/u],
+    ['key create --project default --expires soon', /ISO 8601/u],
+    ['key create --project default --permissions svc.typo', /svc\.typo/u],
+    ['key create', /--project/u],
     ['key revoke 00000000-0000-0000-0000-000000000000', /no key/u],
     ['wallet top-up --amount -5', /above 0/u],
     ['wallet top-up --amount 1.5', /1\.5/u],
     ['wallet top-up --amount 9223372036854775808', /9223372036854775808/u],
     ['wallet top-up', /--amount/u],
     ['budget allocate --project default --amount 999999999999', /does not hold/u],
-    ['budget allocate --project default --amount 0', /nothing to move/u],
+    ['budget allocate --project default --amount 0', /must not be 0/u],
     ['log --limit 0', /--limit/u],
     ['log --from yesterday', /--from/u],
     ['log --colour red', /--colour/u],
     ['ledger verify twice', /twice/u],
   ]
-  for (const [line, expected] of wrong)
+  for (const [line, expected] of invalid)
     await assert.rejects(runForLines(line), (error: Error) => {
       assert.match(error.message, expected, line)
       return !error.message.trim().includes('\n')
     })
-  const { code, out, err } = await runCli('wallet top-up --amount ten')
+  const { code, out, err } = await runCli(['wallet', 'top-up', '--amount', 'ten'], {
+    DATA_DIR: gate.dataDir,
+  })
   assert.deepEqual([code, out], [2, ''])
   assert.match(err, /^facegate: [^\n]+\n$/u)
 })
 
-test('every command tells how to call it, and none makes a database where there is none', async () => {
+test('every command shows its usage, and none creates a database', async () => {
   for (const { name, usage } of commands) assert.match(usage, new RegExp(`facegate ${name}`, 'u'))
-  const help = await runCli('budget --help')
+  const noDatabase = { DATA_DIR: path.join(gate.dataDir, 'nowhere') }
+  const [help, wallet] = await Promise.all([
+    runCli(['budget', '--help'], { DATA_DIR: gate.dataDir }),
+    runCli(['wallet', 'show'], noDatabase),
+  ])
   assert.equal(help.code, 0)
   assert.match(help.out, /allocate/u)
-  const { code, err } = await runCli('wallet show', path.join(gate.dataDir, 'nowhere'))
-  assert.equal(code, 1)
-  assert.match(err, /start the service once/u)
+  assert.equal(wallet.code, 1)
+  assert.match(wallet.err, /start the service once/u)
 })
 
-test('ledger verify names a row that was changed, and fails', async () => {
+test('ledger verify reports a changed row and fails', async () => {
   const { db } = gate.database.store
   await db.transaction().execute(async (transaction) => {
     const { sql } = await import('kysely')
     await sql`drop trigger ledgerTransfers_no_update`.execute(transaction)
     await sql`update ledgerTransfers set atMs = 0 where transferId = 1`.execute(transaction)
   })
-  const { code, out, err } = await runCli('ledger verify --json')
+  const { code, out, err } = await runCli(['ledger', 'verify', '--json'], {
+    DATA_DIR: gate.dataDir,
+  })
   assert.equal(code, 1)
   assert.match(err, /L6, L7/u)
   const { ok, checks } = JSON.parse(out)
@@ -210,7 +202,7 @@ test('ledger verify names a row that was changed, and fails', async () => {
   assert.match(broken[1].detail, /transfer 1 /u)
 })
 
-test('console link makes a new link, kept as a hash, and the audit says so', async () => {
+test('console link creates a new link, stores only its hash, and is recorded in the audit log', async () => {
   const [first = '', second = ''] = [
     await runForLines('console link'),
     await runForLines('console link'),
@@ -219,8 +211,8 @@ test('console link makes a new link, kept as a hash, and the audit says so', asy
   assert.notEqual(first, second)
   const { db } = gate.database.store
   const links = await db.selectFrom('links').selectAll().execute()
-  assert.equal(links.length, 1, 'an older link opens nothing any more')
+  assert.equal(links.length, 1, 'the earlier link is invalid')
   assert.ok(!second.includes(Buffer.from(links[0]?.tokenHash ?? []).toString('base64url')))
-  const acts = await db.selectFrom('adminActs').select(['act', 'userName']).execute()
-  assert.deepEqual({ ...acts.at(-1) }, { act: 'session.createSetupLink', userName: 'command line' })
+  const entries = await db.selectFrom('adminActs').select(['act', 'userName']).execute()
+  assert.deepEqual({ ...entries.at(-1) }, { act: 'session.link', userName: 'command line' })
 })

@@ -1,84 +1,90 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
-import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { importFaces } from '../../src/cli/import/import-faces.ts'
+import { runCli, type CliResult } from '../support/cli/run-cli.ts'
+import { runLines } from '../support/cli/run-json.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
-import { cliMainFile } from '../support/paths.ts'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
-type ImportResult = { readonly code: number | null; readonly out: string; readonly err: string }
+let gallery: TestGallery
+let folder: string
+before(async () => {
+  gallery = await startGallery()
+  process.env['FACEGATE_KEY'] = gallery.key
+})
+after(() => gallery[Symbol.asyncDispose]())
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'facegate-import-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
 
-function runImport(gallery: TestGallery, folder: string, ...args: string[]): Promise<ImportResult> {
-  const main = cliMainFile
-  const child = spawn(
-    process.execPath,
-    [main, 'import', ...args, '--url', gallery.url, '--journal', path.join(folder, 'journal')],
-    { env: { ...process.env, FACEGATE_KEY: gallery.key } },
-  )
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  return new Promise((resolve) => {
-    child.once('close', (code) => resolve({ code, out, err }))
-  })
+/** Runs the command in a child process. */
+function spawnImport(...args: string[]): Promise<CliResult> {
+  return runCli(['import', ...args, ...serverOptions()])
 }
 
-test('import enrolls folders and lists, says what was refused, and goes on where it ended', async () => {
-  await using gallery = await startGallery()
-  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-import-'))
+/** Runs the command in this process, which is faster, and returns its standard output. */
+async function runImport(...args: string[]): Promise<string> {
+  const line = [...args, ...serverOptions()].join(' ')
+  return (await runLines(folder, importFaces, line)).join('\n')
+}
+
+const serverOptions = () => ['--url', gallery.url, '--journal', path.join(folder, 'journal')]
+
+test('a folder is imported by the names of its folders, and a second run continues the first', async () => {
+  const people = path.join(folder, 'people')
   for (const [person, takes] of [
     ['ann', 2],
     ['ben', 1],
   ] as const) {
-    await mkdir(path.join(folder, 'people', person), { recursive: true })
+    await mkdir(path.join(people, person), { recursive: true })
     for (let take = 0; take < takes; take++)
       await writeFile(
-        path.join(folder, 'people', person, `${take}.jpg`),
+        path.join(people, person, `${take}.jpg`),
         fakeImage({ name: person, deviation: 0.3, take }).bytes,
       )
   }
-  await writeFile(path.join(folder, 'people', 'empty.jpg'), fakeImage().bytes)
-  const people = path.join(folder, 'people')
-  const first = await runImport(gallery, folder, people, '--json', '--group', 'guests')
+  await writeFile(path.join(people, 'empty.jpg'), fakeImage().bytes)
+  const first = await spawnImport(people, '--json', '--group', 'guests', '--concurrency', '2')
   assert.equal(first.code, 0, first.err)
   const report = JSON.parse(first.out)
   assert.deepEqual([report.enrolled, report.skipped], [3, 0])
   assert.equal(report.refused[0].code, 'NO_FACE_FOUND')
-  assert.match(first.err, /4 of 4 pictures/u)
-  const again = JSON.parse((await runImport(gallery, folder, people, '--json')).out)
+  assert.match(first.err, /4 of 4 images/u)
+  const again = JSON.parse(await runImport(people, '--json'))
   assert.deepEqual([again.enrolled, again.skipped, again.refused.length], [0, 3, 1])
   const { body } = await gallery.rest('GET', '/v1/subjects?group=guests&externalId=ann')
   assert.equal(body.items[0].embeddingCount, 2)
+})
 
+test('a list is imported by its columns, also in the format of CompreFace', async () => {
   await writeFile(path.join(folder, 'cleo.jpg'), fakeImage('Cleo').bytes)
   const list = path.join(folder, 'list.csv')
   await writeFile(list, 'file,externalId,displayName,groups\ncleo.jpg,c-1,Cleo B,x y\n')
-  const listed = await runImport(gallery, folder, list)
-  assert.match(listed.out, /1 enrolled, 0 refused/u)
+  assert.match(await runImport(list), /1 enrolled, 0 rejected/u)
   const cleo = await gallery.rest('GET', '/v1/subjects?externalId=c-1')
   assert.equal(cleo.body.items[0].displayName, 'Cleo B')
   assert.deepEqual(cleo.body.items[0].groups, ['x', 'y'])
 
   await writeFile(list, 'subject,file\nc-1,cleo.jpg\nc-2,cleo.jpg\n')
-  const bySubject = JSON.parse((await runImport(gallery, folder, list, '--json')).out)
-  assert.deepEqual([bySubject.enrolled, bySubject.skipped], [1, 1], 'as CompreFace calls it')
-  await writeFile(list, 'file,name\ncleo.jpg,Cleo\n')
-  const nameless = await runImport(gallery, folder, list)
-  assert.match(nameless.err, /row 1: the column externalId \(or subject\) is missing/u)
-  await rm(folder, { recursive: true })
+  const bySubject = JSON.parse(await runImport(list, '--json'))
+  assert.deepEqual([bySubject.enrolled, bySubject.skipped], [1, 1], 'subject of CompreFace')
 })
 
-test('import says in one line what is wrong with its arguments or the key', async () => {
-  await using gallery = await startGallery()
-  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-import-'))
-  assert.equal((await runImport(gallery, folder)).code, 2)
-  const empty = await runImport(gallery, folder, folder)
-  assert.equal(empty.code, 1)
-  assert.match(empty.err, /holds no pictures/u)
-  await writeFile(path.join(folder, 'a.jpg'), fakeImage('A').bytes)
-  const stranger = await runImport(gallery, folder, folder, '--key', 'fsk_live_wrong')
-  assert.match(stranger.err, /refuses the key/u)
-  await rm(folder, { recursive: true })
+test('invalid arguments, lists and keys are reported in one line', async () => {
+  const image = path.join(folder, 'images')
+  const empty = path.join(folder, 'empty')
+  const list = path.join(folder, 'list.csv')
+  await Promise.all([mkdir(image), mkdir(empty)])
+  await writeFile(path.join(image, 'a.jpg'), fakeImage('A').bytes)
+  await writeFile(list, 'file,name\na.jpg,Ann\n')
+  const { code, err } = await spawnImport()
+  assert.equal(code, 2)
+  assert.match(err, /^facegate: expected one argument, <folder\|list\.csv>[^\n]*\n$/u)
+  await assert.rejects(runImport(empty), /contains no images/u)
+  await assert.rejects(runImport(list), /row 1: the column externalId \(or subject\) is missing/u)
+  await assert.rejects(runImport(image, '--key', 'fsk_live_wrong'), /rejects the key/u)
 })

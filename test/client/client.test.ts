@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { createClient as createWebClient, type ClientEvent } from '../../client/src/index.ts'
 import { createClient, FacegateError } from '../../client/src/node.ts'
@@ -15,7 +13,7 @@ import { samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { fakeImage, type FakePerson } from '../support/gallery/fake-vision.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
-import { cliMainFile } from '../support/paths.ts'
+import { cliOutput } from '../support/cli/run-cli.ts'
 
 let facegate: FacegateProcess
 /** A service with fake vision, which reads the persons of an image from its bytes. */
@@ -251,7 +249,6 @@ test('createClient rejects an invalid option and names it', () => {
 })
 
 /** Runs the command line on the data of the running service. */
-async function runCli(...args: readonly string[]): Promise<string> {
-  const env = { ...process.env, DATA_DIR: facegate.dataDir }
-  return (await promisify(execFile)(process.execPath, [cliMainFile, ...args], { env })).stdout
+function runCli(...args: readonly string[]): Promise<string> {
+  return cliOutput(args, { DATA_DIR: facegate.dataDir })
 }

@@ -242,7 +242,7 @@ test('kustomization.yaml lists every manifest, and all manifests parse', () => {
   const { maxReplicas } = z
     .object({ spec: z.object({ maxReplicas: z.number() }) })
     .parse(parse(read('kubernetes/autoscaler.yaml'))).spec
-  const connections = Number(settings.DATABASE_CONNECTIONS_MAX.fallback)
+  const connections = Number(settings.DATABASE_CONNECTIONS_MAX.defaultValue)
   // PostgreSQL allows 100 connections by default and reserves three for superusers.
   assert.ok((maxReplicas + 1) * connections <= 97, 'the connections of all pods fit')
 

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { createAttributesReport } from '../../src/evaluation/attributes/attributes-report.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
-import { cliMainFile } from '../support/paths.ts'
+import { cliOutput } from '../support/cli/run-cli.ts'
 
 let dataDir: string
 let folder: string
@@ -33,13 +31,10 @@ after(async () => {
 
 async function evaluate(labels: readonly string[], ...args: string[]): Promise<string> {
   await writeFile(path.join(folder, 'labels.csv'), labels.join('\n'))
-  const main = cliMainFile
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [main, 'evaluate', 'attributes', folder, ...args],
-    { env: { ...process.env, DATA_DIR: dataDir, VISION_WORKERS: '1' } },
-  )
-  return stdout
+  return cliOutput(['evaluate', 'attributes', folder, ...args], {
+    DATA_DIR: dataDir,
+    VISION_WORKERS: '1',
+  })
 }
 
 test('labelled pictures are judged, shown as JSON, and drawn', async () => {
@@ -60,8 +55,8 @@ test('labelled pictures are judged, shown as JSON, and drawn', async () => {
 
 test('what is not labelled is not judged, and a label that means nothing is named', async () => {
   const text = await evaluate(['file,gender', 'her.jpg,male'])
-  assert.match(text, /GENDER, 1 pictures: 0\.0 % right/u)
-  assert.match(text, /otherwise than labelled: her\.jpg/u)
+  assert.match(text, /GENDER, 1 images: accuracy 0\.0 %/u)
+  assert.match(text, /differs from the label: her\.jpg/u)
   assert.ok(!text.includes('AGE') && !text.includes('EXPRESSION'))
   await assert.rejects(evaluate(['file,expression', 'her.jpg,glad']), {
     code: 1,

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import sharp from 'sharp'
 import type { PresentationResult } from '../../src/evaluation/liveness/analyze-presentations.ts'
 import { fitLogistic } from '../../eval/liveness/fit-logistic.ts'
@@ -15,7 +13,7 @@ import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pac
 import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
 import { faceQualityOf } from '../support/gallery/fake-vision.ts'
-import { cliMainFile } from '../support/paths.ts'
+import { cliOutput } from '../support/cli/run-cli.ts'
 
 let dataDir: string
 let folder: string
@@ -44,14 +42,8 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function evaluate(...args: string[]): Promise<string> {
-  const main = cliMainFile
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [main, 'evaluate', 'liveness', ...args],
-    { env: { ...process.env, DATA_DIR: dataDir, VISION_WORKERS: '1' } },
-  )
-  return stdout
+function evaluate(...args: string[]): Promise<string> {
+  return cliOutput(['evaluate', 'liveness', ...args], { DATA_DIR: dataDir, VISION_WORKERS: '1' })
 }
 
 test('a folder of live people and attacks is judged, each kind by itself, and drawn', async () => {
@@ -81,7 +73,7 @@ test('labels may stand in a file, and what is missing is said', async () => {
   const labels = path.join(folder, 'labels.csv')
   await writeFile(labels, 'file,label,source\nlive/1.jpg,live,x\nprint/1.jpg,paper mask,y\n')
   const text = await evaluate(folder)
-  assert.match(text, /paper mask: 1, of them live/u)
+  assert.match(text, /paper mask: 1 images, live/u)
   assert.match(text, /BPCER/u)
   await writeFile(labels, 'file,label\nlive/1.jpg,live\n')
   await assert.rejects(evaluate(folder), /has no attacks/u)

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import sharp from 'sharp'
 import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
-import { cliMainFile } from '../support/paths.ts'
+import { cliOutput } from '../support/cli/run-cli.ts'
 
 let dataDir: string
 let people: string
@@ -42,14 +40,11 @@ after(async () => {
   await rm(people, { recursive: true })
 })
 
-async function evaluate(...args: string[]): Promise<string> {
-  const main = cliMainFile
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [main, 'evaluate', 'verification', ...args],
-    { env: { ...process.env, DATA_DIR: dataDir, VISION_WORKERS: '1' } },
-  )
-  return stdout
+function evaluate(...args: string[]): Promise<string> {
+  return cliOutput(['evaluate', 'verification', ...args], {
+    DATA_DIR: dataDir,
+    VISION_WORKERS: '1',
+  })
 }
 
 test('people in folders are told apart, and a picture without a face is named', async () => {
@@ -75,7 +70,7 @@ test('listed pairs are judged, and shown in words', async () => {
   const file = path.join(people, 'pairs.csv')
   await writeFile(file, ['fileA,fileB,same', ...rows].join('\n'))
   const text = await evaluate(file)
-  assert.match(text, /listed pairs, 2 of one person and 1 of two/u)
+  assert.match(text, /listed pairs, 2 of one person and 1 of two people/u)
   assert.match(text, /accuracy, ten folds/u)
   await rm(file)
 })

@@ -59,7 +59,7 @@ test('keys make writes a key that a server accepts, and never overwrites a file'
   await runJson(dataDir, masterKey, `make --to ${file}`)
   const written = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
-  await assert.rejects(runJson(dataDir, masterKey, `make --to ${file}`), /is there already/u)
+  await assert.rejects(runJson(dataDir, masterKey, `create --to ${file}`), /exists already/u)
   await using gallery = await startGallery({ dataDir })
   await gallery.value('svc.enroll', imageParams('Ann'))
   assert.equal(await readFile(file, 'utf8'), written)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -21,7 +19,8 @@ import {
   smallNetwork,
   smallRecognizer,
 } from '../support/models/small-network.ts'
-import { cliMainFile, fixturesFolder } from '../support/paths.ts'
+import { startCli } from '../support/cli/run-cli.ts'
+import { fixturesFolder } from '../support/paths.ts'
 
 const network = smallNetwork(2)
 
@@ -178,10 +177,7 @@ test('a killed installation is resumed at the same offset', async () => {
     source: { url: server.url('net'), sha256: sha256Of(network), format: { kind: 'onnx' } },
   })
   const packPath = await cli.writePack('cut', [model])
-  const child = spawn(process.execPath, [cliMainFile, 'models', 'install', packPath], {
-    stdio: 'ignore',
-  })
-  const exited = once(child, 'exit')
+  const { process: child, result: exited } = startCli(['models', 'install', packPath])
   const partFile = path.join(cli.modelsFolder, 'packs', '.unfinished-cut', 'net.onnx.part')
   const size = (): number => (existsSync(partFile) ? statSync(partFile).size : 0)
   while (size() < network.length - 1 && child.exitCode === null) await sleep(20)

@@ -57,7 +57,7 @@ test('everything is there after a move, and answers as before', { skip }, async 
   assert.equal(said.code, 0, said.err)
   assert.match(said.out, new RegExp(`^templates +${subjects + 5}$`, 'mu'))
   assert.match(said.out, /^L9 +ok/mu)
-  assert.match(said.out, /Calls cut off with the server, not billed: 1/u)
+  assert.match(said.out, /Calls interrupted with the server, not charged: 1/u)
   t.diagnostic(/^\d+ rows are there.*$/mu.exec(said.out)?.[0] ?? '')
 
   const { key } = installation
@@ -72,7 +72,7 @@ test('everything is there after a move, and answers as before', { skip }, async 
   }
   const again = await runMigration(dataDir, url)
   assert.equal(again.code, 0, again.err)
-  assert.match(again.out, /was moved to .* there is nothing left to do/u)
+  assert.match(again.out, /was moved to .* there is nothing to do/u)
 })
 
 /** Whoever had a key, a session or an answer has it still, and nobody else. */
@@ -162,7 +162,7 @@ test('no server starts on a database that was moved, until one says so', { skip 
   await using elsewhere = await createSetup()
   const other = await runMigration(dataDir, elsewhere.url)
   assert.equal(other.code, 1)
-  assert.match(other.err, /was moved to .* to move it once more, delete .*moved-to/u)
+  assert.match(other.err, /was moved to .* to move it again, delete .*moved-to/u)
   await rm(path.join(dataDir, 'moved-to'))
   await using gallery = await startGallery(sqlite)
   assert.equal((await gallery.value('svc.identify', imageParams('Ada'))).matched, true)
@@ -198,7 +198,8 @@ test('killed between two tables and within one, it goes on where it was', { skip
   }
   const said = await runMigration(dataDir, url)
   assert.equal(said.code, 0, said.err)
-  const [, all, added] = /^(\d+) rows are there as they are here: (\d+) were/mu.exec(said.out) ?? []
+  const [, all, added] =
+    /^(\d+) rows are equal in both databases: (\d+) were/mu.exec(said.out) ?? []
   assert.ok(Number(added) < Number(all) - 2 * subjects, `${added} of ${all} were left`)
   const { key } = installation
   await using gallery = await startGallery({ dataDir, key, environment: { DATABASE_URL: url } })
@@ -290,7 +291,7 @@ test('a database that is not empty is refused, and so is a wrong address', { ski
   await refused(at({ port: '1' }), /no PostgreSQL listens on .*:1/u)
   await refused(at({ hostname: 'nowhere.invalid' }), /there is no host of the name/u)
   await refused(at({ pathname: '/none' }), /there is no database none on/u)
-  await refused('mysql://me:s3cret@localhost/x', /is named as postgres:/u)
+  await refused('mysql://me:s3cret@localhost/x', /must have the form postgres:/u)
   await refused('postgres://me:s3cret#1@localhost/x', /cannot be read/u)
   await queryAllAccounts(url, 'create table invoices (id integer)')
   await refused(at({}), /the database is not empty: it has a table invoices/u)

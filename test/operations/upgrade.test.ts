@@ -9,10 +9,10 @@ import { createMigratedDatabase } from '../support/database/engine.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
-/** What a later version leaves behind: a migration that this one does not know, and what it added. */
+/** Changes the schema as a later version would: with a migration unknown to this version. */
 async function applyLaterMigration(store: Store): Promise<void> {
-  const at = new Date().toISOString()
-  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${at})`.execute(
+  const nowUtc = new Date().toISOString()
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${nowUtc})`.execute(
     store.db,
   )
   await sql`create table "laterTable" (id text primary key)`.execute(store.db)
@@ -23,7 +23,7 @@ async function applyLaterMigration(store: Store): Promise<void> {
 }
 
 test(
-  'on PostgreSQL an old server goes on working when a later version migrates, and starts there too',
+  'on PostgreSQL an older server keeps working after a later version migrates, and can be restarted',
   { skip: postgresSkipReason ?? false },
   async () => {
     await using database = await createMigratedDatabase()
@@ -31,24 +31,24 @@ test(
     const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
     let key: string
     {
-      await using old = await startGallery({ environment, dataDir })
-      key = old.key
-      await old.value('svc.enroll', imageParams('Ann'))
-      await applyLaterMigration(old.database.store)
-      await old.value('svc.enroll', imageParams('Ben'))
-      assert.equal((await old.value('svc.identify', imageParams('Ann'))).matched, true)
+      await using older = await startGallery({ environment, dataDir })
+      key = older.key
+      await older.value('svc.enroll', imageParams('Ann'))
+      await applyLaterMigration(older.database.store)
+      await older.value('svc.enroll', imageParams('Ben'))
+      assert.equal((await older.value('svc.identify', imageParams('Ann'))).matched, true)
     }
-    await using again = await startGallery({ environment, dataDir, key })
+    await using restarted = await startGallery({ environment, dataDir, key })
     for (const name of ['Ann', 'Ben'])
-      assert.equal((await again.value('svc.identify', imageParams(name))).matched, true)
-    const { subjectId } = await again.value('svc.enroll', imageParams('Cid'))
-    await again.value('svc.deleteSubject', { subjectId })
-    await again[Symbol.asyncDispose]()
+      assert.equal((await restarted.value('svc.identify', imageParams(name))).matched, true)
+    const { subjectId } = await restarted.value('svc.enroll', imageParams('Cid'))
+    await restarted.value('svc.deleteSubject', { subjectId })
+    await restarted[Symbol.asyncDispose]()
     await rm(dataDir, { recursive: true })
   },
 )
 
-test('on SQLite an old server keeps away from what a later version has migrated', async () => {
+test('on SQLite an older server does not open a database that a later version has migrated', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
   const store = await openStore(dataDir)
   await applyLaterMigration(store)

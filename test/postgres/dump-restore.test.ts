@@ -53,7 +53,10 @@ test(
       }
       const late = await enroll('Late')
       await enroll('Stays')
-      await assert.rejects(runJson(dataDir, backup, `--to ${dump}`, environment), /its own tools/u)
+      await assert.rejects(
+        runJson(dataDir, backup, `--to ${dump}`, environment),
+        /the tools of PostgreSQL/u,
+      )
       const asService = () =>
         execFileSync('pg_dump', ['-Fc', '-f', dump, database.url], { stdio: 'pipe' })
       assert.throws(asService, /row-level security|row security/u, 'the service’s role sees a part')

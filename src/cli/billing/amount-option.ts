@@ -1,26 +1,29 @@
 import { parseMicros, type Micros } from '../../lib/money.ts'
 import { UsageError } from '../command.ts'
+import { requireOption } from '../options.ts'
 
 /**
- * Node's parser takes `--amount -5` for two options; people write it, and scripts do.
- *
- * @returns the arguments with the amount joined to its option.
+ * Returns the arguments with `--amount -5` replaced by `--amount=-5`: the parser of Node reads a
+ * separate negative number as an option.
  */
 export function joinAmountOption(args: readonly string[]): string[] {
-  const at = args.indexOf('--amount')
-  const amount = args[at + 1]
-  if (at < 0 || amount === undefined || !/^-\d/u.test(amount)) return [...args]
-  return [...args.slice(0, at), `--amount=${amount}`, ...args.slice(at + 2)]
+  const index = args.indexOf('--amount')
+  const amount = args[index + 1]
+  if (index < 0 || amount === undefined || !/^-\d/u.test(amount)) return [...args]
+  return [...args.slice(0, index), `--amount=${amount}`, ...args.slice(index + 2)]
 }
 
-/** @throws UsageError unless the text is a whole number of micros other than 0. */
-export function parseAmountOption(text: string | undefined): Micros {
-  if (text === undefined) throw new UsageError('say how much with --amount <micros>')
+/** @throws UsageError unless the value is a whole number of micros other than 0. */
+export function parseAmountOption(value: string | undefined): Micros {
+  const amount = parseAmount(requireOption(value, 'the amount', '--amount <micros>'))
+  if (amount === 0n) throw new UsageError('--amount must not be 0')
+  return amount
+}
+
+function parseAmount(text: string): Micros {
   try {
-    const amount = parseMicros(text)
-    if (amount !== 0n) return amount
+    return parseMicros(text)
   } catch (cause) {
     throw new UsageError(`--amount: ${cause instanceof Error ? cause.message : text}`, { cause })
   }
-  throw new UsageError('--amount is 0: there is nothing to move')
 }

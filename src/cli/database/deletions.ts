@@ -1,71 +1,67 @@
-import { parseArgs } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   exportDeletions,
   type ExportDeletionsResult,
 } from '../../gallery/deletion/export-deletions.ts'
 import { replayDeletions } from '../../gallery/deletion/replay-deletions.ts'
-import { toJson, print, subcommands, withStore } from '../with-store.ts'
-import { UsageError, type CliCommand } from '../command.ts'
+import { subcommands, UsageError, type CliCommand } from '../command.ts'
+import { parseOptions, requireOption, text } from '../options.ts'
+import { toJson, print } from '../output.ts'
+import { withStore } from '../with-store.ts'
 
 export const deletions: CliCommand = {
   name: 'deletions',
-  summary: 'keep deletion records elsewhere, delete again whoever a restored copy brings back',
+  summary: 'export deletion records, and repeat deletions after a restore',
   usage: `facegate deletions export --to <file> [--every <seconds>] [--json]
 facegate deletions replay --from <file> [--json]
 
-  export adds to the file every record that it does not have yet; with --every it goes
-  on doing so until it is told to end. Keep the file elsewhere than the database.
-  replay is for a database that was restored from an older copy, before a server is
-  started on it: whoever the file names is deleted again, and the records of then are
-  entered as they were. It may be run again.`,
+  export appends the records that the file does not contain yet. With --every it repeats
+  this until it receives SIGINT or SIGTERM. Keep the file on another disk than the
+  database.
+  replay is for a database restored from an older copy. Run it before a server uses the
+  database. It deletes the subjects listed in the file again and stores their original
+  deletion records. It may be repeated.`,
   run: subcommands({ export: exportTo, replay: replayFrom }),
 }
 
-const text = { type: 'string' } as const
-const isJson = { type: 'boolean', default: false } as const
-
 async function exportTo(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { to: text, every: text, json: isJson },
-  })
-  const { to: file, every } = values
-  if (file === undefined) throw new UsageError('name the file with --to')
+  const { to, every, json } = parseOptions(args, { to: text, every: text })
+  const file = requireOption(to, 'the file', '--to <file>')
   if (every !== undefined && !/^[1-9]\d{0,4}$/u.test(every))
-    throw new UsageError('--every is a whole number of seconds')
-  const say = (done: ExportDeletionsResult): void =>
-    print(done, values.json, () => `${done.added} records added, ${done.records} in ${file}`)
+    throw new UsageError('--every must be a whole number of seconds from 1 to 99999')
+  const report = (result: ExportDeletionsResult): void =>
+    print(result, json, () => `${result.added} records added, ${result.records} in ${file}`)
   await withStore(async (store) => {
-    say(await exportDeletions(store, file))
+    report(await exportDeletions(store, file))
     if (every !== undefined)
       await repeat(Number(every) * 1000, async () => {
-        const done = await exportDeletions(store, file)
-        if (done.added > 0) say(done)
+        const result = await exportDeletions(store, file)
+        if (result.added > 0) report(result)
       })
   })
 }
 
-/** A database that does not answer for a while is asked again; the file has lost nothing meanwhile. */
-async function repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
-  const ending = new AbortController()
-  process.once('SIGTERM', () => ending.abort())
-  process.once('SIGINT', () => ending.abort())
-  while (!ending.signal.aborted) {
-    await sleep(everyMs, undefined, { signal: ending.signal }).catch(() => undefined)
+/** Repeats the export until a signal. After a failed export, the next one exports the same records. */
+async function repeat(intervalMs: number, work: () => Promise<void>): Promise<void> {
+  const stopping = new AbortController()
+  process.once('SIGTERM', () => stopping.abort())
+  process.once('SIGINT', () => stopping.abort())
+  while (!stopping.signal.aborted) {
+    await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     await work().catch((error: unknown) => console.error(`facegate: ${toJson(String(error))}`))
   }
 }
 
 async function replayFrom(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { from: text, json: isJson } })
-  const { from: file } = values
-  if (file === undefined) throw new UsageError('name the file with --from')
-  const done = await withStore((store) => replayDeletions(store, file))
+  const { from, json } = parseOptions(args, { from: text })
+  const file = requireOption(from, 'the file', '--from <file>')
+  const result = await withStore((store) => replayDeletions(store, file))
+  const { records, inserted, deletedAgain } = result
   print(
-    done,
-    values.json,
+    result,
+    json,
     () =>
-      `of ${done.records} records ${done.inserted} were not there, ${done.deletedAgain} subjects were deleted again`,
+      `${records} records, ${inserted} of them missing in the database; ` +
+      `${deletedAgain} subjects were deleted again`,
   )
 }

@@ -1,57 +1,56 @@
-import { parseArgs } from 'node:util'
 import { readConfig } from '../../config.ts'
 import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts'
 import { rotateKeys } from '../../gallery/keys/rotate-keys.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
-import { print, subcommands, withStore } from '../with-store.ts'
-import { UsageError, type CliCommand } from '../command.ts'
+import { subcommands, type CliCommand } from '../command.ts'
+import { flag, parseOptions, requireOption, text } from '../options.ts'
+import { print } from '../output.ts'
+import { withStore } from '../with-store.ts'
 
 export const masterKey: CliCommand = {
   name: 'keys',
-  summary: 'make the master key, rotate the keys that templates are encrypted under',
-  usage: `facegate keys make --to <file> [--json]
+  summary: 'create the master key, rotate the keys that encrypt templates',
+  usage: `facegate keys create --to <file> [--json]
 facegate keys rotate [--prepared] [--json]
 facegate keys add [--json]
 
-  make writes a new master key into a new file, for servers that are given it as a
-  secret; a server alone makes its own.
+  create writes a new master key to a new file, for servers that receive it as a
+  secret. A single server creates its own.
 
-  rotate wraps the key of every subject anew and destroys the old master key. From then
-  on no older copy of the database, no backup and no piece of its log can be opened:
-  who was deleted before is gone from them too. Works beside a running server, and
-  can be run again when it was cut off.
+  rotate encrypts the key of every subject with a new master key and destroys the old
+  master key. After that, no older copy of the database, no backup and no part of its
+  log can be decrypted: subjects deleted before are unreadable there too. rotate works
+  while the server runs, and can be repeated after an interruption.
 
-  Where several servers have copies of the file: add puts a new master key into yours,
-  before the old one; give that file to every server; then rotate --prepared, and give
-  them the file again, which has the new key alone.`,
-  run: subcommands({ make: create, rotate, add }),
+  For several servers with copies of the file: add puts a new master key before the old
+  one in your file. Distribute this file to every server. Then run rotate --prepared,
+  and distribute the file again: it now contains only the new key.`,
+  run: subcommands({ create, rotate, add }),
 }
 
-const json = { type: 'boolean', default: false } as const
-
 async function create(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, json } })
-  const { to: file } = values
-  if (file === undefined) throw new UsageError('name the new file with --to')
-  if (!createMasterKeyFile(file)) throw new Error(`${file} is there already, and stays as it is`)
-  print({ file }, values.json, () => `a new master key is in ${file}; keep a copy elsewhere`)
+  const { to, json } = parseOptions(args, { to: text })
+  const file = requireOption(to, 'the new file', '--to <file>')
+  if (!createMasterKeyFile(file)) throw new Error(`${file} exists already and was not changed`)
+  print({ file }, json, () => `${file} contains a new master key; keep a copy elsewhere`)
 }
 
 async function rotate(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { prepared: { type: 'boolean', default: false }, json },
-  })
-  const file = masterKeyPath(readConfig(process.env))
-  const done = await withStore((store) =>
-    rotateKeys({ store, masterKeyFile: file, isPrepared: values.prepared, nowMs: Date.now }),
+  const { prepared, json } = parseOptions(args, { prepared: flag })
+  const masterKeyFile = masterKeyPath(readConfig(process.env))
+  const result = await withStore((store) =>
+    rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now }),
   )
-  print(done, values.json, () => `${done.subjects} subjects have keys under a new master key`)
+  print(
+    result,
+    json,
+    () => `the keys of ${result.subjects} subjects are encrypted with a new master key`,
+  )
 }
 
 async function add(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { json } })
+  const { json } = parseOptions(args, {})
   const file = masterKeyPath(readConfig(process.env))
   const masterKeyId = addMasterKey(file)
-  print({ masterKeyId, file }, values.json, () => `${file} has a new first key, ${masterKeyId}`)
+  print({ masterKeyId, file }, json, () => `${file} has a new first key, ${masterKeyId}`)
 }

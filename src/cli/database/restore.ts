@@ -1,7 +1,6 @@
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 import { auditLedger } from '../../billing/audit-ledger.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { checkMasterKey } from '../../gallery/keys/check-master-key.ts'
@@ -14,86 +13,87 @@ import type { Store } from '../../store/database.ts'
 import { databaseFile } from '../../store/sqlite/backup.ts'
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
-import { print } from '../with-store.ts'
-import { UsageError, type CliCommand } from '../command.ts'
+import type { CliCommand } from '../command.ts'
+import { parseOptions, requireOption, text } from '../options.ts'
+import { print } from '../output.ts'
 
 export const restore: CliCommand = {
   name: 'restore',
-  summary: 'put a copy of the database in place, without those who were deleted since',
+  summary: 'restore a copy of the database, and repeat the deletions since then',
   usage: `facegate restore --from <file> --deletions <file>|none [--json]
 
-  DATA_DIR must have no database: move the old one away first. --deletions names what
-  deletions export has written; whoever it names is deleted again, with the record of
-  then, before the copy takes its place. none says that nobody was deleted since.
-  The copy must be of the master key that MASTER_KEY_FILE holds.
-  Keys that were revoked since the copy was made open again: revoke them again.`,
+  DATA_DIR must contain no database: move the old one away first. --deletions names the
+  file written by facegate deletions export. The subjects listed in it are deleted
+  again, with their original deletion records, before the copy is put in place. none:
+  no subject was deleted since.
+  The copy must belong to the master key in MASTER_KEY_FILE.
+  API keys revoked after the copy are valid again: revoke them again.`,
   run: async (args) => {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        from: { type: 'string' },
-        deletions: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
-    })
-    const { from, deletions } = values
-    if (from === undefined) throw new UsageError('name the copy with --from')
-    if (deletions === undefined)
-      throw new UsageError('name the deletion records with --deletions, or say none')
+    const { from, deletions, json } = parseOptions(args, { from: text, deletions: text })
+    const copy = requireOption(from, 'the copy', '--from <file>')
+    const records = requireOption(
+      deletions,
+      'the file of deletion records',
+      '--deletions <file>, or --deletions none',
+    )
     const config = readConfig(process.env)
     if (config.DATABASE_URL !== '')
       throw new Error(
-        'this database is PostgreSQL: restore it by its own tools, then facegate deletions replay',
+        'the database is PostgreSQL; restore it with the tools of PostgreSQL, ' +
+          'then run facegate deletions replay',
       )
-    const done = await restoreInto(config, from, deletions === 'none' ? undefined : deletions)
-    print(done, values.json, () => text(done))
+    const result = await restoreInto(config, copy, records === 'none' ? undefined : records)
+    print(result, json, () => toText(result))
   },
 }
 
-function text({ records, inserted: entered, deletedAgain }: ReplayDeletionsResult): string {
-  return `the copy is in place: of ${records} deletion records it lacked ${entered}, and ${deletedAgain} subjects were deleted again`
+function toText({ records, inserted, deletedAgain }: ReplayDeletionsResult): string {
+  return (
+    `the copy is restored; ${inserted} of ${records} deletion records were missing in it, ` +
+    `${deletedAgain} subjects were deleted again`
+  )
 }
 
-/** All is done in a folder beside, and the copy takes its place in one step at the end. */
+/** Prepares the copy in a separate folder, then moves it to its place in one step. */
 async function restoreInto(
   config: Config,
   from: string,
   deletions: string | undefined,
 ): Promise<ReplayDeletionsResult> {
-  const place = path.join(config.DATA_DIR, databaseFile)
-  if (existsSync(place)) throw new Error(`${place} is there: move it away first`)
+  const target = path.join(config.DATA_DIR, databaseFile)
+  if (existsSync(target)) throw new Error(`${target} exists already: move it away first`)
   using _lock = lockDataDir(config.DATA_DIR)
-  const aside = path.join(config.DATA_DIR, 'restoring')
-  await rm(aside, { recursive: true, force: true })
-  await mkdir(aside, { mode: 0o700 })
-  await copyFile(from, path.join(aside, databaseFile))
-  const store = await openSqliteStore(aside, {})
-  let replayed: ReplayDeletionsResult
+  const workFolder = path.join(config.DATA_DIR, 'restoring')
+  await rm(workFolder, { recursive: true, force: true })
+  await mkdir(workFolder, { mode: 0o700 })
+  await copyFile(from, path.join(workFolder, databaseFile))
+  const store = await openSqliteStore(workFolder, {})
+  let result: ReplayDeletionsResult
   try {
-    replayed = await validateCopy(store, masterKeyPath(config), deletions)
-    if (!(await store.checkpoint())) throw new Error('something else reads the copy')
+    result = await validateCopy(store, masterKeyPath(config), deletions)
+    if (!(await store.checkpoint())) throw new Error('another process reads the copy')
   } finally {
     await store.close()
   }
-  await rename(path.join(aside, databaseFile), place)
-  await rm(aside, { recursive: true })
-  return replayed
+  await rename(path.join(workFolder, databaseFile), target)
+  await rm(workFolder, { recursive: true })
+  return result
 }
 
-/** @throws Error when the copy does not open with this master key, or its books do not add up. */
+/** @throws Error when this master key does not decrypt the copy, or its ledger is inconsistent. */
 async function validateCopy(
   store: Store,
-  keyFile: string,
+  masterKeyFile: string,
   deletions: string | undefined,
 ): Promise<ReplayDeletionsResult> {
-  await checkMasterKey(store, keyFile)
-  const none: ReplayDeletionsResult = { records: 0, inserted: 0, deletedAgain: 0 }
-  const replayed = deletions === undefined ? none : await replayDeletions(store, deletions)
-  // As of a time before all: what ran when the copy was made is given up by the next start.
+  await checkMasterKey(store, masterKeyFile)
+  const noRecords: ReplayDeletionsResult = { records: 0, inserted: 0, deletedAgain: 0 }
+  const result = deletions === undefined ? noRecords : await replayDeletions(store, deletions)
+  // At time 0 no call is overdue: the next start releases the calls that ran during the backup.
   const broken = (await auditLedger(store.db, 0)).filter(({ ok }) => !ok)
   if (broken.length > 0)
     throw new Error(
-      `the copy is not right: ${broken.map(({ name, detail }) => `${name} ${detail}`).join('; ')}`,
+      `the ledger of the copy is inconsistent: ${broken.map(({ name, detail }) => `${name} ${detail}`).join('; ')}`,
     )
-  return replayed
+  return result
 }

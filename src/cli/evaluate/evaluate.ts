@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { UsageError, type CliCommand } from '../command.ts'
+import { parseArguments, requireArgument, text } from '../options.ts'
 import { runAttributes } from './run-attributes.ts'
 import { runDetection } from './run-detection.ts'
 import { runLiveness } from './run-liveness.ts'
@@ -7,71 +7,71 @@ import { runVerification } from './run-verification.ts'
 
 export const evaluate: CliCommand = {
   name: 'evaluate',
-  summary: 'measure accuracy on your own labelled pictures',
+  summary: 'measure the accuracy on your own labelled images',
   usage: `facegate evaluate detection <folder> [--models <pack>] [--json]
 
   <folder>/labels.csv has the columns file, face_count and, optionally, boxes
   (left top width height in pixels, for each face). Prints recall, false positives
-  and counts; a box is found at IoU >= 0.3.
+  and counts. A box counts as found at IoU >= 0.3.
 
 facegate evaluate verification <folder|pairs.csv> [--models <pack>] [--json]
                                [--out <curve.png|curve.svg>]
-                               [--calibrate <table.json|folder of a pack>]
+                               [--calibrate <calibration.json|folder of a pack>]
 
-  <folder> has one folder for each person in it; pairs.csv has the columns fileA,
-  fileB (relative to it; their folders name the people) and same (1 or 0). Compares
-  the face nearest the centre of each picture with every other. Prints accuracy,
-  areas and acceptance rates, and how well people are found in galleries, by the
-  score of the service ("corrected") and by distance alone ("raw"). --out draws the
-  curve; --calibrate writes the table of similarities that this set gives. With the
-  folder of a pack, whose recognizer --models must name, it goes there, with a
-  cohort if the recognizer has none: then the recognizer may serve.
+  <folder> has one folder per person. pairs.csv has the columns fileA, fileB (relative
+  to the list; their folders identify the people) and same (1 or 0). Compares the face
+  nearest the centre of each image with every other. Prints accuracy, areas under the
+  curve, acceptance rates and search rates, for the scores of the service ("corrected")
+  and for the distance alone ("raw"). --out draws the curve. --calibrate writes the
+  calibration from this set. With the folder of a pack, whose recognizer --models must
+  select, the calibration is stored in the pack, with a cohort if the recognizer has
+  none. The service can use the recognizer then.
 
 facegate evaluate liveness <folder> [--models <pack>] [--json]
                            [--out <curve.png|curve.svg>]
 
-  <folder> has a folder "live" and one for each kind of attack in it, or labels.csv
-  with the columns file and label ("live", or what the attack is). Prints APCER for
-  each kind, BPCER and ACER (ISO/IEC 30107-3), as svc.liveness answers and by score
-  alone, at the thresholds of the networks in use. --out draws the DET curves.
+  <folder> has a folder "live" and one folder per kind of attack, or labels.csv with the
+  columns file and label ("live", or the kind of attack). Prints APCER for each kind,
+  BPCER and ACER (ISO/IEC 30107-3), for the results of svc.liveness and by score alone,
+  at the thresholds of the selected models. --out draws the DET curves.
 
 facegate evaluate attributes <folder> [--models <pack>] [--json]
                              [--out <tables.png|tables.svg>]
 
   <folder>/labels.csv has the columns file and any of age (years), gender (male or
   female) and expression (neutral, happy, sad, angry, fearful, disgusted or
-  surprised); an empty cell is not judged. Reads the face nearest the centre. Prints
-  the error of the age by age, and tables of gender and expression. --out draws them.
+  surprised). An empty cell is not evaluated. Uses the face nearest the centre. Prints
+  the error of the age by age group, and tables of gender and expression. --out draws
+  them.
 
---models names what to look with in place of the models that the service uses:
-builtin, the folder of a pack or the name of an installed one; pack/model for one
-of its models. Again for another role.`,
+--models selects other models than those of the service: builtin, the folder of a pack,
+the name of an installed pack, or pack/model for one of its models. Repeat it for
+another role.`,
   run: async (args) => {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        json: { type: 'boolean', default: false },
-        out: { type: 'string' },
-        calibrate: { type: 'string' },
-        models: { type: 'string', multiple: true, default: [] },
-      },
+    const { values, positionals } = parseArguments(args, {
+      out: text,
+      calibrate: text,
+      models: { type: 'string', multiple: true, default: [] },
     })
-    const [what, place, ...rest] = positionals
-    if (!isKind(what)) throw new UsageError(`cannot evaluate ${what ?? 'nothing'}`)
-    if (place === undefined || rest.length > 0) throw new UsageError('name one folder')
+    const [kind, ...rest] = positionals
+    if (!isKind(kind))
+      throw new UsageError(
+        `${kind ?? 'nothing'} cannot be evaluated; use one of ${kinds.join(', ')}`,
+      )
+    const source = requireArgument(rest, '<folder>')
     const { json, out, calibrate, models } = values
-    if (what === 'verification') return runVerification(place, { json, out, calibrate, models })
-    if (calibrate !== undefined) throw new UsageError('--calibrate belongs to verification')
-    if (what === 'liveness') return runLiveness(place, { json, out, models })
-    if (what === 'attributes') return runAttributes(place, { json, out, models })
-    if (out !== undefined) throw new UsageError('--out does not belong to detection')
-    return runDetection(place, { json, models })
+    if (kind === 'verification') return runVerification(source, { json, out, calibrate, models })
+    if (calibrate !== undefined)
+      throw new UsageError('--calibrate is only valid for evaluate verification')
+    if (kind === 'liveness') return runLiveness(source, { json, out, models })
+    if (kind === 'attributes') return runAttributes(source, { json, out, models })
+    if (out !== undefined) throw new UsageError('--out is not valid for evaluate detection')
+    return runDetection(source, { json, models })
   },
 }
 
 const kinds = ['detection', 'verification', 'liveness', 'attributes'] as const
 
-function isKind(what: string | undefined): what is (typeof kinds)[number] {
-  return kinds.some((kind) => kind === what)
+function isKind(kind: string | undefined): kind is (typeof kinds)[number] {
+  return kinds.some((each) => each === kind)
 }

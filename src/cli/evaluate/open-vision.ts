@@ -4,12 +4,12 @@ import { createLog } from '../../lib/log.ts'
 import { modelsFolderOf } from '../../start/active-models.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { prepareBuiltinPack } from '../../models/builtin/prepare-builtin-pack.ts'
-import { visionOptions } from '../../start/services.ts'
+import { visionOptions } from '../../start/vision-options.ts'
 import { openVisionPool } from '../../vision/workers/vision-pool.ts'
 import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../../vision/image-analysis.ts'
 import { selectModelSet } from '../models/models-option.ts'
 
-/** What an evaluation looks for: everything, by the defaults of the service. */
+/** Requests all faces, with the default confidence of the service. */
 const analyzeAll: AnalysisRequest = {
   minFaceConfidence: 0.6,
   minFaceSizePx: 1,
@@ -19,17 +19,17 @@ const analyzeAll: AnalysisRequest = {
 
 export type EvaluationVisionClient = AsyncDisposable & {
   readonly modelSet: ModelSet
-  /** Looks for everything where nothing else is said. */
-  readonly analyzeImage: (picture: EncodedImage, look?: AnalysisRequest) => Promise<ImageAnalysis>
+  /** Without a request, all faces are returned. */
+  readonly analyzeImage: (image: EncodedImage, request?: AnalysisRequest) => Promise<ImageAnalysis>
 }
 
 /**
- * Vision workers of the command's own; no server need run, and a running one is not disturbed.
+ * Starts vision workers for an evaluation. A running server is neither needed nor affected.
  *
- * @param models what `--models` says: see `chosenSet`.
+ * @param models the values of `--models`: see `selectModelSet`.
  */
 export async function openVision(models: readonly string[]): Promise<EvaluationVisionClient> {
-  // A folder full of pictures may wait for as long as it takes.
+  // All images of a folder may wait, for any time.
   const config = {
     ...readConfig(process.env),
     VISION_QUEUE_PER_WORKER_MAX: 1e6,
@@ -38,15 +38,15 @@ export async function openVision(models: readonly string[]): Promise<EvaluationV
   const log = createLog('warn')
   const modelsFolder = modelsFolderOf(config)
   await prepareBuiltinPack({ folder: modelsFolder, onProgress: () => {}, log })
-  const set = await selectModelSet(models, modelsFolder)
+  const modelSet = await selectModelSet(models, modelsFolder)
   const pool = openVisionPool(
-    visionOptions(config, { modelsFolder, modelSet: set, clock: systemClock, log }),
+    visionOptions(config, { modelsFolder, modelSet, clock: systemClock, log }),
   )
   await pool.ready()
   return {
-    modelSet: set,
-    analyzeImage: (picture, look = analyzeAll) =>
-      pool.analyzeImage(picture, look, { projectId: 'cli', path: 'picture' }),
+    modelSet,
+    analyzeImage: (image, request = analyzeAll) =>
+      pool.analyzeImage(image, request, { projectId: 'cli', path: 'image' }),
     [Symbol.asyncDispose]: () => pool.close(),
   }
 }

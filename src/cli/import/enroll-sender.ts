@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { ImportEntry } from './list-entries.ts'
 
-/** How an enrolment ended. */
+/** The result of an enrollment. */
 export type EnrollResult = {
   readonly ok: boolean
   readonly code?: string | undefined
@@ -26,10 +26,10 @@ const attemptsMax = 20
 const waitMsMax = 30_000
 
 /**
- * Enrolls one picture by `svc.enroll`. The requestId is made of the content, so that a picture whose
- * answer was lost is not enrolled twice.
+ * Returns a function that enrolls one image with `svc.enroll`. The requestId is derived from the
+ * content, so that a retry after a lost response does not enroll the image twice.
  *
- * @throws Error when the server refuses the key, or does not answer for long.
+ * @throws Error when the server rejects the key, or does not respond in 20 attempts.
  */
 export function createEnrollSender({
   url,
@@ -38,13 +38,13 @@ export function createEnrollSender({
 }: EnrollSenderOptions): (entry: ImportEntry) => Promise<EnrollResult> {
   return async (entry) => {
     const body = JSON.stringify(await readBody(entry, group))
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const response = await post(`${url}/v1/face/execute`, key, body)
       const waitS = Number(response?.headers.get('retry-after') ?? 1)
-      const sent = response && (await parseResponse(response))
-      if (sent) return sent
-      if (tries === attemptsMax) throw new Error(`${url} does not answer`)
-      // With jitter, so that several senders do not come back together.
+      const result = response && (await parseResponse(response))
+      if (result) return result
+      if (attempt === attemptsMax) throw new Error(`${url} does not respond`)
+      // The random part keeps several senders from retrying at the same time.
       await sleep(Math.min(waitMsMax, waitS * 1000 * (1 + Math.random())))
     }
   }
@@ -56,11 +56,11 @@ async function readBody(
   { file, externalId, displayName, groups }: ImportEntry,
   group: string | undefined,
 ) {
-  const picture = await readFile(file)
-  // By the content: what other services hand out is not always what its name says.
-  const contentType = picture.subarray(0, 4).equals(pngSignature) ? 'image/png' : 'image/jpeg'
+  const image = await readFile(file)
+  // By the content: exports of other services have file names with a wrong extension.
+  const contentType = image.subarray(0, 4).equals(pngSignature) ? 'image/png' : 'image/jpeg'
   const params = {
-    images: [{ kind: 'image', bytes: picture.toString('base64'), contentType }],
+    images: [{ kind: 'image', bytes: image.toString('base64'), contentType }],
     externalId,
     displayName,
     groups: group === undefined ? groups : [...groups, group],
@@ -68,17 +68,20 @@ async function readBody(
   return { action: 'svc.enroll', requestId: contentUuid(JSON.stringify(params)), params }
 }
 
-/** A UUID (version 8, RFC 9562) of a text: the same text gives the same one. */
+/** Returns a UUID (version 8, RFC 9562) derived from a text: equal texts have equal UUIDs. */
 function contentUuid(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex')
-  const [a, b, c, d, e] = [0, 8, 13, 17, 20].map((at, part) => {
-    const length = [8, 4, 3, 3, 12][part] ?? 0
-    return hex.slice(at, at + length)
-  })
+  const [a, b, c, d, e] = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(13, 16),
+    hex.slice(17, 20),
+    hex.slice(20, 32),
+  ]
   return `${a}-${b}-8${c}-8${d}-${e}`
 }
 
-/** undefined when nobody is there, for the moment. */
+/** Returns undefined when the server cannot be reached. */
 async function post(url: string, key: string, body: string): Promise<Response | undefined> {
   try {
     const headers = { 'x-api-key': key, 'content-type': 'application/json' }
@@ -88,9 +91,9 @@ async function post(url: string, key: string, body: string): Promise<Response | 
   }
 }
 
-/** undefined when it is worth another try. @throws Error when the key is no good. */
+/** Returns undefined when the call should be retried. @throws Error when the key is invalid. */
 async function parseResponse(response: Response): Promise<EnrollResult | undefined> {
-  if (response.status === 401) throw new Error('the server refuses the key')
+  if (response.status === 401) throw new Error('the server rejects the key')
   if (response.status >= 500) return undefined
   const body: unknown = await response.json()
   if (response.status !== 200)

@@ -3,36 +3,34 @@ import { z } from 'zod'
 import type { ImportEntry } from './list-entries.ts'
 import type { EnrollResult } from './enroll-sender.ts'
 
-/** What an import has done so far, one JSON object a line. */
+/** The results of an import so far, one JSON object per line. */
 export type ImportJournal = {
   readonly isDone: (entry: ImportEntry) => boolean
-  readonly record: (entry: ImportEntry, sent: EnrollResult) => Promise<void>
+  readonly record: (entry: ImportEntry, result: EnrollResult) => Promise<void>
 }
 
 const lineSchema = z.object({ file: z.string(), externalId: z.string(), ok: z.boolean() })
 
-/** What was refused is tried again: the next time the server may be set up otherwise. */
-export async function openImportJournal(file: string): Promise<ImportJournal> {
+/** Rejected images do not count as done: the configuration of the server may change. */
+export async function openImportJournal(journalFile: string): Promise<ImportJournal> {
   const done = new Set<string>()
-  const nameOf = (entry: Pick<ImportEntry, 'file' | 'externalId'>): string =>
-    JSON.stringify([entry.file, entry.externalId])
-  for (const text of (await readIfExists(file)).split('\n')) {
-    const noted = text === '' ? undefined : parseLine(text)
-    if (noted?.ok) done.add(nameOf(noted))
+  const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
+    JSON.stringify([file, externalId])
+  for (const line of (await readIfExists(journalFile)).split('\n')) {
+    const result = line === '' ? undefined : parseLine(line)
+    if (result?.ok) done.add(keyOf(result))
   }
   return {
-    isDone: (entry) => done.has(nameOf(entry)),
-    record: (entry, sent) => {
-      const { file: picture, externalId } = entry
-      return appendFile(file, `${JSON.stringify({ file: picture, externalId, ...sent })}\n`)
-    },
+    isDone: (entry) => done.has(keyOf(entry)),
+    record: ({ file, externalId }, result) =>
+      appendFile(journalFile, `${JSON.stringify({ file, externalId, ...result })}\n`),
   }
 }
 
-/** The last line may be cut, where the import was. */
-function parseLine(text: string): z.output<typeof lineSchema> | undefined {
+/** Returns undefined for a line that an interrupted import left incomplete. */
+function parseLine(line: string): z.output<typeof lineSchema> | undefined {
   try {
-    return lineSchema.parse(JSON.parse(text))
+    return lineSchema.parse(JSON.parse(line))
   } catch {
     return undefined
   }

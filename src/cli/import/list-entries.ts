@@ -3,7 +3,7 @@ import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
 
-/** One picture to enroll. */
+/** One image to enroll. */
 export type ImportEntry = {
   readonly file: string
   readonly externalId: string
@@ -11,30 +11,30 @@ export type ImportEntry = {
   readonly groups: readonly string[]
 }
 
-/** @throws Error when the source is not there or holds no picture. */
+/** @throws Error when the source does not exist or contains no images. */
 export async function listImportEntries(source: string): Promise<ImportEntry[]> {
   const isFolder = (await stat(source)).isDirectory()
   const entries = isFolder ? await entriesInFolder(source) : await entriesInList(source)
-  if (entries.length === 0) throw new Error(`${source} holds no pictures`)
+  if (entries.length === 0) throw new Error(`${source} contains no images`)
   return entries
 }
 
 const isImageFile = (name: string): boolean => /\.(jpe?g|png)$/iu.test(name)
 
-/** A picture in a folder of its own shows who the folder is named after; others name themselves. */
+/** The externalId is the name of the person's folder, or the file name of an image without one. */
 async function entriesInFolder(folder: string): Promise<ImportEntry[]> {
   const names = await readdir(folder, { recursive: true })
   return names
     .filter(isImageFile)
     .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => {
-      const [person = '', ...inside] = name.split(path.sep)
-      const externalId = inside.length > 0 ? person : path.parse(person).name
+      const [first = '', ...inside] = name.split(path.sep)
+      const externalId = inside.length > 0 ? first : path.parse(first).name
       return { file: path.join(folder, name), externalId, groups: [] }
     })
 }
 
-/** `subject` is what CompreFace calls the externalId. */
+/** CompreFace calls the externalId `subject`. */
 const entrySchema = z
   .object({
     file: z.string().min(1),
@@ -53,12 +53,12 @@ const entrySchema = z
 const entriesSchema = z.array(entrySchema)
 
 async function entriesInList(list: string): Promise<ImportEntry[]> {
-  const lines: unknown = parse(await readFile(list, 'utf8'), {
+  const rows: unknown = parse(await readFile(list, 'utf8'), {
     columns: true,
     bom: true,
     trim: true,
   })
-  const result = entriesSchema.safeParse(lines)
+  const result = entriesSchema.safeParse(rows)
   if (!result.success) {
     const [issue] = result.error.issues
     throw new Error(`${list}: row ${Number(issue?.path[0] ?? 0) + 1}: ${issue?.message ?? ''}`)

@@ -33,18 +33,18 @@ export type MoveOptions = {
   readonly url: string
   readonly nowMs: () => number
   readonly onProgress: (progress: CopyProgress) => void
-  readonly onCompared: (compared: ComparisonProgress) => void
+  readonly onCompared: (progress: ComparisonProgress) => void
 }
 
 export type MoveResult = {
-  /** Where to, without the password. */
+  /** The target, without the password. */
   readonly to: string
   readonly completedAtUtc: string
-  /** undefined: it was all done by an earlier run. */
+  /** undefined when an earlier run has completed the move. */
   readonly summary?: {
-    /** Calls that a server had left running; they are not billed. */
+    /** Calls that an earlier server left running. They are not charged. */
     readonly expired: number
-    /** Rows of this run; an earlier one may have added others. */
+    /** Rows copied by this run; an earlier run may have copied others. */
     readonly addedRows: number
     readonly copyMs: number
     readonly compareMs: number
@@ -54,53 +54,53 @@ export type MoveResult = {
 }
 
 /**
- * Moves the database of a data folder into one of PostgreSQL. It can be cut off anywhere and be run
- * again: it goes on where it was. Only when everything was found to be there does any server start on
- * the new database; none starts on the old one from the beginning on.
+ * Moves the database of a data folder to PostgreSQL. After an interruption at any point, the next
+ * run continues. From the first row on, no server starts on the old database. A server starts on
+ * the new database only after every row has been compared.
  *
- * @throws Error in one sentence when it cannot be done, or what is there is not what is here.
+ * @throws Error in one sentence when the move is impossible or the databases differ at the end.
  */
-export async function moveToPostgres(moving: MoveOptions): Promise<MoveResult> {
-  const { dataDir, url, nowMs } = moving
+export async function moveToPostgres(options: MoveOptions): Promise<MoveResult> {
+  const { dataDir, url, nowMs } = options
   const nowUtc = (): string => new Date(nowMs()).toISOString()
   await using opened = new AsyncDisposableStack()
   opened.use(lockStoppedFolder(dataDir))
   const target = opened.use(await openMigrationTarget(url))
-  const begun = readMigrationMarker(dataDir)
-  const before = findCompletedMove(moving, target, begun, await target.read(findProgress))
-  if (before) return before
+  const marker = readMigrationMarker(dataDir)
+  const completed = findCompletedMove(options, target, marker, await target.read(findProgress))
+  if (completed) return completed
 
-  const { migrationId = newId(), startedAtUtc = nowUtc() } = begun ?? {}
+  const { migrationId = newId(), startedAtUtc = nowUtc() } = marker ?? {}
   await target.read((on) => requireEmptyTarget(on, migrationId))
   const store = await openSqliteStoreForMigration(dataDir, {})
   opened.defer(() => store.close())
-  const moment = { nowMs: nowMs(), steadyUs: store.steadyClock() }
-  const expired = await store.write((tx) => expireLeftover(tx, moment, store.isFirstServer))
+  const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
+  const expired = await store.write((tx) => expireLeftover(tx, now, store.isFirstServer))
   const source = opened.use(openMigrationSource(dataDir))
-  await requireConsistentLedger(store.db, nowMs(), `the books of ${dataDir}`)
+  await requireConsistentLedger(store.db, nowMs(), dataDir)
 
-  const note = { migrationId, to: target.label, startedAtUtc }
-  writeMigrationMarker(dataDir, { ...note, completedAtUtc: null })
-  await target.write((on) => beginMigration(on, note))
+  const migration = { migrationId, to: target.label, startedAtUtc }
+  writeMigrationMarker(dataDir, { ...migration, completedAtUtc: null })
+  await target.write((on) => beginMigration(on, migration))
   await target.migrate()
   const copyStartMs = nowMs()
-  const addedRows = await copyTables(source, target, moving.onProgress)
+  const addedRows = await copyTables(source, target, options.onProgress)
   const compareStartMs = nowMs()
   await target.write(updateStatistics)
-  const comparisons = await compareTables(source, target, moving.onCompared)
+  const comparisons = await compareTables(source, target, options.onCompared)
   requireEqual(comparisons, dataDir)
-  const checks = await requireConsistentLedger(target.db, nowMs(), `the books of ${target.label}`)
+  const checks = await requireConsistentLedger(target.db, nowMs(), target.label)
   const compareMs = nowMs() - compareStartMs
 
   const completedAtUtc = nowUtc()
   await target.write((on) => completeProgress(on, completedAtUtc))
-  writeMigrationMarker(dataDir, { ...note, completedAtUtc })
+  writeMigrationMarker(dataDir, { ...migration, completedAtUtc })
   const copyMs = compareStartMs - copyStartMs
-  const done = { expired, addedRows, copyMs, compareMs, comparisons, checks }
-  return { to: target.label, completedAtUtc, summary: done }
+  const summary = { expired, addedRows, copyMs, compareMs, comparisons, checks }
+  return { to: target.label, completedAtUtc, summary }
 }
 
-/** @throws Error when there is nothing to move, or a server is at work on it. */
+/** @throws Error when the folder has no database, or a server uses it. */
 function lockStoppedFolder(dataDir: string): Disposable {
   if (!existsSync(path.join(dataDir, 'facegate.db')))
     throw new Error(`there is no database in ${dataDir}`)
@@ -108,32 +108,32 @@ function lockStoppedFolder(dataDir: string): Disposable {
     return lockDataDir(dataDir)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${reason}; stop it first, so that nothing changes meanwhile`, { cause })
+    throw new Error(`${reason}; stop it first, so that no data changes during the move`, { cause })
   }
 }
 
 /**
- * Whether there is nothing left to do.
+ * Returns the result of an earlier run that has moved this folder to this target.
  *
- * @throws Error when it was moved elsewhere before: that database has gone on since.
+ * @throws Error when the folder was moved to another database: that one has changed since.
  */
 function findCompletedMove(
   { dataDir }: MoveOptions,
-  { label: says }: MigrationTarget,
-  begun: MigrationMarker | undefined,
-  mark: MigrationProgress | undefined,
+  { label }: MigrationTarget,
+  marker: MigrationMarker | undefined,
+  progress: MigrationProgress | undefined,
 ): MoveResult | undefined {
-  if (!begun) return undefined
-  const isThis = mark?.migrationId === begun.migrationId
-  if (isThis && mark.completedAtUtc !== null) {
-    const { completedAtUtc } = mark
-    writeMigrationMarker(dataDir, { ...begun, completedAtUtc })
-    return { to: begun.to, completedAtUtc }
+  if (!marker) return undefined
+  const isSame = progress?.migrationId === marker.migrationId
+  if (isSame && progress.completedAtUtc !== null) {
+    const { completedAtUtc } = progress
+    writeMigrationMarker(dataDir, { ...marker, completedAtUtc })
+    return { to: marker.to, completedAtUtc }
   }
-  if (begun.completedAtUtc !== null)
+  if (marker.completedAtUtc !== null)
     throw new Error(
-      `the database of ${dataDir} was moved to ${begun.to} at ${begun.completedAtUtc}, and ${says} is ` +
-        `not that database as it was left; to move it once more, delete ${migrationMarkerFile(dataDir)}`,
+      `the database of ${dataDir} was moved to ${marker.to} at ${marker.completedAtUtc}, and ${label} ` +
+        `is not that database; to move it again, delete ${migrationMarkerFile(dataDir)}`,
     )
   return undefined
 }
@@ -141,14 +141,14 @@ function findCompletedMove(
 async function requireConsistentLedger(
   db: Database,
   nowMs: number,
-  what: string,
+  database: string,
 ): Promise<readonly AuditCheck[]> {
   const checks = await auditLedger(db, nowMs)
   const broken = checks.filter(({ ok }) => !ok)
-  if (broken.length > 0)
-    throw new Error(
-      `${what} are not whole: ${broken.map(({ name, detail }) => `${name}: ${detail}`).join('; ')}`,
-    )
+  if (broken.length > 0) {
+    const details = broken.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
+    throw new Error(`the ledger of ${database} is inconsistent: ${details}`)
+  }
   return checks
 }
 
@@ -156,7 +156,7 @@ function requireEqual(comparisons: readonly TableComparison[], dataDir: string):
   const differences = comparisons.flatMap((comparison) => comparison.differences)
   if (differences.length > 0)
     throw new Error(
-      `what is there is not what is here: ${differences.join('; ')}. Start again with an empty ` +
-        `database, or delete ${migrationMarkerFile(dataDir)} to go on with ${dataDir}`,
+      `the two databases differ: ${differences.join('; ')}. Start again with an empty ` +
+        `database, or delete ${migrationMarkerFile(dataDir)} to keep using ${dataDir}`,
     )
 }

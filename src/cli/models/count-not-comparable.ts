@@ -3,7 +3,7 @@ import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 
-/** Subjects without a template of the set's recognizer; undefined where there is no database yet. */
+/** Counts the subjects without a template of the set's recognizer; undefined without a database. */
 export async function countNotComparableSubjects({
   recognizer,
 }: Pick<ModelSet, 'recognizer'>): Promise<number | undefined> {

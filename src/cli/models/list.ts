@@ -1,23 +1,19 @@
-import { parseArgs } from 'node:util'
 import { readActiveSet } from '../../models/active-set.ts'
 import { listModels, type ListedModel } from '../../models/list-models.ts'
-import { formatTable, print } from '../with-store.ts'
-import { modelsFolder } from './models-folder.ts'
+import { parseOptions } from '../options.ts'
+import { formatTable, print } from '../output.ts'
+import { modelsFolder } from '../with-store.ts'
 
 export async function list(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { json: { type: 'boolean', default: false } },
-  })
+  const { json } = parseOptions(args, {})
   const folder = modelsFolder()
   const models = await listModels(folder, await readActiveSet(folder))
-  print(models, values.json, () => table(models))
+  print(models, json, () => table(models))
 }
 
 function table(models: readonly ListedModel[]): string {
-  const head = ['model', 'role', 'state', 'use', 'business use', 'MB', 'licence']
   return formatTable(
-    head,
+    ['model', 'role', 'state', 'use', 'commercial use', 'MB', 'licence'],
     models.map((row) => [
       row.model,
       row.roles.join('+'),

@@ -7,11 +7,11 @@ import { builtinSet, type InstalledModel, type ModelSet } from '../../models/mod
 import { UsageError } from '../command.ts'
 
 /**
- * What `--models` chooses: the built-in set, with the models of each named pack in their roles. A
- * pack is named by its folder, or as it is installed; a slash and an id choose one of its models.
- * Without a name, what the service uses.
+ * Returns the model set that `--models` selects: the built-in models, replaced by the models of each
+ * pack in their roles. A pack is given by its folder or its installed name; `pack/model` selects one
+ * of its models. Without names, the active set of the service.
  *
- * @throws UsageError when there is no such pack or model, or two of one role.
+ * @throws UsageError when a pack or model does not exist, or two models have the same role.
  */
 export async function selectModelSet(
   names: readonly string[],
@@ -20,38 +20,41 @@ export async function selectModelSet(
   if (names.length === 0) return readVerifiedActiveSet(modelsFolder)
   const packs = names.filter((name) => name !== 'builtin')
   const models = (await Promise.all(packs.map((name) => findModels(name, modelsFolder)))).flat()
-  const allOf = (role: PackModel['role']) => models.filter(({ model }) => model.role === role)
-  const oneOf = (role: PackModel['role']): 'builtin' | InstalledModel => {
-    const [first, second] = allOf(role)
-    if (second) throw new UsageError(`--models has several of the role ${role}: name one model`)
+  const findAll = (role: PackModel['role']) => models.filter(({ model }) => model.role === role)
+  const findOne = (role: PackModel['role']): 'builtin' | InstalledModel => {
+    const [first, second] = findAll(role)
+    if (second)
+      throw new UsageError(
+        `--models selects several models of the role ${role}; pass pack/model for one of them`,
+      )
     return first ?? 'builtin'
   }
-  const [first, ...others] = allOf('liveness')
+  const [first, ...others] = findAll('liveness')
   return {
     ...builtinSet,
-    detector: oneOf('detector'),
-    recognizer: oneOf('recognizer'),
+    detector: findOne('detector'),
+    recognizer: findOne('recognizer'),
     liveness: first ? [first, ...others] : 'builtin',
   }
 }
 
 async function findModels(name: string, modelsFolder: string): Promise<InstalledModel[]> {
-  const whole = findPackFolder(name, modelsFolder)
-  const folder = whole ?? findPackFolder(path.dirname(name), modelsFolder)
+  const wholePack = findPackFolder(name, modelsFolder)
+  const folder = wholePack ?? findPackFolder(path.dirname(name), modelsFolder)
   if (folder === undefined)
-    throw new UsageError(`--models ${name}: no folder with a ${manifestFileName}`)
+    throw new UsageError(`--models ${name}: there is no folder with a ${manifestFileName}`)
   const { manifest } = await readPack(folder)
   const found = manifest.models.filter(
-    ({ id }) => whole !== undefined || id === path.basename(name),
+    ({ id }) => wholePack !== undefined || id === path.basename(name),
   )
   if (found.length === 0)
     throw new UsageError(
-      `--models ${name}: the pack has ${manifest.models.map(({ id }) => id).join(', ')}`,
+      `--models ${name}: there is no such model; the pack has ${manifest.models.map(({ id }) => id).join(', ')}`,
     )
   return found.map((model) => ({ folder, model }))
 }
 
 function findPackFolder(name: string, modelsFolder: string): string | undefined {
-  const places = [path.resolve(name), packFolder(modelsFolder, name)]
-  return places.find((place) => existsSync(path.join(place, manifestFileName)))
+  const folders = [path.resolve(name), packFolder(modelsFolder, name)]
+  return folders.find((folder) => existsSync(path.join(folder, manifestFileName)))
 }

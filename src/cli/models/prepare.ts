@@ -1,24 +1,21 @@
-import { parseArgs } from 'node:util'
 import {
   prepareBuiltinPack,
   type PrepareProgress,
 } from '../../models/builtin/prepare-builtin-pack.ts'
-import { print } from '../with-store.ts'
-import { modelsFolder } from './models-folder.ts'
+import { parseOptions } from '../options.ts'
+import { print } from '../output.ts'
+import { modelsFolder } from '../with-store.ts'
 
-/** Does what the first start does, ahead of it: for images, which are to start without converting. */
+/** Prepares the built-in models as the first start does, for example in a container image. */
 export async function prepare(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { json: { type: 'boolean', default: false } },
-  })
+  const { json } = parseOptions(args, {})
   const folder = modelsFolder()
   const models: Pick<PrepareProgress, 'id' | 'outcome'>[] = []
   await prepareBuiltinPack({
     folder,
     onProgress: ({ id, outcome }) => models.push({ id, outcome }),
   })
-  print({ folder, models }, values.json, () =>
+  print({ folder, models }, json, () =>
     [...models.map(({ id, outcome }) => `${outcome} ${id}`), `all models are in ${folder}`].join(
       '\n',
     ),

@@ -1,12 +1,12 @@
-import { parseArgs } from 'node:util'
 import { readActiveSet } from '../../models/active-set.ts'
 import { recognizerModelId } from '../../models/model-set.ts'
 import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
 import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
-import { formatTable, print, withStore } from '../with-store.ts'
-import { modelsFolder } from './models-folder.ts'
+import { parseOptions } from '../options.ts'
+import { formatTable, print } from '../output.ts'
+import { modelsFolder, withStore } from '../with-store.ts'
 
-/** How far the galleries have come to templates of the chosen recognizer. */
+/** How many faces and subjects have templates of the selected recognizer. */
 type ModelStatus = ModelCoverage & {
   readonly activeModelId: string
   readonly models: readonly ModelTemplates[]
@@ -15,17 +15,14 @@ type ModelStatus = ModelCoverage & {
 type ModelTemplates = {
   readonly modelId: string
   readonly templates: number
-  /** What the next start does with it. */
+  /** After the next restart. */
   readonly use: 'active' | 'former' | 'not loaded'
 }
 
 export async function status(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { json: { type: 'boolean', default: false } },
-  })
-  const said = await readStatus()
-  print(said, values.json, () => text(said))
+  const { json } = parseOptions(args, {})
+  const result = await readStatus()
+  print(result, json, () => toText(result))
 }
 
 async function readStatus(): Promise<ModelStatus> {
@@ -49,15 +46,15 @@ async function readStatus(): Promise<ModelStatus> {
   )
 }
 
-function text(said: ModelStatus): string {
+function toText(status: ModelStatus): string {
   const table = formatTable(
     ['model', 'templates', ''],
-    said.models.map(({ modelId, templates, use }) => [modelId, String(templates), use]),
+    status.models.map(({ modelId, templates, use }) => [modelId, String(templates), use]),
   )
   return `${table}
 
-faces with a template of ${said.activeModelId}: ${said.comparableFaces}
-faces it can be made for, of a stored crop: ${said.remakeableFaces}
-faces that wait for an enrolment or a verification: ${said.waitingFaces}
-subjects without any such template: ${said.notComparableSubjects}`
+faces with a template of ${status.activeModelId}: ${status.comparableFaces}
+faces without one that have a stored crop: ${status.remakeableFaces}
+faces without one that need an enrollment or a verification: ${status.waitingFaces}
+subjects without any template of it: ${status.notComparableSubjects}`
 }

@@ -1,114 +1,115 @@
-import { parseArgs } from 'node:util'
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import { builtinSet, type ModelSet } from '../../models/model-set.ts'
-import { print } from '../with-store.ts'
 import { UsageError } from '../command.ts'
-import { modelsFolder } from './models-folder.ts'
+import { parseArguments, requireArgument, text } from '../options.ts'
+import { print } from '../output.ts'
+import { modelsFolder } from '../with-store.ts'
 import { countNotComparableSubjects } from './count-not-comparable.ts'
 
 export async function use(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { role: { type: 'string' }, json: { type: 'boolean', default: false } },
-  })
-  const [wanted, ...rest] = positionals
-  if (wanted === undefined || rest.length > 0) throw new UsageError('name one pack or pack/model')
+  const { values, positionals } = parseArguments(args, { role: text })
+  const name = requireArgument(positionals, '<pack|pack/model|builtin>')
   const { role } = values
   if (role !== undefined && role !== 'detector' && role !== 'recognizer' && role !== 'liveness')
-    throw new UsageError(`--role is detector, recognizer or liveness, not ${role}`)
-  const { chosen, says } = await usePack(modelsFolder(), wanted, { role })
-  print(chosen, values.json, () => says.join('\n'))
+    throw new UsageError(`--role must be detector, recognizer or liveness, not ${role}`)
+  const { chosen, messages } = await usePack(modelsFolder(), name, { role })
+  print(chosen, values.json, () => messages.join('\n'))
 }
 
 type UsePackOptions = {
   /** The only role to change. */
   readonly role?: SelectableModel['role'] | undefined
-  /** How many subjects have no template of the chosen recognizer; undefined where there are none. */
+  /** Counts the subjects without a template of the selected recognizer; undefined: no database. */
   readonly countNotComparable?: (set: ModelSet) => Promise<number | undefined>
 }
 
 /**
- * Chooses the models of a pack, or one model, for the next start of the service.
+ * Selects the models of a pack, or one model, for the next start of the service.
  *
- * @returns the choice, by names, and what the user should know of it.
+ * @returns the selected models by name, and messages for the user.
  */
 export async function usePack(
   folder: string,
-  wanted: string,
+  name: string,
   { role, countNotComparable = countNotComparableSubjects }: UsePackOptions = {},
 ) {
-  const before = await readSet(folder, wanted)
-  const choice = selectModels(before, await listChoosable(folder, wanted), { name: wanted, role })
-  const after = wanted === 'builtin' ? await removeBrokenRecognizers(choice) : choice
+  const before = await readSet(folder, name)
+  const selectable = await listSelectable(folder, name)
+  const selected = selectModels(before, selectable, { name, role })
+  const after = name === 'builtin' ? await removeBrokenRecognizers(selected) : selected
   await writeActiveSet(folder, after)
   const chosen = namesOf(after)
   const lines = Object.entries(chosen)
     .filter(([, names]) => names.length > 0)
-    .map(([what, names]) => `${what}: ${[names].flat().join(', ')}`)
+    .map(([modelRole, names]) => `${modelRole}: ${[names].flat().join(', ')}`)
   const isOther = namesOf(before).recognizer !== chosen.recognizer
   const count = isOther ? await countNotComparable(after) : undefined
   return {
     chosen: { ...chosen, ...(count !== undefined && { subjectsNotComparable: count }) },
-    says: [
+    messages: [
       ...lines,
       ...(isOther ? recognizerChangeMessages(count) : []),
-      'This counts from the next start of the service.',
+      'The service uses these models after the next restart.',
     ],
   }
 }
 
-/** The way back to the built-in models must be open when the choice cannot be read. */
-async function readSet(folder: string, wanted: string): Promise<ModelSet> {
-  if (wanted !== 'builtin') return readActiveSet(folder)
+/** A return to the built-in models must work even when the selection cannot be read. */
+async function readSet(folder: string, name: string): Promise<ModelSet> {
+  if (name !== 'builtin') return readActiveSet(folder)
   return readActiveSet(folder).catch(() => builtinSet)
 }
 
-/** A former recognizer whose file is gone or altered would keep the service from starting. */
+/** A former recognizer with a missing or altered file would prevent the start of the service. */
 async function removeBrokenRecognizers(set: ModelSet): Promise<ModelSet> {
-  const kept: ModelSet['formerRecognizers'][number][] = []
+  const remaining: ModelSet['formerRecognizers'][number][] = []
   for (const model of set.formerRecognizers) {
-    const isWhole =
+    const isIntact =
       model === 'builtin' ||
       (await checkModelFiles(model).then(
         () => true,
         () => false,
       ))
-    if (isWhole) kept.push(model)
+    if (isIntact) remaining.push(model)
     else
-      console.error(`WARNING: nobody is found by templates of ${modelRefOf(model)}: it is broken`)
+      console.error(
+        `WARNING: the model ${modelRefOf(model)} is broken: its templates cannot be compared`,
+      )
   }
-  return { ...set, formerRecognizers: kept }
+  return { ...set, formerRecognizers: remaining }
 }
 
-async function listChoosable(folder: string, wanted: string): Promise<readonly SelectableModel[]> {
-  if (wanted === 'builtin')
+async function listSelectable(folder: string, name: string): Promise<readonly SelectableModel[]> {
+  if (name === 'builtin')
     return (['detector', 'recognizer', 'liveness'] as const).map((role) => ({
       role,
       model: 'builtin',
     }))
-  const [name = '', id] = wanted.split('/')
-  const pack = await findPack(folder, name)
-  if (!pack) throw new Error(`the pack ${name} is not installed: facegate models install ${name}`)
+  const [packName = '', id] = name.split('/')
+  const pack = await findPack(folder, packName)
+  if (!pack)
+    throw new Error(`the pack ${packName} is not installed: facegate models install ${packName}`)
   const models = pack.manifest.models.filter((model) => id === undefined || model.id === id)
-  if (models.length === 0) throw new Error(`the pack ${name} has no model ${id}`)
+  if (models.length === 0) throw new Error(`the pack ${packName} has no model ${id}`)
   return models.map((model) => ({ role: model.role, model: { folder: pack.folder, model } }))
 }
 
 function namesOf(set: ModelSet) {
-  const name = (model: ModelSet['detector']): string =>
+  const nameOf = (model: ModelSet['detector']): string =>
     model === 'builtin' ? model : modelRefOf(model)
   return {
-    detector: name(set.detector),
-    recognizer: name(set.recognizer),
-    liveness: set.liveness === 'builtin' ? [set.liveness] : set.liveness.map(name),
-    formerRecognizers: set.formerRecognizers.map(name),
+    detector: nameOf(set.detector),
+    recognizer: nameOf(set.recognizer),
+    liveness: set.liveness === 'builtin' ? [set.liveness] : set.liveness.map(nameOf),
+    formerRecognizers: set.formerRecognizers.map(nameOf),
   }
 }
 
 function recognizerChangeMessages(count: number | undefined): readonly string[] {
-  const many = count === undefined ? 'Subjects enrolled so far have' : `${count} subjects have`
-  return [`${many} no template of the new recognizer yet; the former one is kept to find them by.`]
+  const subjects = count === undefined ? 'Existing subjects have' : `${count} subjects have`
+  return [
+    `${subjects} no template of the new recognizer yet; they are matched with the former one.`,
+  ]
 }

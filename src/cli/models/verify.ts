@@ -1,21 +1,20 @@
-import { parseArgs } from 'node:util'
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
-import { formatTable, print } from '../with-store.ts'
-import { modelsFolder } from './models-folder.ts'
+import { parseArguments } from '../options.ts'
+import { formatTable, print } from '../output.ts'
+import { modelsFolder } from '../with-store.ts'
 
+type ModelFault = { readonly model: string; readonly fault: string | null }
+
+/** Verifies all installed packs, or the named ones. */
 export async function verify(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { json: { type: 'boolean', default: false } },
-  })
+  const { values, positionals } = parseArguments(args, {})
   const packs = await listPacks(modelsFolder())
   for (const name of positionals)
     if (!packs.some(({ manifest }) => manifest.name === name))
       throw new Error(`the pack ${name} is not installed`)
-  const results: { readonly model: string; readonly fault: string | null }[] = []
+  const results: ModelFault[] = []
   for (const { folder, manifest } of packs) {
     if (positionals.length > 0 && !positionals.includes(manifest.name)) continue
     for (const model of manifest.models) {
@@ -29,7 +28,7 @@ export async function verify(args: readonly string[]): Promise<void> {
     throw new Error(`${faulty.length} of ${results.length} models must be installed again`)
 }
 
-/** The checksums first: a file that is not the one that was installed is not loaded. */
+/** Checks the checksums before it loads the model: an altered file is not loaded. */
 async function findFault(model: InstalledModel): Promise<string | undefined> {
   try {
     await checkModelFiles(model)
@@ -39,11 +38,11 @@ async function findFault(model: InstalledModel): Promise<string | undefined> {
   return runSmokeTest(model)
 }
 
-function table(results: readonly { readonly model: string; readonly fault: string | null }[]) {
+function table(results: readonly ModelFault[]): string {
   if (results.length === 0)
     return 'nothing is installed; every start of the service verifies the built-in models'
   return formatTable(
-    ['model', 'checksum, loads, answers as its manifest says'],
+    ['model', 'checksum correct, model loads, output as in the manifest'],
     results.map(({ model, fault }) => [model, fault ?? 'yes']),
   )
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { removeCrops } from '../../store/gallery/crops.ts'
 import {
   createProject,
@@ -8,83 +7,70 @@ import {
 } from '../../store/tenancy/projects.ts'
 import type { Project } from '../../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../../store/tenancy/switches.ts'
-import {
-  formatTable,
-  print,
-  requireAccountId,
-  requireProject,
-  subcommands,
-  withStore,
-} from '../with-store.ts'
-import { UsageError, type CliCommand } from '../command.ts'
-
-const json = { type: 'boolean', default: false } as const
-const text = { type: 'string' } as const
+import { subcommands, UsageError, type CliCommand } from '../command.ts'
+import { parseArguments, parseOptions, requireArgument, text } from '../options.ts'
+import { formatTable, print } from '../output.ts'
+import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 
 export const project: CliCommand = {
   name: 'project',
-  summary: 'create, list and set up projects',
+  summary: 'create, list and configure projects',
   usage: `facegate project create <name> [--gallery isolated|shared] [--json]
 facegate project list [--json]
 facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
                      [--retention-days n] [--threshold 0..1]
                      [--gender on|off] [--expression on|off]
-                     [--store-crops on|off] [--adopt on|off] [--json]
+                     [--store-crops on|off] [--auto-enroll on|off] [--json]
 
-  A project has its own budget, rate limit, keys and, unless its gallery is shared
-  with the account's other shared projects, its own gallery. --sustained is calls
-  per second in the long run, --burst calls at once; "default" takes the server's.
-  --threshold is the similarity from which svc.identify names people; by default it
-  grows with the gallery. --gender and --expression say whether svc.attributes and
-  svc.analyze tell them (default: on; docs/privacy.md says when not to). --store-crops
-  keeps a crop of each face that is enrolled from now on, encrypted, so that a later
-  model can describe it; off deletes those that the project had stored. --adopt lets
-  svc.verify add a face to a subject that only a former model knows.`,
+  A project has its own budget, rate limit, API keys and gallery. Projects of one
+  account with --gallery shared use one common gallery.
+  --sustained: average calls per second; --burst: calls allowed in a burst.
+  --retention-days: days without a match after which a subject is deleted.
+  --threshold: minimum similarity of a match in svc.identify. The default rises with the
+    size of the gallery.
+  --sustained, --burst, --retention-days and --threshold accept "default".
+  --gender, --expression: whether svc.attributes and svc.analyze return them (default:
+    on; docs/privacy.md explains when to turn them off).
+  --store-crops: store an encrypted crop of each face enrolled from now on, so that a
+    later model can create templates from it. off deletes the stored crops.
+  --auto-enroll: svc.verify may add a face to a subject that has only templates of a
+    former model.`,
   run: subcommands({ create, list, set }),
 }
 
 async function create(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { gallery: text, json },
-  })
+  const { values, positionals } = parseArguments(args, { gallery: text })
   const name = parseProjectName(positionals)
   const galleryMode = parseGalleryMode(values.gallery) ?? 'isolated'
-  const made = await withStore(async (store) => {
+  const created = await withStore(async (store) => {
     const accountId = await requireAccountId(store)
-    if (await findProject(store.db, name)) throw new Error(`there is a project ${name} already`)
+    if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
     return store.db
       .transaction()
       .execute((db) => createProject(db, { accountId, name, galleryMode }, new Date()))
   })
-  print(made, values.json, () => table([made]))
+  print(created, values.json, () => table([created]))
 }
 
 async function list(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { json } })
+  const { json } = parseOptions(args, {})
   const projects = await withStore(({ db }) => listProjects(db))
-  print(projects, values.json, () => table(projects))
+  print(projects, json, () => table(projects))
 }
 
 async function set(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      gallery: text,
-      sustained: text,
-      burst: text,
-      'retention-days': text,
-      threshold: text,
-      gender: text,
-      expression: text,
-      'store-crops': text,
-      adopt: text,
-      json,
-    },
+  const { values, positionals } = parseArguments(args, {
+    gallery: text,
+    sustained: text,
+    burst: text,
+    'retention-days': text,
+    threshold: text,
+    gender: text,
+    expression: text,
+    'store-crops': text,
+    'auto-enroll': text,
   })
-  const wanted = parseProjectName(positionals)
+  const idOrName = parseProjectName(positionals)
   const sustainedPerS = parseLimit('--sustained', values.sustained, 10_000)
   const burst = parseLimit('--burst', values.burst, 100_000)
   const galleryMode = parseGalleryMode(values.gallery)
@@ -99,11 +85,12 @@ async function set(args: readonly string[]): Promise<void> {
     ...(burst !== undefined && { burst }),
     ...(galleryMode !== undefined && { galleryMode }),
   }
-  if (Object.keys(change).length === 0) throw new UsageError('say what to set')
+  if (Object.keys(change).length === 0)
+    throw new UsageError('there is nothing to set; pass at least one option')
   const changed = await withStore(async (store) => {
-    const { projectId } = await requireProject(store, wanted)
+    const { projectId } = await requireProject(store, idOrName)
     await updateProject(store.db, projectId, change)
-    // First the switch: no call that ends later stores another one.
+    // The switch is changed first: a call that ends later stores no further crop.
     const cropsDeleted = switches.storeCrops === false && {
       cropsDeleted: await removeCrops(store, projectId),
     }
@@ -118,23 +105,23 @@ async function set(args: readonly string[]): Promise<void> {
 }
 
 function parseProjectName(positionals: readonly string[]): string {
-  const [name = '', ...rest] = positionals
-  if (!/^\S(?:.{0,126}\S)?$/u.test(name) || rest.length > 0)
-    throw new UsageError('name one project, at most 128 characters')
+  const name = requireArgument(positionals, '<project>')
+  if (!/^\S(?:.{0,126}\S)?$/u.test(name))
+    throw new UsageError('a project name must have 1 to 128 characters, without spaces at the ends')
   return name
 }
 
 function parseGalleryMode(value: string | undefined): Project['galleryMode'] | undefined {
   if (value === undefined || value === 'isolated' || value === 'shared') return value
-  throw new UsageError(`--gallery is isolated or shared, not ${value}`)
+  throw new UsageError(`--gallery must be isolated or shared, not ${value}`)
 }
 
-/** The options of switches, as `parseArgs` gives them, and what they switch. */
+/** The option of each switch. */
 const switchOptions = {
   gender: 'gender',
   expression: 'expression',
   storeCrops: 'store-crops',
-  adopt: 'adopt',
+  adopt: 'auto-enroll',
 } as const
 
 function parseSwitches(values: Readonly<Record<string, unknown>>): Partial<ProjectSwitches> {
@@ -142,13 +129,13 @@ function parseSwitches(values: Readonly<Record<string, unknown>>): Partial<Proje
     Object.entries(switchOptions).flatMap(([name, option]) => {
       const value = values[option]
       if (value === undefined) return []
-      if (value !== 'on' && value !== 'off') throw new UsageError(`--${option} is on or off`)
+      if (value !== 'on' && value !== 'off') throw new UsageError(`--${option} must be on or off`)
       return [[name, value === 'on']]
     }),
   )
 }
 
-/** null goes back to the server's default. */
+/** Returns null for the default of the server. */
 function parseLimit(
   name: string,
   value: string | undefined,
@@ -157,23 +144,24 @@ function parseLimit(
   if (value === undefined) return undefined
   if (value === 'default') return null
   const limit = /^\d{1,9}$/u.test(value) ? Number(value) : 0
-  if (limit < 1 || limit > max) throw new UsageError(`${name} is a whole number from 1 to ${max}`)
+  if (limit < 1 || limit > max)
+    throw new UsageError(`${name} must be a whole number from 1 to ${max}, or default`)
   return limit
 }
 
-/** null goes back to the server's rule. */
+/** Returns null for the default of the server. */
 function parseShare(name: string, value: string | undefined): number | null | undefined {
   if (value === undefined) return undefined
   if (value === 'default') return null
   const share = /^[01](?:\.\d{1,6})?$/u.test(value) ? Number(value) : Number.NaN
-  if (!(share <= 1)) throw new UsageError(`${name} is a number from 0 to 1`)
+  if (!(share <= 1)) throw new UsageError(`${name} must be a number from 0 to 1, or default`)
   return share
 }
 
 function table(projects: readonly Project[]): string {
   const limit = (value: number | null): string => (value === null ? 'default' : String(value))
   return formatTable(
-    ['project', 'name', 'gallery', 'sustained/s', 'burst', 'created'],
+    ['id', 'name', 'gallery', 'sustained/s', 'burst', 'created'],
     projects.map((row) => [
       row.projectId,
       row.name,

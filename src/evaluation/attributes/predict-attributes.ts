@@ -31,14 +31,14 @@ export async function predictAttributes(
   look: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>,
   onProgress: (done: number, total: number) => void,
 ): Promise<{
-  readonly told: AttributePrediction[]
+  readonly predictions: AttributePrediction[]
   readonly unusable: AttributesReport['unusable'][number][]
 }> {
   const rows = await readLabels(folder, ['file'])
   const labels = rows.map((row, index) =>
     parseLabels(row, `${folder}/labels.csv, line ${index + 2}`),
   )
-  const told: AttributePrediction[] = []
+  const predictions: AttributePrediction[] = []
   const unusable: { file: string; reason: string }[] = []
   let done = 0
   const waiting = labels.values()
@@ -46,14 +46,14 @@ export async function predictAttributes(
     for (const one of waiting) {
       const face = await findCentralFace(path.join(folder, one.file), look)
       if ('reason' in face) unusable.push({ file: one.file, reason: face.reason })
-      else told.push(comparePrediction(one, face))
+      else predictions.push(comparePrediction(one, face))
       onProgress(++done, labels.length)
     }
   }
   await Promise.all(Array.from({ length: concurrency }, takeTurns))
   const byFile = (a: { readonly file: string }, b: { readonly file: string }): number =>
     a.file < b.file ? -1 : 1
-  return { told: told.toSorted(byFile), unusable: unusable.toSorted(byFile) }
+  return { predictions: predictions.toSorted(byFile), unusable: unusable.toSorted(byFile) }
 }
 
 /** Enough to keep every worker busy. */

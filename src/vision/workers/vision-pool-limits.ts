@@ -1,25 +1,34 @@
-/** The default limits of the vision pool. */
-export const visionPoolLimits = {
-  /** Waiting calls per worker. With more, calls would exceed `queueWaitMsMax` anyway. */
-  queuePerWorkerMax: 4,
+/** Limits that settings control; src/config.ts has their defaults. */
+export type ConfiguredPoolLimits = {
+  /** Waiting calls per worker. */
+  readonly queuePerWorkerMax: number
   /** Base64 characters of all waiting calls. */
-  queueBytesMax: 256 * 1024 * 1024,
-  /** The longest time that a call waits for a worker. */
-  queueWaitMsMax: 2_000,
-  /** The longest time of one job. After that the worker is killed. */
-  jobMsMax: 5_000,
-  /** The longest time until a new worker is ready. After that it is killed. */
+  readonly queueBytesMax: number
+  /** Maximum wait of a call for a worker. */
+  readonly queueWaitMsMax: number
+  /** A worker is killed when one job takes longer. */
+  readonly jobMsMax: number
+  /** Jobs after which a worker is replaced. */
+  readonly workerJobsMax: number
+}
+
+/** Limits without a setting, with their values. */
+export const fixedPoolLimits = {
+  /** A worker that is not ready by then is given up. */
   startMsMax: 30_000,
-  /** The number of jobs after which a worker is replaced. */
-  workerJobsMax: 5_000,
   /** Resident memory at which a worker is replaced, as a multiple of that after warm-up. */
   workerGrowthMax: 1.5,
   /** The number of warm-up jobs of a worker, during which memory pools and caches fill. */
   workerWarmUpJobs: 20,
-  /** The number of worker crashes after which an image is rejected. */
+  /** Number of workers that an image may crash before it is rejected. */
   quarantineCrashesMax: 2,
-  /** An image is accepted again this long after its last crash. */
+  /** Time after the last crash for which an image stays in quarantine. */
   quarantineMs: 10 * 60 * 1_000,
 } as const
 
-export type VisionPoolLimits = { readonly [name in keyof typeof visionPoolLimits]: number }
+type FixedPoolLimits = { readonly [name in keyof typeof fixedPoolLimits]: number }
+
+export type VisionPoolLimits = ConfiguredPoolLimits & FixedPoolLimits
+
+/** The configured limits, and any fixed limit that a caller overrides. */
+export type VisionPoolLimitOptions = ConfiguredPoolLimits & Partial<FixedPoolLimits>

@@ -11,7 +11,11 @@ import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.
 import type { AnalysisJob } from './ipc/messages.ts'
 import { createWorkerQueue, type WorkerQueue } from './queue/worker-queue.ts'
 import { superviseWorkers, type WorkerSupervisor } from './supervisor.ts'
-import { visionPoolLimits, type VisionPoolLimits } from './vision-pool-limits.ts'
+import {
+  fixedPoolLimits,
+  type VisionPoolLimitOptions,
+  type VisionPoolLimits,
+} from './vision-pool-limits.ts'
 import { WorkerLostError } from './worker-connection.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
@@ -66,8 +70,8 @@ export type VisionPoolStats = {
   readonly quarantined: number
 }
 
-/** The defaults of the limits are in `visionPoolLimits`. */
-export type VisionPoolOptions = Partial<VisionPoolLimits> & {
+/** The defaults of the limits are in `fixedPoolLimits`. */
+export type VisionPoolOptions = VisionPoolLimitOptions & {
   readonly workers: number
   /** The folder that `prepareBuiltinPack` filled. */
   readonly modelsFolder: string
@@ -93,7 +97,7 @@ class WorkerPool implements VisionPool {
 
   constructor(options: VisionPoolOptions) {
     const { workers, clock, log } = options
-    const limits: VisionPoolLimits = { ...visionPoolLimits, ...options }
+    const limits: VisionPoolLimits = { ...fixedPoolLimits, ...options }
     const queueLimits = {
       countMax: limits.queuePerWorkerMax * workers,
       bytesMax: limits.queueBytesMax,

@@ -35,7 +35,10 @@ before(async () => {
     modelSet: builtinSet,
     limits: { bytesMax: 8 * 1024 * 1024, pixelsMax: 40_000_000, sideMinPx: 32 },
     queuePerWorkerMax: 25,
+    queueBytesMax: 256 * 1024 * 1024,
     queueWaitMsMax: 60_000,
+    jobMsMax: 5_000,
+    workerJobsMax: 5_000,
     clock: systemClock,
     log,
   })

@@ -2,22 +2,33 @@ import { mock } from 'node:test'
 import type { CliCommand } from '../../../src/cli/command.ts'
 import { databaseSettings } from '../database/engine.ts'
 
-/** Runs a command of the command line in this process, and reads the JSON that it prints. */
+/** Runs a command in this process and returns the lines that it prints, without standard error. */
+export async function runLines(
+  dataDir: string,
+  command: CliCommand,
+  line: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  Object.assign(process.env, {
+    DATA_DIR: dataDir,
+    ...(await databaseSettings(dataDir, environment)),
+  })
+  const log = mock.method(console, 'log', () => {})
+  const stderr = mock.method(process.stderr, 'write', () => true)
+  try {
+    await command.run(line.split(' '))
+    return log.mock.calls.map((call) => String(call.arguments[0]))
+  } finally {
+    for (const method of [log, stderr]) method.mock.restore()
+  }
+}
+
+/** Runs a command in this process and returns the JSON value that it prints last. */
 export async function runJson(
   dataDir: string,
   command: CliCommand,
   line: string,
   environment: Readonly<Record<string, string>> = {},
 ) {
-  Object.assign(process.env, {
-    DATA_DIR: dataDir,
-    ...(await databaseSettings(dataDir, environment)),
-  })
-  const printed = mock.method(console, 'log', () => {})
-  try {
-    await command.run([...line.split(' '), '--json'])
-    return JSON.parse(String(printed.mock.calls.at(-1)?.arguments[0]))
-  } finally {
-    printed.mock.restore()
-  }
+  return JSON.parse((await runLines(dataDir, command, `${line} --json`, environment)).at(-1) ?? '')
 }

@@ -9,22 +9,28 @@ import {
 } from './test-facegate.ts'
 import { mainFile } from '../paths.ts'
 
-/** The service as a process of its own, as `npm start` runs it. */
+/** The service in a child process, as `npm start` runs it. */
 export type FacegateProcess = AsyncDisposable &
   TestClient & {
     readonly process: ChildProcess
     readonly dataDir: string
-    /** Everything it has printed so far. */
+    /** Returns the standard output so far. */
     readonly stdout: () => string
-    /** Resident memory of the HTTP process, bytes. */
+    /** Returns the resident memory of the HTTP process in bytes. */
     readonly rssBytes: () => Promise<number>
   }
 
+/**
+ * Starts the service and waits until it listens.
+ *
+ * @param existing the installation to start again; without it, a new one is created, and removed at
+ *   the end.
+ */
 export async function spawnFacegate(
   environment: Readonly<Record<string, string>> = {},
-  known: { readonly dataDir?: string; readonly key?: string } = {},
+  existing: { readonly dataDir?: string; readonly key?: string } = {},
 ): Promise<FacegateProcess> {
-  const dataDir = known.dataDir ?? (await createDataDir())
+  const dataDir = existing.dataDir ?? (await createDataDir())
   const child = spawn(process.execPath, [mainFile], {
     env: {
       ...process.env,
@@ -37,37 +43,37 @@ export async function spawnFacegate(
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let printed = ''
+  let output = ''
   child.stdout.on('data', (chunk: Buffer) => {
-    printed += chunk.toString()
+    output += chunk.toString()
   })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const url = await waitForAddress(child, () => printed)
-  const key = known.key ?? /fsk_live_\S+/u.exec(printed)?.[0] ?? ''
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = await waitForAddress(child, () => output)
+  const key = existing.key ?? /fsk_live_\S+/u.exec(output)?.[0] ?? ''
   return {
     ...createTestClient(url, key),
     process: child,
     dataDir,
-    stdout: () => printed,
+    stdout: () => output,
     rssBytes: async () => {
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
       return Number(/VmRSS:\s+(\d+) kB/u.exec(status)?.[1]) * 1024
     },
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-      await ended
-      if (known.dataDir) return
+      await exited
+      if (existing.dataDir) return
       await dropDatabase(dataDir)
       await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
 
-async function waitForAddress(child: ChildProcess, printed: () => string): Promise<string> {
+async function waitForAddress(child: ChildProcess, output: () => string): Promise<string> {
   for await (const _chunk of child.stdout ?? []) {
-    const address = /Facegate is at (\S+)/u.exec(printed())?.[1]
-    if (address && (!printed().includes('shown this once') || printed().includes('/docs')))
+    const address = /Facegate is running at (\S+)/u.exec(output())?.[1]
+    if (address && (!output().includes('shown only once') || output().includes('/docs')))
       return address
   }
-  throw new Error(`the service did not start: ${printed()}`)
+  throw new Error(`the service did not start: ${output()}`)
 }

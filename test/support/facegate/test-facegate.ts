@@ -10,39 +10,36 @@ import { createFacegate, type Facegate } from '../../../src/start/services.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { testModelsFolder } from '../paths.ts'
 
-/** Calls through the front door. Every answer is held against the laws of its shape. */
+/** A client of the HTTP API. Every response is checked against the rules of its format. */
 export type TestClient = {
   readonly url: string
   readonly key: string
-  /** Sends a body to the one endpoint. */
+  /** Sends a body to `/v1/face/execute`. */
   readonly post: (
     body: unknown,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<TestResponse>
-  /** The same in chunks, without a length. */
+  /** Sends a body in chunks, without a Content-Length. */
   readonly postStream: (body: ReadableStream<Uint8Array>) => Promise<TestResponse>
-  /** One action on one image. */
+  /** Calls one action with one image. */
   readonly run: (action: string, image: TestImage, params?: object) => Promise<TestResponse>
 }
 
-/** The whole service in the process of the test. */
+/** The whole service in the test process. */
 export type TestFacegate = AsyncDisposable & TestClient & { readonly facegate: Facegate }
 
 export type TestResponse = {
   readonly status: number
   readonly headers: Headers
-  // The tests look into answers of every shape.
+  // The tests read responses of every action.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
 }
 
 export type TestImage = { readonly bytes: Buffer; readonly contentType: string }
 
-/** Tests ask faster than any project may by default. */
+/** Tests send more calls per second than the default limits allow. */
 export const unlimitedRates = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
-
-/** Converted models are kept between runs; every start checks them. */
-const modelsFolder = testModelsFolder
 
 export async function startFacegate(
   environment: Readonly<Record<string, string>> = {},
@@ -105,11 +102,11 @@ export function createTestClient(url: string, key: string): TestClient {
   }
 }
 
-/** A fresh data folder that finds the models converted by an earlier test. */
+/** Creates a new data folder that uses the models converted by an earlier test run. */
 export async function createDataDir(): Promise<string> {
-  await mkdir(modelsFolder, { recursive: true })
+  await mkdir(testModelsFolder, { recursive: true })
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-test-'))
-  await symlink(modelsFolder, path.join(dataDir, 'models'))
+  await symlink(testModelsFolder, path.join(dataDir, 'models'))
   return dataDir
 }
 
@@ -117,25 +114,25 @@ export function imageItem({ bytes, contentType }: TestImage): object {
   return { kind: 'image', bytes: bytes.toString('base64'), contentType }
 }
 
-/** A photograph out of the package that ships them: 1920 px wide, three to five people. */
+/** Returns a photograph from the face-api package: 1920 px wide, three to five people. */
 export async function samplePhotograph(n: 1 | 2 | 3 | 4 | 5 | 6): Promise<TestImage> {
   const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
   const file = path.join(path.dirname(faceApi), 'demo', `sample${n}.jpg`)
   return { bytes: await readFile(file), contentType: 'image/jpeg' }
 }
 
-/** The laws of every answer: envelope or detail, never both, and each of its own shape. */
+/** Checks that the response is an envelope with status 200, or `{ detail }` with another status. */
 async function validateResponse(response: Response): Promise<TestResponse> {
-  const answer: TestResponse = {
+  const result: TestResponse = {
     status: response.status,
     headers: response.headers,
     body: await response.json(),
   }
-  const { body } = answer
-  if (answer.status !== 200) {
+  const { body } = result
+  if (result.status !== 200) {
     assert.deepEqual(Object.keys(body), ['detail'])
     assert.equal(typeof body.detail, 'string')
-    return answer
+    return result
   }
   const names = ['ok', 'requestId', 'action', 'data', 'errors']
   assert.deepEqual(Object.keys(body), 'meta' in body ? [...names, 'meta'] : names)
@@ -145,5 +142,5 @@ async function validateResponse(response: Response): Promise<TestResponse> {
   assert.equal(response.headers.get('x-request-id'), body.requestId)
   if (body.ok) assert.ok(Array.isArray(body.data.results))
   if ('meta' in body) assert.ok(Object.keys(body.meta).length > 0)
-  return answer
+  return result
 }

@@ -1,11 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 import { sharedPostgresServer, type TestDatabase } from '../database/postgres-server.ts'
-import { cliMainFile } from '../paths.ts'
+import { startCli, type CliProcess, type CliResult } from '../cli/run-cli.ts'
 
 /** From where to where. */
 export type MigrationSetup = AsyncDisposable & { readonly dataDir: string; readonly url: string }
@@ -56,38 +54,12 @@ async function connect(url: string): Promise<Client> {
   return client
 }
 
-export type MigrationResult = {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
+/** Starts `facegate migrate`. The URL is passed by the environment. */
+export function startMigration(dataDir: string, url: string): CliProcess {
+  return startCli(['migrate', '--from', dataDir], { DATABASE_URL: url })
 }
 
-/** A move that runs. */
-export type MigrationProcess = {
-  readonly process: ChildProcess
-  readonly result: Promise<MigrationResult>
-}
-
-const main = cliMainFile
-
-/** Starts `facegate migrate`; the URL comes by the environment. */
-export function startMigration(dataDir: string, url: string): MigrationProcess {
-  const child = spawn(process.execPath, [main, 'migrate', '--from', dataDir], {
-    env: { ...process.env, DATABASE_URL: url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  const ended = once(child, 'close').then(() => ({ code: child.exitCode, out, err }))
-  return {
-    process: child,
-    result: ended,
-  }
-}
-
-export function runMigration(dataDir: string, url: string): Promise<MigrationResult> {
+export function runMigration(dataDir: string, url: string): Promise<CliResult> {
   return startMigration(dataDir, url).result
 }
 

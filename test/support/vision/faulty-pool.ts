@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
 import { HttpError } from '../../../src/lib/errors.ts'
+import { readConfig } from '../../../src/config.ts'
+import { visionOptions } from '../../../src/start/vision-options.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
@@ -16,12 +18,14 @@ import type {
 /** Opens a pool of `faulty-worker.ts` processes. By default it has one worker and no log. */
 export function openFaultyPool(options: Partial<VisionPoolOptions> = {}): VisionPool {
   return openVisionPool({
+    ...visionOptions(readConfig({}), {
+      modelsFolder: 'any',
+      modelSet: builtinSet,
+      clock: () => 0,
+      log: createLog('silent'),
+    }),
     workers: 1,
-    modelsFolder: 'any',
-    modelSet: builtinSet,
     limits: { bytesMax: 1, pixelsMax: 1, sideMinPx: 1 },
-    clock: () => 0,
-    log: createLog('silent'),
     entryModule: new URL('./faulty-worker.ts', import.meta.url),
     ...options,
   })

@@ -1,16 +1,20 @@
 /** Opens a pool, keeps one worker busy, prints the ids of both processes and waits to be killed. */
 import { systemClock } from '../../../src/lib/clock.ts'
+import { readConfig } from '../../../src/config.ts'
+import { visionOptions } from '../../../src/start/vision-options.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
 
 const pool = openVisionPool({
+  ...visionOptions(readConfig({}), {
+    modelsFolder: 'any',
+    modelSet: builtinSet,
+    clock: systemClock,
+    log: createLog('silent'),
+  }),
   workers: 2,
-  modelsFolder: 'any',
-  modelSet: builtinSet,
   limits: { bytesMax: 1, pixelsMax: 1, sideMinPx: 1 },
-  clock: systemClock,
-  log: createLog('silent'),
   entryModule: new URL('./faulty-worker.ts', import.meta.url),
 })
 const analyze = (bytes: string) =>

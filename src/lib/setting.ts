@@ -1,0 +1,101 @@
+import { z } from 'zod'
+
+/** One setting: an environment variable that is validated and converted at startup. */
+export type Setting<T> = {
+  /** The text that applies when the variable is not set. */
+  readonly defaultValue: string
+  /** What the documentation shows where the default differs between machines. */
+  readonly defaultText?: string
+  /** The permitted values and their unit, in Markdown; empty for free text. */
+  readonly range: string
+  /** Sentences in Markdown. Links are relative to `docs/`. */
+  readonly description: string
+  readonly schema: z.ZodType<T, string>
+}
+
+/** Returns the constructor of settings that are whole numbers of `unit`. */
+export function integerSetting(unit: string) {
+  return (
+    defaultValue: number,
+    [min, max]: readonly [min: number, max: number],
+    description: string,
+  ): Setting<number> => ({
+    defaultValue: String(defaultValue),
+    range: `${min} to ${max} ${unit}`.trimEnd(),
+    description,
+    schema: z
+      .string()
+      .regex(/^\d{1,15}$/u, 'must be a whole number')
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
+  })
+}
+
+/** An amount of money in millionths of the currency. */
+export function microsSetting(defaultValue: bigint, description: string): Setting<bigint> {
+  return {
+    defaultValue: String(defaultValue),
+    range: 'micros, 0 or more',
+    description,
+    schema: z
+      .string()
+      .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
+      .transform(BigInt),
+  }
+}
+
+/** A number from 0 to 1. */
+export function ratioSetting(defaultValue: number, description: string): Setting<number> {
+  return {
+    defaultValue: String(defaultValue),
+    range: '0 to 1',
+    description,
+    schema: z
+      .string()
+      .regex(/^\d*\.?\d+$/u, 'must be a number from 0 to 1')
+      .transform(Number)
+      .pipe(z.number().min(0).max(1)),
+  }
+}
+
+/** One of the listed words. */
+export function choiceSetting<const Word extends string>(
+  defaultValue: Word,
+  words: readonly Word[],
+  description: string,
+): Setting<Word> {
+  const range = words.map((word) => `\`${word}\``).join(', ')
+  return { defaultValue, range, description, schema: z.enum(words) }
+}
+
+/** A text. Without `schema`, every text is accepted, the empty one included. */
+export function textSetting(
+  defaultValue: string,
+  description: string,
+  schema: z.ZodType<string, string> = z.string(),
+): Setting<string> {
+  return { defaultValue, range: '', description, schema }
+}
+
+export const nonEmptyText = z.string().min(1)
+
+/** Accepts the empty text or the URL of a PostgreSQL database. Does not connect. */
+export const databaseUrl = z
+  .string()
+  .refine(
+    (text) => text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text)),
+    'must be empty for SQLite under DATA_DIR, or begin with postgres://',
+  )
+
+/** Accepts the empty text or an http or https URL without credentials. */
+export const collectorUrl = z
+  .string()
+  .refine(
+    (text) => text === '' || isCollectorUrl(text),
+    'must be an http or https address without a password',
+  )
+
+function isCollectorUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/u.test(url.protocol) && url.username + url.password === ''
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../config.ts'
+
+/** The limits that the API description publishes to callers. */
+export function apiLimits(config: Config) {
+  return {
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    imageBytesMax: config.IMAGE_BYTES_MAX,
+    imagePixelsMax: config.IMAGE_PIXELS_MAX,
+    imageSideMinPx: config.IMAGE_SIDE_MIN_PX,
+    jsonDepthMax: config.JSON_DEPTH_MAX,
+    jsonTokensMax: config.JSON_TOKENS_MAX,
+    rateSustainedPerS: config.RATE_SUSTAINED_PER_S,
+    rateBurst: config.RATE_BURST,
+    replayWindowMs: config.REPLAY_WINDOW_MS,
+    subjectTemplatesMax: config.SUBJECT_TEMPLATES_MAX,
+    galleryTemplatesMax: config.GALLERY_TEMPLATES_MAX,
+  }
+}
+
+/** The limits of a request body. */
+export function bodyLimits(config: Config) {
+  return {
+    bodyBytesMax: config.BODY_BYTES_MAX,
+    jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+  }
+}
+
+/** The limits of connections and requests. */
+export function serverLimits(config: Config) {
+  return {
+    proxies: config.TRUST_PROXY,
+    headersMsMax: config.HEADERS_TIMEOUT_MS,
+    requestMsMax: config.REQUEST_TIMEOUT_MS,
+    connectionsMax: config.CONNECTIONS_MAX,
+    drainMsMax: config.DRAIN_TIMEOUT_MS,
+  }
+}
