@@ -114,7 +114,7 @@ export const enroll = defineAction({
     const search = await searchDuplicates(gallery, caller, params, { probes: seen.probes, target })
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'alone')
+        await gallery.lock(tx, caller.galleryId, 'exclusive')
         const duplicates = await existingDuplicates(
           gallery,
           tx,

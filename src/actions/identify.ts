@@ -94,7 +94,7 @@ export const identify = defineAction({
     const looks = await Promise.all(call.params.images.map((_, index) => searchImage(call, index)))
     return {
       effect: async (tx) => {
-        await call.services.gallery.lock(tx, call.caller.galleryId, 'together')
+        await call.services.gallery.lock(tx, call.caller.galleryId, 'shared')
         return mapSequential(looks, (look) => toOutcome(call, tx, look))
       },
     }

@@ -88,7 +88,7 @@ export const updateSubject = defineAction({
     const sighted = await extractFaceToAdd(call)
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'alone')
+        await gallery.lock(tx, caller.galleryId, 'exclusive')
         const found = (await gallery.find(tx, caller.galleryId, name)) ?? subjectNotFound()
         // First the new template: then the last old one may go.
         if (sighted)

@@ -142,7 +142,7 @@ async function compareWithSubject(call: VerifyCall) {
       await gallery.lock(
         tx,
         call.caller.galleryId,
-        call.caller.switches.adopt ? 'alone' : 'together',
+        call.caller.switches.adopt ? 'exclusive' : 'shared',
       )
       const subject = await findSubject(call, tx)
       const [seen] = faces

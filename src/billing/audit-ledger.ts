@@ -5,7 +5,7 @@ import {
   type AuditRuleName,
 } from '../store/billing/ledger-audit.ts'
 import { findBrokenAuditEntries } from '../store/console/audit-log.ts'
-import type { Database } from '../store/database.ts'
+import type { Database } from '../store/schema.ts'
 import { findBrokenDeletions } from '../store/gallery/deletions.ts'
 import { transferHash } from './transfer-hash.ts'
 
@@ -35,12 +35,12 @@ const auditRules: readonly AuditRule[] = [
   {
     name: 'L5',
     description: 'what was paid in is in wallets and budgets or was charged',
-    queries: ['leaking', 'misrouted'],
+    queries: ['unaccounted', 'misrouted'],
   },
   {
     name: 'L6',
     description: 'transfers, deletion records and audit rows can be neither changed nor deleted',
-    queries: ['unfrozen'],
+    queries: ['mutable'],
   },
   { name: 'L7', description: 'every hash chain is whole', queries: [] },
   { name: 'L8', description: 'every amount is a whole number', queries: ['fractional'] },
@@ -48,7 +48,7 @@ const auditRules: readonly AuditRule[] = [
     name: 'L9',
     description:
       'every charge has its row in the log; every subject is there as a whole, or not at all',
-    queries: ['unlogged', 'halved'],
+    queries: ['unlogged', 'incomplete'],
   },
 ]
 

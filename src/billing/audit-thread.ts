@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStore, type Store } from '../store/database.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
+import type { Store } from '../store/database.ts'
+import { openStore } from '../store/open-store.ts'
 import { reconcile } from '../store/billing/ledger-transfers.ts'
 import type { AuditThreadData } from './audit-runner.ts'
 import { auditLedger } from './audit-ledger.ts'
@@ -9,7 +11,7 @@ const port = parentPort
 const { location: place, task: question } = workerData as AuditThreadData
 const store = await openStore(place)
 try {
-  const answered = await runAudit(store)
+  const answered = await runAsAllAccounts(() => runAudit(store))
   port?.postMessage(answered)
 } finally {
   await store.close()

@@ -1,7 +1,7 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
-import { runAsAccount } from '../lib/account-context.ts'
+import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
@@ -103,9 +103,10 @@ export function createGate(store: Store, options: GateOptions): Gate {
       pass.complete()
       return error
     },
-    expireLeftover: () => store.write((tx) => expireLeftover(tx, moment(), store.isFirstServer)),
+    expireLeftover: () =>
+      writeAll(store, (tx) => expireLeftover(tx, moment(), store.isFirstServer)),
     sweep: async () => {
-      await store.write((tx) => sweep(tx, moment(), options.logMsMax))
+      await writeAll(store, (tx) => sweep(tx, moment(), options.logMsMax))
       tally.recordSweep()
     },
     authThrottle,
@@ -119,4 +120,9 @@ export function createGate(store: Store, options: GateOptions): Gate {
   function moment(): Now {
     return { nowMs: clock(), steadyUs: options.steadyClock(), windowMs: options.windowMs }
   }
+}
+
+/** Runs a job that concerns the calls of all accounts. */
+function writeAll<T>(store: Store, job: (tx: Tx) => Promise<T>): Promise<T> {
+  return runAsAllAccounts(() => store.write(job))
 }

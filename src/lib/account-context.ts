@@ -1,19 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-const accountContext = new AsyncLocalStorage<string>()
+const accountScope = new AsyncLocalStorage<string>()
 
-/** All accounts: housekeeping, and the question whose key it is. */
+/** The scope of all accounts, as the row policies of the database compare it. */
 const allAccounts = '*'
 
 /**
- * Does work for one account: until it ends, the transactions that it begins see and take rows of this
- * account only, where the database can hold them to it (PostgreSQL's row-level security).
+ * Runs work for one account. Transactions that begin during the work read and write only rows of this
+ * account, if the database supports that (PostgreSQL's row-level security).
  */
 export function runAsAccount<T>(accountId: string, work: () => T): T {
-  return accountContext.run(accountId, work)
+  return accountScope.run(accountId, work)
 }
 
-/** Whose work this is; `*` for that of nobody in particular. */
-export function currentAccountId(): string {
-  return accountContext.getStore() ?? allAccounts
+/**
+ * Runs work for all accounts: housekeeping, authentication and commands of the operator. Calls of an
+ * account must not run in it.
+ */
+export function runAsAllAccounts<T>(work: () => T): T {
+  return accountScope.run(allAccounts, work)
+}
+
+/**
+ * Returns the scope of the current work: the id of an account, or `*` for all accounts.
+ *
+ * @throws Error if no scope is set.
+ */
+export function requireAccountScope(): string {
+  const scope = accountScope.getStore()
+  if (scope === undefined)
+    throw new Error(
+      'a database transaction needs an account scope; run it in runAsAccount or runAsAllAccounts',
+    )
+  return scope
 }

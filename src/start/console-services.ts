@@ -24,7 +24,8 @@ import type { Log } from '../lib/log.ts'
 import { liveScoreMin } from '../models/liveness-min.ts'
 import { listModels, type ListedModel } from '../models/list-models.ts'
 import type { ModelSet } from '../models/pack-manifest.ts'
-import { storeLocationOf, type Store } from '../store/database.ts'
+import type { Store } from '../store/database.ts'
+import { storeLocationOf } from './store-location.ts'
 
 /** What the console needs of the parts that the service is made of. */
 export type ConsoleServicesOptions = {

@@ -8,6 +8,7 @@ import { openDatabaseSearch } from '../gallery/search/database/database-search.t
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
 import type { OpenGallerySearch } from '../gallery/search/gallery-search.ts'
 import { openMemorySearch } from '../gallery/search/memory/memory-search.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
@@ -41,21 +42,23 @@ export async function openGalleryServices(
 ): Promise<OpenedGallery> {
   const { store, log, vision: eyes } = options
   if (config.DELETIONS_FILE !== '') {
-    const replayed = await replayDeletions(store, config.DELETIONS_FILE)
+    const replayed = await runAsAllAccounts(() => replayDeletions(store, config.DELETIONS_FILE))
     if (replayed.inserted > 0) log.warn(replayed, 'the database is an older copy: deleted again')
   }
   await using opened = new AsyncDisposableStack()
   const search = await openConfiguredSearch(config, log, opened)
-  const gallery = await openGallery({
-    ...options,
-    openSearch: search.open,
-    masterKeyFile: masterKeyPath(config),
-    retentionDays: config.RETENTION_DAYS,
-    templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
-    templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
-  })
+  const gallery = await runAsAllAccounts(() =>
+    openGallery({
+      ...options,
+      openSearch: search.open,
+      masterKeyFile: masterKeyPath(config),
+      retentionDays: config.RETENTION_DAYS,
+      templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
+      templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
+    }),
+  )
   const sweep = (): void => {
-    gallery.sweep().then(
+    runAsAllAccounts(() => gallery.sweep()).then(
       (count) => count > 0 && log.info({ count }, 'subjects whose time was over were deleted'),
       (error: unknown) => log.error({ err: error }, 'the sweep of the galleries failed'),
     )
@@ -64,7 +67,8 @@ export async function openGalleryServices(
   opened.defer(() => clearInterval(sweeping))
   opened.use(scheduleMaintenance(gallery, log))
   const ending = new AbortController()
-  const remade = gallery.reEmbed(eyes, ending.signal).catch((error: unknown) => {
+  const reEmbed = () => gallery.reEmbed(eyes, ending.signal)
+  const remade = runAsAllAccounts(reEmbed).catch((error: unknown) => {
     log.error({ err: error }, 'templates could not be made anew; the next start goes on with it')
     return { succeeded: 0, failed: 0 }
   })
@@ -109,8 +113,7 @@ function scheduleMaintenance(gallery: Gallery, log: Log): AsyncDisposable {
     if (!ending.signal.aborted) log.error({ err: error }, 'the search could not be looked after')
   }
   const tend = (): void => {
-    running ??= gallery
-      .maintain(ending.signal)
+    running ??= runAsAllAccounts(() => gallery.maintain(ending.signal))
       .catch(failed)
       .finally(() => (running = undefined))
   }

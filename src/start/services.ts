@@ -16,6 +16,7 @@ import { restRoutes } from '../http/routes/rest-routes.ts'
 import { serveRest } from '../http/routes/rest-route.ts'
 import { serviceRoutes } from '../http/routes/service-routes.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { openGalleryServices } from './open-gallery.ts'
@@ -112,7 +113,9 @@ export async function createFacegate(
     server,
     createFirstKey: begin,
     createOwnerLink: async () =>
-      setupLinkPath(await store.write((tx) => createSetupLink(tx, null, clock()))),
+      setupLinkPath(
+        await runAsAllAccounts(() => store.write((tx) => createSetupLink(tx, null, clock()))),
+      ),
     vision,
     close: async () => {
       await state.leave()
@@ -222,8 +225,8 @@ async function unreadyReasons(
 ): Promise<string[]> {
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is up')
-  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1).execute()
-  const rows = await accounts.catch(() => undefined)
+  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1)
+  const rows = await runAsAllAccounts(() => accounts.execute()).catch(() => undefined)
   if (!rows) reasons.push('the database does not answer')
   else if (rows.length === 0) reasons.push('the database has no account')
   if (!store.isShared && freeBytes(dataDir) < freeBytesMin)

@@ -1,32 +1,32 @@
-/** Tables of the search in the database: only PostgreSQL has them, where SEARCH=pgvector was used. */
+/** The tables for search in the database. Only PostgreSQL with SEARCH=pgvector has them. */
 export type VectorsSchema = {
   vectors: VectorRow
   templateCounts: TemplateCountRow
   vectorCounts: VectorCountRow
 }
 
-/** A template as the database searches it, see `gallery/search/database/point.ts`. */
+/** A template in the form that the database searches, see `gallery/search/database/`. */
 export type VectorRow = {
   readonly galleryId: string
   readonly faceId: string
   readonly modelId: string
   readonly subjectId: string
-  /** The gallery's key that the rotation of the space was derived from; null: not rotated. */
+  /** The gallery key from which the vector's rotation is derived; null: not rotated. */
   readonly space: string | null
-  /** Null with the embedding: the template does not open, and matches nobody. */
+  /** Null together with the embedding: the template cannot be decrypted and matches no probe. */
   readonly slack: number | null
-  /** `halfvec`; its dimensions are the model's and one. */
+  /** A `halfvec` with one dimension more than the model's embeddings. */
   readonly embedding: string | null
 }
 
-/** How many templates there are. Triggers count. */
+/** The number of templates, maintained by triggers. */
 export type TemplateCountRow = {
   readonly galleryId: string
   readonly modelId: string
   readonly templates: number
 }
 
-/** How many of them have a vector, by its space; '' is the one that is not rotated. */
+/** The number of vectors in each space, maintained by triggers; '' means not rotated. */
 export type VectorCountRow = {
   readonly galleryId: string
   readonly modelId: string

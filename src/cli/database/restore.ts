@@ -4,6 +4,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { auditLedger } from '../../billing/audit-ledger.ts'
 import { readConfig, type Config } from '../../config.ts'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { checkMasterKey } from '../../gallery/keys/check-master-key.ts'
 import {
   replayDeletions,
@@ -11,7 +12,7 @@ import {
 } from '../../gallery/deletion/replay-deletions.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import type { Store } from '../../store/database.ts'
-import { databaseFile } from '../../store/sqlite/backup.ts'
+import { databaseFile } from '../../store/sqlite/connection.ts'
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import { print } from '../with-store.ts'
@@ -45,7 +46,8 @@ export const restore: CliCommand = {
       throw new Error(
         'this database is PostgreSQL: restore it by its own tools, then facegate deletions replay',
       )
-    const done = await restoreInto(config, from, deletions === 'none' ? undefined : deletions)
+    const file = deletions === 'none' ? undefined : deletions
+    const done = await runAsAllAccounts(() => restoreInto(config, from, file))
     print(done, values.json, () => text(done))
   },
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../config.ts'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { readSecretFiles } from '../../lib/environment.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import { formatTable, toJson } from '../with-store.ts'
@@ -44,7 +45,7 @@ async function run(args: readonly string[]): Promise<void> {
   })
   const teller = createMigrationReporter(Date.now)
   const moving = { dataDir: config.DATA_DIR, url, nowMs: Date.now, ...teller }
-  const moved = await moveToPostgres(moving).finally(teller.end)
+  const moved = await runAsAllAccounts(() => moveToPostgres(moving)).finally(teller.end)
   const keyFile = masterKeyPath(config)
   console.log(values.json ? jsonOf(moved, keyFile) : report(moved, config.DATA_DIR, keyFile))
 }

@@ -54,9 +54,9 @@ async function deleteTemplates(
       throw new Error(
         `${facts.dependentSubjects} subjects have no template of ${activeModelId} yet and would be lost; see facegate models status`,
       )
-    if (facts.facesOfItAlone > 0 && !withFaces)
+    if (facts.facesWithOnlyThisModel > 0 && !withFaces)
       throw new Error(
-        `${facts.facesOfItAlone} faces of subjects that ${activeModelId} knows by other faces would go; say so with --with-faces`,
+        `${facts.facesWithOnlyThisModel} faces of subjects that ${activeModelId} knows by other faces would go; say so with --with-faces`,
       )
     const retired = await retireTemplates(store, which, bar.update)
     bar.end()

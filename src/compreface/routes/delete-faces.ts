@@ -19,7 +19,7 @@ export const deleteFace = defineJsonRoute({
   query: () => undefined,
   run: ({ pathParams: parts, caller, services: { gallery } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, caller.galleryId, 'alone')
+      await gallery.lock(tx, caller.galleryId, 'exclusive')
       return {
         body: (await removeFace(gallery, tx, caller, parts['image_id'])) ?? subjectNotFound(),
       }
@@ -39,7 +39,7 @@ export const deleteFaceList = defineJsonRoute({
   body: z.array(z.guid()).min(1).max(facesMax),
   run: ({ body: faceIds, caller, services: { gallery } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, caller.galleryId, 'alone')
+      await gallery.lock(tx, caller.galleryId, 'exclusive')
       const removed = await mapSequential(faceIds, (faceId) =>
         removeFace(gallery, tx, caller, faceId),
       )
@@ -64,7 +64,7 @@ export const deleteFaces = defineJsonRoute({
       )
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'alone')
+        await gallery.lock(tx, caller.galleryId, 'exclusive')
         const found = await findSubjectByName(services, tx, caller, name)
         return { body: { deleted: found ? (await gallery.remove(tx, found)).embeddingCount : 0 } }
       },

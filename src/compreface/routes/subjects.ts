@@ -34,7 +34,7 @@ export const addSubject = defineJsonRoute({
   body: subjectBody,
   run: ({ body: { subject }, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'alone')
+      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       if (await findSubjectByName(services, tx, caller, subject))
         throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject has this name already')
       await services.gallery.create(tx, caller, { externalId: subject })
@@ -52,7 +52,7 @@ export const renameSubject = defineJsonRoute({
   body: subjectBody,
   run: ({ pathParams: parts, body, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'alone')
+      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       const found =
         (await findSubjectByName(services, tx, caller, parts['subject'] ?? '')) ?? subjectNotFound()
       await services.gallery.update(tx, found, { externalId: body.subject })
@@ -68,7 +68,7 @@ export const deleteSubject = defineJsonRoute({
   query: ignoreQuery,
   run: ({ pathParams: parts, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'alone')
+      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       const found =
         (await findSubjectByName(services, tx, caller, parts['subject'] ?? '')) ?? subjectNotFound()
       await services.gallery.remove(tx, found)

@@ -135,7 +135,7 @@ export const removeFace = defineWrite({
 /** To be changed: nobody else changes the gallery meanwhile. */
 async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
-  await call.services.gallery.lock(tx, galleryId, 'alone')
+  await call.services.gallery.lock(tx, galleryId, 'exclusive')
   return requireSubject(tx, call)
 }
 

@@ -5,7 +5,7 @@ import { parseJson } from '../../http/input/parse-json.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { runAsAccount } from '../../lib/account-context.ts'
+import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { currentCallAttributes } from '../../lib/observability/call-trace.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
@@ -48,7 +48,7 @@ async function handleRequest(
 ): Promise<HttpResponse> {
   try {
     if (route.method !== 'GET') requireSameOrigin(request)
-    const identity = await authorize(route, request, services)
+    const identity = await runAsAllAccounts(() => authorize(route, request, services))
     const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
     const body = await readInput(route, request, services)
     const call = { query, body, pathParameters: request.pathParams, identity, services, request }
@@ -62,7 +62,7 @@ async function handleRequest(
 
 /** Who signs in may be of any account; whoever has, of one. */
 function runInAccount<T>(route: ConsoleRoute, { accountId }: ConsoleIdentity, does: () => T): T {
-  return route.minimumRole === 'stranger' ? does() : runAsAccount(accountId, does)
+  return route.minimumRole === 'stranger' ? runAsAllAccounts(does) : runAsAccount(accountId, does)
 }
 
 /** @throws HttpError 401 for strangers where there must be none, 403 for too low a role. */

@@ -44,7 +44,7 @@ async function lockedSubjects(
   wanted: (reading: ReadTx) => Promise<readonly SubjectRow[]>,
 ): Promise<readonly SubjectRow[]> {
   const galleryIds = new Set((await wanted(tx)).map(({ galleryId }) => galleryId))
-  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'alone')
+  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const held = (await wanted(tx)).filter(({ galleryId }) => galleryIds.has(galleryId))
   return held.slice(0, deleteBatchSize)
 }

@@ -50,7 +50,7 @@ export async function replayDeletions(store: Store, file: string): Promise<Repla
 
 async function deleteAgain(tx: Tx, wanted: readonly ChainedDeletion[]) {
   const galleryIds = new Set(wanted.map(({ galleryId }) => galleryId))
-  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'alone')
+  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const rows = await withoutDeletionRecord(tx, wanted)
   let deletedAgain = 0
   for (const { rowHash: _then, ...row } of rows) {

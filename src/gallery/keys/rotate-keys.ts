@@ -91,7 +91,7 @@ async function rewrapAll(
 }
 
 async function rewrapBatch(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promise<number> {
-  await lockGallery(tx, key.galleryId, 'alone')
+  await lockGallery(tx, key.galleryId, 'exclusive')
   const some = await findSubjectsByKey(tx, key.keyId, subjectBatchSize)
   for (const subject of some)
     await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
@@ -99,7 +99,7 @@ async function rewrapBatch(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promi
 }
 
 async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {
-  await lockGallery(tx, key.galleryId, 'alone')
+  await lockGallery(tx, key.galleryId, 'exclusive')
   await removeGalleryKey(tx, key.keyId)
 }
 
@@ -109,7 +109,7 @@ async function destroyOlderMasterKeys(
   masterKeyFile: string,
   masterKeyId: string,
 ): Promise<boolean> {
-  await tx.lock(masterKeyLock, 'alone')
+  await tx.lock(masterKeyLock, 'exclusive')
   if (keysUnderOlderMasterKey(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
   return true

@@ -172,7 +172,7 @@ async function writeTemplate(
   { keys, search }: ReEmbedFaceOptions,
 ): Promise<ReEmbedOutcome> {
   const [known] = await findFaceTemplates(tx, [faceId])
-  if (known) await lockGallery(tx, known.galleryId, 'alone')
+  if (known) await lockGallery(tx, known.galleryId, 'exclusive')
   const rows = await findFaceTemplates(tx, [faceId])
   const [first] = rows
   const { modelId } = template

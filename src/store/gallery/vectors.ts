@@ -2,15 +2,25 @@ import { sql } from 'kysely'
 import type { StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { dialectOf } from '../dialect.ts'
-import type { VectorFilter } from './nearest.ts'
 import type { VectorRow } from '../vectors-schema.ts'
 
-/** A vector to be kept; the database takes it as text. */
+/** Selects templates of a gallery. */
+export type VectorFilter = {
+  readonly galleryId: string
+  readonly modelId: string
+  /** Faces that also have a template of one of these models are left out. */
+  readonly preferredModelIds: readonly string[]
+  /** Only subjects in one of these groups. */
+  readonly groups?: readonly string[] | undefined
+  readonly excludeSubjectId?: string | undefined
+}
+
+/** A vector to be stored. */
 export type NewVector = Omit<VectorRow, 'embedding'> & {
   readonly embedding: Float16Array | null
 }
 
-/** Keeps vectors, or puts them in the place of those of other spaces. */
+/** Stores vectors and replaces existing vectors of the same templates. */
 export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
   if (vectors.length === 0) return
   const rows = vectors.map((vector) => ({ ...vector, embedding: halfvec(vector.embedding) }))
@@ -19,32 +29,33 @@ export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Prom
       .insertInto('vectors')
       .values(rows)
       .onConflict((row) =>
-        row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((kept) => ({
-          space: kept.ref('excluded.space'),
-          slack: kept.ref('excluded.slack'),
-          embedding: kept.ref('excluded.embedding'),
+        row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((stored) => ({
+          space: stored.ref('excluded.space'),
+          slack: stored.ref('excluded.slack'),
+          embedding: stored.ref('excluded.embedding'),
         })),
       ),
   )
 }
 
-export function halfvec(halves: Float16Array | null) {
-  const text = halves && `[${halves.join(',')}]`
+/** Passes a vector to the database as text. */
+export function halfvec(values: Float16Array | null) {
+  const text = values && `[${values.join(',')}]`
   return sql<string | null>`${text}::halfvec`
 }
 
-/** What there is to search by a model: how many templates, and their vectors by space. */
+/** The number of templates of a model, and the number of their vectors in each space. */
 export type VectorCoverage = {
   readonly templates: number
   readonly spaces: readonly { readonly space: string | null; readonly vectors: number }[]
 }
 
 export async function findVectorCoverage(
-  reading: ReadTx,
+  tx: ReadTx,
   galleryId: string,
   modelId: string,
 ): Promise<VectorCoverage> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('templateCounts')
     .leftJoin('vectorCounts', (join) =>
       join
@@ -55,57 +66,65 @@ export async function findVectorCoverage(
     .select(['templates', 'space', 'vectors'])
     .where('templateCounts.galleryId', '=', galleryId)
     .where('templateCounts.modelId', '=', modelId)
-  const rows = await reading.run(query)
+  const rows = await tx.run(query)
   const spaces = rows.flatMap(({ space, vectors }) =>
     space === null || vectors === null ? [] : [{ space: space || null, vectors }],
   )
   return { templates: rows[0]?.templates ?? 0, spaces }
 }
 
-/** Where templates have no vector, and how many. */
+/** The number of templates without a vector, by gallery and model. */
 export type MissingVectors = {
   readonly galleryId: string
   readonly modelId: string
-  readonly lacking: number
+  readonly missing: number
 }
 
 export async function findMissingVectors(
   { build, run }: ReadTx,
   modelIds: readonly string[],
 ): Promise<readonly MissingVectors[]> {
-  const made = build
+  const vectors = build
     .selectFrom('vectorCounts')
     .select((row) => ['galleryId', 'modelId', row.fn.sum<number>('vectors').as('vectors')])
     .groupBy(['galleryId', 'modelId'])
-  const lacking = sql<number>`templates - coalesce(made.vectors, 0)`
+  const missing = sql<number>`templates - coalesce(stored.vectors, 0)`
   const query = build
     .selectFrom('templateCounts as all')
-    .leftJoin(made.as('made'), (join) =>
-      join.onRef('made.galleryId', '=', 'all.galleryId').onRef('made.modelId', '=', 'all.modelId'),
+    .leftJoin(vectors.as('stored'), (join) =>
+      join
+        .onRef('stored.galleryId', '=', 'all.galleryId')
+        .onRef('stored.modelId', '=', 'all.modelId'),
     )
-    .select(['all.galleryId', 'all.modelId', lacking.as('lacking')])
+    .select(['all.galleryId', 'all.modelId', missing.as('missing')])
     .where('all.modelId', 'in', modelIds)
-    .where(lacking, '>', 0)
+    .where(missing, '>', 0)
   return run(query)
 }
 
-/** Templates of these faces by one model, that are there. */
+/** Finds the templates of the faces by one model. */
 export async function findModelTemplates(
   { build, run }: ReadTx,
-  of: { readonly galleryId: string; readonly modelId: string },
+  { galleryId, modelId }: { readonly galleryId: string; readonly modelId: string },
   faceIds: readonly string[],
 ): Promise<readonly StoredTemplate[]> {
   const query = selectStoredTemplates(build)
-    .where('templates.galleryId', '=', of.galleryId)
-    .where('templates.modelId', '=', of.modelId)
+    .where('templates.galleryId', '=', galleryId)
+    .where('templates.modelId', '=', modelId)
     .where('templates.faceId', 'in', faceIds)
   return run(query)
 }
 
-/** Some templates of a gallery whose vectors lie in a space. */
+type SpaceFilter = {
+  readonly galleryId: string
+  readonly space: string | null
+  readonly limit: number
+}
+
+/** Finds templates of a gallery whose vectors are in a space. */
 export async function findTemplatesInSpace(
   { build, run }: ReadTx,
-  from: { readonly galleryId: string; readonly space: string | null; readonly limit: number },
+  { galleryId, space, limit }: SpaceFilter,
 ): Promise<readonly StoredTemplate[]> {
   const query = selectStoredTemplates(build)
     .innerJoin('vectors', (join) =>
@@ -114,13 +133,13 @@ export async function findTemplatesInSpace(
         .onRef('vectors.faceId', '=', 'templates.faceId')
         .onRef('vectors.modelId', '=', 'templates.modelId'),
     )
-    .where('vectors.galleryId', '=', from.galleryId)
-    .where('vectors.space', from.space === null ? 'is' : '=', from.space)
-    .limit(from.limit)
+    .where('vectors.galleryId', '=', galleryId)
+    .where('vectors.space', space === null ? 'is' : '=', space)
+    .limit(limit)
   return run(query)
 }
 
-/** Where vectors lie that are not rotated; or those that are. */
+/** Lists the galleries and spaces that contain rotated vectors, or vectors that are not rotated. */
 export async function findSpacesInUse(
   { build, run }: ReadTx,
   { isRotated }: { readonly isRotated: boolean },
@@ -135,13 +154,13 @@ export async function findSpacesInUse(
   return rows.map(({ galleryId, space }) => ({ galleryId, space: space || null }))
 }
 
-/** Whether the database has ever been searched by vectors. */
+/** Returns whether the tables for search in the database exist. */
 export async function hasVectors({ build, run }: ReadTx): Promise<boolean> {
-  const [row] = await run(build.selectNoFrom(dialectOf(build).hasVectors.as('has')))
-  return Boolean(row?.has)
+  const [row] = await run(build.selectNoFrom(dialectOf(build).hasVectors.as('hasVectors')))
+  return Boolean(row?.hasVectors)
 }
 
-/** Galleries with more than so many vectors of a model, and these vectors' dimensions. */
+/** Finds galleries with more than `vectorsMin` vectors of a model, and the vectors' dimensions. */
 export async function findLargeGalleries({ build, run }: ReadTx, vectorsMin: number) {
   const dimensions = sql<number | null>`(select vector_dims(v.embedding) from vectors v
     where v."galleryId" = "vectorCounts"."galleryId" and v."modelId" = "vectorCounts"."modelId"
@@ -154,7 +173,7 @@ export async function findLargeGalleries({ build, run }: ReadTx, vectorsMin: num
   return run(query)
 }
 
-/** Faces of a gallery that a model is to describe, because no preferred one has described them. */
+/** Counts the faces of a gallery with a template of the model and none of a preferred model. */
 export async function countWithoutPreferred(
   { build, run }: ReadTx,
   filter: Pick<VectorFilter, 'galleryId' | 'modelId' | 'preferredModelIds'>,
@@ -180,7 +199,7 @@ export async function countWithoutPreferred(
   return (await run(query))[0]?.count ?? 0
 }
 
-/** Templates with what it takes to open them. */
+/** Selects templates with their subjects and the subjects' encrypted keys. */
 export function selectStoredTemplates(build: ReadTx['build']) {
   return build
     .selectFrom('templates')

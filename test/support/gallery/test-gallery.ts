@@ -25,6 +25,7 @@ import { openGalleryServices, type OpenedGallery } from '../../../src/start/open
 import { builtinSet } from '../../../src/models/pack-manifest.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
+import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -151,16 +152,17 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
   const key = options.key ?? (await books.createFirstKey()) ?? ''
   const as = (other: string): GalleryClient => createGalleryClient(createTestClient(url, other))
+  const database = { ...books, store: allAccountsStore(store) }
   const held = opened.move()
   return {
     ...as(key),
-    database: books,
+    database,
     openedGallery: memory,
     vision: people,
     dataDir,
     withKey: as,
     createProjectClient: async (wanted) => {
-      const { project, key: own } = await createFundedProject(books, wanted)
+      const { project, key: own } = await createFundedProject(database, wanted)
       return { ...as(own), project }
     },
     [Symbol.asyncDispose]: async () => {

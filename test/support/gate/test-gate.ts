@@ -25,6 +25,7 @@ import {
   findProject,
   type Project,
 } from '../../../src/store/tenancy/projects.ts'
+import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-facegate.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
@@ -99,11 +100,12 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
   })
   const url = await server.listen('127.0.0.1', Number(process.env['PORT'] ?? 0))
   const key = options.key ?? (await books.createFirstKey()) ?? ''
-  const project = await findProject(books.store.db, 'default')
+  const store = allAccountsStore(books.store)
+  const project = await findProject(store.db, 'default')
   assert.ok(project)
   return {
     ...createTestClient(url, key),
-    database: books,
+    database: { ...books, store },
     dataDir,
     runCounts: runs,
     project,

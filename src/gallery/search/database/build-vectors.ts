@@ -33,7 +33,7 @@ export async function buildVectors(
   const { store, calibrations, log } = options
   const modelIds = [calibrations.activeModelId, ...calibrations.formerModelIds]
   const lacks = await store.read((reading) => findMissingVectors(reading, modelIds))
-  const lacking = lacks.reduce((sum, lack) => sum + lack.lacking, 0)
+  const lacking = lacks.reduce((sum, lack) => sum + lack.missing, 0)
   if (lacking > 0) log.info({ lacking }, 'vectors are made of stored templates')
   let done = 0
   const progress = (count: number): void => {

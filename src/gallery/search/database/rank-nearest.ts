@@ -6,11 +6,14 @@ import {
   preferIndex,
   findTemplatesWithoutVectors,
   type NearestTemplate,
-  type VectorFilter,
 } from '../../../store/gallery/nearest.ts'
 import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { findVectorCoverage, type VectorCoverage } from '../../../store/gallery/vectors.ts'
+import {
+  findVectorCoverage,
+  type VectorCoverage,
+  type VectorFilter,
+} from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/image-analysis.ts'
 import { correctedScore } from '../../calibration/score.ts'
 import { bestOfEachSubject, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'

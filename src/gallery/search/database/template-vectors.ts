@@ -58,7 +58,7 @@ export async function storeUnchangedVectors(
   const [first] = rows
   if (!first) return
   const { galleryId, modelId } = first
-  await lockGallery(tx, galleryId, 'alone')
+  await lockGallery(tx, galleryId, 'exclusive')
   const faceIds = rows.map(({ faceId }) => faceId)
   const there = await findModelTemplates(tx, { galleryId, modelId }, faceIds)
   const keyOf = new Map(there.map(({ faceId, keyId }) => [faceId, keyId]))
@@ -76,7 +76,7 @@ export async function moveVectors(
   from: { readonly galleryId: string; readonly space: string | null; readonly limit: number },
   vectoring: VectorOptions,
 ): Promise<number> {
-  await lockGallery(tx, from.galleryId, 'alone')
+  await lockGallery(tx, from.galleryId, 'exclusive')
   const rows = await findTemplatesInSpace(tx, from)
   await upsertVectors(tx, await createVectors(tx, rows, vectoring))
   return rows.length
