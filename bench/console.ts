@@ -4,7 +4,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { backfillHourlyCounts } from '../src/store/sqlite/backfill-hourly-counts.ts'
-import { openStore } from '../src/store/database.ts'
+import { openStore } from '../src/store/open-store.ts'
 import { startConsole, type TestConsole } from '../test/support/console/test-console.ts'
 import { showProgress, markdownTable } from './support/table.ts'
 

@@ -6,13 +6,15 @@ import { sql } from 'kysely'
 import { addFace, createSubject } from '../src/gallery/enroll.ts'
 import { createMasterKeyFile, openKeyring } from '../src/gallery/keys/keyring.ts'
 import { createSubjectKeys, type SubjectKeys } from '../src/gallery/keys/subject-keys.ts'
-import { openStore, type Store } from '../src/store/database.ts'
+import type { Store } from '../src/store/database.ts'
+import { openStore } from '../src/store/open-store.ts'
 import {
   createInitialProject,
   type InitialProject,
 } from '../src/store/tenancy/create-initial-project.ts'
 import { lockGallery } from '../src/store/gallery/galleries.ts'
 import type { Tx } from '../src/store/tx.ts'
+import { allAccountsStore } from '../test/support/database/all-accounts-store.ts'
 import {
   postgresSkipReason,
   startPostgresCluster,
@@ -53,7 +55,7 @@ async function measurePostgres(subjects: number): Promise<string[]> {
   await using cluster = await startPostgresCluster()
   await using database = await cluster.createDatabase()
   await using postgres = disposable(await openStore({ dataDir: '', databaseUrl: database.url }))
-  const { store } = postgres
+  const store = allAccountsStore(postgres.store)
   return await measure('PostgreSQL', store, subjects, async () => {
     const size = sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`
     return (await size.execute(store.db)).rows[0]?.bytes ?? 0
@@ -93,7 +95,7 @@ async function enrollBatch(tx: Tx, keys: SubjectKeys, first: InitialProject, fro
   const { projectId, accountId } = first
   const owner = { galleryId: projectId, accountId, projectId }
   const nowUtc = new Date().toISOString()
-  await lockGallery(tx, projectId, 'alone')
+  await lockGallery(tx, projectId, 'exclusive')
   for (let at = from; at < from + batchSubjects; at++) {
     const externalId = `person-${String(at).padStart(5, '0')}`
     const subject = await createSubject(tx, keys, owner, { externalId, nowUtc })

@@ -9,7 +9,8 @@ import type { SearchDeps } from '../../src/gallery/search/gallery-search.ts'
 import { createSubjectKeys, type SubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { encryptTemplate } from '../../src/gallery/keys/template-encryption.ts'
 import { newId } from '../../src/lib/ids.ts'
-import { openStore } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { allAccountsStore } from '../../test/support/database/all-accounts-store.ts'
 import { recordGalleryChange, createGallery } from '../../src/store/gallery/galleries.ts'
 import { createAccount, createProject } from '../../src/store/tenancy/projects.ts'
 import type { Tx } from '../../src/store/tx.ts'
@@ -47,7 +48,8 @@ export async function openFilledGallery(
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
   opened.defer(() => rm(folder, { recursive: true }))
-  const store = await openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
+  const opening = openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
+  const store = allAccountsStore(await opening)
   opened.defer(() => store.close())
   const keyFile = path.join(folder, 'master.key')
   createMasterKeyFile(keyFile)

@@ -20,7 +20,7 @@ export const deleteSubject = defineAction({
   },
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, galleryId, 'alone')
+      await gallery.lock(tx, galleryId, 'exclusive')
       const subject = (await gallery.find(tx, galleryId, params)) ?? subjectNotFound()
       return [{ correlationId: undefined, value: await gallery.remove(tx, subject) }]
     },

@@ -126,7 +126,7 @@ async function enrollFace(call: EnrollCall) {
   const findDuplicates = await searchDuplicates(call, probe.probes, target?.subjectId)
   return {
     effect: async (tx: Tx) => {
-      await gallery.lock(tx, caller.galleryId, 'alone')
+      await gallery.lock(tx, caller.galleryId, 'exclusive')
       const duplicates = await toDuplicates(gallery, tx, caller, await findDuplicates(tx))
       if (duplicates.length > 0 && params.duplicateCheck === 'reject')
         throw duplicateError(duplicates)

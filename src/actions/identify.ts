@@ -118,7 +118,7 @@ export const identify = defineAction({
     const searches = await Promise.all(params.images.map((_, index) => searchImage(call, index)))
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'together')
+        await gallery.lock(tx, caller.galleryId, 'shared')
         const subjects = await loadHitSubjects(gallery, tx, caller.galleryId, hitsOf(searches))
         const facts = { ...(await galleryFacts(call, tx)), subjects }
         return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))

@@ -79,7 +79,7 @@ export const updateSubject = defineAction({
     const extracted = await extractFaceToAdd(call)
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, galleryId, 'alone')
+        await gallery.lock(tx, galleryId, 'exclusive')
         const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound()
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.

@@ -153,7 +153,7 @@ async function compareWithSubject(call: VerifyCall) {
   const [probe] = faces
   return {
     effect: async (tx: Tx) => {
-      await gallery.lock(tx, caller.galleryId, caller.switches.adopt ? 'alone' : 'together')
+      await gallery.lock(tx, caller.galleryId, caller.switches.adopt ? 'exclusive' : 'shared')
       const subject = await findSubject(call, tx)
       const best = await gallery.matchSubject(tx, subject, probe.probes)
       if (!best)

@@ -5,7 +5,7 @@ import {
   type AuditRuleName,
 } from '../store/billing/ledger-audit.ts'
 import { findBrokenAuditEntries } from '../store/console/audit-log.ts'
-import type { Database } from '../store/database.ts'
+import type { Database } from '../store/schema.ts'
 import { findBrokenDeletions } from '../store/gallery/deletions.ts'
 import { transferHash } from './transfer-hash.ts'
 
@@ -35,19 +35,19 @@ const auditRules: readonly AuditRule[] = [
   {
     name: 'L5',
     description: 'all paid-in money is in wallets or budgets, or was charged',
-    queries: ['leaking', 'misrouted'],
+    queries: ['unaccounted', 'misrouted'],
   },
   {
     name: 'L6',
     description: 'transfers, deletion records and audit rows cannot be changed or deleted',
-    queries: ['unfrozen'],
+    queries: ['mutable'],
   },
   { name: 'L7', description: 'every hash chain is complete and unchanged', queries: [] },
   { name: 'L8', description: 'every amount is a whole number', queries: ['fractional'] },
   {
     name: 'L9',
     description: 'every charge has a row in the request log; no subject is stored incompletely',
-    queries: ['unlogged', 'halved'],
+    queries: ['unlogged', 'incomplete'],
   },
 ]
 

@@ -1,6 +1,8 @@
 /** The thread of `audit-runner.ts`: runs one task and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStore, type Store } from '../store/database.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
+import type { Store } from '../store/database.ts'
+import { openStore } from '../store/open-store.ts'
 import { reconcile } from '../store/billing/ledger-transfers.ts'
 import type { AuditThreadData } from './audit-runner.ts'
 import { auditLedger } from './audit-ledger.ts'
@@ -9,7 +11,7 @@ const port = parentPort
 const { location, task } = workerData as AuditThreadData
 const store = await openStore(location)
 try {
-  port?.postMessage(await runTask(store))
+  port?.postMessage(await runAsAllAccounts(() => runTask(store)))
 } finally {
   await store.close()
 }

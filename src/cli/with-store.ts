@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readConfig, type Config } from '../config.ts'
 import { modelsFolderOf } from '../start/active-models.ts'
-import { openStore, storeLocationOf, type Store } from '../store/database.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
+import { storeLocationOf } from '../start/store-location.ts'
+import type { Store } from '../store/database.ts'
+import { openStore } from '../store/open-store.ts'
 import { findProject, findFirstAccountId, type Project } from '../store/tenancy/projects.ts'
 import { UsageError } from './command.ts'
 
@@ -17,7 +20,7 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
     throw new Error(`there is no database in ${config.DATA_DIR}; start the service once`)
   const store = await openStore(storeLocationOf(config))
   try {
-    return await work(store)
+    return await runAsAllAccounts(() => work(store))
   } finally {
     await store.close()
   }

@@ -14,7 +14,8 @@ import type { GallerySize } from '../store/gallery/galleries.ts'
 import { listGroups } from '../store/gallery/groups.ts'
 import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import { findProjectSwitches, type ProjectSwitches } from '../store/tenancy/switches.ts'
+import { findProjectSwitches } from '../store/tenancy/projects.ts'
+import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import {
   findSubject,
   findSubjectsByIds,

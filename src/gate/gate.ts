@@ -1,7 +1,7 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
-import { runAsAccount } from '../lib/account-context.ts'
+import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
@@ -88,9 +88,10 @@ export function createGate(store: Store, options: GateOptions): Gate {
         ),
       ),
     ...createEndings(store, recorder, clock),
-    expireLeftover: () => store.write((tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
+    expireLeftover: () =>
+      writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async () => {
-      await store.write((tx) => sweep(tx, getNow(), options.logMsMax))
+      await writeAll(store, (tx) => sweep(tx, getNow(), options.logMsMax))
       recorder.recordSweep()
     },
     authThrottle,
@@ -130,4 +131,9 @@ function createEndings(
       return error
     },
   }
+}
+
+/** Runs a job that concerns the calls of all accounts. */
+function writeAll<T>(store: Store, job: (tx: Tx) => Promise<T>): Promise<T> {
+  return runAsAllAccounts(() => store.write(job))
 }

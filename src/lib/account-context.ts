@@ -1,19 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-const accountContext = new AsyncLocalStorage<string>()
+const accountScope = new AsyncLocalStorage<string>()
 
-/** All accounts: used by maintenance work and by the lookup of an API key. */
+/** The scope of all accounts, as the row policies of the database compare it. */
 const allAccounts = '*'
 
 /**
- * Runs work for one account. Until the work ends, its transactions can read and write rows of this
- * account only, if the database can enforce it (row-level security of PostgreSQL).
+ * Runs work for one account. Transactions that begin during the work read and write only rows of this
+ * account, if the database supports that (PostgreSQL's row-level security).
  */
 export function runAsAccount<T>(accountId: string, work: () => T): T {
-  return accountContext.run(accountId, work)
+  return accountScope.run(accountId, work)
 }
 
-/** Returns the account of the current work; `*` for work without an account. */
-export function currentAccountId(): string {
-  return accountContext.getStore() ?? allAccounts
+/**
+ * Runs work for all accounts: housekeeping, authentication and commands of the operator. Calls of an
+ * account must not run in it.
+ */
+export function runAsAllAccounts<T>(work: () => T): T {
+  return accountScope.run(allAccounts, work)
+}
+
+/**
+ * Returns the scope of the current work: the id of an account, or `*` for all accounts.
+ *
+ * @throws Error if no scope is set.
+ */
+export function requireAccountScope(): string {
+  const scope = accountScope.getStore()
+  if (scope === undefined)
+    throw new Error(
+      'a database transaction needs an account scope; run it in runAsAccount or runAsAllAccounts',
+    )
+  return scope
 }

@@ -23,7 +23,8 @@ import { fileSize } from '../lib/file-size.ts'
 import type { Log } from '../lib/log.ts'
 import { listModels, type ListedModel } from '../models/list-models.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
-import { storeLocationOf, type Store } from '../store/database.ts'
+import type { Store } from '../store/database.ts'
+import { storeLocationOf } from './store-location.ts'
 
 /** The parts of the service that the console needs. */
 export type ConsoleServicesOptions = {

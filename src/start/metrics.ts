@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Gate } from '../gate/gate.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { MetricSource, MetricSample } from '../http/metrics/metrics.ts'
 import type { OpenedGallery } from './open-gallery.ts'
 import type { Store } from '../store/database.ts'
@@ -59,7 +60,8 @@ function healthMetrics({ version, config, notReady }: MetricSources): MetricSour
 }
 
 function databaseMetrics({ store: { db, connectionCounts } }: MetricSources): MetricSource[] {
-  const query = () => db.selectFrom('accounts').select('accountId').limit(1).execute()
+  const accounts = db.selectFrom('accounts').select('accountId').limit(1)
+  const query = () => runAsAllAccounts(() => accounts.execute())
   return [
     singleValueMetric(
       'gauge',

@@ -2,9 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { allocate, topUp } from '../billing/ledger.ts'
 import type { Config } from '../config.ts'
 import { createGate, type Gate, type GateOptions } from '../gate/gate.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { openStore, storeLocationOf, type Store, type StoreOptions } from '../store/database.ts'
+import type { Store, StoreOptions } from '../store/database.ts'
+import { openStore } from '../store/open-store.ts'
+import { storeLocationOf } from './store-location.ts'
 import { createInitialProject } from '../store/tenancy/create-initial-project.ts'
 import { lockDataDir } from '../store/sqlite/lock-data-dir.ts'
 
@@ -68,7 +71,8 @@ export async function openDatabase(
     store,
     gate,
     clock,
-    createFirstKey: () => createFirstProject(store, config.STARTER_CREDIT_MICROS, clock),
+    createFirstKey: () =>
+      runAsAllAccounts(() => createFirstProject(store, config.STARTER_CREDIT_MICROS, clock)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }

@@ -8,6 +8,7 @@ import { openDatabaseSearch } from '../gallery/search/database/database-search.t
 import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
 import type { OpenGallerySearch } from '../gallery/search/gallery-search.ts'
 import { openMemorySearch } from '../gallery/search/memory/memory-search.ts'
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
@@ -41,22 +42,24 @@ export async function openGalleryServices(
 ): Promise<OpenedGallery> {
   const { store, log, vision } = options
   if (config.DELETIONS_FILE !== '') {
-    const replayed = await replayDeletions(store, config.DELETIONS_FILE)
+    const replayed = await runAsAllAccounts(() => replayDeletions(store, config.DELETIONS_FILE))
     if (replayed.inserted > 0)
       log.warn(replayed, 'subjects of an older copy of the database were deleted again')
   }
   await using opened = new AsyncDisposableStack()
   const search = await openConfiguredSearch(config, log, opened)
-  const gallery = await openGallery({
-    ...options,
-    openSearch: search.open,
-    masterKeyFile: masterKeyPath(config),
-    retentionDays: config.RETENTION_DAYS,
-    templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
-    templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
-  })
+  const gallery = await runAsAllAccounts(() =>
+    openGallery({
+      ...options,
+      openSearch: search.open,
+      masterKeyFile: masterKeyPath(config),
+      retentionDays: config.RETENTION_DAYS,
+      templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
+      templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
+    }),
+  )
   const sweep = (): void => {
-    gallery.sweep().then(
+    runAsAllAccounts(() => gallery.sweep()).then(
       (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
       (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
     )
@@ -65,7 +68,8 @@ export async function openGalleryServices(
   opened.defer(() => clearInterval(sweepTimer))
   opened.use(scheduleMaintenance(gallery, log))
   const closing = new AbortController()
-  const reEmbedding = gallery.reEmbed(vision, closing.signal).catch((error: unknown) => {
+  const reEmbed = () => gallery.reEmbed(vision, closing.signal)
+  const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
     log.error({ err: error }, 're-embedding of stored crops failed; the next start continues it')
     return { succeeded: 0, failed: 0 }
   })
@@ -108,8 +112,7 @@ function scheduleMaintenance(gallery: Gallery, log: Log): AsyncDisposable {
     if (!closing.signal.aborted) log.error({ err: error }, 'search maintenance failed')
   }
   const maintain = (): void => {
-    running ??= gallery
-      .maintain(closing.signal)
+    running ??= runAsAllAccounts(() => gallery.maintain(closing.signal))
       .catch(onError)
       .finally(() => (running = undefined))
   }

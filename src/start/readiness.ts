@@ -1,3 +1,4 @@
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import { statfsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
@@ -31,8 +32,8 @@ export function createReadiness(config: Config, store: Store, vision: VisionPool
 async function findReasons(store: Store, vision: VisionPool, dataDir: string): Promise<string[]> {
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is running')
-  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1).execute()
-  const rows = await accounts.catch(() => undefined)
+  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1)
+  const rows = await runAsAllAccounts(() => accounts.execute()).catch(() => undefined)
   if (!rows) reasons.push('the database does not respond')
   else if (rows.length === 0) reasons.push('the database has no account')
   if (!store.isShared && freeBytes(dataDir) < freeBytesMin)

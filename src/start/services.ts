@@ -1,3 +1,4 @@
+import { runAsAllAccounts } from '../lib/account-context.ts'
 import path from 'node:path'
 import { allActions } from '../actions/all-actions.ts'
 import { comprefaceRoutes } from '../compreface/compreface-routes.ts'
@@ -93,7 +94,9 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
     server,
     createFirstKey: database.createFirstKey,
     createOwnerLink: async () =>
-      setupLinkPath(await store.write((tx) => createSetupLink(tx, null, clock()))),
+      setupLinkPath(
+        await runAsAllAccounts(() => store.write((tx) => createSetupLink(tx, null, clock()))),
+      ),
     vision,
     close: async () => {
       await announceShutdown()

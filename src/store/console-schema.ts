@@ -1,14 +1,14 @@
 import type { Generated } from 'kysely'
 
-/** Somebody who may sign in to the console. */
+/** A person with access to the console. */
 export type UserRow = {
   readonly userId: string
   readonly accountId: string
   readonly name: string
-  /** The name in lower case and one normal form (NFKC): two users never differ by that alone. */
+  /** The name in lower case and Unicode normal form NFKC, unique among all users. */
   readonly nameKey: string
   readonly role: 'owner' | 'admin' | 'viewer'
-  /** Hash, salt and parameters (see `console/password.ts`); null until the invitation is taken. */
+  /** Hash, salt and parameters, see `console/auth/password-hasher.ts`; null until the invitation is accepted. */
   readonly password: string | null
   readonly createdAtUtc: string
   readonly lastSeenAtUtc: string | null
@@ -16,22 +16,22 @@ export type UserRow = {
 }
 
 export type SessionRow = {
-  /** SHA-256 of what the cookie holds. */
+  /** SHA-256 of the cookie's token. */
   readonly tokenHash: Uint8Array
   readonly userId: string
   readonly createdAtMs: number
   readonly lastSeenAtMs: number
 }
 
-/** A link that sets a password, once. */
+/** A one-time link that sets a password. */
 export type LinkRow = {
   readonly tokenHash: Uint8Array
-  /** Whose password; null makes an owner. */
+  /** The user of the password; null: the link creates an owner. */
   readonly userId: string | null
   readonly expiresAtMs: number
 }
 
-/** What somebody did in the console, and its place in the hash chain of the account, for ever. */
+/** A permanent entry of the audit log and its place in the account's hash chain. */
 export type AdminActRow = {
   readonly auditId: Generated<number>
   readonly accountId: string
@@ -44,13 +44,13 @@ export type AdminActRow = {
   /** A JSON object. */
   readonly detail: string
   readonly ip: string
-  /** SHA-256 of the hash before it of the same account, and this row. */
+  /** SHA-256 of the account's previous hash and this row. */
   readonly rowHash: Uint8Array
 }
 
-/** The calls of one hour, UTC, that are alike in the four respects. Written with each call. */
+/** The calls of one hour (UTC) with the same project, key, action and code. Updated by each call. */
 export type CallHourRow = {
-  /** When the hour begins. */
+  /** The start of the hour. */
   readonly hourMs: number
   readonly projectId: string
   readonly keyId: string
@@ -59,11 +59,11 @@ export type CallHourRow = {
   readonly calls: number
   readonly billed: number
   readonly costMicros: bigint
-  /** A histogram, see `lib/latency-histogram.ts`. */
+  /** A histogram, see `lib/observability/latency-histogram.ts`. */
   readonly latencies: Uint8Array
 }
 
-/** The scores of one hour, UTC, that fell into one bin. */
+/** The scores of one hour (UTC) in one bin. */
 export type ScoreHourRow = {
   readonly projectId: string
   readonly kind: 'similarity' | 'liveness'

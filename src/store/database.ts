@@ -1,110 +1,105 @@
-import type { Kysely } from 'kysely'
-import type { Config } from '../config.ts'
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { AdmitStatementRow, AdmitStatementInput } from './gate/statements.ts'
-import type { DatabaseInfo } from './database-info.ts'
+import type { AdmitStatementInput, AdmitStatementRow } from './gate/statements.ts'
+import type { Database } from './schema.ts'
 import type { FindKey } from './tenancy/keys.ts'
-import { openPostgresStore } from './postgres/open-postgres-store.ts'
-import type { ConnectionCounts } from './postgres/connection/pool.ts'
-import type { Schema } from './schema.ts'
-import { openSqliteStore } from './sqlite/open-sqlite-store.ts'
-import type { RunWrite, WriterOptions } from './sqlite/writer.ts'
-import { traceStore } from './trace-store.ts'
 import type { ReadTx, Tx } from './tx.ts'
 
-export type StoreOptions = Pick<WriterOptions<Tx>, 'onCommit'> & {
-  /** Told of what an operator should know: a role with too much power, a later version's schema. */
-  readonly log?: Pick<Log, 'warn'>
-  /** Whether this process serves calls; a command or a thread only visits. */
-  readonly isServer?: boolean
-  /** Of this program, for the list of servers. */
-  readonly version?: string
-}
-
-/** Where the data is: in a folder, or with a URL in a database on a server. */
+/** The location of a database: a URL of a PostgreSQL server, or, if that is empty, a data folder. */
 export type StoreLocation = {
   readonly dataDir: string
   readonly databaseUrl: string
   readonly connectionsMax?: number
 }
 
-/** Where a configuration says that it is. */
-export function storeLocationOf(
-  config: Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'DATABASE_CONNECTIONS_MAX'>,
-): StoreLocation {
-  return {
-    dataDir: config.DATA_DIR,
-    databaseUrl: config.DATABASE_URL,
-    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
-  }
+export type StoreOptions = {
+  readonly onCommit?: CommitHook | undefined
+  /** Receives warnings for the operator: a role with too many rights, a schema of a later version. */
+  readonly log?: Pick<Log, 'warn'>
+  /** Whether this process serves calls. Commands and threads only use the database for a while. */
+  readonly isServer?: boolean
+  /** The version of this program, for the list of servers. */
+  readonly version?: string
 }
 
-export type Database = Kysely<Schema>
+/** Is called before each commit (`commit`) and after it (`committed`), so that tests can fail there. */
+export type CommitHook = (step: 'commit' | 'committed') => void
 
-/** One transaction, by two ways to write. */
+/** Runs a job in a transaction. Resolves when its writes are on the disk. */
+export type RunWrite = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
+
+/** One transaction with both interfaces for writing. */
 export type ExclusiveTransaction = { readonly db: Database; readonly tx: Tx }
 
 /** An open database. */
 export type Store = {
-  /** Typed queries, one at a time or in a transaction of many turns. */
+  /** Typed queries, each on its own or in a transaction that may await other work. */
   readonly db: Database
-  /** Jobs that wait for the database alone; on SQLite in a group commit with their neighbours. */
-  readonly write: RunWrite<Tx>
+  /** Runs short jobs that await only the database. SQLite commits several of them together. */
+  readonly write: RunWrite
   /**
-   * A transaction of many turns with the statements of a job beside kysely's queries. All calls wait
-   * for it: it is for what people do, not for calls.
+   * Runs a transaction that may await other work and use both kysely's queries and a job's
+   * statements. All calls wait for it, so it is for operators' changes, not for calls.
    */
   readonly runExclusive: <T>(job: (change: ExclusiveTransaction) => Promise<T>) => Promise<T>
-  /** Asks what is committed, all of it as at one moment, and waits for no writer. */
-  readonly read: <T>(job: (reading: ReadTx) => Promise<T> | T) => Promise<T>
+  /** Reads one snapshot of what is committed, without waiting for writers. */
+  readonly read: <T>(job: (tx: ReadTx) => Promise<T> | T) => Promise<T>
   /**
-   * Empties the write-ahead log into the database file, so that what was deleted is in neither.
+   * Moves the write-ahead log into the database file and empties it, so that deleted data is in
+   * neither of them.
    *
-   * @returns whether it is empty: another process that is just reading can stand in the way.
+   * @returns false if another process's read prevented it.
    */
   readonly checkpoint: () => Promise<boolean>
-  /** Looks a key up by its hash. Nothing is cached: a revocation holds for the very next call. */
+  /** Finds a key by its hash. Nothing is cached: a revocation applies to the very next call. */
   readonly findKey: FindKey
   /**
-   * Claims a call by one statement if nothing stands against it, where that spares round trips.
-   * @returns undefined when something does, or nobody knows: then the gate asks one by one.
+   * Admits a call with one statement, where that saves round trips.
+   *
+   * @returns undefined if the call was not admitted or the result is unknown. The gate then checks
+   *   each condition with its own statement.
    */
   readonly admitInOneStatement?: (
-    asked: AdmitStatementInput,
+    input: AdmitStatementInput,
   ) => Promise<AdmitStatementRow | undefined>
   readonly readInfo: () => Promise<DatabaseInfo>
-  /** Whether other servers may be at work on it. */
+  /** Whether other servers may use this database. */
   readonly isShared: boolean
-  /** Whether no other server was at work when this one began: what was begun before is nobody's. */
+  /** Whether no other server ran when this one started: calls still running then have no owner. */
   readonly isFirstServer: boolean
-  /** The clock that all of them go by. */
+  /** The steady clock of all servers on this database. */
   readonly steadyClock: SteadyClock
-  /** The time of day that all of them go by, where their machines' may differ. */
+  /** The time of day of all servers on this database, where their machines' clocks may differ. */
   readonly timeOfDay?: Clock
-  /** Its connections, where it has several. */
+  /** The counts of the connection pool, where there is one. */
   readonly connectionCounts?: () => ConnectionCounts
   readonly close: () => Promise<void>
 }
 
-/**
- * Opens a database and brings it to the current schema.
- *
- * @param place a folder alone is SQLite's.
- */
-export async function openStore(
-  place: StoreLocation | string,
-  options: StoreOptions = {},
-): Promise<Store> {
-  return traceStore(await openEngine(place, options))
+/** A database as operators see it. */
+export type DatabaseInfo = {
+  readonly kind: 'sqlite' | 'postgres'
+  /** A file, or the server and the database's name; never a password. */
+  readonly place: string
+  /** The version of the engine and of its vector extension, if there is one. */
+  readonly version: string
+  /** Its size on the disk. */
+  readonly bytes: number
+  /** The servers that use it, the oldest first. Empty for SQLite, which has one process. */
+  readonly servers: readonly ServerInfo[]
 }
 
-function openEngine(place: StoreLocation | string, options: StoreOptions): Promise<Store> {
-  if (typeof place === 'string') return openSqliteStore(place, options)
-  const { dataDir, databaseUrl, connectionsMax } = place
-  if (databaseUrl === '') return openSqliteStore(dataDir, options)
-  return openPostgresStore(databaseUrl, {
-    ...options,
-    ...(connectionsMax !== undefined && { connectionsMax }),
-  })
+export type ServerInfo = {
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  readonly startedAtUtc: string
+  readonly seenAtUtc: string
+}
+
+/** Connections in use, idle connections, and jobs that wait for a connection. */
+export type ConnectionCounts = {
+  readonly busy: number
+  readonly idle: number
+  readonly waiting: number
 }

@@ -1,21 +1,21 @@
 import { PostgresAdapter, sql, type RawBuilder, type SqlBool } from 'kysely'
-import type { Database } from './database.ts'
+import type { Database } from './schema.ts'
 
-/** What the two engines say differently, beside the statements of their own folders. */
+/** SQL fragments that differ between the engines, used by the portable queries. */
 export type SqlDialect = {
-  /** Whether a text contains another, in whatever case its letters without accents are. */
+  /** Whether a text contains another; the case of letters without accents is ignored. */
   readonly contains: (column: string, text: string) => RawBuilder<SqlBool>
-  /** A column that no index is to be looked up by: another one has the order of the rows. */
+  /** A column for which the planner must not use an index: another index has the rows' order. */
   readonly withoutIndex: (column: string) => RawBuilder<string>
-  /** Triggers that are there and keep rows from changing: `name`, `tableName`. */
+  /** The existing triggers that prevent changes of rows: `name`, `tableName`. */
   readonly immutabilityTriggers: RawBuilder<unknown>
-  /** Amounts of money that are no whole number: `place`, `type`. */
+  /** Amounts of money that are not whole numbers: `place`, `type`. */
   readonly fractionalAmounts: RawBuilder<unknown>
-  /** Whether there are tables for the search in the database. */
+  /** Whether the tables for search in the database exist. */
   readonly hasVectors: RawBuilder<SqlBool>
 }
 
-/** The dialect that a database speaks, or that queries are built in. */
+/** Returns the dialect of a database or of a query builder. */
 export function dialectOf(db: Database): SqlDialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite
 }
@@ -38,7 +38,7 @@ const sqlite: SqlDialect = {
   hasVectors: sql`false`,
 }
 
-/** Columns have types that hold: what can be wrong there is a column's type alone. */
+/** PostgreSQL enforces column types, so fractional amounts are possible only by a column's type. */
 const postgres: SqlDialect = {
   contains: (column, text) => sql`${sql.ref(column)} ilike ${likePattern(text)}`,
   withoutIndex: (column) => sql`${sql.ref(column)}`,

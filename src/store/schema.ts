@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { Generated, Kysely } from 'kysely'
 import type {
   AdminActRow,
   CallHourRow,
@@ -11,8 +11,8 @@ import type { SwitchColumns } from './tenancy/switches.ts'
 import type { VectorsSchema } from './vectors-schema.ts'
 
 /**
- * The tables as TypeScript sees them. Ids are UUIDs; times are ISO 8601 UTC text (`Utc`), or
- * milliseconds since 1970 (`Ms`) where many rows are compared by them; money (`Micros`) is a bigint.
+ * The types of the tables' rows. Ids are UUIDs. Times are ISO 8601 UTC text (`Utc`), or milliseconds
+ * since 1970 (`Ms`) where many rows are compared by them. Money (`Micros`) is a bigint.
  */
 export type Schema = VectorsSchema & {
   accounts: AccountRow
@@ -44,6 +44,9 @@ export type Schema = VectorsSchema & {
   scoreHours: ScoreHourRow
 }
 
+/** Typed queries of the tables. */
+export type Database = Kysely<Schema>
+
 export type AccountRow = {
   readonly accountId: string
   readonly name: string
@@ -56,12 +59,12 @@ export type ProjectRow = {
   readonly name: string
   readonly galleryMode: 'isolated' | 'shared'
   readonly createdAtUtc: string
-  /** Requests per second in the long run and at once; null: as configured for all. */
+  /** Sustained requests per second, and the burst; null: the server's setting. */
   readonly sustainedPerS: Generated<number | null>
   readonly burst: Generated<number | null>
-  /** Subjects that were not seen for so long are deleted; null: as configured for all. */
+  /** Subjects not matched for that many days are deleted; null: the server's setting. */
   readonly retentionDays: Generated<number | null>
-  /** The similarity from which svc.identify names people; null: by the size of the gallery. */
+  /** The minimum similarity of a match of svc.identify; null: it depends on the gallery's size. */
   readonly identifyThreshold: Generated<number | null>
 } & { readonly [name in keyof SwitchColumns]: Generated<SwitchColumns[name]> }
 
@@ -80,33 +83,33 @@ export type KeyRow = {
   readonly expiresAtUtc: string | null
   readonly revokedAtUtc: Generated<string | null>
   readonly lastUsedAtUtc: Generated<string | null>
-  /** 1: the console's own key of the project, which nobody holds and no list shows. */
+  /** 1: the console's key for the project's playground, which no list shows. */
   readonly isHidden: Generated<0 | 1>
 }
 
-/** What one price unit of an action costs an account that does not pay the default. */
+/** An account's price of one unit of an action, instead of the default. */
 export type PriceRow = {
   readonly accountId: string
   readonly action: string
   readonly unitMicros: bigint
 }
 
-/** A stored balance: `wallet:<accountId>` or `budget:<projectId>`, and the head of its hash chain. */
+/** The balance of `wallet:<accountId>` or `budget:<projectId>`, and the head of its hash chain. */
 export type LedgerRow = {
   readonly ledger: string
   readonly accountId: string
   readonly balanceMicros: Generated<bigint>
-  /** The part of the balance that running calls have set aside. */
+  /** The part of the balance that running calls have reserved. */
   readonly reservedMicros: Generated<bigint>
   readonly headSeq: Generated<number>
   /** SHA-256, 32 bytes; zeros before the first transfer. */
   readonly headHash: Generated<Uint8Array>
 }
 
-/** One movement of money, for ever. Further ledgers: `external` and `revenue:<action>`. */
+/** A permanent transfer between ledgers. Further ledgers: `external` and `revenue:<action>`. */
 export type TransferRow = {
   readonly transferId: Generated<number>
-  /** The ledger in whose hash chain the transfer stands, at place `seq`, counted from 1. */
+  /** The ledger whose hash chain contains the transfer, at position `seq`, counted from 1. */
   readonly chain: string
   readonly seq: number
   readonly kind: 'topUp' | 'allocate' | 'charge'
@@ -115,24 +118,24 @@ export type TransferRow = {
   readonly amountMicros: bigint
   readonly atMs: number
   readonly projectId: string | null
-  /** Of a charge: the call that is paid, its id in lower case. */
+  /** For a charge: the request id of the paid call, in lower case. */
   readonly requestId: string | null
   readonly windowStartMs: number | null
-  /** SHA-256 of the hash before it in the chain and this row. */
+  /** SHA-256 of the chain's previous hash and this row. */
   readonly rowHash: Uint8Array
 }
 
-/** One side of a transfer; the sides of every transfer sum to 0. */
+/** One side of a transfer; the two sides of a transfer sum to 0. */
 export type PostingRow = {
   readonly transferId: number
   readonly ledger: string
   readonly amountMicros: bigint
 }
 
-/** The rate limit of a project: when its bucket will be full again, by the steady clock. */
+/** The rate limit of a project: the time at which its bucket is full again, by the steady clock. */
 export type BucketRow = { readonly projectId: string; readonly fullAtUs: number }
 
-/** The one attempt at a request that counts, and its answer once there is one. */
+/** The current attempt at a request, and its response when it is complete. */
 export type AttemptRow = {
   readonly projectId: string
   /** In lower case: two spellings of a UUID are one request. */
@@ -141,16 +144,16 @@ export type AttemptRow = {
   readonly action: string
   readonly fingerprint: Uint8Array
   readonly state: 'running' | 'done'
-  /** Who may settle: an attempt that was given up finds another token here, or none. */
+  /** Only the call with this token may settle; a late result no longer matches it. */
   readonly token: string
   readonly reservedMicros: bigint
   /** By the steady clock. */
   readonly deadlineMs: number
   readonly windowStartMs: number
-  /** How it ended, as the request log says it. */
+  /** The result code, as in the request log. */
   readonly code: string | null
   readonly answer: Uint8Array | null
-  /** What takes the place of `answer` when a subject that it names is deleted, sealed as it is. */
+  /** The encrypted replacement of `answer` for the case that a subject in it is deleted. */
   readonly scrubbed: Uint8Array | null
 }
 
@@ -162,7 +165,7 @@ export type CallRow = {
   readonly projectId: string
   readonly requestId: string
   readonly action: string
-  /** `OK`, or why not: a code of the error table, `HTTP_<status>` or `EXPIRED`. */
+  /** `OK`, a code of the error table, `HTTP_<status>` or `EXPIRED`. */
   readonly code: string
   readonly latencyMs: number
   readonly costMicros: bigint
@@ -173,19 +176,19 @@ export type CallRow = {
 
 export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
 
-/** A set of subjects that are searched together: a project's own, or an account's shared one. */
+/** A set of subjects that are searched together: one project's, or an account's shared gallery. */
 export type GalleryRow = {
   /** The id of the project, or of the account. */
   readonly galleryId: string
   readonly accountId: string
-  /** Number of its last change; each transaction that changes templates takes the next. */
+  /** The number of the last change. Each transaction that changes templates increments it. */
   readonly sequence: Generated<number>
   readonly subjectCount: Generated<number>
-  /** Faces: a second template of a face, by another model, is not counted again. */
+  /** The number of faces; several templates of one face, by different models, count once. */
   readonly templateCount: Generated<number>
 }
 
-/** A key that wraps keys of subjects; itself wrapped by the master key, which is not in here. */
+/** A key that encrypts subject keys. The master key, which is not stored here, encrypts it. */
 export type GalleryKeyRow = {
   readonly keyId: string
   readonly galleryId: string
@@ -197,34 +200,34 @@ export type GalleryKeyRow = {
 export type SubjectRow = {
   readonly subjectId: string
   readonly galleryId: string
-  /** The project that enrolled it; its retention holds. */
+  /** The project that enrolled the subject; its retention applies. */
   readonly projectId: string
   readonly externalId: string | null
   readonly displayName: string | null
-  /** The caller's own JSON object. */
+  /** A JSON object from the caller. */
   readonly attributes: string
-  /** The gallery's key that wraps this subject's. */
+  /** The gallery key that encrypts this subject's key. */
   readonly keyId: string
   readonly wrappedKey: Uint8Array
   readonly createdAtUtc: string
   readonly updatedAtUtc: string
   readonly expiresAtUtc: string | null
-  /** When it was last enrolled or matched, to the day. */
+  /** The time of the last enrollment or match, updated at most once a day. */
   readonly lastSeenAtUtc: string
 }
 
-/** What is remembered of one picture of a subject. */
+/** A stored face of a subject, from one image. */
 export type FaceRow = {
   readonly faceId: string
   readonly subjectId: string
   readonly galleryId: string
-  /** The gallery's change that it, its templates or its subject's groups last had part in. */
+  /** The gallery change that last affected the face, its templates or its subject's groups. */
   readonly sequence: number
   readonly qualityScore: number
   readonly createdAtUtc: string
 }
 
-/** A face as one model describes it; a face may have one of each model. */
+/** The embedding of a face by one model; a face has at most one template of each model. */
 export type TemplateRow = {
   readonly faceId: string
   /** The gallery of the face. */
@@ -234,10 +237,10 @@ export type TemplateRow = {
   readonly sealed: Uint8Array
 }
 
-/** The picture of a face, for projects that have it stored. */
+/** The stored crop of a face, for projects that store crops. */
 export type CropRow = {
   readonly faceId: string
-  /** The project that had it stored. */
+  /** The project that stored it. */
   readonly projectId: string
   /** A JPEG, encrypted under the subject's key. */
   readonly sealed: Uint8Array
@@ -249,14 +252,14 @@ export type SubjectGroupRow = {
   readonly subjectId: string
 }
 
-/** A face that is no more, for copies of the gallery in memory to follow. */
+/** A deleted face, so that copies of the gallery in memory can remove it. */
 export type RemovalRow = {
   readonly galleryId: string
   readonly sequence: number
   readonly faceId: string
 }
 
-/** The deletion record of a subject and its place in the account's hash chain, for ever. */
+/** The permanent deletion record of a subject and its place in the account's hash chain. */
 export type DeletionRow = {
   readonly seq: Generated<number>
   readonly deletionId: string
@@ -268,11 +271,11 @@ export type DeletionRow = {
   readonly externalId: string | null
   readonly embeddingCount: number
   readonly deletedAtUtc: string
-  /** SHA-256 of the hash before it of the same account, and this row. */
+  /** SHA-256 of the account's previous hash and this row. */
   readonly rowHash: Uint8Array
 }
 
-/** A stored answer that names a subject. */
+/** A stored response that names a subject. */
 export type AnswerSubjectRow = {
   readonly subjectId: string
   readonly projectId: string

@@ -2,23 +2,25 @@ import { bindToCall, withSpan } from '../lib/observability/call-trace.ts'
 import type { Store } from './database.ts'
 
 /**
- * The store with the time of each transaction told to the call that asked for it, under the name
- * that the code has for the work. A job waits in a queue with those of other calls: it is bound to
- * its own, so that a line it logs is not taken for theirs.
+ * Returns the store with a span for each transaction in the trace of the current call. The span's
+ * operation is the name of the job function. Jobs of several calls share a queue, so each job is
+ * bound to its call: log lines of the job then carry that call's ids.
  */
 export function traceStore(store: Store): Store {
-  const { write, runExclusive: change, read, findKey, admitInOneStatement: claimAtOnce } = store
+  const { write, runExclusive, read, findKey, admitInOneStatement } = store
   return {
     ...store,
-    findKey: (...asked) =>
-      withSpan('database.read', () => findKey(...asked), { operation: 'findKey' }),
-    ...(claimAtOnce && {
-      admitInOneStatement: (asked) =>
-        withSpan('database.write', () => claimAtOnce(asked), { operation: 'claimAtOnce' }),
+    findKey: (apiKey, now) =>
+      withSpan('database.read', () => findKey(apiKey, now), { operation: 'findKey' }),
+    ...(admitInOneStatement && {
+      admitInOneStatement: (input) =>
+        withSpan('database.write', () => admitInOneStatement(input), {
+          operation: 'admitInOneStatement',
+        }),
     }),
     write: (job) => withSpan('database.write', () => write(bindToCall(job)), jobAttributes(job)),
     runExclusive: (job) =>
-      withSpan('database.change', () => change(bindToCall(job)), jobAttributes(job)),
+      withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
     read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),
   }
 }

@@ -1,4 +1,4 @@
-/** Tables of the search in the database: only PostgreSQL has them, where SEARCH=pgvector was used. */
+/** The tables for search in the database. Only PostgreSQL with SEARCH=pgvector has them. */
 export type VectorsSchema = {
   vectors: VectorRow
   templateCounts: TemplateCountRow
@@ -13,13 +13,13 @@ export type VectorRow = {
   readonly subjectId: string
   /** Null; vectors of earlier versions have the key that their obfuscation was derived from. */
   readonly space: string | null
-  /** Null with the embedding: the template does not open, and matches nobody. */
+  /** Null together with the embedding: the template cannot be decrypted and matches no probe. */
   readonly slack: number | null
-  /** `halfvec`; its dimensions are the model's and one. */
+  /** A `halfvec` with one dimension more than the model's embeddings. */
   readonly embedding: string | null
 }
 
-/** How many templates there are. Triggers count. */
+/** The number of templates, maintained by triggers. */
 export type TemplateCountRow = {
   readonly galleryId: string
   readonly modelId: string

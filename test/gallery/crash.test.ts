@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { auditLedger } from '../../src/billing/audit-ledger.ts'
-import { openStore } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gallery-process.ts'
 

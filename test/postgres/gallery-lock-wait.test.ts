@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockGallery } from '../../src/store/gallery/galleries.ts'
-import { openStore } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { postgresSkipReason, sharedPostgresServer } from '../support/database/postgres-server.ts'
 
 /** More than any statement may take. */
@@ -16,13 +16,13 @@ test(
     const store = await openStore({ dataDir: '', databaseUrl: database.url })
     const order: string[] = []
     const first = store.write(async (tx) => {
-      await lockGallery(tx, 'g', 'alone')
+      await lockGallery(tx, 'g', 'exclusive')
       order.push('first has it')
       await sleep(lockHeldMs)
       order.push('first is through')
     })
     while (order.length === 0) await sleep(5)
-    const later = (['alone', 'together'] as const).map((mode) =>
+    const later = (['exclusive', 'shared'] as const).map((mode) =>
       store.write(async (tx) => {
         await lockGallery(tx, 'g', mode)
         order.push(mode)

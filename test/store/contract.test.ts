@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openStore, type Store } from '../../src/store/database.ts'
+import { runAsAllAccounts } from '../../src/lib/account-context.ts'
+import type { Store } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { callsContract } from './contract/calls.ts'
@@ -14,8 +16,8 @@ import { tenancyContract } from './contract/tenancy.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
 import { createStoreFixture, type StoreFixture } from './contract/store-fixture.ts'
 
-/** What every engine must do, asked of each by the same tests. */
-const contract: Readonly<Record<string, (world: StoreFixture) => Promise<void>>> = {
+/** Tests of the behavior that both engines have in common, by their titles. */
+const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>>> = {
   ...tenancyContract,
   ...galleriesContract,
   ...keysAndDeletionsContract,
@@ -29,27 +31,26 @@ async function onSqlite(work: (store: Store) => Promise<void>): Promise<void> {
   opened.defer(() => rm(dataDir, { recursive: true }))
   const store = await openStore(dataDir)
   opened.defer(() => store.close())
-  await work(store)
+  await runAsAllAccounts(() => work(store))
 }
 
 async function onPostgres(work: (store: Store) => Promise<void>): Promise<void> {
   await using database = await createMigratedDatabase()
   const store = await openStore({ dataDir: '', databaseUrl: database.url })
   try {
-    await work(store)
+    await runAsAllAccounts(() => work(store))
   } finally {
     await store.close()
   }
 }
 
-for (const [promise, keep] of Object.entries(contract)) {
-  test(`SQLite: ${promise}`, () => onSqlite(async (store) => keep(await createStoreFixture(store))))
+for (const [title, verify] of Object.entries(contract)) {
+  const run = async (store: Store) => verify(await createStoreFixture(store))
+  test(`SQLite: ${title}`, () => onSqlite(run))
   const options = postgresSkipReason === undefined ? {} : { skip: postgresSkipReason }
-  test(`PostgreSQL: ${promise}`, options, () =>
-    onPostgres(async (store) => keep(await createStoreFixture(store))),
-  )
+  test(`PostgreSQL: ${title}`, options, () => onPostgres(run))
 }
 
-test('every query of the store was asked', () => {
+test('The contract calls every query of the store', () => {
   assert.deepEqual(uncalledQueries(), [])
 })

@@ -10,7 +10,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { forkGate } from '../support/gate/fork-gate.ts'
 import { echoRequest, callLogRows, startGate } from '../support/gate/test-gate.ts'
 
-test('a folder has one server: a second is refused at once and told who holds it', async () => {
+test('A second server on a data folder fails at once with an error that names the first', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-lock-'))
   const first = await forkGate(dataDir)
   const config = readConfig({ DATA_DIR: dataDir })
@@ -18,7 +18,7 @@ test('a folder has one server: a second is refused at once and told who holds it
   await assert.rejects(second, new RegExp(`another server, process ${first.process.pid} `, 'u'))
   assert.equal((await first.post(echoRequest('still here'))).body.ok, true)
 
-  // The lock of a holder that was killed is nobody's: the file stays, and the next takes over.
+  // The lock ends with the killed process. The file with its id remains, and a new server starts.
   first.process.kill('SIGKILL')
   await first.exited
   assert.match(

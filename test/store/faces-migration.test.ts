@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { Kysely, Migrator } from 'kysely'
-import { openStore } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { findFaceChanges } from '../../src/store/gallery/faces.ts'
 import { tenancy } from '../../src/store/sqlite/migrations/0001-tenancy.ts'
 import { money } from '../../src/store/sqlite/migrations/0002-money.ts'
@@ -13,21 +13,21 @@ import { galleries } from '../../src/store/sqlite/migrations/0004-galleries.ts'
 import { threshold } from '../../src/store/sqlite/migrations/0005-threshold.ts'
 import { openSqlite, sqliteDialect } from '../../src/store/sqlite/connection.ts'
 
-test('a database of before gets a face for each template, and keeps the template to the byte', async () => {
+test('The migration creates a face for each template and keeps the template unchanged', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-migration-'))
-  const old = openSqlite(path.join(dataDir, 'facegate.db'))
-  const db = new Kysely<unknown>({ dialect: sqliteDialect(old) })
-  const before = {
+  const connection = openSqlite(path.join(dataDir, 'facegate.db'))
+  const db = new Kysely<unknown>({ dialect: sqliteDialect(connection) })
+  const earlierMigrations = {
     '0001-tenancy': tenancy,
     '0002-money': money,
     '0003-calls': calls,
     '0004-galleries': galleries,
     '0005-threshold': threshold,
   }
-  const provider = { getMigrations: () => Promise.resolve(before) }
+  const provider = { getMigrations: () => Promise.resolve(earlierMigrations) }
   const { error } = await new Migrator({ db, provider }).migrateToLatest()
   assert.equal(error, undefined)
-  old.exec(`
+  connection.exec(`
     insert into accounts (accountId, name, createdAtUtc) values ('a', 'a', '2026-01-01');
     insert into projects (projectId, accountId, name, galleryMode, createdAtUtc)
       values ('p', 'a', 'p', 'isolated', '2026-01-01');
@@ -41,8 +41,8 @@ test('a database of before gets a face for each template, and keeps the template
   await db.destroy()
 
   const store = await openStore(dataDir)
-  const changes = await store.read((reading) =>
-    findFaceChanges(reading, 'p', { sequence: 0, faceId: '' }, 10),
+  const changes = await store.read((tx) =>
+    findFaceChanges(tx, 'p', { sequence: 0, faceId: '' }, 10),
   )
   assert.deepEqual(
     changes.map(({ sequence, faceId, face }) => [

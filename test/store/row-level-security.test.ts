@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Client } from 'pg'
-import { runAsAccount } from '../../src/lib/account-context.ts'
-import { openStore, type Store } from '../../src/store/database.ts'
+import { runAsAccount, runAsAllAccounts } from '../../src/lib/account-context.ts'
+import type { Store } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { seedAccount } from '../support/database/account-rows.ts'
 import {
   postgresSkipReason,
@@ -11,28 +12,30 @@ import {
 } from '../support/database/postgres-server.ts'
 
 /**
- * Row-level security, asked with the plainest SQL: the service's own queries all name the account, so
- * that they would show nothing of what the second lock does.
+ * Tests of row-level security with plain SQL. The store's queries contain the account themselves, so
+ * they cannot show whether the database's policies work.
  */
 const skipOptions = postgresSkipReason === undefined ? {} : { skip: postgresSkipReason }
 
 let database: TestDatabase
 let store: Store
-let [mine, theirs] = ['', '']
+let [ownAccountId, otherAccountId] = ['', '']
 let otherProjectId = ''
 
 before(async () => {
   if (postgresSkipReason !== undefined) return
   database = await (await sharedPostgresServer()).createDatabase()
   store = await openStore({ dataDir: '', databaseUrl: database.url })
-  mine = await seedAccount(store, 'mine')
-  theirs = await seedAccount(store, 'theirs')
-  const project = await store.db
-    .selectFrom('projects')
-    .select('projectId')
-    .where('accountId', '=', theirs)
-    .executeTakeFirstOrThrow()
-  otherProjectId = project.projectId
+  await runAsAllAccounts(async () => {
+    ownAccountId = await seedAccount(store, 'own')
+    otherAccountId = await seedAccount(store, 'other')
+    const project = await store.db
+      .selectFrom('projects')
+      .select('projectId')
+      .where('accountId', '=', otherAccountId)
+      .executeTakeFirstOrThrow()
+    otherProjectId = project.projectId
+  })
 })
 
 after(async () => {
@@ -40,58 +43,57 @@ after(async () => {
   await database?.[Symbol.asyncDispose]()
 })
 
-/** The tables that the database itself guards. */
+/** The tables with row-level security. */
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
   'callHours scoreHours galleries galleryKeys subjects subjectGroups faces templates crops removals ' +
   'deletions users sessions links adminActs'
 ).split(' ')
 
-/** What holds nothing of anybody: how far rows were swept, which servers there are, migrations. */
+/** Tables without data of accounts: the swept time, the running servers, the migrations. */
 const sharedTables = ['marks', 'nodes', 'kysely_migration', 'kysely_migration_lock']
 
-test('every table that holds something of an account is guarded', skipOptions, async () => {
-  await withAccount(undefined, async (client) => {
+test('Every table with data of accounts has row-level security', skipOptions, async () => {
+  await withScope(undefined, async (client) => {
     const { rows } = await client.query<{ name: string; isGuarded: boolean }>(
       `select relname as name, relrowsecurity and relforcerowsecurity as "isGuarded" from pg_class
        where relkind in ('r', 'p') and not relispartition
          and relnamespace = current_schema()::regnamespace`,
     )
-    const names = (wanted: boolean): string[] =>
+    const namesOf = (guarded: boolean): string[] =>
       rows
-        .filter(({ isGuarded }) => isGuarded === wanted)
+        .filter(({ isGuarded }) => isGuarded === guarded)
         .map(({ name }) => name)
         .toSorted()
-    assert.deepEqual(names(true), accountTables.toSorted())
-    assert.deepEqual(names(false), sharedTables.toSorted())
+    assert.deepEqual(namesOf(true), accountTables.toSorted())
+    assert.deepEqual(namesOf(false), sharedTables.toSorted())
   })
 })
 
-test('who works for no account sees nothing', skipOptions, async () => {
-  assert.deepEqual(await visibleRows(undefined), new Map(accountTables.map((table) => [table, 0])))
-  assert.deepEqual(await visibleRows(''), new Map(accountTables.map((table) => [table, 0])))
-  assert.deepEqual(await visibleRows('nobody'), new Map(accountTables.map((table) => [table, 0])))
+test('Without an account in its scope, the database shows no rows', skipOptions, async () => {
+  const none = new Map(accountTables.map((table) => [table, 0]))
+  assert.deepEqual(await visibleRows(undefined), none)
+  assert.deepEqual(await visibleRows(''), none)
+  assert.deepEqual(await visibleRows('unknown'), none)
 })
 
-test('who works for one account sees its rows alone, in every table', skipOptions, async () => {
-  const [ofMine, ofTheirs, ofAll] = [
-    await visibleRows(mine),
-    await visibleRows(theirs),
-    await visibleRows('*'),
-  ]
+test('In the scope of an account, every table shows only its rows', skipOptions, async () => {
+  const own = await visibleRows(ownAccountId)
+  const other = await visibleRows(otherAccountId)
+  const all = await visibleRows('*')
   for (const table of accountTables) {
-    assert.ok((ofMine.get(table) ?? 0) > 0, `${table} has rows of mine`)
-    assert.equal(ofMine.get(table), ofTheirs.get(table), table)
-    assert.equal(ofAll.get(table), 2 * (ofMine.get(table) ?? 0), table)
+    assert.ok((own.get(table) ?? 0) > 0, `${table} has rows of the account`)
+    assert.equal(own.get(table), other.get(table), table)
+    assert.equal(all.get(table), 2 * (own.get(table) ?? 0), table)
   }
 })
 
-test('nobody changes, deletes or makes rows of another account', skipOptions, async () => {
-  await withAccount(mine, async (client) => {
-    const changed = await client.query(`update projects set name = 'x' where "projectId" = $1`, [
+test('Rows of another account cannot be changed, deleted or inserted', skipOptions, async () => {
+  await withScope(ownAccountId, async (client) => {
+    const updated = await client.query(`update projects set name = 'x' where "projectId" = $1`, [
       otherProjectId,
     ])
-    assert.equal(changed.rowCount, 0)
+    assert.equal(updated.rowCount, 0)
     const deleted = await client.query(`delete from crops where "projectId" = $1`, [otherProjectId])
     assert.equal(deleted.rowCount, 0)
     await assert.rejects(
@@ -103,30 +105,41 @@ test('nobody changes, deletes or makes rows of another account', skipOptions, as
   })
 })
 
-test('the store works for the account that the code around it works for', skipOptions, async () => {
-  const accountIds = (account: string | undefined): Promise<string[]> => {
-    const ask = async () =>
-      (await store.db.selectFrom('accounts').select('accountId').execute()).map((r) => r.accountId)
-    return account === undefined ? ask() : runAsAccount(account, ask)
-  }
-  assert.deepEqual(await accountIds(mine), [mine])
-  assert.equal((await accountIds(undefined)).length, 2)
-  const projects = { ofMine: mine, ofTheirs: theirs }
+test('A transaction without an account scope throws', skipOptions, async () => {
+  const missingScope = /needs an account scope/u
+  await assert.rejects(listAccountIds(), missingScope)
+  await assert.rejects(
+    store.read(() => undefined),
+    missingScope,
+  )
+  await assert.rejects(
+    store.write(() => undefined),
+    missingScope,
+  )
+  await assert.rejects(
+    store.runExclusive(async () => undefined),
+    missingScope,
+  )
+  await assert.rejects(
+    store.db.transaction().execute(async () => undefined),
+    missingScope,
+  )
+})
+
+test('A transaction sees and writes only rows of its account scope', skipOptions, async () => {
+  assert.deepEqual(await runAsAccount(ownAccountId, listAccountIds), [ownAccountId])
+  assert.equal((await runAsAllAccounts(listAccountIds)).length, 2)
   const counts = await Promise.all(
-    Object.values(projects).map((account) =>
-      runAsAccount(account, () =>
-        store.read(
-          async ({ build, run }) => (await run(build.selectFrom('projects').selectAll())).length,
-        ),
-      ),
-    ),
+    [ownAccountId, otherAccountId].map((accountId) => runAsAccount(accountId, countProjects)),
   )
   assert.deepEqual(counts, [1, 1])
   await assert.rejects(
-    runAsAccount(mine, () =>
+    runAsAccount(ownAccountId, () =>
       store.write((tx) =>
         tx.run(
-          tx.build.insertInto('prices').values({ accountId: theirs, action: 'a', unitMicros: 0n }),
+          tx.build
+            .insertInto('prices')
+            .values({ accountId: otherAccountId, action: 'a', unitMicros: 0n }),
         ),
       ),
     ),
@@ -134,10 +147,21 @@ test('the store works for the account that the code around it works for', skipOp
   )
 })
 
-/** How many rows of each table there are to see. */
-async function visibleRows(account: string | undefined): Promise<Map<string, number>> {
+async function listAccountIds(): Promise<string[]> {
+  const rows = await store.db.selectFrom('accounts').select('accountId').execute()
+  return rows.map(({ accountId }) => accountId)
+}
+
+function countProjects(): Promise<number> {
+  return store.read(
+    async ({ build, run }) => (await run(build.selectFrom('projects').selectAll())).length,
+  )
+}
+
+/** Returns the number of visible rows of each table. */
+async function visibleRows(scope: string | undefined): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  await withAccount(account, async (client) => {
+  await withScope(scope, async (client) => {
     for (const table of accountTables) {
       const { rows } = await client.query<{ count: number }>(
         `select count(*)::integer as count from "${table}"`,
@@ -148,15 +172,15 @@ async function visibleRows(account: string | undefined): Promise<Map<string, num
   return counts
 }
 
-/** Asks as the service does, in a transaction that is taken back. */
-async function withAccount(account: string | undefined, ask: (client: Client) => Promise<void>) {
+/** Runs SQL in a transaction with the scope that the store would set, and rolls it back. */
+async function withScope(scope: string | undefined, work: (client: Client) => Promise<void>) {
   const client = new Client({ connectionString: database.url })
   await client.connect()
   try {
     await client.query('begin')
-    if (account !== undefined)
-      await client.query(`select set_config('facegate.account', $1, true)`, [account])
-    await ask(client)
+    if (scope !== undefined)
+      await client.query(`select set_config('facegate.account', $1, true)`, [scope])
+    await work(client)
   } finally {
     await client.end()
   }

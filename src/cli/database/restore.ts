@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { auditLedger } from '../../billing/audit-ledger.ts'
 import { readConfig, type Config } from '../../config.ts'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { checkMasterKey } from '../../gallery/keys/check-master-key.ts'
 import {
   replayDeletions,
@@ -10,7 +11,7 @@ import {
 } from '../../gallery/deletion/replay-deletions.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import type { Store } from '../../store/database.ts'
-import { databaseFile } from '../../store/sqlite/backup.ts'
+import { databaseFile } from '../../store/sqlite/connection.ts'
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import type { CliCommand } from '../command.ts'
@@ -42,7 +43,8 @@ export const restore: CliCommand = {
         'the database is PostgreSQL; restore it with the tools of PostgreSQL, ' +
           'then run facegate deletions replay',
       )
-    const result = await restoreInto(config, copy, records === 'none' ? undefined : records)
+    const file = records === 'none' ? undefined : records
+    const result = await runAsAllAccounts(() => restoreInto(config, copy, file))
     print(result, json, () => toText(result))
   },
 }

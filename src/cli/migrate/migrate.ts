@@ -1,4 +1,5 @@
 import { readConfig } from '../../config.ts'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { readSecretFiles } from '../../lib/environment.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import { parseServerAddress } from '../../store/sqlite-to-postgres/server-address.ts'
@@ -37,12 +38,8 @@ async function run(args: readonly string[]): Promise<void> {
     ...(values.from !== undefined && { DATA_DIR: values.from }),
   })
   const reporter = createMigrationReporter(Date.now)
-  const result = await moveToPostgres({
-    dataDir: config.DATA_DIR,
-    url,
-    nowMs: Date.now,
-    ...reporter,
-  }).finally(reporter.end)
+  const migration = { dataDir: config.DATA_DIR, url, nowMs: Date.now, ...reporter }
+  const result = await runAsAllAccounts(() => moveToPostgres(migration)).finally(reporter.end)
   const masterKeyFile = masterKeyPath(config)
   console.log(
     values.json

@@ -3,15 +3,18 @@ import path from 'node:path'
 import { auditLedger, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database } from '../../store/schema.ts'
 import {
   compareTables,
   type ComparisonProgress,
   type TableComparison,
 } from '../../store/sqlite-to-postgres/compare-tables.ts'
 import { copyTables, type CopyProgress } from '../../store/sqlite-to-postgres/copy-tables.ts'
-import { beginMigration, requireEmptyTarget } from '../../store/sqlite-to-postgres/fill-target.ts'
-import { updateStatistics } from '../../store/sqlite-to-postgres/verify-copy.ts'
+import {
+  beginMigration,
+  requireEmptyTarget,
+  updateStatistics,
+} from '../../store/sqlite-to-postgres/fill-target.ts'
 import {
   completeProgress,
   findProgress,

@@ -43,9 +43,9 @@ async function deleteTemplates(
       throw new Error(
         `${impact.dependentSubjects} subjects have no template of ${activeModelId} yet and would be lost; see facegate models status`,
       )
-    if (impact.facesOfItAlone > 0 && !mayDeleteFaces)
+    if (impact.facesWithOnlyThisModel > 0 && !mayDeleteFaces)
       throw new Error(
-        `${impact.facesOfItAlone} faces have no other template and would be deleted; allow it with --delete-faces`,
+        `${impact.facesWithOnlyThisModel} faces have no other template and would be deleted; allow it with --delete-faces`,
       )
     const result = await retireTemplates(store, retirement, bar.update)
     bar.end()

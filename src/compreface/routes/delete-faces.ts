@@ -19,7 +19,7 @@ export const deleteFace = defineJsonRoute({
   query: () => undefined,
   run: ({ pathParams, caller, services: { gallery } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, caller.galleryId, 'alone')
+      await gallery.lock(tx, caller.galleryId, 'exclusive')
       const removed = await removeFace(gallery, tx, caller, pathParams['image_id'])
       return { body: removed ?? subjectNotFound() }
     },
@@ -38,7 +38,7 @@ export const deleteFaceList = defineJsonRoute({
   body: z.array(z.guid()).min(1).max(facesMax),
   run: ({ body: faceIds, caller, services: { gallery } }) => ({
     effect: async (tx) => {
-      await gallery.lock(tx, caller.galleryId, 'alone')
+      await gallery.lock(tx, caller.galleryId, 'exclusive')
       const removed = await mapSequential(faceIds, (faceId) =>
         removeFace(gallery, tx, caller, faceId),
       )
@@ -63,7 +63,7 @@ export const deleteFaces = defineJsonRoute({
       )
     return {
       effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'alone')
+        await gallery.lock(tx, caller.galleryId, 'exclusive')
         const subject = await findSubjectByName(services, tx, caller, name)
         const deleted = subject ? (await gallery.remove(tx, subject)).embeddingCount : 0
         return { body: { deleted } }

@@ -34,7 +34,7 @@ export const addSubject = defineJsonRoute({
   body: subjectBody,
   run: ({ body: { subject: name }, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'alone')
+      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       if (await findSubjectByName(services, tx, caller, name))
         throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject already has this name')
       await services.gallery.create(tx, caller, { externalId: name })
@@ -52,7 +52,7 @@ export const renameSubject = defineJsonRoute({
   body: subjectBody,
   run: ({ pathParams, body, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'alone')
+      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       const name = pathParams['subject'] ?? ''
       const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
       await services.gallery.update(tx, subject, { externalId: body.subject })
@@ -68,7 +68,7 @@ export const deleteSubject = defineJsonRoute({
   query: ignoreQuery,
   run: ({ pathParams, caller, services }) => ({
     effect: async (tx) => {
-      await services.gallery.lock(tx, caller.galleryId, 'alone')
+      await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       const name = pathParams['subject'] ?? ''
       const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
       await services.gallery.remove(tx, subject)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countAccountTemplates } from '../../store/gallery/template-counts.ts'
+import { countAccountTemplates } from '../../store/gallery/model-coverage.ts'
 import { count } from '../server/schemas.ts'
 import { defineRead, emptyQuery } from '../server/route.ts'
 

@@ -141,7 +141,7 @@ export const removeFace = defineWrite({
 /** Locks the gallery against other changes and returns the subject in the path. */
 async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
-  await call.services.gallery.lock(tx, galleryId, 'alone')
+  await call.services.gallery.lock(tx, galleryId, 'exclusive')
   return requireSubject(tx, call)
 }
 

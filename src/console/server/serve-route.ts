@@ -5,7 +5,7 @@ import { parseJson } from '../../http/input/parse-json.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { runAsAccount } from '../../lib/account-context.ts'
+import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
 import { currentCallAttributes } from '../../lib/observability/call-trace.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
@@ -48,7 +48,7 @@ async function handleRequest(
 ): Promise<HttpResponse> {
   try {
     if (route.method !== 'GET') requireSameOrigin(request)
-    const identity = await authorize(route, request, services)
+    const identity = await runAsAllAccounts(() => authorize(route, request, services))
     const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
     const body = await readInput(route, request, services)
     const call = { query, body, pathParameters: request.pathParams, identity, services, request }
@@ -60,12 +60,9 @@ async function handleRequest(
   }
 }
 
-/**
- * Runs in the context of the user's account. Anonymous routes run without one: a user of any account
- * may sign in.
- */
+/** Runs for the user's account. Anonymous routes run for all accounts, because they sign users in. */
 function runInAccount<T>(route: ConsoleRoute, { accountId }: ConsoleIdentity, run: () => T): T {
-  return route.minimumRole === 'anonymous' ? run() : runAsAccount(accountId, run)
+  return route.minimumRole === 'anonymous' ? runAsAllAccounts(run) : runAsAccount(accountId, run)
 }
 
 /** @throws HttpError 401 without a session where one is required, 403 if the role is too low. */

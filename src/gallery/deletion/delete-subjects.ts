@@ -46,7 +46,7 @@ async function lockSubjects(
   findSubjects: FindSubjectsToDelete,
 ): Promise<readonly SubjectRow[]> {
   const galleryIds = new Set((await findSubjects(tx)).map(({ galleryId }) => galleryId))
-  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'alone')
+  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const subjects = await findSubjects(tx)
   return subjects.filter(({ galleryId }) => galleryIds.has(galleryId)).slice(0, deleteBatchSize)
 }

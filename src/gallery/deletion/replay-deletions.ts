@@ -54,7 +54,7 @@ export async function replayDeletions(store: Store, file: string): Promise<Repla
 
 async function replayBatch(tx: Tx, batch: readonly ChainedDeletion[]) {
   const galleryIds = new Set(batch.map(({ galleryId }) => galleryId))
-  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'alone')
+  for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
   const rows = await withoutDeletionRecord(tx, batch)
   let deletedAgain = 0
   for (const { rowHash: _exportedHash, ...row } of rows) {

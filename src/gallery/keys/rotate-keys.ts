@@ -85,7 +85,7 @@ async function rewrapAll(
 }
 
 async function rewrapBatch(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promise<number> {
-  await lockGallery(tx, key.galleryId, 'alone')
+  await lockGallery(tx, key.galleryId, 'exclusive')
   const subjects = await findSubjectsByKey(tx, key.keyId, subjectBatchSize)
   for (const subject of subjects)
     await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
@@ -107,7 +107,7 @@ async function deleteVectorsOfKey(
 }
 
 async function removeGalleryKeyRow(tx: Tx, key: GalleryKeyRow): Promise<void> {
-  await lockGallery(tx, key.galleryId, 'alone')
+  await lockGallery(tx, key.galleryId, 'exclusive')
   await removeGalleryKey(tx, key.keyId)
 }
 
@@ -117,7 +117,7 @@ async function destroyOlderMasterKeys(
   masterKeyFile: string,
   masterKeyId: string,
 ): Promise<boolean> {
-  await tx.lock(masterKeyLock, 'alone')
+  await tx.lock(masterKeyLock, 'exclusive')
   if (keysUnderOlderMasterKey(await listGalleryKeys(tx), masterKeyId).length > 0) return false
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
   return true

@@ -87,7 +87,7 @@ export async function createGalleryKey(
   galleryId: string,
   nowMs: number,
 ): Promise<GalleryKeyRow> {
-  await tx.lock(masterKeyLock, 'together')
+  await tx.lock(masterKeyLock, 'shared')
   const keyId = newId()
   const wrapped = keyring.wrap(
     randomBytes(keyBytes),

@@ -176,7 +176,7 @@ async function writeTemplate(
   { keys, search }: ReEmbedFaceOptions,
 ): Promise<ReEmbedOutcome> {
   const [unlocked] = await findFaceTemplates(tx, [faceId])
-  if (unlocked) await lockGallery(tx, unlocked.galleryId, 'alone')
+  if (unlocked) await lockGallery(tx, unlocked.galleryId, 'exclusive')
   const rows = await findFaceTemplates(tx, [faceId])
   const [first] = rows
   const { modelId } = template

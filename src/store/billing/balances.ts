@@ -1,13 +1,13 @@
-import type { Database } from '../database.ts'
+import type { Database } from '../schema.ts'
 
 export type Balance = {
   readonly ledger: string
   readonly balanceMicros: bigint
-  /** The part that running calls have set aside. */
+  /** The part of the balance that running calls have reserved. */
   readonly reservedMicros: bigint
 }
 
-/** What a wallet or a budget holds. */
+/** Returns the balance of a wallet or a budget. @throws Error if there is no such ledger. */
 export function findBalance(db: Database, ledger: string): Promise<Balance> {
   return db
     .selectFrom('ledgers')
@@ -16,7 +16,7 @@ export function findBalance(db: Database, ledger: string): Promise<Balance> {
     .executeTakeFirstOrThrow()
 }
 
-/** Every wallet and budget of an account. */
+/** Returns the balances of all wallets and budgets of an account. */
 export function findAccountBalances(db: Database, accountId: string): Promise<Balance[]> {
   return db
     .selectFrom('ledgers')

@@ -1,12 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Database } from '../database.ts'
 import { dialectOf, type SqlDialect } from '../dialect.ts'
-import type { LedgerHead } from '../tx.ts'
-import type { TransferRow } from '../schema.ts'
+import type { LedgerHead } from '../gate/statements.ts'
+import type { Database, TransferRow } from '../schema.ts'
 
 /**
- * What is wrong with the books, asked of the database alone. Each question gives the rows that break
- * one rule, as one line of text each, and never more than a few: whoever reads them needs the first.
+ * Audit rules that one SQL query each can check. A query returns one line of text for each row that
+ * breaks the rule, at most `violationsMax` of them.
  */
 export type AuditRuleName =
   | 'unbalanced'
@@ -14,24 +13,27 @@ export type AuditRuleName =
   | 'negative'
   | 'misreserved'
   | 'overdue'
-  | 'leaking'
+  | 'unaccounted'
   | 'misrouted'
-  | 'unfrozen'
+  | 'mutable'
   | 'fractional'
   | 'unlogged'
-  | 'halved'
+  | 'incomplete'
 
 const violationsMax = 5
 
-/** Old log rows may be swept; a charge this much younger than the sweep must still have its row. */
+/**
+ * Old log rows may be swept. A charge must have its log row if its window began this much later than
+ * the time up to which the log was swept.
+ */
 const sweepMarginMs = 600_000
 
 export async function findAuditViolations(
   db: Database,
-  question: AuditRuleName,
+  rule: AuditRuleName,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const { rows } = await auditRules[question](nowMs, dialectOf(db)).execute(db)
+  const { rows } = await auditRules[rule](nowMs, dialectOf(db)).execute(db)
   return rows.map(({ line }) => line)
 }
 
@@ -44,13 +46,13 @@ const checkable = sql`kind = 'charge' and "windowStartMs" >= ${sweptBefore} + ${
 
 const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
   unbalanced: () => sql`
-    select ledger || ' holds ' || "balanceMicros" || ', its postings sum to ' || coalesce("sumMicros", 0)
-      as line
+    select ledger || ' has the balance ' || "balanceMicros" || ', but its postings sum to '
+      || coalesce("sumMicros", 0) as line
     from ledgers left join ${posted} using (ledger)
     where "balanceMicros" <> coalesce("sumMicros", 0) limit ${violationsMax}`,
   misbilled: () => sql`
     select 'transfer ' || t."transferId" || ' charges ' || t."amountMicros" || ' for request '
-      || t."requestId" || ', the log says ' || c."costMicros" || ' for ' || c."requestId" as line
+      || t."requestId" || ', but the log has ' || c."costMicros" || ' for ' || c."requestId" as line
     from calls c join "ledgerTransfers" t using ("transferId")
     where t.kind <> 'charge' or t."amountMicros" <> c."costMicros" or t."projectId" <> c."projectId"
       or t."requestId" <> lower(c."requestId")
@@ -59,12 +61,13 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
     where kind = 'charge' group by "projectId", "requestId", "windowStartMs" having count(*) > 1
     limit ${violationsMax}`,
   negative: () => sql`
-    select ledger || ' holds ' || "balanceMicros" || ', reserved ' || "reservedMicros" as line
+    select ledger || ' has the balance ' || "balanceMicros" || ', of which ' || "reservedMicros"
+      || ' is reserved' as line
     from ledgers
     where "balanceMicros" < 0 or "reservedMicros" < 0 or "balanceMicros" < "reservedMicros"
     limit ${violationsMax}`,
   misreserved: () => sql`
-    select ledger || ' has ' || "reservedMicros" || ' reserved, its running calls '
+    select ledger || ' has ' || "reservedMicros" || ' reserved, but its running calls need '
       || coalesce("heldMicros", 0) as line
     from ledgers left join (
       select 'budget:' || "projectId" as ledger, sum("reservedMicros") as "heldMicros"
@@ -75,8 +78,9 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
       || (cast(${nowMs} as bigint) - "deadlineMs") || ' ms ago' as line
     from attempts
     where state = 'running' and "deadlineMs" < cast(${nowMs} as bigint) - 30000 limit ${violationsMax}`,
-  leaking: () => sql`
-    select 'account ' || "accountId" || ' holds ' || "heldMicros" || ' of ' || "netMicros" as line
+  unaccounted: () => sql`
+    select 'account ' || "accountId" || ' has ' || "heldMicros" || ' in its ledgers, but its payments '
+      || 'minus its charges are ' || "netMicros" as line
     from (
       select "accountId", sum("balanceMicros") as "heldMicros" from ledgers group by "accountId") as held
     join (
@@ -94,29 +98,29 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
       else chain like 'wallet:%' and 'budget:' || "projectId" in ("fromLedger", "toLedger")
         and chain in ("fromLedger", "toLedger") end
     limit ${violationsMax}`,
-  unfrozen: (_, { immutabilityTriggers: freezingTriggers }) => sql`
+  mutable: (_, { immutabilityTriggers }) => sql`
     select 'the trigger ' || name || ' is missing' as line
     from (select t || '_no_' || change as name, t as "tableName"
       from (select 'ledgerTransfers' as t union select 'deletions' union select 'adminActs') as tables
       cross join (select 'update' as change union select 'delete') as changes) as wanted
-    where not exists (select 1 from (${freezingTriggers}) as found
+    where not exists (select 1 from (${immutabilityTriggers}) as found
       where found.name = wanted.name and found."tableName" = wanted."tableName")
     order by name`,
   fractional: (_, { fractionalAmounts }) => sql`
     select place || ' has an amount of type ' || type as line
     from (${fractionalAmounts}) as found limit ${violationsMax}`,
-  halved: () => sql`
+  incomplete: () => sql`
     select 'subject ' || "subjectId" || ' has no template' as line from subjects
     where not exists (select 1 from faces where faces."subjectId" = subjects."subjectId")
     union all
     select 'face ' || "faceId" || ' has no template' from faces
     where not exists (select 1 from templates where templates."faceId" = faces."faceId")
     union all
-    select 'subject ' || "subjectId" || ' was deleted and is still there'
+    select 'subject ' || "subjectId" || ' has a deletion record, but still exists'
     from subjects join deletions using ("subjectId")
     union all
-    select 'gallery ' || "galleryId" || ' counts ' || "subjectCount" || ' subjects and ' || "templateCount"
-      || ' templates, which is not what it holds'
+    select 'gallery ' || "galleryId" || ' has the counts ' || "subjectCount" || ' subjects and '
+      || "templateCount" || ' templates, which differ from its rows'
     from galleries g
     where "subjectCount" <> (select count(*) from subjects s where s."galleryId" = g."galleryId")
       or "templateCount" <> (select count(*) from faces f where f."galleryId" = g."galleryId")
@@ -132,14 +136,14 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
     limit ${violationsMax}`,
 }
 
-/** The heads of all hash chains. */
+/** Returns the heads of all hash chains. */
 export function chainHeads(db: Database): Promise<(LedgerHead & { readonly ledger: string })[]> {
   return db.selectFrom('ledgers').select(['ledger', 'headSeq', 'headHash']).execute()
 }
 
 const pageRows = 5000
 
-/** The transfers of one chain in their order, a page at a time. */
+/** Yields the transfers of one chain in their order. It reads them page by page. */
 export async function* readChain(
   db: Database,
   chain: string,

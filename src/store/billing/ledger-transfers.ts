@@ -19,31 +19,27 @@ export type TransferFilter = {
   readonly accountId: string
   readonly projectId?: string | undefined
   readonly kind?: LedgerTransfer['kind'] | undefined
-  /** From this moment on, and before that one. */
+  /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** Where the page before ended. */
+  /** The last transfer of the previous page. */
   readonly after?: Pick<LedgerTransfer, 'atMs' | 'transferId'> | undefined
   readonly limit: number
 }
 
-/** Movements of an account's money, the newest first. */
+/** Finds the transfers of an account, the newest first. */
 export function findTransfers(
-  reading: ReadTx,
+  tx: ReadTx,
   filter: TransferFilter,
 ): Promise<readonly LedgerTransfer[]> {
   const { accountId, projectId, kind, fromMs, toMs, after } = filter
-  const own = reading.build.selectFrom('ledgers').select('ledger')
-  let query = selectTransfers(reading)
-    // The chain's index stays out of it: rows come in the order of time.
-    .where(
-      dialectOf(reading.build).withoutIndex('t.chain'),
-      'in',
-      own.where('accountId', '=', accountId),
-    )
+  const ledgers = tx.build.selectFrom('ledgers').select('ledger').where('accountId', '=', accountId)
+  let query = selectTransfers(tx)
+    // The index on chains must not be used: rows are read in the order of time.
+    .where(dialectOf(tx.build).withoutIndex('t.chain'), 'in', ledgers)
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
   if (kind !== undefined) query = query.where('t.kind', '=', kind)
-  // The index of what is no charge serves only a query that says so.
+  // The partial index without charges is used only if the query contains its condition.
   if (kind !== undefined && kind !== 'charge') query = query.where(sql<boolean>`t.kind <> 'charge'`)
   if (fromMs !== undefined) query = query.where('t.atMs', '>=', fromMs)
   if (toMs !== undefined) query = query.where('t.atMs', '<', toMs)
@@ -52,19 +48,19 @@ export function findTransfers(
       row(row.refTuple('t.atMs', 't.transferId'), '<', row.tuple(after.atMs, after.transferId)),
     )
   const ordered = query.orderBy('t.atMs', 'desc').orderBy('t.transferId', 'desc')
-  return reading.run(ordered.limit(filter.limit))
+  return tx.run(ordered.limit(filter.limit))
 }
 
-/** One of them by its id. */
+/** Finds one transfer by its id. */
 export async function findTransfer(
-  reading: ReadTx,
+  tx: ReadTx,
   transferId: number,
 ): Promise<LedgerTransfer | undefined> {
-  return (await reading.run(selectTransfers(reading).where('t.transferId', '=', transferId)))[0]
+  return (await tx.run(selectTransfers(tx).where('t.transferId', '=', transferId)))[0]
 }
 
-function selectTransfers(reading: ReadTx) {
-  return reading.build
+function selectTransfers(tx: ReadTx) {
+  return tx.build
     .selectFrom('ledgerTransfers as t')
     .leftJoin('calls', 'calls.transferId', 't.transferId')
     .select([
@@ -80,7 +76,7 @@ function selectTransfers(reading: ReadTx) {
     ])
 }
 
-/** Calls of an account from one moment on, and before the other. */
+/** The calls of an account with times `>= fromMs` and `< toMs`. */
 export type ReconciliationPeriod = {
   readonly accountId: string
   readonly fromMs: number
@@ -94,13 +90,16 @@ export type Reconciliation = {
   readonly charges: number
 }
 
-/** What the log says that the calls of a time cost, and what the ledger charged for the same calls. */
+/** Sums the cost of the calls of a period in the request log, and their charges in the ledger. */
 export async function reconcile(
-  reading: ReadTx,
-  of: ReconciliationPeriod,
+  tx: ReadTx,
+  { accountId, fromMs, toMs }: ReconciliationPeriod,
 ): Promise<Reconciliation> {
-  const own = reading.build.selectFrom('projects').select('projectId')
-  const query = reading.build
+  const projects = tx.build
+    .selectFrom('projects')
+    .select('projectId')
+    .where('accountId', '=', accountId)
+  const query = tx.build
     .selectFrom('calls')
     .leftJoin('ledgerTransfers as t', (on) =>
       on.onRef('t.transferId', '=', 'calls.transferId').on('t.kind', '=', 'charge'),
@@ -111,14 +110,10 @@ export async function reconcile(
       sql<number>`count(*)`.as('billedCalls'),
       sql<number>`count(t."transferId")`.as('charges'),
     ])
-    .where('calls.atMs', '>=', of.fromMs)
-    .where('calls.atMs', '<', of.toMs)
+    .where('calls.atMs', '>=', fromMs)
+    .where('calls.atMs', '<', toMs)
     .where('costMicros', '>', 0n)
-    .where(
-      dialectOf(reading.build).withoutIndex('calls.projectId'),
-      'in',
-      own.where('accountId', '=', of.accountId),
-    )
-  const [found] = await reading.run(query)
-  return found ?? { logMicros: 0n, ledgerMicros: 0n, billedCalls: 0, charges: 0 }
+    .where(dialectOf(tx.build).withoutIndex('calls.projectId'), 'in', projects)
+  const [row] = await tx.run(query)
+  return row ?? { logMicros: 0n, ledgerMicros: 0n, billedCalls: 0, charges: 0 }
 }

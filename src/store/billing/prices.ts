@@ -1,7 +1,7 @@
 import type { Micros } from '../../lib/money.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../schema.ts'
 
-/** What one price unit of an action costs an account that does not pay the general price. */
+/** An account's price of one unit of an action, instead of the default. */
 export type AccountPrice = { readonly action: string; readonly unitMicros: Micros }
 
 export function listPrices(db: Database, accountId: string): Promise<AccountPrice[]> {
@@ -13,7 +13,7 @@ export function listPrices(db: Database, accountId: string): Promise<AccountPric
     .execute()
 }
 
-/** Holds from the next call on; calls already at work keep the price they were let in at. */
+/** Sets a price for later calls. Running calls keep the price at which they were admitted. */
 export async function setPrice(
   db: Database,
   accountId: string,
@@ -26,7 +26,7 @@ export async function setPrice(
     .execute()
 }
 
-/** Lets the general price hold again. */
+/** Deletes an account's price, so that the default applies again. */
 export async function removePrice(db: Database, accountId: string, action: string): Promise<void> {
   const query = db.deleteFrom('prices').where('accountId', '=', accountId)
   await query.where('action', '=', action).execute()

@@ -1,50 +1,50 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export type AuditLogEntry = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
 
-/** Writes down what somebody did, for ever: the table refuses changes, a hash chain shows them. */
-export async function addAuditEntry(tx: Tx, act: AuditLogEntry): Promise<void> {
-  await tx.lock(`acts:${act.accountId}`, 'alone')
-  const rowHash = auditEntryHash(await lastHash(tx, act.accountId), act)
-  await tx.run(tx.build.insertInto('adminActs').values({ ...act, rowHash }))
+/** Adds a permanent entry. Triggers prevent changes, and a hash chain would reveal them. */
+export async function addAuditEntry(tx: Tx, entry: AuditLogEntry): Promise<void> {
+  await tx.lock(`acts:${entry.accountId}`, 'exclusive')
+  const rowHash = auditEntryHash(await lastHash(tx, entry.accountId), entry)
+  await tx.run(tx.build.insertInto('adminActs').values({ ...entry, rowHash }))
 }
 
-async function lastHash(reading: ReadTx, accountId: string): Promise<Uint8Array> {
-  const query = reading.build.selectFrom('adminActs').select('rowHash')
+async function lastHash(tx: ReadTx, accountId: string): Promise<Uint8Array> {
+  const query = tx.build.selectFrom('adminActs').select('rowHash')
   const last = query.where('accountId', '=', accountId).orderBy('auditId', 'desc').limit(1)
-  return (await reading.run(last))[0]?.rowHash ?? Buffer.alloc(32)
+  return (await tx.run(last))[0]?.rowHash ?? Buffer.alloc(32)
 }
 
-/** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
-function auditEntryHash(before: Uint8Array, act: AuditLogEntry): Buffer {
-  const { accountId, atMs, userId, userName, target, detail, ip } = act
-  const fields = [accountId, atMs, userId, userName, act.act, target, detail, ip]
-  return createHash('sha256').update(before).update(JSON.stringify(fields)).digest()
+/** SHA-256 of the account's previous hash (32 zero bytes for the first entry) and the row as JSON. */
+function auditEntryHash(previousHash: Uint8Array, entry: AuditLogEntry): Buffer {
+  const { accountId, atMs, userId, userName, act, target, detail, ip } = entry
+  const fields = [accountId, atMs, userId, userName, act, target, detail, ip]
+  return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
 }
 
 export type AuditFilter = {
   readonly accountId: string
   readonly userId?: string | undefined
   readonly act?: string | undefined
-  /** From this moment on, and before that one. */
+  /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** Where the page before ended. */
+  /** The last entry of the previous page. */
   readonly after?: Pick<Selectable<AdminActRow>, 'atMs' | 'auditId'> | undefined
   readonly limit: number
 }
 
-/** What was done, the newest first. */
+/** Finds entries of the audit log, the newest first. */
 export function findAuditEntries(
-  reading: ReadTx,
+  tx: ReadTx,
   filter: AuditFilter,
 ): Promise<readonly Omit<Selectable<AdminActRow>, 'rowHash'>[]> {
   const { accountId, userId, act, fromMs, toMs, after } = filter
-  let query = reading.build
+  let query = tx.build
     .selectFrom('adminActs')
     .select(['auditId', 'accountId', 'atMs', 'userId', 'userName', 'act', 'target', 'detail', 'ip'])
     .where('accountId', '=', accountId)
@@ -57,16 +57,16 @@ export function findAuditEntries(
       row(row.refTuple('atMs', 'auditId'), '<', row.tuple(after.atMs, after.auditId)),
     )
   const ordered = query.orderBy('atMs', 'desc').orderBy('auditId', 'desc')
-  return reading.run(ordered.limit(filter.limit))
+  return tx.run(ordered.limit(filter.limit))
 }
 
-/** Walks every account's chain of acts. @returns one line for each that does not fit. */
+/** Checks the hash chain of every account. @returns one line for each entry with a wrong hash. */
 export async function findBrokenAuditEntries(db: Database): Promise<string[]> {
   const broken: string[] = []
   const hashes = new Map<string, Uint8Array>()
   for await (const row of readAuditEntries(db)) {
     const hash = auditEntryHash(hashes.get(row.accountId) ?? Buffer.alloc(32), row)
-    if (!hash.equals(row.rowHash)) broken.push(`audit row ${row.auditId} does not fit its hash`)
+    if (!hash.equals(row.rowHash)) broken.push(`audit row ${row.auditId} does not match its hash`)
     hashes.set(row.accountId, row.rowHash)
   }
   return broken
@@ -74,7 +74,7 @@ export async function findBrokenAuditEntries(db: Database): Promise<string[]> {
 
 const pageRows = 1000
 
-/** All acts in their order, a page at a time. */
+/** Yields all entries in their order. It reads them page by page. */
 async function* readAuditEntries(db: Database): AsyncGenerator<Selectable<AdminActRow>> {
   for (let after = -1; ;) {
     const query = db.selectFrom('adminActs').selectAll().where('auditId', '>', after)
@@ -92,12 +92,15 @@ type ActivityFilter = {
   readonly sinceMs: number
 }
 
-/** Whether a user has done something from an address lately. */
+/** Returns whether the user has an entry from this IP address since that time. */
 export async function hasRecentActivity(
-  reading: ReadTx,
+  tx: ReadTx,
   { userId = '', ip, sinceMs }: ActivityFilter,
 ): Promise<boolean> {
-  const query = reading.build.selectFrom('adminActs').select('auditId')
-  const own = query.where('userId', '=', userId).where('atMs', '>=', sinceMs).where('ip', '=', ip)
-  return (await reading.run(own.limit(1))).length > 0
+  const query = tx.build.selectFrom('adminActs').select('auditId')
+  const matching = query
+    .where('userId', '=', userId)
+    .where('atMs', '>=', sinceMs)
+    .where('ip', '=', ip)
+  return (await tx.run(matching.limit(1))).length > 0
 }

@@ -4,7 +4,7 @@ import type { LatencyHistogram } from '../../lib/observability/latency-histogram
 import type { ScoreHourRow } from '../console-schema.ts'
 import type { ReadTx } from '../tx.ts'
 
-/** Which calls a chart counts. Its hours are whole: `fromMs` and `toMs` are borders of hours, UTC. */
+/** Selects the calls of a chart. `fromMs` and `toMs` are full hours, UTC. */
 export type ChartFilter = {
   readonly accountId: string
   readonly projectId?: string | undefined
@@ -15,7 +15,7 @@ export type ChartFilter = {
 }
 
 export type CallCount = {
-  /** When the hour or day begins. */
+  /** The start of the hour or day. */
   readonly atMs: number
   readonly id: string
   readonly calls: number
@@ -25,13 +25,13 @@ export type CallCount = {
 
 export type CallGrouping = 'action' | 'projectId' | 'keyId' | 'code'
 
-/** Calls by a step of time and one respect, in the order of time. */
+/** Counts calls by time step and one column, in the order of time. */
 export function countCalls(
-  reading: ReadTx,
+  tx: ReadTx,
   filter: ChartFilter,
   { by, stepMs }: { readonly by: CallGrouping; readonly stepMs: number },
 ): Promise<readonly CallCount[]> {
-  const query = selectCallHours(reading, filter)
+  const query = selectCallHours(tx, filter)
     .select([
       stepStartMs(stepMs).as('atMs'),
       `${by} as id`,
@@ -41,39 +41,42 @@ export function countCalls(
     ])
     .groupBy(['atMs', 'id'])
     .orderBy('atMs')
-  return reading.run(query)
+  return tx.run(query)
 }
 
-/** How long calls took, by a step of time, in its order. */
+/** Returns the latencies of calls by time step, in the order of time. */
 export async function findLatencies(
-  reading: ReadTx,
+  tx: ReadTx,
   filter: ChartFilter,
   stepMs: number,
 ): Promise<ReadonlyMap<number, LatencyHistogram>> {
-  const query = selectCallHours(reading, filter)
+  const query = selectCallHours(tx, filter)
     .select([
       stepStartMs(stepMs).as('atMs'),
       sql<Uint8Array>`"sumLatencies"(latencies)`.as('latencies'),
     ])
     .groupBy('atMs')
     .orderBy('atMs')
-  const rows = await reading.run(query)
+  const rows = await tx.run(query)
   return new Map(rows.map((row) => [row.atMs, unpackLatencies(row.latencies)]))
 }
 
-/** When the hour or day begins that an hour belongs to. */
+/** Rounds an hour down to the start of its time step. */
 function stepStartMs(stepMs: number) {
   return sql<number>`"hourMs" / ${sql.lit(stepMs)} * ${sql.lit(stepMs)}`
 }
 
-function selectCallHours(reading: ReadTx, filter: ChartFilter) {
+function selectCallHours(tx: ReadTx, filter: ChartFilter) {
   const { accountId, projectId, keyId, action, fromMs, toMs } = filter
-  const own = reading.build.selectFrom('projects').select('projectId')
-  let query = reading.build
+  const projects = tx.build
+    .selectFrom('projects')
+    .select('projectId')
+    .where('accountId', '=', accountId)
+  let query = tx.build
     .selectFrom('callHours')
     .where('hourMs', '>=', fromMs)
     .where('hourMs', '<', toMs)
-    .where('projectId', 'in', own.where('accountId', '=', accountId))
+    .where('projectId', 'in', projects)
   if (projectId !== undefined) query = query.where('projectId', '=', projectId)
   if (keyId !== undefined) query = query.where('keyId', '=', keyId)
   if (action !== undefined) query = query.where('action', '=', action)
@@ -83,19 +86,21 @@ function selectCallHours(reading: ReadTx, filter: ChartFilter) {
 export type ScoreFilter = Pick<ChartFilter, 'accountId' | 'projectId' | 'fromMs' | 'toMs'> &
   Pick<ScoreHourRow, 'kind'>
 
-/** Scores by their bins of 0.02, the lowest first; bins without a score are left out. */
-export function countScores(reading: ReadTx, filter: ScoreFilter) {
+/** Counts scores in bins of 0.02, the lowest first. Empty bins are left out. */
+export function countScores(tx: ReadTx, filter: ScoreFilter) {
   const { accountId, projectId, kind, fromMs, toMs } = filter
-  const own = reading.build.selectFrom('projects').select('projectId')
-  const of = own.where('accountId', '=', accountId)
-  const query = reading.build
+  const projects = tx.build
+    .selectFrom('projects')
+    .select('projectId')
+    .where('accountId', '=', accountId)
+  const query = tx.build
     .selectFrom('scoreHours')
     .select(['bin', sql<number>`sum(count)`.as('count'), sql<number>`sum(matched)`.as('matched')])
-    .where('projectId', 'in', projectId ? of.where('projectId', '=', projectId) : of)
+    .where('projectId', 'in', projectId ? projects.where('projectId', '=', projectId) : projects)
     .where('kind', '=', kind)
     .where('hourMs', '>=', fromMs)
     .where('hourMs', '<', toMs)
     .groupBy('bin')
     .orderBy('bin')
-  return reading.run(query)
+  return tx.run(query)
 }

@@ -1,28 +1,28 @@
 import type { LinkRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
-/** Makes a link, the only one of its kind: an older one for the same user opens nothing any more. */
+/** Creates a link and deletes the older one for the same user. */
 export async function addInviteLink(tx: Tx, link: LinkRow): Promise<void> {
   const { userId } = link
-  await tx.lock(`links of ${userId ?? 'owners'}`, 'alone')
-  const same = tx.build.deleteFrom('links')
+  await tx.lock(`links of ${userId ?? 'owners'}`, 'exclusive')
+  const older = tx.build.deleteFrom('links')
   await tx.run(
-    userId === null ? same.where('userId', 'is', null) : same.where('userId', '=', userId),
+    userId === null ? older.where('userId', 'is', null) : older.where('userId', '=', userId),
   )
   await tx.run(tx.build.insertInto('links').values(link))
 }
 
-/** A link that is not over yet. */
+/** Finds a link that has not expired. */
 export async function findInviteLink(
-  reading: ReadTx,
+  tx: ReadTx,
   tokenHash: Uint8Array,
   nowMs: number,
 ): Promise<LinkRow | undefined> {
-  const query = reading.build.selectFrom('links').selectAll().where('tokenHash', '=', tokenHash)
-  return (await reading.run(query.where('expiresAtMs', '>', nowMs)))[0]
+  const query = tx.build.selectFrom('links').selectAll().where('tokenHash', '=', tokenHash)
+  return (await tx.run(query.where('expiresAtMs', '>', nowMs)))[0]
 }
 
-/** Ends a link: each opens once. */
+/** Deletes a link after its use, because each is valid once. */
 export async function removeInviteLink(tx: Tx, tokenHash: Uint8Array): Promise<void> {
   await tx.run(tx.build.deleteFrom('links').where('tokenHash', '=', tokenHash))
 }

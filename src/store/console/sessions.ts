@@ -4,18 +4,18 @@ import type { ReadTx, Tx } from '../tx.ts'
 export type SessionWithUser = SessionRow &
   Pick<UserRow, 'accountId' | 'name' | 'role' | 'disabledAtUtc'>
 
-/** A session and whose it is, by the hash of its token. */
+/** Finds a session and its user by the hash of the token. */
 export async function findSession(
-  reading: ReadTx,
+  tx: ReadTx,
   tokenHash: Uint8Array,
 ): Promise<SessionWithUser | undefined> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('sessions')
     .innerJoin('users', 'users.userId', 'sessions.userId')
     .selectAll('sessions')
     .select(['accountId', 'name', 'role', 'disabledAtUtc'])
     .where('tokenHash', '=', tokenHash)
-  return (await reading.run(query))[0]
+  return (await tx.run(query))[0]
 }
 
 export async function addSession(tx: Tx, session: SessionRow): Promise<void> {
@@ -35,16 +35,16 @@ export async function endUserSessions(tx: Tx, userId: string): Promise<void> {
   await tx.run(tx.build.deleteFrom('sessions').where('userId', '=', userId))
 }
 
-/** Forgets sessions that are over: begun before the one moment, or unused since the other. */
+/** Deletes sessions that were created before the first time, or last used before the second. */
 export async function deleteExpiredSessions(
   tx: Tx,
-  begunMs: number,
-  seenMs: number,
+  createdBeforeMs: number,
+  usedBeforeMs: number,
 ): Promise<void> {
   const query = tx.build.deleteFrom('sessions')
   await tx.run(
     query.where((row) =>
-      row.or([row('createdAtMs', '<', begunMs), row('lastSeenAtMs', '<', seenMs)]),
+      row.or([row('createdAtMs', '<', createdBeforeMs), row('lastSeenAtMs', '<', usedBeforeMs)]),
     ),
   )
 }

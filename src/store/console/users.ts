@@ -5,10 +5,10 @@ import type { ReadTx, Tx } from '../tx.ts'
 export type ConsoleUser = Selectable<UserRow>
 export type UserRole = ConsoleUser['role']
 
-/** Roles, each of which may do all that those after it may. */
+/** The roles. Each one includes the rights of all later ones. */
 export const userRoles = ['owner', 'admin', 'viewer'] as const satisfies readonly UserRole[]
 
-/** Names are compared without case, in one normal form of Unicode. */
+/** Returns the form in which names are compared: Unicode normal form NFKC, in lower case. */
 export function userNameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase()
 }
@@ -27,27 +27,24 @@ export async function updateUser(
   await tx.run(tx.build.updateTable('users').set(change).where('userId', '=', userId))
 }
 
-export async function findUser(reading: ReadTx, userId: string): Promise<ConsoleUser | undefined> {
-  const query = reading.build.selectFrom('users').selectAll().where('userId', '=', userId)
-  return (await reading.run(query))[0]
+export async function findUser(tx: ReadTx, userId: string): Promise<ConsoleUser | undefined> {
+  const query = tx.build.selectFrom('users').selectAll().where('userId', '=', userId)
+  return (await tx.run(query))[0]
 }
 
-export async function findUserByName(
-  reading: ReadTx,
-  name: string,
-): Promise<ConsoleUser | undefined> {
-  const query = reading.build.selectFrom('users').selectAll()
-  return (await reading.run(query.where('nameKey', '=', userNameKey(name))))[0]
+export async function findUserByName(tx: ReadTx, name: string): Promise<ConsoleUser | undefined> {
+  const query = tx.build.selectFrom('users').selectAll()
+  return (await tx.run(query.where('nameKey', '=', userNameKey(name))))[0]
 }
 
-/** Everybody, in the order of their names. */
-export function listUsers(reading: ReadTx, accountId: string): Promise<readonly ConsoleUser[]> {
-  const query = reading.build.selectFrom('users').selectAll().where('accountId', '=', accountId)
-  return reading.run(query.orderBy('nameKey'))
+/** Lists all users of an account in the order of their names. */
+export function listUsers(tx: ReadTx, accountId: string): Promise<readonly ConsoleUser[]> {
+  const query = tx.build.selectFrom('users').selectAll().where('accountId', '=', accountId)
+  return tx.run(query.orderBy('nameKey'))
 }
 
-/** Whether anybody can sign in: until then the console waits to be set up. */
-export async function hasActiveUser(reading: ReadTx): Promise<boolean> {
-  const query = reading.build.selectFrom('users').select('userId').where('password', 'is not', null)
-  return (await reading.run(query.limit(1))).length > 0
+/** Returns whether any user has a password. Until then the console shows its setup page. */
+export async function hasActiveUser(tx: ReadTx): Promise<boolean> {
+  const query = tx.build.selectFrom('users').select('userId').where('password', 'is not', null)
+  return (await tx.run(query.limit(1))).length > 0
 }

@@ -8,25 +8,25 @@ export async function addCrop(tx: Tx, crop: CropRow): Promise<void> {
   await tx.run(tx.build.insertInto('crops').values(crop))
 }
 
-/** The stored crop of a face. */
-export async function findCrop(reading: ReadTx, faceId: string): Promise<CropRow | undefined> {
-  const query = reading.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
-  return (await reading.run(query))[0]
+/** Finds the stored crop of a face. */
+export async function findCrop(tx: ReadTx, faceId: string): Promise<CropRow | undefined> {
+  const query = tx.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
+  return (await tx.run(query))[0]
 }
 
 export type MissingTemplateFilter = {
   readonly modelId: string
-  /** The face that the page before ended with; '' for the first. */
+  /** The last face of the previous page; '' for the first page. */
   readonly afterFaceId: string
   readonly limit: number
 }
 
-/** Faces without a template of the model that have a stored crop, in the order of their ids. */
+/** Finds faces with a stored crop and without a template of the model, ordered by id. */
 export async function findFacesToReEmbed(
-  reading: ReadTx,
+  tx: ReadTx,
   { modelId, afterFaceId, limit }: MissingTemplateFilter,
 ): Promise<readonly string[]> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('crops')
     .select('faceId')
     .where('faceId', '>', afterFaceId)
@@ -43,25 +43,26 @@ export async function findFacesToReEmbed(
     )
     .orderBy('faceId')
     .limit(limit)
-  return (await reading.run(query)).map(({ faceId }) => faceId)
+  return (await tx.run(query)).map(({ faceId }) => faceId)
 }
 
-/** A crop with the templates of its face: what the face can be described anew by. */
-export async function findReEmbedSource(reading: ReadTx, faceId: string) {
-  const crop = await findCrop(reading, faceId)
-  const templates = await findFaceTemplates(reading, [faceId])
+/** Returns a crop and the templates of its face, which re-embedding needs. */
+export async function findReEmbedSource(tx: ReadTx, faceId: string) {
+  const crop = await findCrop(tx, faceId)
+  const templates = await findFaceTemplates(tx, [faceId])
   return crop && { crop, templates }
 }
 
-/** Crops that one transaction deletes: calls wait no longer than for a busy neighbour. */
+/** Crops deleted in one transaction. Calls wait for it, so it is kept short. */
 const cropBatchRows = 500
 
-/** Deletes all crops that a project had stored. @returns how many. */
+/** Deletes all crops that a project stored. @returns the number of crops. */
 export async function removeCrops(store: Store, projectId: string): Promise<number> {
   let count = 0
-  for (let some = cropBatchRows; some === cropBatchRows; count += some)
-    some = await store.write(async (tx) => {
-      await lockProjectGallery(tx, projectId) // An enrolment that read the switch before is through then.
+  for (let deleted = cropBatchRows; deleted === cropBatchRows; count += deleted)
+    deleted = await store.write(async (tx) => {
+      // The lock waits for enrollments that read the switch before it was changed.
+      await lockProjectGallery(tx, projectId)
       const query = tx.build
         .selectFrom('crops')
         .select('faceId')

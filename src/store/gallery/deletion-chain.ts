@@ -2,73 +2,67 @@ import { deletionHash } from './deletions.ts'
 import type { DeletionRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
 
-/** A deletion record with its hash: its place in the chain of its account. */
+/** A deletion record with its hash in the chain of its account. */
 export type ChainedDeletion = Omit<DeletionRow, 'seq'>
 
 const zeroHash: Uint8Array = Buffer.alloc(32)
 
-/** The last record of an account that was read or written somewhere. */
+/** The last record of an account's chain that was read or written. */
 export type DeletionChainHead = Pick<ChainedDeletion, 'deletionId' | 'rowHash'>
 
-/** Whether the record follows the one before it of its account; undefined: it is the first. */
+/** Returns whether the record follows `previous` in the account's chain; undefined: it is the first. */
 export function isNextInChain(
-  before: DeletionChainHead | undefined,
+  previous: DeletionChainHead | undefined,
   row: ChainedDeletion,
 ): boolean {
-  return deletionHash(before?.rowHash ?? zeroHash, row).equals(row.rowHash)
+  return deletionHash(previous?.rowHash ?? zeroHash, row).equals(row.rowHash)
 }
 
-/** Accounts that have deletion records. */
-export async function tenantsWithDeletions(reading: ReadTx): Promise<readonly string[]> {
-  const query = reading.build.selectFrom('deletions').select('tenantId').distinct()
-  const rows = await reading.run(query.orderBy('tenantId'))
+/** Lists the accounts that have deletion records. */
+export async function tenantsWithDeletions(tx: ReadTx): Promise<readonly string[]> {
+  const query = tx.build.selectFrom('deletions').select('tenantId').distinct()
+  const rows = await tx.run(query.orderBy('tenantId'))
   return rows.map(({ tenantId }) => tenantId)
 }
 
 /**
- * Records of an account, the oldest first, from after one of them or from the first.
+ * Returns the records of an account that follow `after`, or its first records, the oldest first.
  *
- * @throws Error when that one is not there.
+ * @throws Error if the database has no record `after`.
  */
 export async function deletionsAfter(
-  reading: ReadTx,
+  tx: ReadTx,
   tenantId: string,
   after: string | undefined,
   limit: number,
 ): Promise<readonly ChainedDeletion[]> {
-  const seq = after === undefined ? 0 : await seqOf(reading, after)
+  const seq = after === undefined ? 0 : await seqOf(tx, after)
   if (seq === undefined) throw new Error(`the database has no deletion record ${after}`)
-  const query = reading.build
+  const query = tx.build
     .selectFrom('deletions')
     .select([...deletionColumns])
     .where('tenantId', '=', tenantId)
     .where('seq', '>', seq)
     .orderBy('seq')
     .limit(limit)
-  return reading.run(query)
+  return tx.run(query)
 }
 
-async function seqOf(reading: ReadTx, deletionId: string): Promise<number | undefined> {
-  const query = reading.build
-    .selectFrom('deletions')
-    .select('seq')
-    .where('deletionId', '=', deletionId)
-  return (await reading.run(query))[0]?.seq
+async function seqOf(tx: ReadTx, deletionId: string): Promise<number | undefined> {
+  const query = tx.build.selectFrom('deletions').select('seq').where('deletionId', '=', deletionId)
+  return (await tx.run(query))[0]?.seq
 }
 
-/** Which of these subjects have no deletion record. */
+/** Returns the rows whose subjects have no deletion record. */
 export async function withoutDeletionRecord<Row extends Pick<ChainedDeletion, 'subjectId'>>(
-  reading: ReadTx,
+  tx: ReadTx,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ subjectId }) => subjectId)
-  const query = reading.build
-    .selectFrom('deletions')
-    .select('subjectId')
-    .where('subjectId', 'in', ids)
-  const known = new Set((await reading.run(query)).map(({ subjectId }) => subjectId))
-  return rows.filter(({ subjectId }) => !known.has(subjectId))
+  const query = tx.build.selectFrom('deletions').select('subjectId').where('subjectId', 'in', ids)
+  const recorded = new Set((await tx.run(query)).map(({ subjectId }) => subjectId))
+  return rows.filter(({ subjectId }) => !recorded.has(subjectId))
 }
 
 const deletionColumns = [

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { Database } from '../database.ts'
-import type { DeletionRow } from '../schema.ts'
+import type { Database, DeletionRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
-/** What stays of a subject, in the words of the contract. */
+/** The permanent record of a subject's deletion, with the field names of the contract. */
 export type DeletionRecord = Pick<
   DeletionRow,
   'deletionId' | 'subjectId' | 'tenantId' | 'externalId' | 'embeddingCount' | 'deletedAtUtc'
 > & { readonly groups: string[] }
 
-/** Writes a deletion record, for ever: the table refuses changes, and a hash chain would show them. */
+/** Adds a permanent deletion record. Triggers prevent changes, and a hash chain would reveal them. */
 export async function addDeletion(
   tx: Tx,
   galleryId: string,
@@ -18,30 +17,30 @@ export async function addDeletion(
   await appendDeletion(tx, { ...record, galleryId, groups: JSON.stringify(record.groups) })
 }
 
-/** Puts a record, of now or of before a restore, at the end of its account's chain. */
+/** Appends a record, a new one or one from before a restore, to its account's chain. */
 export async function appendDeletion(
   tx: Tx,
   row: Omit<DeletionRow, 'seq' | 'rowHash'>,
 ): Promise<void> {
-  await tx.lock(`deletions:${row.tenantId}`, 'alone')
+  await tx.lock(`deletions:${row.tenantId}`, 'exclusive')
   const rowHash = deletionHash(await lastHash(tx, row.tenantId), row)
   await tx.run(tx.build.insertInto('deletions').values({ ...row, rowHash }))
 }
 
-/** The end of an account's chain; 32 zero bytes before its first record. */
-async function lastHash(reading: ReadTx, tenantId: string): Promise<Uint8Array> {
-  const query = reading.build
+/** Returns the last hash of an account's chain; 32 zero bytes before its first record. */
+async function lastHash(tx: ReadTx, tenantId: string): Promise<Uint8Array> {
+  const query = tx.build
     .selectFrom('deletions')
     .select('rowHash')
     .where('tenantId', '=', tenantId)
     .orderBy('seq', 'desc')
     .limit(1)
-  return (await reading.run(query))[0]?.rowHash ?? Buffer.alloc(32)
+  return (await tx.run(query))[0]?.rowHash ?? Buffer.alloc(32)
 }
 
-/** SHA-256 over the hash before it of the account (32 zero bytes at first) and the row as JSON. */
+/** SHA-256 of the account's previous hash (32 zero bytes for the first record) and the row as JSON. */
 export function deletionHash(
-  before: Uint8Array,
+  previousHash: Uint8Array,
   row: Omit<DeletionRow, 'seq' | 'rowHash'>,
 ): Buffer {
   const fields = [
@@ -54,51 +53,51 @@ export function deletionHash(
     row.embeddingCount,
     row.deletedAtUtc,
   ]
-  return createHash('sha256').update(before).update(JSON.stringify(fields)).digest()
+  return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
 }
 
 export type DeletionFilter = {
   readonly galleryId: string
   readonly subjectId?: string | undefined
   readonly externalId?: string | undefined
-  /** From this moment on, and before that one. */
+  /** Times `>= fromUtc` and `< toUtc`. */
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
-  /** Number of the record that the page before ended with. */
+  /** The number of the last record of the previous page. */
   readonly before?: number | undefined
   readonly limit: number
 }
 
-/** Deletion records of a gallery, the newest first. */
+/** Finds deletion records of a gallery, the newest first. */
 export async function findDeletions(
-  reading: ReadTx,
+  tx: ReadTx,
   filter: DeletionFilter,
 ): Promise<readonly { readonly seq: number; readonly record: DeletionRecord }[]> {
   const { galleryId, subjectId, externalId, fromUtc, toUtc, before } = filter
-  let query = reading.build.selectFrom('deletions').selectAll().where('galleryId', '=', galleryId)
+  let query = tx.build.selectFrom('deletions').selectAll().where('galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
   if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
   if (before !== undefined) query = query.where('seq', '<', before)
-  const rows = await reading.run(query.orderBy('seq', 'desc').limit(filter.limit))
+  const rows = await tx.run(query.orderBy('seq', 'desc').limit(filter.limit))
   return rows.map((row) => ({ seq: row.seq, record: deletionRecordOf(row) }))
 }
 
 function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
   const { deletionId, subjectId, tenantId, externalId, embeddingCount, deletedAtUtc } = row
-  // Written by addDeletion, which takes a list of texts.
+  // `addDeletion` writes an array of strings.
   const groups = JSON.parse(row.groups) as string[]
   return { deletionId, subjectId, tenantId, groups, externalId, embeddingCount, deletedAtUtc }
 }
 
-/** Walks every account's chain of records. @returns one line for each that does not fit. */
+/** Checks the hash chain of every account. @returns one line for each record with a wrong hash. */
 export async function findBrokenDeletions(db: Database): Promise<string[]> {
   const broken: string[] = []
   const hashes = new Map<string, Uint8Array>()
   for (const row of await db.selectFrom('deletions').selectAll().orderBy('seq').execute()) {
     const hash = deletionHash(hashes.get(row.tenantId) ?? Buffer.alloc(32), row)
-    if (!hash.equals(row.rowHash)) broken.push(`deletion ${row.deletionId} does not fit its hash`)
+    if (!hash.equals(row.rowHash)) broken.push(`deletion ${row.deletionId} does not match its hash`)
     hashes.set(row.tenantId, row.rowHash)
   }
   return broken

@@ -3,59 +3,54 @@ import type { FaceRow, SubjectRow } from '../schema.ts'
 import { findFaceTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
-/** The faces of a subject, the oldest first. */
-export function findSubjectFaces(reading: ReadTx, subjectId: string): Promise<readonly FaceRow[]> {
-  const query = reading.build
+/** Finds the faces of a subject, the oldest first. */
+export function findSubjectFaces(tx: ReadTx, subjectId: string): Promise<readonly FaceRow[]> {
+  const query = tx.build
     .selectFrom('faces')
     .selectAll()
     .where('subjectId', '=', subjectId)
     .orderBy('createdAtUtc')
     .orderBy('faceId')
-  return reading.run(query)
+  return tx.run(query)
 }
 
 export type FaceFilter = {
   readonly galleryId: string
   readonly subjectId?: string | undefined
   readonly faceId?: string | undefined
-  /** Faces to pass over. */
+  /** The number of faces to skip. */
   readonly offset?: number
   readonly limit: number
 }
 
-/** A face and whose it is. */
+/** A face with the ids of its subject. */
 export type FaceWithSubject = Pick<FaceRow, 'faceId' | 'subjectId'> & Pick<SubjectRow, 'externalId'>
 
-/** Faces of a gallery in the order of their last change, which its index has. */
-export function findFaces(
-  reading: ReadTx,
-  filter: FaceFilter,
-): Promise<readonly FaceWithSubject[]> {
+/** Finds faces of a gallery in the order of their last change, which an index provides. */
+export function findFaces(tx: ReadTx, filter: FaceFilter): Promise<readonly FaceWithSubject[]> {
   const { galleryId, subjectId, faceId, offset = 0, limit } = filter
-  let query = reading.build
+  let query = tx.build
     .selectFrom('faces')
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
     .select(['faces.faceId', 'faces.subjectId', 'subjects.externalId'])
     .where('faces.galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('faces.subjectId', '=', subjectId)
   if (faceId !== undefined) query = query.where('faces.faceId', '=', faceId.toLowerCase())
-  return reading.run(
-    query.orderBy('faces.sequence').orderBy('faces.faceId').limit(limit).offset(offset),
-  )
+  return tx.run(query.orderBy('faces.sequence').orderBy('faces.faceId').limit(limit).offset(offset))
 }
 
-/** How many faces each subject has. */
+/** Returns the number of faces of each subject. */
 export async function faceCounts(
-  reading: ReadTx,
+  tx: ReadTx,
   subjectIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (subjectIds.length === 0) return new Map()
-  const query = reading.build
+  const query = tx.build
     .selectFrom('faces')
     .select((row) => ['subjectId', row.fn.countAll<number>().as('count')])
     .where('subjectId', 'in', subjectIds)
     .groupBy('subjectId')
-  return new Map((await reading.run(query)).map(({ subjectId, count }) => [subjectId, count]))
+  return new Map((await tx.run(query)).map(({ subjectId, count }) => [subjectId, count]))
 }
 
 export async function insertFace(tx: Tx, face: FaceRow): Promise<void> {
@@ -64,7 +59,7 @@ export async function insertFace(tx: Tx, face: FaceRow): Promise<void> {
 
 export type FaceRemoval = { readonly galleryId: string; readonly sequence: number }
 
-/** Removes faces with their templates and crops, and tells the gallery's copies so. */
+/** Deletes faces with their templates and crops, and records that for copies of the gallery. */
 export async function removeFaces(
   tx: Tx,
   { galleryId, sequence }: FaceRemoval,
@@ -76,7 +71,7 @@ export async function removeFaces(
   await tx.run(tx.build.deleteFrom('faces').where('faceId', 'in', faceIds))
 }
 
-/** Makes copies of the gallery look at a subject's faces again: its groups have changed. */
+/** Marks a subject's faces as changed, because its groups changed: copies of the gallery reload them. */
 export async function markSubjectFacesChanged(
   tx: Tx,
   subjectId: string,
@@ -85,12 +80,12 @@ export async function markSubjectFacesChanged(
   await tx.run(tx.build.updateTable('faces').set({ sequence }).where('subjectId', '=', subjectId))
 }
 
-/** Makes copies of the gallery look at a face again: its templates have changed. */
+/** Marks a face as changed, because its templates changed: copies of the gallery reload it. */
 export async function markFaceChanged(tx: Tx, faceId: string, sequence: number): Promise<void> {
   await tx.run(tx.build.updateTable('faces').set({ sequence }).where('faceId', '=', faceId))
 }
 
-/** A face as it has become, or that it is no more. */
+/** The current state of a changed face; undefined `face`: it was deleted. */
 export type FaceChange = {
   readonly sequence: number
   readonly faceId: string
@@ -103,47 +98,47 @@ type ChangedFace = Pick<SubjectRow, 'subjectId' | 'galleryId' | 'keyId' | 'wrapp
 
 export type FaceChangeCursor = { readonly sequence: number; readonly faceId: string }
 
-/** After every id of the change that was reached. */
+/** Greater than every face id: a cursor with it starts at the next change. */
 export const afterAllFaceIds = '\u{10FFFF}'
 
-/** Changes of a gallery after a place, in their order. */
+/** Finds changes of a gallery after a cursor, in their order. */
 export async function findFaceChanges(
-  reading: ReadTx,
+  tx: ReadTx,
   galleryId: string,
   { sequence, faceId }: FaceChangeCursor,
   limit: number,
 ): Promise<readonly FaceChange[]> {
   const after = sql<boolean>`(sequence, "faceId") > (${sequence}, ${faceId})`
-  const page = reading.build
+  const page = tx.build
     .selectFrom('faces')
-    .select(['sequence', 'faceId', sql<0 | 1>`1`.as('isThere')])
+    .select(['sequence', 'faceId', sql<0 | 1>`1`.as('exists')])
     .where('galleryId', '=', galleryId)
     .where(after)
     .unionAll(
-      reading.build
+      tx.build
         .selectFrom('removals')
-        .select(['sequence', 'faceId', sql<0 | 1>`0`.as('isThere')])
+        .select(['sequence', 'faceId', sql<0 | 1>`0`.as('exists')])
         .where('galleryId', '=', galleryId)
         .where(after),
     )
     .orderBy('sequence')
     .orderBy('faceId')
     .limit(limit)
-  const places = await reading.run(page)
-  const there = places.flatMap((place) => (place.isThere ? [place.faceId] : []))
-  const faces = await findChangedFaces(reading, there)
-  return places.map((place) => ({
-    sequence: place.sequence,
-    faceId: place.faceId,
-    face: faces.get(place.faceId),
+  const changes = await tx.run(page)
+  const existingIds = changes.flatMap((change) => (change.exists ? [change.faceId] : []))
+  const faces = await findChangedFaces(tx, existingIds)
+  return changes.map((change) => ({
+    sequence: change.sequence,
+    faceId: change.faceId,
+    face: faces.get(change.faceId),
   }))
 }
 
 async function findChangedFaces(
-  reading: ReadTx,
+  tx: ReadTx,
   faceIds: readonly string[],
 ): Promise<Map<string, ChangedFace>> {
-  const byFace = Map.groupBy(await findFaceTemplates(reading, faceIds), ({ faceId }) => faceId)
+  const byFace = Map.groupBy(await findFaceTemplates(tx, faceIds), ({ faceId }) => faceId)
   const faces = new Map<string, ChangedFace>()
   for (const [faceId, templates] of byFace) {
     const [first] = templates
@@ -152,7 +147,7 @@ async function findChangedFaces(
   return faces
 }
 
-/** Removals are for copies that are behind; when there is no copy, they are no use. */
+/** Deletes all removals. Only existing copies of galleries in memory need them. */
 export async function deleteRemovals(tx: Tx): Promise<void> {
   await tx.run(tx.build.deleteFrom('removals'))
 }

@@ -1,16 +1,17 @@
 import { sql } from 'kysely'
 import type { GalleryKeyRow } from '../schema.ts'
-import type { ReadTx, Tx } from '../tx.ts'
+import type { LockMode, ReadTx, Tx } from '../tx.ts'
 
 /**
- * To be asked first by whatever changes a gallery, alone, and by whatever names its subjects,
- * together with others who do: until the end of the transaction nothing is changed beside it.
+ * Locks a gallery until the transaction ends. A transaction that changes the gallery takes the lock
+ * first, in exclusive mode. One that returns its subjects takes it in shared mode, so that no other
+ * transaction changes the gallery meanwhile.
  */
-export function lockGallery(tx: Tx, galleryId: string, mode: 'alone' | 'together'): Promise<void> {
+export function lockGallery(tx: Tx, galleryId: string, mode: LockMode): Promise<void> {
   return tx.lock(`gallery:${galleryId}`, mode)
 }
 
-/** The same for the gallery that a project sees. */
+/** Locks the gallery of a project in exclusive mode. */
 export async function lockProjectGallery(tx: Tx, projectId: string): Promise<void> {
   const query = tx.build
     .selectFrom('projects')
@@ -19,23 +20,23 @@ export async function lockProjectGallery(tx: Tx, projectId: string): Promise<voi
   const [project] = await tx.run(query)
   if (!project) return
   const { accountId, galleryMode } = project
-  await lockGallery(tx, galleryMode === 'shared' ? accountId : projectId, 'alone')
+  await lockGallery(tx, galleryMode === 'shared' ? accountId : projectId, 'exclusive')
 }
 
 export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }
 
-/** Whose gallery it is, and its number of changes so far; undefined before its first subject. */
-export async function findGallery(reading: ReadTx, galleryId: string) {
-  const query = reading.build.selectFrom('galleries').selectAll().where('galleryId', '=', galleryId)
-  return (await reading.run(query))[0]
+/** Finds the row of a gallery; undefined before its first subject. */
+export async function findGallery(tx: ReadTx, galleryId: string) {
+  const query = tx.build.selectFrom('galleries').selectAll().where('galleryId', '=', galleryId)
+  return (await tx.run(query))[0]
 }
 
-export async function findGallerySize(reading: ReadTx, galleryId: string): Promise<GallerySize> {
-  return (await findGallery(reading, galleryId)) ?? { subjectCount: 0, templateCount: 0 }
+export async function findGallerySize(tx: ReadTx, galleryId: string): Promise<GallerySize> {
+  return (await findGallery(tx, galleryId)) ?? { subjectCount: 0, templateCount: 0 }
 }
 
-export async function listGalleryIds(reading: ReadTx): Promise<readonly string[]> {
-  const rows = await reading.run(reading.build.selectFrom('galleries').select('galleryId'))
+export async function listGalleryIds(tx: ReadTx): Promise<readonly string[]> {
+  const rows = await tx.run(tx.build.selectFrom('galleries').select('galleryId'))
   return rows.map(({ galleryId }) => galleryId)
 }
 
@@ -57,7 +58,7 @@ export type GalleryChange = {
   readonly faces?: number
 }
 
-/** Counts a change of the gallery. @returns its number. */
+/** Increments the gallery's number of changes and updates its counts. @returns the new number. */
 export async function recordGalleryChange(tx: Tx, change: GalleryChange): Promise<number> {
   const { galleryId, subjects = 0, faces = 0 } = change
   const query = tx.build
@@ -74,38 +75,38 @@ export async function recordGalleryChange(tx: Tx, change: GalleryChange): Promis
   return row.sequence
 }
 
-/** The key that new subjects are wrapped under: the gallery's newest. */
+/** Finds the gallery's newest key, which encrypts the keys of new subjects. */
 export async function findNewestGalleryKey(
-  reading: ReadTx,
+  tx: ReadTx,
   galleryId: string,
 ): Promise<GalleryKeyRow | undefined> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('galleryKeys')
     .selectAll()
     .where('galleryId', '=', galleryId)
     .orderBy('createdAtMs', 'desc')
     .orderBy('keyId')
     .limit(1)
-  return (await reading.run(query))[0]
+  return (await tx.run(query))[0]
 }
 
 export async function findGalleryKey(
-  reading: ReadTx,
+  tx: ReadTx,
   keyId: string,
 ): Promise<GalleryKeyRow | undefined> {
-  const query = reading.build.selectFrom('galleryKeys').selectAll().where('keyId', '=', keyId)
-  return (await reading.run(query))[0]
+  const query = tx.build.selectFrom('galleryKeys').selectAll().where('keyId', '=', keyId)
+  return (await tx.run(query))[0]
 }
 
-export function listGalleryKeys(reading: ReadTx): Promise<readonly GalleryKeyRow[]> {
-  return reading.run(reading.build.selectFrom('galleryKeys').selectAll())
+export function listGalleryKeys(tx: ReadTx): Promise<readonly GalleryKeyRow[]> {
+  return tx.run(tx.build.selectFrom('galleryKeys').selectAll())
 }
 
 export async function addGalleryKey(tx: Tx, key: GalleryKeyRow): Promise<void> {
   await tx.run(tx.build.insertInto('galleryKeys').values(key))
 }
 
-/** @throws Error (foreign key) while a subject is wrapped under it. */
+/** @throws Error (foreign key) while the key of a subject is encrypted under it. */
 export async function removeGalleryKey(tx: Tx, keyId: string): Promise<void> {
   await tx.run(tx.build.deleteFrom('galleryKeys').where('keyId', '=', keyId))
 }

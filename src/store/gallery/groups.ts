@@ -1,39 +1,40 @@
 import { dialectOf } from '../dialect.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
-/** Names of the groups of each subject, in their order. */
+/** Returns the names of each subject's groups in alphabetical order. */
 export async function findSubjectGroups(
-  reading: ReadTx,
+  tx: ReadTx,
   subjectIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const groups = new Map<string, string[]>(subjectIds.map((subjectId) => [subjectId, []]))
   if (subjectIds.length === 0) return groups
-  const query = reading.build
+  const query = tx.build
     .selectFrom('subjectGroups')
     .select(['subjectId', 'name'])
     .where('subjectId', 'in', subjectIds)
     .orderBy('name')
-  for (const { subjectId, name } of await reading.run(query)) groups.get(subjectId)?.push(name)
+  for (const { subjectId, name } of await tx.run(query)) groups.get(subjectId)?.push(name)
   return groups
 }
 
 export type GroupCount = { readonly name: string; readonly subjectCount: number }
 
-/** Which groups: of this name, with this text in it, after this name, so many of them. */
 export type GroupFilter = {
   readonly name?: string
+  /** A part of the name. */
   readonly text?: string | undefined
+  /** The last name of the previous page. */
   readonly after?: string | undefined
   readonly limit?: number
 }
 
-/** A group is there as long as a subject belongs to it. Without a part, all of them. */
+/** Lists the groups of a gallery that match all given conditions. A group has at least one subject. */
 export function listGroups(
-  reading: ReadTx,
+  tx: ReadTx,
   galleryId: string,
   { name, text, after, limit }: GroupFilter = {},
 ): Promise<readonly GroupCount[]> {
-  let query = reading.build
+  let query = tx.build
     .selectFrom('subjectGroups')
     .select((row) => ['name', row.fn.countAll<number>().as('subjectCount')])
     .where('galleryId', '=', galleryId)
@@ -41,15 +42,18 @@ export function listGroups(
     .orderBy('name')
   if (name !== undefined) query = query.where('name', '=', name)
   if (after !== undefined) query = query.where('name', '>', after)
-  if (text !== undefined) query = query.where(dialectOf(reading.build).contains('name', text))
-  return reading.run(limit === undefined ? query : query.limit(limit))
+  if (text !== undefined) query = query.where(dialectOf(tx.build).contains('name', text))
+  return tx.run(limit === undefined ? query : query.limit(limit))
 }
 
 type GroupMember = { readonly galleryId: string; readonly subjectId: string }
 
-export async function addGroups(tx: Tx, of: GroupMember, names: readonly string[]): Promise<void> {
+export async function addGroups(
+  tx: Tx,
+  { galleryId, subjectId }: GroupMember,
+  names: readonly string[],
+): Promise<void> {
   if (names.length === 0) return
-  const { galleryId, subjectId } = of
   await tx.run(
     tx.build
       .insertInto('subjectGroups')

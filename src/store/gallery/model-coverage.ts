@@ -1,21 +1,21 @@
 import type { ReadTx } from '../tx.ts'
 
-/** How far the galleries have come to the templates of a model. */
+/** How many faces and subjects have templates of a model. */
 export type ModelCoverage = {
   /** Faces that have a template of the model. */
   readonly comparableFaces: number
-  /** Faces that have none, but a stored crop to make it of. */
+  /** Faces without a template of the model that can be embedded again from a stored crop. */
   readonly remakeableFaces: number
-  /** Faces that have neither: they wait for an enrolment or a verification of their subject. */
+  /** Faces with neither. A new enrollment or verification of their subject adds a template. */
   readonly waitingFaces: number
-  /** Subjects none of whose faces has a template of the model. */
+  /** Subjects without any template of the model. */
   readonly notComparableSubjects: number
 }
 
-/** Counts faces of all galleries by whether they have a template of `modelId`. */
-export async function findModelCoverage(reading: ReadTx, modelId: string): Promise<ModelCoverage> {
-  const [counted] = await reading.run(
-    reading.build
+/** Counts the faces and subjects of all galleries by their templates of `modelId`. */
+export async function findModelCoverage(tx: ReadTx, modelId: string): Promise<ModelCoverage> {
+  const [counts] = await tx.run(
+    tx.build
       .selectFrom('faces')
       .leftJoin('templates', (join) =>
         join.onRef('templates.faceId', '=', 'faces.faceId').on('modelId', '=', modelId),
@@ -23,7 +23,7 @@ export async function findModelCoverage(reading: ReadTx, modelId: string): Promi
       .leftJoin('crops', 'crops.faceId', 'faces.faceId')
       .select((row) => [
         row.fn.countAll<number>().as('all'),
-        row.fn.count<number>('templates.faceId').as('made'),
+        row.fn.count<number>('templates.faceId').as('comparable'),
         row.fn
           .count<number>(
             row.case().when('templates.faceId', 'is', null).then(row.ref('crops.faceId')).end(),
@@ -31,34 +31,47 @@ export async function findModelCoverage(reading: ReadTx, modelId: string): Promi
           .as('remakeable'),
       ]),
   )
-  const { all = 0, made = 0, remakeable = 0 } = counted ?? {}
+  const { all = 0, comparable = 0, remakeable = 0 } = counts ?? {}
   return {
-    comparableFaces: made,
+    comparableFaces: comparable,
     remakeableFaces: remakeable,
-    waitingFaces: all - made - remakeable,
-    notComparableSubjects: await countNotComparable(reading, modelId),
+    waitingFaces: all - comparable - remakeable,
+    notComparableSubjects: await countNotComparable(tx, modelId),
   }
 }
 
-/** Subjects of all galleries that have no template of `modelId` yet: nobody finds them by it. */
-export async function countNotComparable(reading: ReadTx, modelId: string): Promise<number> {
-  const all = reading.build
-    .selectFrom('subjects')
-    .select((row) => row.fn.countAll<number>().as('count'))
-  const known = reading.build
+/** Counts the subjects of all galleries without a template of `modelId`, which cannot match by it. */
+export async function countNotComparable(tx: ReadTx, modelId: string): Promise<number> {
+  const all = tx.build.selectFrom('subjects').select((row) => row.fn.countAll<number>().as('count'))
+  const comparable = tx.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')
     .select((row) => row.fn.count<number>('subjectId').distinct().as('count'))
     .where('modelId', '=', modelId)
-  return ((await reading.run(all))[0]?.count ?? 0) - ((await reading.run(known))[0]?.count ?? 0)
+  return ((await tx.run(all))[0]?.count ?? 0) - ((await tx.run(comparable))[0]?.count ?? 0)
 }
 
-/** Templates of each model, by the model's id. */
-export async function templateCountsByModel(reading: ReadTx): Promise<ReadonlyMap<string, number>> {
-  const query = reading.build
+/** Counts the templates of each model, by the model's id. */
+export async function templateCountsByModel(tx: ReadTx): Promise<ReadonlyMap<string, number>> {
+  const query = tx.build
     .selectFrom('templates')
     .select((row) => ['modelId', row.fn.countAll<number>().as('count')])
     .groupBy('modelId')
     .orderBy('modelId')
-  return new Map((await reading.run(query)).map(({ modelId, count }) => [modelId, count]))
+  return new Map((await tx.run(query)).map(({ modelId, count }) => [modelId, count]))
+}
+
+/** Counts the templates of an account by model. */
+export function countAccountTemplates(
+  tx: ReadTx,
+  accountId: string,
+): Promise<readonly { readonly modelId: string; readonly faces: number }[]> {
+  const query = tx.build
+    .selectFrom('templates')
+    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .innerJoin('galleries', 'galleries.galleryId', 'faces.galleryId')
+    .select((row) => ['modelId', row.fn.countAll<number>().as('faces')])
+    .where('accountId', '=', accountId)
+    .groupBy('modelId')
+  return tx.run(query)
 }

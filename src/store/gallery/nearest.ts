@@ -2,81 +2,70 @@ import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { StoredTemplate } from './templates.ts'
 import type { ReadTx } from '../tx.ts'
-import { halfvec, selectStoredTemplates } from './vectors.ts'
-
-/** Which of the templates of a gallery. */
-export type VectorFilter = {
-  readonly galleryId: string
-  readonly modelId: string
-  /** Faces that one of these models has described as well are left to it. */
-  readonly preferredModelIds: readonly string[]
-  /** Only subjects in one of these. */
-  readonly groups?: readonly string[] | undefined
-  readonly excludeSubjectId?: string | undefined
-}
+import { halfvec, selectStoredTemplates, type VectorFilter } from './vectors.ts'
 
 export type NearestQuery = VectorFilter & {
   readonly probe: Float16Array
   readonly limit: number
 }
 
-/** A template near the probe, with what it takes to open it. */
+/** A template near the probe, with the encrypted key to decrypt it. */
 export type NearestTemplate = StoredTemplate & {
-  /** Of the stored vector, less what it has lost. */
+  /** The distance of the stored vector, minus its slack in exact scans. */
   readonly distance: number
 }
 
-/** The nearest of all, by looking at each. */
+/** Finds the nearest templates exactly, by a scan of all rows. */
 export function nearestByScan(
-  reading: ReadTx,
-  asked: NearestQuery,
+  tx: ReadTx,
+  query: NearestQuery,
 ): Promise<readonly NearestTemplate[]> {
-  const distance = sql<number>`(vectors.embedding <-> ${halfvec(asked.probe)}) - vectors.slack`
-  const { groups, ...others } = asked
-  let vectors = selectVectors(reading, others)
-  // As a set, so that the planner can begin with the members of a small group.
+  const distance = sql<number>`(vectors.embedding <-> ${halfvec(query.probe)}) - vectors.slack`
+  const { groups, ...ungrouped } = query
+  let vectors = selectVectors(tx, ungrouped)
+  // As a subquery, so that the planner can start with the members of a small group.
   if (groups)
     vectors = vectors.where(sql<boolean>`vectors."subjectId" in (
       select g."subjectId" from "subjectGroups" g
-      where g."galleryId" = ${asked.galleryId} and g.name in (${sql.join(groups)}))`)
+      where g."galleryId" = ${query.galleryId} and g.name in (${sql.join(groups)}))`)
   const nearest = vectors
     .select(['vectors.faceId', distance.as('distance')])
     .orderBy('distance')
     .orderBy('vectors.faceId')
-    .limit(asked.limit)
-  return joinTemplates(reading, nearest, asked)
+    .limit(query.limit)
+  return joinTemplates(tx, nearest, query)
 }
 
 /**
- * The nearest as the index finds them, which may miss some; fewer than the limit when it gives up
- * looking for such as the filter lets through. To be asked after `preferIndex`.
+ * Finds the nearest templates with the index, which may miss some. It returns fewer than the limit
+ * if the index scan ends before enough rows pass the filter. Call `preferIndex` first.
  */
 export function nearestByIndex(
-  reading: ReadTx,
-  asked: NearestQuery,
+  tx: ReadTx,
+  query: NearestQuery,
 ): Promise<readonly NearestTemplate[]> {
-  const { probe, modelId, limit } = asked
-  // The very expressions of the index: parameters would hide from the planner that they are.
+  const { probe, modelId, limit } = query
+  // These are the exact expressions of the index. With parameters the planner would not use it.
   const type = sql.raw(`halfvec(${probe.length})`)
   const distance = sql<number>`(vectors.embedding::${type}) <-> ${halfvec(probe)}::${type}`
-  const nearest = selectVectors(reading, asked)
+  const nearest = selectVectors(tx, query)
     .where(sql<boolean>`vectors."modelId" = ${sql.lit(modelId)}`)
     .select(['vectors.faceId', distance.as('distance')])
     .orderBy(distance)
     .limit(limit)
-  return joinTemplates(reading, nearest, asked)
+  return joinTemplates(tx, nearest, query)
 }
 
 export type IndexScanOptions = {
-  /** Rows that the walk through the graph keeps in mind. */
+  /** The number of candidate rows that the graph search keeps. */
   readonly efSearch: number
-  /** Rows that it looks at, at most, for such as the filter lets through. */
+  /** The maximum number of rows that it visits until enough pass the filter. */
   readonly tuplesMax: number
 }
 
-/** Makes the transaction's searches use the index, and go on until enough is found. */
+/** Makes the transaction's searches use the index and continue until enough rows are found. */
 export async function preferIndex(
-  reading: ReadTx,
+  tx: ReadTx,
   { efSearch, tuplesMax }: IndexScanOptions,
 ): Promise<void> {
   const settings = {
@@ -87,27 +76,27 @@ export async function preferIndex(
     enable_bitmapscan: 'off',
     enable_sort: 'off',
   }
-  await setLocalSettings(reading, settings)
+  await setLocalSettings(tx, settings)
 }
 
-/** Plans each search by its own gallery: what is best for most would read others' rows for a small one. */
-export async function forceCustomPlans(reading: ReadTx): Promise<void> {
-  await setLocalSettings(reading, { plan_cache_mode: 'force_custom_plan', jit: 'off' })
+/** Plans each search for its gallery. A generic plan would read other galleries' rows for a small one. */
+export async function forceCustomPlans(tx: ReadTx): Promise<void> {
+  await setLocalSettings(tx, { plan_cache_mode: 'force_custom_plan', jit: 'off' })
 }
 
 async function setLocalSettings(
-  reading: ReadTx,
+  tx: ReadTx,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const set = Object.entries(settings).map(([name, value], at) =>
-    sql<string>`set_config(${name}, ${value}, true)`.as(`set${at}`),
+  const calls = Object.entries(settings).map(([name, value], index) =>
+    sql<string>`set_config(${name}, ${value}, true)`.as(`set${index}`),
   )
-  await reading.run(reading.build.selectNoFrom(set))
+  await tx.run(tx.build.selectNoFrom(calls))
 }
 
-function selectVectors(reading: ReadTx, filter: NearestQuery) {
+function selectVectors(tx: ReadTx, filter: NearestQuery) {
   const { galleryId, modelId } = filter
-  return reading.build
+  return tx.build
     .selectFrom('vectors')
     .where('vectors.galleryId', '=', galleryId)
     .where('vectors.modelId', '=', modelId)
@@ -116,7 +105,7 @@ function selectVectors(reading: ReadTx, filter: NearestQuery) {
     .where(filterCondition('vectors', filter))
 }
 
-/** Conditions as questions of each row, which no planner turns into a join that loses the order. */
+/** Conditions as scalar subqueries, which the planner cannot turn into a join that loses the order. */
 function filterCondition(table: 'vectors' | 'faces', filter: VectorFilter) {
   const { preferredModelIds, groups, excludeSubjectId } = filter
   const subjectId = sql.ref(`${table}.subjectId`)
@@ -136,7 +125,7 @@ function filterCondition(table: 'vectors' | 'faces', filter: VectorFilter) {
 
 type NearestSelect = SelectQueryBuilder<Schema, 'vectors', { faceId: string; distance: number }>
 
-/** The templates of the faces found; looked up after the search, whatever the planner thinks. */
+/** Reads the templates of the nearest faces. The materialized CTE makes the search run first. */
 async function joinTemplates(
   { build, run }: ReadTx,
   nearest: NearestSelect,
@@ -159,7 +148,7 @@ async function joinTemplates(
   return run(query)
 }
 
-/** A page of templates, after a face. */
+/** A page of templates that follow a face. */
 export type TemplatePage = { readonly afterFaceId: string; readonly limit: number }
 
 /** Templates that have no vector, or an obfuscated one of an earlier version, in face order. */
@@ -174,7 +163,7 @@ export async function findTemplatesWithoutVectors(
     .where('templates.faceId', '>', afterFaceId)
     .where(filterCondition('faces', filter))
     .where(
-      // A question of each row: in the order of the index, it ends with the page.
+      // As a scalar subquery: the scan keeps the index's order and stops at the end of the page.
       sql<boolean>`(select true from vectors v
         where v."galleryId" = templates."galleryId" and v."faceId" = templates."faceId"
           and v."modelId" = templates."modelId" and v.space is null limit 1) is null`,
@@ -184,20 +173,22 @@ export async function findTemplatesWithoutVectors(
   return run(query)
 }
 
-/** Subjects in any of these groups, counted up to a limit. */
+/** Counts the subjects in any of the groups, up to a limit. */
 export async function countSubjectsInGroups(
   { build, run }: ReadTx,
   { galleryId, groups }: { readonly galleryId: string; readonly groups: readonly string[] },
   limit: number,
 ): Promise<number> {
-  const some = build
+  const limited = build
     .selectFrom('subjectGroups')
     .select('subjectId')
     .where('galleryId', '=', galleryId)
     .where('name', 'in', groups)
     .limit(limit)
   const [row] = await run(
-    build.selectFrom(some.as('some')).select((of) => of.fn.countAll<number>().as('count')),
+    build
+      .selectFrom(limited.as('limited'))
+      .select((table) => table.fn.countAll<number>().as('count')),
   )
   return row?.count ?? 0
 }

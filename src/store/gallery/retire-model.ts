@@ -5,57 +5,56 @@ import { recordGalleryChange, lockGallery } from './galleries.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export type ModelRetirement = {
-  /** The model whose templates are not needed any more. */
+  /** The model whose templates are deleted. */
   readonly modelId: string
-  /** The model by which every subject is to be known. */
+  /** The active model. A subject must have one of its templates before others are deleted. */
   readonly activeModelId: string
 }
 
-/** What a retirement would take, and what keeps it from happening. */
+/** The templates, subjects and faces that a retirement affects. */
 export type RetirementImpact = {
   readonly templates: number
-  /** Subjects that have a template of the model and none of the active one: they would be lost. */
+  /** Subjects with templates of the model and none of the active one. Their templates are kept. */
   readonly dependentSubjects: number
-  /** Faces of other subjects that have a template of the model alone: they go with it. */
-  readonly facesOfItAlone: number
+  /** Faces of other subjects with a template of this model only. The faces are deleted. */
+  readonly facesWithOnlyThisModel: number
 }
 
 export type RetirementResult = { readonly templates: number; readonly faces: number }
 
-/** Templates that one transaction deletes: calls wait no longer than for a busy neighbour. */
+/** Templates deleted in one transaction. Calls wait for it, so it is kept short. */
 const templateBatchRows = 500
 
 /**
- * Deletes the templates of a model, and the faces that have no other, from all subjects that have a
- * template of the active model. A subject that has none stays as it is, whatever happened meanwhile.
+ * Deletes the templates of a model, and faces without another template, from all subjects with a
+ * template of the active model. Other subjects stay unchanged.
  *
- * Safe beside a running server, which compares by the active model, and to be run again after it was
- * cut off.
+ * It is safe beside a running server, which compares by the active model. After an interruption it
+ * can be run again.
  */
 export async function retireTemplates(
   store: Store,
-  which: ModelRetirement,
+  retirement: ModelRetirement,
   onProgress: (done: number, total: number) => void,
 ): Promise<RetirementResult> {
-  const { templates: total } = await store.read((reading) => findRetirementImpact(reading, which))
+  const { templates: total } = await store.read((tx) => findRetirementImpact(tx, retirement))
   let [templates, faces] = [0, 0]
-  for (let some = 1; some > 0; onProgress(templates, total)) {
-    const retired = await store.write((tx) => retireGalleryBatch(tx, which))
-    some = retired.templates
-    templates += some
-    faces += retired.faces
+  for (let isDone = false; !isDone; onProgress(templates, total)) {
+    const batch = await store.write((tx) => retireGalleryBatch(tx, retirement))
+    isDone = batch.templates === 0
+    templates += batch.templates
+    faces += batch.faces
   }
   await store.checkpoint()
   return { templates, faces }
 }
 
 export async function findRetirementImpact(
-  reading: ReadTx,
-  which: ModelRetirement,
+  tx: ReadTx,
+  { modelId, activeModelId }: ModelRetirement,
 ): Promise<RetirementImpact> {
-  const { modelId, activeModelId } = which
-  const [counted] = await reading.run(
-    reading.build
+  const [impact] = await tx.run(
+    tx.build
       .selectFrom('templates')
       .innerJoin('faces', 'faces.faceId', 'templates.faceId')
       .where('modelId', '=', modelId)
@@ -64,46 +63,46 @@ export async function findRetirementImpact(
         row.fn
           .count<number>('faces.subjectId')
           .distinct()
-          .filterWhere((of) => of.not(of.exists(templatesOfSubject(reading, activeModelId))))
+          .filterWhere((face) => face.not(face.exists(templatesOfSubject(tx, activeModelId))))
           .as('dependentSubjects'),
         row.fn
           .countAll<number>()
-          .filterWhere((of) =>
-            of.and([
-              of.exists(templatesOfSubject(reading, activeModelId)),
-              of.not(of.exists(otherTemplatesOfFace(reading, modelId))),
+          .filterWhere((face) =>
+            face.and([
+              face.exists(templatesOfSubject(tx, activeModelId)),
+              face.not(face.exists(otherTemplatesOfFace(tx, modelId))),
             ]),
           )
-          .as('facesOfItAlone'),
+          .as('facesWithOnlyThisModel'),
       ]),
   )
-  return counted ?? { templates: 0, dependentSubjects: 0, facesOfItAlone: 0 }
+  return impact ?? { templates: 0, dependentSubjects: 0, facesWithOnlyThisModel: 0 }
 }
 
-async function retireGalleryBatch(tx: Tx, which: ModelRetirement): Promise<RetirementResult> {
-  const [found] = await tx.run(selectRetirable(tx, which).select('faces.galleryId').limit(1))
-  if (!found) return { templates: 0, faces: 0 }
-  await lockGallery(tx, found.galleryId, 'alone')
-  return retireBatch(tx, which, found.galleryId)
+async function retireGalleryBatch(tx: Tx, retirement: ModelRetirement): Promise<RetirementResult> {
+  const [first] = await tx.run(selectRetirable(tx, retirement).select('faces.galleryId').limit(1))
+  if (!first) return { templates: 0, faces: 0 }
+  await lockGallery(tx, first.galleryId, 'exclusive')
+  return retireBatch(tx, retirement, first.galleryId)
 }
 
-/** Templates of the model whose subjects are known by the active one as well. */
-function selectRetirable(reading: ReadTx, { modelId, activeModelId }: ModelRetirement) {
-  return reading.build
+/** Selects the model's templates of subjects that also have a template of the active model. */
+function selectRetirable(tx: ReadTx, { modelId, activeModelId }: ModelRetirement) {
+  return tx.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')
     .where('modelId', '=', modelId)
-    .where((row) => row.exists(templatesOfSubject(reading, activeModelId)))
+    .where((row) => row.exists(templatesOfSubject(tx, activeModelId)))
 }
 
 async function retireBatch(
   tx: Tx,
-  which: ModelRetirement,
+  retirement: ModelRetirement,
   galleryId: string,
 ): Promise<RetirementResult> {
-  const { modelId } = which
+  const { modelId } = retirement
   const rows = await tx.run(
-    selectRetirable(tx, which)
+    selectRetirable(tx, retirement)
       .where('faces.galleryId', '=', galleryId)
       .select((row) => [
         'faces.faceId',
@@ -113,33 +112,33 @@ async function retireBatch(
   )
   const idsOf = (hasOther: boolean): string[] =>
     rows.filter((row) => Boolean(row.hasOther) === hasOther).map(({ faceId }) => faceId)
-  const [kept, alone] = [idsOf(true), idsOf(false)]
+  const [keptIds, deletedIds] = [idsOf(true), idsOf(false)]
   if (rows.length === 0) return { templates: 0, faces: 0 }
-  const sequence = await recordGalleryChange(tx, { galleryId, faces: -alone.length })
-  await removeFaces(tx, { galleryId, sequence }, alone)
-  if (kept.length > 0) {
-    const old = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
-    await tx.run(old.where('faceId', 'in', kept))
-    for (const faceId of kept) await markFaceChanged(tx, faceId, sequence)
+  const sequence = await recordGalleryChange(tx, { galleryId, faces: -deletedIds.length })
+  await removeFaces(tx, { galleryId, sequence }, deletedIds)
+  if (keptIds.length > 0) {
+    const query = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
+    await tx.run(query.where('faceId', 'in', keptIds))
+    for (const faceId of keptIds) await markFaceChanged(tx, faceId, sequence)
   }
-  return { templates: rows.length, faces: alone.length }
+  return { templates: rows.length, faces: deletedIds.length }
 }
 
 /**
- * Templates of the model that the subject of a row of `faces` has. A cross join, because SQLite takes
- * it in this order: from the subject's few faces, not from all templates of the model.
+ * Selects the model's templates of the subject of a row of `faces`. SQLite keeps the order of a cross
+ * join: it starts with the subject's few faces and not with all templates of the model.
  */
 function templatesOfSubject({ build }: ReadTx, modelId: string) {
   return build
     .selectFrom('faces as own')
-    .crossJoin('templates as known')
+    .crossJoin('templates as active')
     .select('own.faceId')
     .where('own.subjectId', '=', sql.ref<string>('faces.subjectId'))
-    .whereRef('known.faceId', '=', 'own.faceId')
-    .where('known.modelId', '=', modelId)
+    .whereRef('active.faceId', '=', 'own.faceId')
+    .where('active.modelId', '=', modelId)
 }
 
-/** Templates of other models that the face of a row of `faces` has. */
+/** Selects the other models' templates of a row of `faces`. */
 function otherTemplatesOfFace({ build }: ReadTx, modelId: string) {
   return build
     .selectFrom('templates as other')

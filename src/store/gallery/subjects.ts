@@ -5,18 +5,18 @@ import type { ReadTx, Tx } from '../tx.ts'
 
 export type SubjectLookup = { readonly subjectId: string } | { readonly externalId: string }
 
-/** A subject of the gallery by either of its ids. One of another gallery is not found. */
+/** Finds a subject of the gallery by one of its ids. Subjects of other galleries are not found. */
 export async function findSubject(
-  reading: ReadTx,
+  tx: ReadTx,
   galleryId: string,
-  name: SubjectLookup,
+  lookup: SubjectLookup,
 ): Promise<SubjectRow | undefined> {
-  const query = reading.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
+  const query = tx.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
   return (
-    await reading.run(
-      'subjectId' in name
-        ? query.where('subjectId', '=', name.subjectId.toLowerCase())
-        : query.where('externalId', '=', name.externalId),
+    await tx.run(
+      'subjectId' in lookup
+        ? query.where('subjectId', '=', lookup.subjectId.toLowerCase())
+        : query.where('externalId', '=', lookup.externalId),
     )
   )[0]
 }
@@ -49,12 +49,12 @@ export async function updateSubjectRow(
   await tx.run(tx.build.updateTable('subjects').set(change).where('subjectId', '=', subjectId))
 }
 
-/** Removes the row, and with it the key, the templates and the group links. */
+/** Deletes the row, and with it the key, the faces with their templates, and the group links. */
 export async function removeSubject(tx: Tx, subjectId: string): Promise<void> {
   await tx.run(tx.build.deleteFrom('subjects').where('subjectId', '=', subjectId))
 }
 
-/** Notes that subjects were met. Once a day is enough for retention and spares the disk. */
+/** Records that subjects were matched. Once a day is enough for retention and saves disk writes. */
 export async function touchSubjects(
   tx: Tx,
   subjectIds: readonly string[],
@@ -75,25 +75,22 @@ export type SubjectFilter = {
   readonly galleryId: string
   readonly externalId?: string | undefined
   readonly group?: string | undefined
-  /** Part of the display name or the external id, in any case. */
+  /** A part of the display name or the external id; case is ignored. */
   readonly text?: string | undefined
-  /** From this moment on, and before that one. */
+  /** Times `>= createdFromUtc` and `< createdToUtc`. */
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
-  /** Where the page before ended. */
+  /** The last subject of the previous page. */
   readonly after?: SubjectCursor | undefined
   readonly limit: number
 }
 
 export type SubjectCursor = Pick<SubjectRow, 'createdAtUtc' | 'subjectId'>
 
-/** Subjects in the order of their enrolment: whoever is enrolled meanwhile comes on a later page. */
-export function findSubjects(
-  reading: ReadTx,
-  filter: SubjectFilter,
-): Promise<readonly SubjectRow[]> {
+/** Finds subjects in the order of their enrollment. New subjects appear on the last page. */
+export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonly SubjectRow[]> {
   const { galleryId, externalId, group, text, createdFromUtc, createdToUtc, after } = filter
-  let query = reading.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
+  let query = tx.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
   if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
@@ -108,7 +105,7 @@ export function findSubjects(
       ),
     )
   if (text !== undefined) {
-    const { contains } = dialectOf(reading.build)
+    const { contains } = dialectOf(tx.build)
     query = query.where((row) =>
       row.or([contains('displayName', text), contains('externalId', text)]),
     )
@@ -121,28 +118,24 @@ export function findSubjects(
         row.tuple(after.createdAtUtc, after.subjectId),
       ),
     )
-  return reading.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
+  return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
 }
 
-/** The subjects of a group. */
-export function findSubjectsInGroup(reading: ReadTx, galleryId: string, name: string) {
-  const query = reading.build
+/** Finds the subjects of a group. */
+export function findSubjectsInGroup(tx: ReadTx, galleryId: string, name: string) {
+  const query = tx.build
     .selectFrom('subjectGroups')
     .innerJoin('subjects', 'subjects.subjectId', 'subjectGroups.subjectId')
     .selectAll('subjects')
     .where('subjectGroups.galleryId', '=', galleryId)
     .where('name', '=', name)
-  return reading.run(query)
+  return tx.run(query)
 }
 
-/** Subjects that were enrolled until a moment that is over. */
-export function findExpiredSubjects(reading: ReadTx, nowUtc: string, limit: number) {
-  return reading.run(
-    reading.build
-      .selectFrom('subjects')
-      .selectAll()
-      .where('expiresAtUtc', '<=', nowUtc)
-      .limit(limit),
+/** Finds subjects whose expiry time has passed. */
+export function findExpiredSubjects(tx: ReadTx, nowUtc: string, limit: number) {
+  return tx.run(
+    tx.build.selectFrom('subjects').selectAll().where('expiresAtUtc', '<=', nowUtc).limit(limit),
   )
 }
 
@@ -152,10 +145,10 @@ export type UnseenFilter = {
   readonly limit: number
 }
 
-/** Subjects of a project that nobody has met since. */
-export function findUnseenSubjects(reading: ReadTx, { projectId, beforeUtc, limit }: UnseenFilter) {
-  return reading.run(
-    reading.build
+/** Finds subjects of a project that were not matched since the given time. */
+export function findUnseenSubjects(tx: ReadTx, { projectId, beforeUtc, limit }: UnseenFilter) {
+  return tx.run(
+    tx.build
       .selectFrom('subjects')
       .selectAll()
       .where('projectId', '=', projectId)
@@ -164,9 +157,7 @@ export function findUnseenSubjects(reading: ReadTx, { projectId, beforeUtc, limi
   )
 }
 
-/** Subjects that are wrapped under a key. */
-export function findSubjectsByKey(reading: ReadTx, keyId: string, limit: number) {
-  return reading.run(
-    reading.build.selectFrom('subjects').selectAll().where('keyId', '=', keyId).limit(limit),
-  )
+/** Finds subjects whose keys are encrypted under a gallery key. */
+export function findSubjectsByKey(tx: ReadTx, keyId: string, limit: number) {
+  return tx.run(tx.build.selectFrom('subjects').selectAll().where('keyId', '=', keyId).limit(limit))
 }

@@ -1,7 +1,7 @@
 import type { FaceRow, SubjectRow, TemplateRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
-/** A template with whose it is and the key that it is encrypted under. */
+/** A template with its subject and the subject's encrypted key. */
 export type StoredTemplate = TemplateRow &
   Pick<FaceRow, 'subjectId'> &
   Pick<SubjectRow, 'keyId' | 'wrappedKey'>
@@ -10,25 +10,26 @@ export async function addTemplate(tx: Tx, template: TemplateRow): Promise<void> 
   await tx.run(tx.build.insertInto('templates').values(template))
 }
 
-/** All templates of a subject, of whatever model. */
+/** Finds all templates of a subject, of all models. */
 export function findSubjectTemplates(
-  reading: ReadTx,
+  tx: ReadTx,
   subjectId: string,
 ): Promise<readonly StoredTemplate[]> {
-  return reading.run(selectTemplates(reading).where('faces.subjectId', '=', subjectId))
+  return tx.run(selectOrderedTemplates(tx).where('faces.subjectId', '=', subjectId))
 }
 
-/** All templates of these faces, of whatever model. */
+/** Finds all templates of the faces, of all models. */
 export async function findFaceTemplates(
-  reading: ReadTx,
+  tx: ReadTx,
   faceIds: readonly string[],
 ): Promise<readonly StoredTemplate[]> {
   if (faceIds.length === 0) return []
-  return reading.run(selectTemplates(reading).where('faces.faceId', 'in', faceIds))
+  return tx.run(selectOrderedTemplates(tx).where('faces.faceId', 'in', faceIds))
 }
 
-function selectTemplates(reading: ReadTx) {
-  return reading.build
+/** Also joins by gallery, so that PostgreSQL reads one partition of the templates. */
+function selectOrderedTemplates(tx: ReadTx) {
+  return tx.build
     .selectFrom('templates')
     .innerJoin('faces', (on) =>
       on

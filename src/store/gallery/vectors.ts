@@ -2,8 +2,18 @@ import { sql } from 'kysely'
 import type { StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { dialectOf } from '../dialect.ts'
-import type { VectorFilter } from './nearest.ts'
 import type { VectorRow } from '../vectors-schema.ts'
+
+/** Selects templates of a gallery. */
+export type VectorFilter = {
+  readonly galleryId: string
+  readonly modelId: string
+  /** Faces that also have a template of one of these models are left out. */
+  readonly preferredModelIds: readonly string[]
+  /** Only subjects in one of these groups. */
+  readonly groups?: readonly string[] | undefined
+  readonly excludeSubjectId?: string | undefined
+}
 
 /** A vector to be stored; the database receives it as text. */
 export type NewVector = Omit<VectorRow, 'embedding' | 'space'> & {
@@ -23,17 +33,18 @@ export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Prom
       .insertInto('vectors')
       .values(rows)
       .onConflict((row) =>
-        row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((kept) => ({
-          space: kept.ref('excluded.space'),
-          slack: kept.ref('excluded.slack'),
-          embedding: kept.ref('excluded.embedding'),
+        row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((stored) => ({
+          space: stored.ref('excluded.space'),
+          slack: stored.ref('excluded.slack'),
+          embedding: stored.ref('excluded.embedding'),
         })),
       ),
   )
 }
 
-export function halfvec(halves: Float16Array | null) {
-  const text = halves && `[${halves.join(',')}]`
+/** Passes a vector to the database as text. */
+export function halfvec(values: Float16Array | null) {
+  const text = values && `[${values.join(',')}]`
   return sql<string | null>`${text}::halfvec`
 }
 
@@ -88,12 +99,12 @@ const vectorCount = sql<number>`coalesce(plain.vectors, 0)`
 /** Templates of these faces by one model, that are there. */
 export async function findModelTemplates(
   { build, run }: ReadTx,
-  of: { readonly galleryId: string; readonly modelId: string },
+  { galleryId, modelId }: { readonly galleryId: string; readonly modelId: string },
   faceIds: readonly string[],
 ): Promise<readonly StoredTemplate[]> {
   const query = selectStoredTemplates(build)
-    .where('templates.galleryId', '=', of.galleryId)
-    .where('templates.modelId', '=', of.modelId)
+    .where('templates.galleryId', '=', galleryId)
+    .where('templates.modelId', '=', modelId)
     .where('templates.faceId', 'in', faceIds)
   return run(query)
 }
@@ -122,10 +133,10 @@ export async function deleteObfuscatedVectors(
   return (await tx.run(query)).length
 }
 
-/** Whether the database has ever been searched by vectors. */
+/** Returns whether the tables for search in the database exist. */
 export async function hasVectors({ build, run }: ReadTx): Promise<boolean> {
-  const [row] = await run(build.selectNoFrom(dialectOf(build).hasVectors.as('has')))
-  return Boolean(row?.has)
+  const [row] = await run(build.selectNoFrom(dialectOf(build).hasVectors.as('hasVectors')))
+  return Boolean(row?.hasVectors)
 }
 
 /** Galleries with more than this many vectors of a model, and the dimensions of these vectors. */
@@ -141,7 +152,7 @@ export async function findLargeGalleries({ build, run }: ReadTx, vectorsMax: num
   return run(query)
 }
 
-/** Faces of a gallery that a model is to describe, because no preferred one has described them. */
+/** Counts the faces of a gallery with a template of the model and none of a preferred model. */
 export async function countWithoutPreferred(
   { build, run }: ReadTx,
   filter: Pick<VectorFilter, 'galleryId' | 'modelId' | 'preferredModelIds'>,
@@ -167,7 +178,7 @@ export async function countWithoutPreferred(
   return (await run(query))[0]?.count ?? 0
 }
 
-/** Templates with what it takes to open them. */
+/** Selects templates with their subjects and the subjects' encrypted keys. */
 export function selectStoredTemplates(build: ReadTx['build']) {
   return build
     .selectFrom('templates')

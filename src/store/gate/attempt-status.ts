@@ -1,25 +1,25 @@
 import type { CallRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
 
-/** What the gate still remembers of a call, without its answer. */
+/** The stored state of an attempt, without its response. */
 export type AttemptStatus = {
   readonly state: 'running' | 'done'
   readonly startedAtUtc: string
-  /** Whether a retry with the same id and content would get the stored answer. */
+  /** Whether a retry with the same id and content would receive the stored response. */
   readonly answerKept: boolean
 }
 
-/** The attempt at a call's request; undefined once it is forgotten, or if there never was one. */
+/** Finds the attempt of a request; undefined if it was deleted or never existed. */
 export async function findAttemptStatus(
-  reading: ReadTx,
+  tx: ReadTx,
   { projectId, requestId }: Pick<CallRow, 'projectId' | 'requestId'>,
 ): Promise<AttemptStatus | undefined> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('attempts')
     .select(['state', 'windowStartMs'])
     .where('projectId', '=', projectId)
     .where('requestId', '=', requestId.toLowerCase())
-  const [found] = await reading.run(query)
+  const [found] = await tx.run(query)
   if (!found) return undefined
   const { state, windowStartMs } = found
   const startedAtUtc = new Date(windowStartMs).toISOString()

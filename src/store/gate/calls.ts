@@ -1,40 +1,39 @@
 import { sql, type Selectable } from 'kysely'
-import type { Database } from '../database.ts'
 import { dialectOf } from '../dialect.ts'
-import type { CallRow } from '../schema.ts'
+import type { Database, CallRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
 
 export type LoggedCall = Selectable<CallRow>
 
-/** Which rows of the request log; those given must all hold. */
+/** Selects rows of the request log; a row must match all given conditions. */
 export type CallFilter = {
   readonly projectId?: string | undefined
   readonly keyId?: string | undefined
   readonly action?: string | undefined
   readonly code?: string | undefined
-  /** As it was sent, or in lower case. */
+  /** As the caller sent it, or in lower case. */
   readonly requestId?: string | undefined
   /** Only calls of this account's projects. */
   readonly accountId?: string | undefined
-  /** From this moment on, and before that one. */
+  /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** Where the page before ended. */
+  /** The last row of the previous page. */
   readonly after?: CallCursor | undefined
   readonly limit: number
 }
 
-/** The place of a row in the log: rows are ordered by time, those of one moment by id. */
+/** The position of a row in the log, which is ordered by time and then by id. */
 export type CallCursor = Pick<LoggedCall, 'atMs' | 'callId'>
 
-/** Rows of the request log, the newest first. Rows that are added meanwhile shift no page. */
+/** Finds rows of the request log, the newest first. New rows do not shift later pages. */
 export function findCalls(db: Database, filter: CallFilter): Promise<LoggedCall[]> {
   return callQuery(db, filter).execute()
 }
 
-/** The same of one moment's state, beside the writer. */
-export function readCalls(reading: ReadTx, filter: CallFilter): Promise<readonly LoggedCall[]> {
-  return reading.run(callQuery(reading.build, filter))
+/** Does the same in a read transaction. */
+export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly LoggedCall[]> {
+  return tx.run(callQuery(tx.build, filter))
 }
 
 function callQuery(db: Database, filter: CallFilter) {
@@ -44,15 +43,18 @@ function callQuery(db: Database, filter: CallFilter) {
     const value = filter[name]
     if (value !== undefined) query = query.where(name, '=', value)
   }
-  // The index of failures serves only a query that says it asks for failures.
+  // The partial index of failures is used only if the query contains its condition.
   if (filter.code !== undefined && filter.code !== 'OK')
     query = query.where(sql<boolean>`code <> 'OK'`)
   if (requestId !== undefined)
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
-  // The projects' index stays out of it: rows come in the order of time.
+  // The index on projects must not be used: rows are read in the order of time.
   if (accountId !== undefined) {
-    const own = db.selectFrom('projects').select('projectId').where('accountId', '=', accountId)
-    query = query.where(dialectOf(db).withoutIndex('calls.projectId'), 'in', own)
+    const projects = db
+      .selectFrom('projects')
+      .select('projectId')
+      .where('accountId', '=', accountId)
+    query = query.where(dialectOf(db).withoutIndex('calls.projectId'), 'in', projects)
   }
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
   if (toMs !== undefined) query = query.where('atMs', '<', toMs)
@@ -63,9 +65,7 @@ function callQuery(db: Database, filter: CallFilter) {
   return query.orderBy('atMs', 'desc').orderBy('callId', 'desc').limit(filter.limit)
 }
 
-/** One row by its id. */
-export async function findCall(reading: ReadTx, callId: number): Promise<LoggedCall | undefined> {
-  return (
-    await reading.run(reading.build.selectFrom('calls').selectAll().where('callId', '=', callId))
-  )[0]
+/** Finds one row by its id. */
+export async function findCall(tx: ReadTx, callId: number): Promise<LoggedCall | undefined> {
+  return (await tx.run(tx.build.selectFrom('calls').selectAll().where('callId', '=', callId)))[0]
 }

@@ -8,18 +8,18 @@ export const hourMs = 3_600_000
 /** Scores are counted in bins of 0.02: bin 0 is 0..0.02, bin 49 is 0.98..1. */
 export const scoreBinCount = 50
 
-/** A score that an action gave, for the charts: a number and a verdict, of nobody. */
+/** A score of an action, for the charts. It contains no reference to a subject. */
 export type Score = {
   readonly kind: ScoreHourRow['kind']
   /** 0..1. */
   readonly value: number
-  /** Whether it was enough: the same person, a live one. */
+  /** Whether the score reached its threshold: the same person, or a live one. */
   readonly isMatched: boolean
 }
 
 export type CountedCall = Omit<CallRow, 'callId'>
 
-/** Calls that are alike in their hour, project, key, action and code. */
+/** The counts of calls with the same hour, project, key, action and code. */
 export type HourlyCallCount = Omit<CallHourRow, 'latencies'> & {
   readonly latencies: LatencyHistogram
 }
@@ -29,17 +29,17 @@ export type HourlyCallKey = Pick<
   'hourMs' | 'projectId' | 'keyId' | 'action' | 'code'
 >
 
-/** Calls that are alike, counted. */
+/** Counts calls by hour, project, key, action and code. */
 export function countCallsByHour(rows: Iterable<CountedCall>): Iterable<HourlyCallCount> {
-  const cells = new Map<string, HourlyCallCount>()
+  const counts = new Map<string, HourlyCallCount>()
   for (const row of rows) {
     const key = hourlyCallKeyText(row)
-    cells.set(key, withCall(cells.get(key) ?? emptyHourlyCallCount(row), row))
+    counts.set(key, withCall(counts.get(key) ?? emptyHourlyCallCount(row), row))
   }
-  return cells.values()
+  return counts.values()
 }
 
-/** One text for each cell. A key belongs to one project. */
+/** Returns the count's key as text. The project is left out, because a key belongs to one project. */
 export function hourlyCallKeyText({ atMs, keyId, code, action }: CountedCall): string {
   return `${hourStartMs(atMs)} ${keyId} ${code} ${action}`
 }
@@ -64,14 +64,14 @@ export function emptyHourlyCallCount(row: CountedCall): HourlyCallCount {
   }
 }
 
-/** The cell with one call more; its histogram is counted on in place. */
-export function withCall(cell: HourlyCallCount, row: CountedCall): HourlyCallCount {
-  recordLatency(cell.latencies, row.latencyMs)
+/** Returns the count with one more call. The histogram is updated in place. */
+export function withCall(count: HourlyCallCount, row: CountedCall): HourlyCallCount {
+  recordLatency(count.latencies, row.latencyMs)
   return {
-    ...cell,
-    calls: cell.calls + 1,
-    billed: cell.billed + (row.transferId === null ? 0 : 1),
-    costMicros: cell.costMicros + row.costMicros,
+    ...count,
+    calls: count.calls + 1,
+    billed: count.billed + (row.transferId === null ? 0 : 1),
+    costMicros: count.costMicros + row.costMicros,
   }
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { AttemptKey, Tx } from '../tx.ts'
+import type { Tx } from '../tx.ts'
+import type { AttemptKey } from './statements.ts'
 
-/** Notes which subjects a stored answer names. */
+/** Records which subjects a stored response names. */
 export async function addResponseSubjects(
   tx: Tx,
   key: AttemptKey,
@@ -13,11 +14,11 @@ export async function addResponseSubjects(
   await tx.run(tx.build.insertInto('answerSubjects').values(rows))
 }
 
-/** Puts in the place of every stored answer that names the subject what is left without names. */
+/** Replaces every stored response that names the subject by its version without subjects. */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
-  const named = sql<boolean>`("projectId", "requestId") in
+  const namesSubject = sql<boolean>`("projectId", "requestId") in
     (select "projectId", "requestId" from "answerSubjects" where "subjectId" = ${subjectId})`
   const scrubbed = { answer: sql<Uint8Array>`coalesce(scrubbed, answer)`, scrubbed: null }
-  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(named))
+  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(namesSubject))
   await tx.run(tx.build.deleteFrom('answerSubjects').where('subjectId', '=', subjectId))
 }

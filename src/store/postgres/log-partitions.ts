@@ -3,29 +3,31 @@ import type { ConnectionPool } from './connection/pool.ts'
 import { prepare, type QueryRunner } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
 
-/** Months that are made ahead, beside the one that runs. */
+/** The number of future months with partitions. */
 const monthsAhead = 2
 
 /**
- * Makes the partitions of the request log for the month that runs and those to come. Rows that came
- * before anybody made their month move into it. One process does it at a time.
+ * Creates the partitions of the request log for the current and the next months. Rows that were
+ * logged before their partition existed are moved into it. Only one process does it at a time.
  */
 export async function createLogPartitions(
   pool: ConnectionPool,
   nowMs: number,
-  aheadMax: number = monthsAhead,
+  monthsAheadMax: number = monthsAhead,
 ): Promise<void> {
-  for (let ahead = 0; ahead <= aheadMax; ahead++) {
-    const month = partitionOfMonth(nowMs, ahead)
-    await transact(pool, housekeepingOptions, (running) => createLogPartition(running, month))
+  for (let ahead = 0; ahead <= monthsAheadMax; ahead++) {
+    const partition = partitionOfMonth(nowMs, ahead)
+    await transact(pool, housekeepingOptions, (transaction) =>
+      createLogPartition(transaction, partition),
+    )
   }
 }
 
 const housekeepingOptions = { access: 'write', statementTimeoutMs: 60_000 } as const
 
 /**
- * Longest wait for a table that everybody writes to: whoever comes meanwhile waits as well. Who asks
- * for it in vain tries again later.
+ * The longest wait for the lock on the request log. All calls wait behind a waiting lock request, so
+ * it is short; the caller tries again later.
  */
 const lockTimeoutMs = 100
 
@@ -33,29 +35,29 @@ type LogPartition = { readonly table: string; readonly fromMs: number; readonly 
 
 function partitionOfMonth(nowMs: number, ahead: number): LogPartition {
   const now = new Date(nowMs)
-  const startMs = (later: number): number =>
-    Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead + later)
-  const fromMs = startMs(0)
-  const name = new Date(fromMs).toISOString().slice(0, 'yyyy-mm'.length).replace('-', '_')
-  return { table: `calls_${name}`, fromMs, toMs: startMs(1) }
+  const monthStartMs = (months: number): number =>
+    Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months)
+  const fromMs = monthStartMs(ahead)
+  const month = new Date(fromMs).toISOString().slice(0, 'yyyy-mm'.length).replace('-', '_')
+  return { table: `calls_${month}`, fromMs, toMs: monthStartMs(ahead + 1) }
 }
 
 const lockHousekeeping = prepare(
   `select pg_advisory_xact_lock(hashtextextended('housekeeping', 0))`,
 )
-const tableExists = prepare<{ readonly isThere: boolean }>(
+const selectTableExists = prepare<{ readonly tableExists: boolean }>(
   `select exists (select from pg_class where relname = :table
-     and relnamespace = current_schema()::regnamespace) as "isThere"`,
+     and relnamespace = current_schema()::regnamespace) as "tableExists"`,
 )
 
 async function createLogPartition(
-  running: PostgresTransaction,
+  transaction: PostgresTransaction,
   { table, fromMs, toMs }: LogPartition,
 ): Promise<void> {
-  if ((await tableExists.first(running, { table }))?.isThere) return
-  await lockHousekeeping.run(running, {})
-  if ((await tableExists.first(running, { table }))?.isThere) return
-  // Calls go on meanwhile, but for the moment in which the month is put in its place.
+  if (await tableExists(transaction, table)) return
+  await lockHousekeeping.run(transaction, {})
+  if (await tableExists(transaction, table)) return
+  // Calls wait only while the rows are moved and the partition is attached.
   for (const text of [
     `set local lock_timeout = ${lockTimeoutMs}`,
     `create table ${table} (like calls including defaults including constraints)`,
@@ -64,12 +66,16 @@ async function createLogPartition(
      insert into ${table} select * from moved`,
     `alter table calls attach partition ${table} for values from (${fromMs}) to (${toMs})`,
   ])
-    await running.run({ text })
+    await transaction.run({ text })
+}
+
+async function tableExists(on: QueryRunner, table: string): Promise<boolean> {
+  return (await selectTableExists.first(on, { table }))?.tableExists === true
 }
 
 type SweepRange = { readonly beforeMs: number; readonly limit: number }
 
-const expiredPartition = prepare<{ readonly table: string; readonly toMs: number }>(
+const selectExpiredPartition = prepare<{ readonly table: string; readonly toMs: number }>(
   `select relid::text as "table",
      (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''?(\\d+)''?\\)'))[1]::bigint as "toMs"
    from pg_partition_tree('calls') join pg_class c on c.oid = relid
@@ -88,20 +94,20 @@ const markSwept = prepare(
 )
 
 /**
- * Forgets old rows of the log: a month that is old enough as a whole, else the oldest rows one by
- * one, and marks how far.
+ * Deletes old rows of the log: a whole partition if all of its rows are old enough, otherwise single
+ * rows, the oldest first. It records up to when rows were deleted.
  *
- * @returns how many rows; a month counts as what it held.
+ * @returns the number of deleted rows, including those of a partition.
  */
-export async function sweepCalls(on: QueryRunner, old: SweepRange): Promise<number> {
-  const month = await expiredPartition.first(on, old)
-  const dropped = month ? await dropPartition(on, month.table) : 0
-  const sweptRows = dropped > 0 ? dropped : await deleteOldRows.run(on, old)
-  if (sweptRows > 0) await markSwept.run(on, old)
+export async function sweepCalls(on: QueryRunner, range: SweepRange): Promise<number> {
+  const partition = await selectExpiredPartition.first(on, range)
+  const droppedRows = partition ? await dropPartition(on, partition.table) : 0
+  const sweptRows = droppedRows > 0 ? droppedRows : await deleteOldRows.run(on, range)
+  if (sweptRows > 0) await markSwept.run(on, range)
   return sweptRows
 }
 
-/** Calls read and write the log all the time: its table is to be had for a moment, or not now. */
+/** Drops a partition. @returns its number of rows; 0 if calls prevented the lock on the log. */
 async function dropPartition(on: QueryRunner, table: string): Promise<number> {
   await on.run({ text: 'savepoint months' })
   try {
@@ -112,7 +118,7 @@ async function dropPartition(on: QueryRunner, table: string): Promise<number> {
     await on.run({ text: 'rollback to savepoint months' })
     return 0
   }
-  if (!(await tableExists.first(on, { table }))?.isThere) return 0
+  if (!(await tableExists(on, table))) return 0
   const { rows } = await on.run({ text: `select count(*) as count from ${table}` })
   await on.run({ text: `drop table ${table}` })
   return Number(rows[0]?.['count'] ?? 0)

@@ -7,49 +7,52 @@ import { prepare } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
 
 /**
- * Brings the database to the current schema, all of it or nothing. Of several processes that start at
- * once one does it and the others wait. A database that a later version has migrated already is fine:
- * later versions only ever add.
+ * Migrates the database to the current schema in one transaction. If several processes start at the
+ * same time, one migrates and the others wait. A schema of a later version is accepted, because later
+ * versions only add to it.
  */
 export function migrate(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined): Promise<void> {
-  return transact(pool, { access: 'write', statementTimeoutMs: 0 }, async (running) => {
-    await lockSchema.run(running, {})
-    const later = await laterMigrations(running)
+  return transact(pool, { access: 'write', statementTimeoutMs: 0 }, async (transaction) => {
+    await lockSchema.run(transaction, {})
+    const later = await laterMigrations(transaction)
     if (later.length > 0)
       log?.warn({ migrations: later }, 'a later version has migrated this database')
-    const known = {
+    const allMigrations = {
       ...migrations,
-      ...Object.fromEntries(later.map((name) => [name, unknownMigration])),
+      ...Object.fromEntries(later.map((name) => [name, laterMigration])),
     }
     const migrator = new Migrator({
-      db: databaseOnTransaction(running),
-      provider: { getMigrations: () => Promise.resolve(known) },
-      disableTransactions: true, // It is within one.
+      db: databaseOnTransaction(transaction),
+      provider: { getMigrations: () => Promise.resolve(allMigrations) },
+      disableTransactions: true, // The transaction is already open.
     })
     const { error } = await migrator.migrateToLatest()
     if (error)
-      throw new Error('the database could not be brought to the current schema', { cause: error })
+      throw new Error('the migration of the database to the current schema failed', {
+        cause: error,
+      })
   })
 }
 
-const lockSchema = prepare(`select pg_advisory_xact_lock(hashtextextended('schema', 0))`)
+/** Excludes other processes that change the schema until the transaction ends. */
+export const lockSchema = prepare(`select pg_advisory_xact_lock(hashtextextended('schema', 0))`)
 
-const isMigrated = prepare<{ readonly isThere: boolean }>(
-  `select to_regclass('kysely_migration') is not null as "isThere"`,
+const selectIsMigrated = prepare<{ readonly isMigrated: boolean }>(
+  `select to_regclass('kysely_migration') is not null as "isMigrated"`,
 )
-const appliedMigrations = prepare<{ readonly name: string }>(
+const selectApplied = prepare<{ readonly name: string }>(
   'select name from kysely_migration order by name',
 )
 
-async function laterMigrations(running: PostgresTransaction): Promise<readonly string[]> {
-  if (!(await isMigrated.first(running, {}))?.isThere) return []
+async function laterMigrations(transaction: PostgresTransaction): Promise<readonly string[]> {
+  if (!(await selectIsMigrated.first(transaction, {}))?.isMigrated) return []
   const last = Object.keys(migrations).at(-1) ?? ''
-  return (await appliedMigrations.all(running, {}))
+  return (await selectApplied.all(transaction, {}))
     .map(({ name }) => name)
     .filter((name) => name > last)
 }
 
-/** One of a later version, which it has had. */
-const unknownMigration: Migration = {
-  up: () => Promise.reject(new Error('this migration is of a later version')),
+/** Stands for an applied migration of a later version, so that kysely accepts it. */
+const laterMigration: Migration = {
+  up: () => Promise.reject(new Error('this migration requires a later version')),
 }

@@ -1,80 +1,92 @@
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions } from '../database.ts'
-import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
-import { readPostgresInfo } from './read-info.ts'
-import { admitInOneStatement } from './single-statement.ts'
+import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { databaseOnPool, databaseOnTransaction } from './connection/kysely.ts'
-import { migrate } from './migrate.ts'
-import { createLogPartitions } from './log-partitions.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
-import { registerServer } from './server-registry.ts'
 import { prepare } from './connection/statement.ts'
-import { joinSharedClock } from './shared-clock.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
+import { createLogPartitions } from './log-partitions.ts'
+import { migrate } from './migrate.ts'
+import { readPostgresInfo } from './read-info.ts'
+import { registerServer } from './server-registry.ts'
+import { joinSharedClock } from './shared-clock.ts'
+import { admitInOneStatement } from './single-statement.ts'
 import { postgresReading, postgresTx } from './tx.ts'
 
-/** A statement of a call that takes longer is given up: 503. */
+/** A longer statement of a call is cancelled, and the call fails with 503. */
 const statementTimeoutMs = 2000
 
-/** Months of the log are looked after once in so long. */
+/** The interval at which the partitions of the request log are created. */
 const housekeepingIntervalMs = 3_600_000
 
 const connectionsMaxDefault = 16
 
 /**
- * Opens a database on a PostgreSQL server, which other processes may be at work on as well, and
- * brings it to the current schema.
+ * Opens a database on a PostgreSQL server, which other processes may use, too, and migrates it to the
+ * current schema.
  *
- * @throws Error if it cannot be reached or a migration fails; nothing is half-migrated.
+ * @throws Error if the server cannot be reached or a migration fails. A failed migration changes
+ *   nothing.
  */
 export async function openPostgresStore(
   url: string,
   options: StoreOptions & { readonly connectionsMax?: number },
 ): Promise<Store> {
-  const { onCommit: atCommit, log, version = '', isServer = false } = options
+  const { onCommit, log, version = '', isServer = false } = options
   const { connectionsMax = connectionsMaxDefault } = options
   await using opened = new AsyncDisposableStack()
-  const pool = openPool(url, { connectionsMax, statementTimeoutMs: statementTimeoutMs, log })
+  const pool = openPool(url, { connectionsMax, statementTimeoutMs, log })
   opened.defer(() => pool.close())
-  await migrate(pool, log)
-  await requireMigrationComplete(pool)
-  await checkRole(pool, log)
+  await runAsAllAccounts(() => prepareDatabase(pool, log))
   const clock = await joinSharedClock(pool, { version, log, isServer })
   opened.defer(() => clock.close())
-  const presence = isServer ? await registerServer(url, log) : undefined
-  opened.defer(() => presence?.unregister())
+  const registration = isServer ? await registerServer(url, log) : undefined
+  opened.defer(() => registration?.unregister())
   if (isServer) opened.use(await scheduleLogPartitions(pool, log))
-  const writing: TransactionOptions = { access: 'write', retryOn: 'race', onCommit: atCommit }
-  const batches = createBatcher(pool, { onCommit: atCommit })
-  const held = opened.move()
+  const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race', onCommit }
+  const runBatched = createBatcher(pool, { onCommit })
+  const resources = opened.move()
   return {
     isShared: true,
-    isFirstServer: presence?.isFirstServer ?? false,
+    isFirstServer: registration?.isFirstServer ?? false,
     steadyClock: clock.now,
     timeOfDay: clock.timeOfDay,
     connectionCounts: pool.counts,
     db: databaseOnPool(pool),
-    write: (job) => transact(pool, writing, (running) => job(postgresTx(running, batches))),
+    write: (job) =>
+      transact(pool, writeOptions, (transaction) => job(postgresTx(transaction, runBatched))),
     runExclusive: (job) =>
-      transact(pool, { access: 'write' }, async (running) => {
-        const tx = postgresTx(running, batches)
-        await tx.lock('change', 'alone')
-        return job({ db: databaseOnTransaction(running), tx })
+      transact(pool, { access: 'write' }, async (transaction) => {
+        const tx = postgresTx(transaction, runBatched)
+        await tx.lock('change', 'exclusive')
+        return job({ db: databaseOnTransaction(transaction), tx })
       }),
-    read: (job) => transact(pool, { access: 'read' }, (running) => job(postgresReading(running))),
+    read: (job) =>
+      transact(pool, { access: 'read' }, (transaction) => job(postgresReading(transaction))),
     checkpoint: () => Promise.resolve(true),
     findKey: createKeyFinder(async (hash) => {
-      const found = await pool.withSession((session) => selectKey.first(session, { hash }))
-      return found?.key
+      const row = await pool.withSession((session) => selectKey.first(session, { hash }))
+      return row?.key
     }),
     readInfo: () => readPostgresInfo(pool, url, Date.now()),
-    admitInOneStatement: (asked) => admitInOneStatement(batches, asked),
-    close: () => held.disposeAsync(),
+    admitInOneStatement: (input) => admitInOneStatement(runBatched, input),
+    close: () => resources.disposeAsync(),
   }
 }
 
+async function prepareDatabase(
+  pool: ConnectionPool,
+  log: Pick<Log, 'warn'> | undefined,
+): Promise<void> {
+  await migrate(pool, log)
+  await requireMigrationComplete(pool)
+  await checkRole(pool, log)
+}
+
+/** The function sets the scope of all accounts itself, see the migration `0004-functions.ts`. */
 const selectKey = prepare<{ readonly key: KeyLookupRow }>(
   'select "findKey" as key from "findKey"(:hash)',
 )
@@ -85,22 +97,22 @@ const selectRole = prepare<{ readonly name: string; readonly bypasses: boolean }
 )
 
 async function checkRole(pool: ConnectionPool, log: Pick<Log, 'warn'> | undefined): Promise<void> {
-  const found = await pool.withSession((session) => selectRole.first(session, {}))
-  if (found?.bypasses)
-    log?.warn({ role: found.name }, 'the database role bypasses row-level security; use another')
+  const role = await pool.withSession((session) => selectRole.first(session, {}))
+  if (role?.bypasses)
+    log?.warn({ role: role.name }, 'the database role bypasses row-level security; use another')
 }
 
-/** Looks after the log's months now and from now on. */
+/** Creates the partitions of the request log now and once in each interval. */
 async function scheduleLogPartitions(
   pool: ConnectionPool,
   log: Pick<Log, 'warn'> | undefined,
 ): Promise<Disposable> {
-  const keep = (): Promise<void> =>
-    createLogPartitions(pool, Date.now()).catch((error: unknown) =>
-      log?.warn({ err: error }, 'the months of the log could not be made ahead'),
+  const createPartitions = (): Promise<void> =>
+    runAsAllAccounts(() => createLogPartitions(pool, Date.now())).catch((error: unknown) =>
+      log?.warn({ err: error }, 'creating partitions of the request log failed; it is retried'),
     )
-  await keep()
-  const keeping = setInterval(() => void keep(), housekeepingIntervalMs)
-  keeping.unref()
-  return { [Symbol.dispose]: () => clearInterval(keeping) }
+  await createPartitions()
+  const timer = setInterval(() => void createPartitions(), housekeepingIntervalMs)
+  timer.unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }

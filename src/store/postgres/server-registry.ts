@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Log } from '../../lib/log.ts'
 
-/** This server among those that are at work on the database. */
+/** This server's registration among the running servers of the database. */
 export type ServerRegistration = {
-  /** Whether nobody else was there when it came: whatever was begun before is nobody's. */
+  /** Whether no other server was running: attempts that are still open then have no owner. */
   readonly isFirstServer: boolean
   readonly unregister: () => Promise<void>
 }
@@ -12,61 +12,62 @@ export type ServerRegistration = {
 const reconnectDelayMs = 1000
 
 /**
- * Holds a lock together with all other servers, on a connection of its own. It ends with the process,
- * however that dies: who comes next and can hold it alone is the first.
+ * Registers this server: it holds a shared lock on a separate connection, as all other servers do.
+ * The lock ends with the process, even after a crash. A server that can take the lock exclusively is
+ * the first one.
  */
 export async function registerServer(
   url: string,
   log?: Pick<Log, 'warn'>,
 ): Promise<ServerRegistration> {
-  const leaving = new AbortController()
-  let client = await connect()
+  const unregistering = new AbortController()
+  let client = await connect(url)
   const { rows } = await client.query<{ isFirst: boolean }>(
     `select pg_try_advisory_lock(${serversLockKey}) as "isFirst"`,
   )
-  const isFirst = rows[0]?.isFirst ?? false
+  const isFirstServer = rows[0]?.isFirst ?? false
   await client.query(`select pg_advisory_lock_shared(${serversLockKey})`)
-  if (isFirst) await client.query(`select pg_advisory_unlock(${serversLockKey})`)
-  watch(client)
+  if (isFirstServer) await client.query(`select pg_advisory_unlock(${serversLockKey})`)
+  reconnectAfterEnd(client)
   return {
-    isFirstServer: isFirst,
+    isFirstServer,
     unregister: async () => {
-      leaving.abort()
+      unregistering.abort()
       await client.end().catch(() => undefined)
     },
   }
 
-  async function connect(): Promise<Client> {
-    const fresh = new Client({
-      connectionString: url,
-      fallback_application_name: 'facegate presence',
-      keepAlive: true,
-    })
-    // What it ends with is told by its end.
-    fresh.on('error', () => undefined)
-    await fresh.connect()
-    return fresh
-  }
-
-  /** A connection that ended takes its lock along: another one takes it again. */
-  function watch(watched: Client): void {
-    watched.once('end', () => {
-      if (!leaving.signal.aborted) void comeBack()
+  /** When a connection ends, its lock is released: a new connection takes the lock again. */
+  function reconnectAfterEnd(current: Client): void {
+    current.once('end', () => {
+      if (!unregistering.signal.aborted) void reconnect()
     })
   }
 
-  async function comeBack(): Promise<void> {
-    while (!leaving.signal.aborted) {
+  async function reconnect(): Promise<void> {
+    while (!unregistering.signal.aborted) {
       await sleep(reconnectDelayMs, undefined, { ref: false })
       try {
-        client = await connect()
+        client = await connect(url)
         await client.query(`select pg_advisory_lock_shared(${serversLockKey})`)
-        return watch(client)
+        return reconnectAfterEnd(client)
       } catch (error) {
-        log?.warn({ err: error }, 'this server cannot be announced to the others yet')
+        log?.warn({ err: error }, 'registering this server failed; it is retried')
       }
     }
   }
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({
+    connectionString: url,
+    fallback_application_name: 'facegate presence',
+    keepAlive: true,
+  })
+  // A connection error is followed by the `end` event, which is handled.
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
 }
 
 const serversLockKey = `hashtextextended('servers', 0)`

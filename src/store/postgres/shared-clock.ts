@@ -1,26 +1,27 @@
 import { hostname } from 'node:os'
+import { runAsAllAccounts } from '../../lib/account-context.ts'
 import type { Clock, SteadyClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
-import { transact } from './connection/transaction.ts'
+import { transact, type PostgresTransaction } from './connection/transaction.ts'
 
-/** A clock that all servers on one database go by, as `SteadyClock` describes one. */
+/** A clock that all servers of a database share, see `SteadyClock`. */
 export type SharedClock = {
   readonly now: SteadyClock
-  /** The database's time of day, as of the last beat, and on from there by a clock that nobody can set. */
+  /** The database's time of day at the last heartbeat, continued with a monotonic clock. */
   readonly timeOfDay: Clock
-  /** Takes this server off the list. */
+  /** Removes this server from the list. */
   readonly close: () => Promise<void>
 }
 
 export type SharedClockOptions = {
   readonly version: string
-  /** Whether this process is a server; a command only looks at the clock. */
+  /** Whether this process is a server. A command only reads the clock. */
   readonly isServer?: boolean
   readonly log?: Pick<Log, 'warn'> | undefined
-  /** Microseconds by a clock of this process that nobody can set. */
+  /** A monotonic clock of this process, microseconds. */
   readonly monotonicUs?: () => number
   /** This machine's time of day, ms. */
   readonly nowMs?: () => number
@@ -28,21 +29,21 @@ export type SharedClockOptions = {
 
 const heartbeatMs = 5000
 
-/** A server that was not seen for so long is gone; its row goes a while later. */
+/** A server without a heartbeat for this long is gone; its row is deleted later. */
 const serverTimeoutUs = 15_000_000
 const serverRowExpiryUs = 3_600_000_000
 
-/** How far the clocks of two machines may be apart for one to be held against the other. */
+/** The largest accepted difference between the clocks of two machines. */
 const skewUsMax = 1_000_000
 
-/** How far a clock is moved at one beat, towards that of the server that runs longest: 500 ppm. */
+/** The largest correction per heartbeat towards the clock of the oldest server: 500 ppm. */
 const correctionUsMax = 2500
 
 /**
- * Joins the time that the servers at work go by. It was some database's time of day once; since then
- * it is handed on: whoever starts takes it over from a server that runs, and goes on by its own
- * monotonic clock. So neither the clock of a machine nor that of the database moves it when it is set.
- * The small differences of their pace are made up little by little.
+ * Joins the clock that the running servers share. It started as the database's time of day. A new
+ * server takes the time over from a running one and continues with its own monotonic clock.
+ * Therefore setting the clock of a machine or of the database does not change the shared clock. Small
+ * differences in speed are corrected gradually.
  */
 export async function joinSharedClock(
   pool: ConnectionPool,
@@ -52,42 +53,51 @@ export async function joinSharedClock(
   const self = { nodeId: newId(), host: hostname(), pid: process.pid, version }
   const startedAtUtc = new Date(nowMs()).toISOString()
   let offsetUs = 0
-  let todayUs = 0
+  let timeOfDayOffsetUs = 0
   let lastUs = 0
   const now = (): number => (lastUs = Math.max(lastUs, Math.floor(monotonicUs() + offsetUs)))
-  const timeOfDay = (): number => Math.floor((monotonicUs() + todayUs) / 1000)
-  const beat = (isFirst: boolean): Promise<void> =>
-    transact(pool, { access: 'write' }, async (running) => {
-      await lockNodes.run(running, {})
-      const askedUs = monotonicUs()
-      const rows = await selectPeers.all(running, { nodeId: self.nodeId })
-      // The answer was true about halfway between question and answer.
-      const halfUs = (askedUs + monotonicUs()) / 2
-      todayUs = databaseTimeUs(rows) - halfUs
-      const reached = peerTimeOf(rows, nowMs() * 1000)
-      if (isFirst) offsetUs = (reached?.us ?? databaseTimeUs(rows)) - halfUs
-      else if (reached && reached.startedAtUtc < startedAtUtc)
-        offsetUs += clamp(reached.us - (halfUs + offsetUs), correctionUsMax)
-      if (!isServer) return
-      const seenAtUtc = new Date(nowMs()).toISOString()
-      await upsertNode.run(running, { ...self, startedAtUtc, seenAtUtc, steadyUs: now() })
-      await deleteStaleNodes.run(running, { forgottenUs: serverRowExpiryUs })
-    })
-  await beat(true)
+  const timeOfDay = (): number => Math.floor((monotonicUs() + timeOfDayOffsetUs) / 1000)
+  const beat = async (transaction: PostgresTransaction, isFirst: boolean): Promise<void> => {
+    await lockNodes.run(transaction, {})
+    const sentUs = monotonicUs()
+    const rows = await selectPeers.all(transaction, { nodeId: self.nodeId })
+    // The database read its clock about halfway between the request and the response.
+    const middleUs = (sentUs + monotonicUs()) / 2
+    timeOfDayOffsetUs = databaseTimeUs(rows) - middleUs
+    const peer = findPeerTime(rows, nowMs() * 1000)
+    if (isFirst) offsetUs = (peer?.us ?? databaseTimeUs(rows)) - middleUs
+    else if (peer && peer.startedAtUtc < startedAtUtc)
+      offsetUs += clamp(peer.us - (middleUs + offsetUs), correctionUsMax)
+    if (!isServer) return
+    const seenAtUtc = new Date(nowMs()).toISOString()
+    await upsertNode.run(transaction, { ...self, startedAtUtc, seenAtUtc, steadyUs: now() })
+    await deleteStaleNodes.run(transaction, { expiryUs: serverRowExpiryUs })
+  }
+  await writeNodes(pool, (transaction) => beat(transaction, true))
   if (!isServer) return { now, timeOfDay, close: () => Promise.resolve() }
-  const beating = setInterval(() => {
-    beat(false).catch((error: unknown) => log?.warn({ err: error }, 'a heartbeat failed'))
+  const heartbeats = setInterval(() => {
+    writeNodes(pool, (transaction) => beat(transaction, false)).catch((error: unknown) =>
+      log?.warn({ err: error }, 'a heartbeat failed'),
+    )
   }, heartbeatMs)
-  beating.unref()
+  heartbeats.unref()
   return {
     now,
     timeOfDay,
     close: async () => {
-      clearInterval(beating)
-      const leave = transact(pool, { access: 'write' }, (running) => deleteNode.run(running, self))
-      await leave.catch(() => undefined)
+      clearInterval(heartbeats)
+      const deletion = writeNodes(pool, (transaction) => deleteNode.run(transaction, self))
+      await deletion.catch(() => undefined)
     },
   }
+}
+
+/** The table of servers has no account. */
+function writeNodes<T>(
+  pool: ConnectionPool,
+  job: (transaction: PostgresTransaction) => Promise<T>,
+): Promise<T> {
+  return runAsAllAccounts(() => transact(pool, { access: 'write' }, job))
 }
 
 function processUs(): number {
@@ -96,7 +106,7 @@ function processUs(): number {
 
 const lockNodes = prepare(`select pg_advisory_xact_lock(hashtextextended('nodes', 0))`)
 
-/** The database's own time comes in every row, and alone when there is none. */
+/** Each row contains the database's time. Without other servers there is one row with it alone. */
 const selectPeers = prepare<PeerRow>(
   `select (extract(epoch from clock_timestamp()) * 1000000)::bigint as "nowUs", "steadyUs", "dbUs",
      "seenAtUtc", "startedAtUtc"
@@ -112,7 +122,7 @@ const upsertNode = prepare(
 )
 const deleteStaleNodes = prepare(
   `delete from nodes where abs("dbUs" - (extract(epoch from clock_timestamp()) * 1000000)::bigint)
-     > :forgottenUs`,
+     > :expiryUs`,
 )
 const deleteNode = prepare('delete from nodes where "nodeId" = :nodeId')
 
@@ -132,23 +142,24 @@ function databaseTimeUs(rows: readonly PeerRow[]): number {
 }
 
 /**
- * Where the line of the server that runs longest has come to by now. How long ago it was seen says
- * the database's clock; should that have been set, the machines' own.
+ * Returns the current shared time according to the oldest running server. The time since that
+ * server's heartbeat is measured with the database's clock and with the machines' clocks. A clock that
+ * was set gives an implausible value, which is ignored.
  */
-function peerTimeOf(rows: readonly PeerRow[], hereUs: number) {
+function findPeerTime(rows: readonly PeerRow[], hereUs: number) {
   for (const row of rows) {
     if (row.steadyUs === null) continue
     const agesUs = [row.nowUs - row.dbUs, hereUs - Date.parse(row.seenAtUtc) * 1000]
-    const credible = agesUs.filter((us) => us >= -skewUsMax && us <= serverTimeoutUs)
-    if (credible.length > 0)
+    const plausible = agesUs.filter((us) => us >= -skewUsMax && us <= serverTimeoutUs)
+    if (plausible.length > 0)
       return {
-        us: row.steadyUs + Math.max(0, Math.min(...credible)),
+        us: row.steadyUs + Math.max(0, Math.min(...plausible)),
         startedAtUtc: row.startedAtUtc,
       }
   }
   return undefined
 }
 
-function clamp(value: number, most: number): number {
-  return Math.min(most, Math.max(-most, value))
+function clamp(value: number, limit: number): number {
+  return Math.min(limit, Math.max(-limit, value))
 }

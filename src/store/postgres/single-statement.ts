@@ -1,4 +1,4 @@
-import { currentAccountId } from '../../lib/account-context.ts'
+import { requireAccountScope } from '../../lib/account-context.ts'
 import { latencyBucketOf } from '../../lib/observability/latency-histogram.ts'
 import { scoreBinOf } from '../gate/hourly-counts.ts'
 import type {
@@ -9,28 +9,29 @@ import type {
 } from '../gate/statements.ts'
 import type { RunBatched } from './connection/batcher.ts'
 import { isRetryable, ConnectionLostError } from './connection/fault.ts'
-import { prepare } from './connection/statement.ts'
+import type { PostgresQuery } from './connection/pool.ts'
+import { prepare, type QueryRunner } from './connection/statement.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
 const admitStatement = prepare<AdmitStatementRow>(
-  `select * from "claimAtOnce"(:account, :keyId, :action, :requestId, :permissions, :nowMs, :nowUtc,
+  `select * from "claimAtOnce"(:scope, :keyId, :action, :requestId, :permissions, :nowMs, :nowUtc,
      :touchedBeforeUtc, :steadyUs, :sustainedPerS, :burst, :defaultMicros, :units, :fingerprint,
      :token, :deadlineMs)`,
 )
 
 /**
- * Claims a call by one statement, if nothing stands against it.
+ * Admits a call with one statement.
  *
- * @returns undefined when it did nothing, or when the connection was cut and nobody knows: whoever
- *   asks then finds the attempt under the same token, if it was made.
+ * @returns undefined if the call was not admitted, or the connection was lost and the result is
+ *   unknown. The caller then looks for an attempt with the same token.
  */
 export async function admitInOneStatement(
-  batches: RunBatched,
-  { projectId, ...asked }: AdmitStatementInput,
+  runBatched: RunBatched,
+  { projectId, ...input }: AdmitStatementInput,
 ): Promise<AdmitStatementRow | undefined> {
-  const on = { run: (query: Parameters<RunBatched>[1]) => batches(`claim ${projectId}`, query) }
+  const on = { run: (query: PostgresQuery) => runBatched(`claim ${projectId}`, query) }
   try {
-    return await admitStatement.first(on, { ...asked, account: currentAccountId() })
+    return await admitStatement.first(on, { ...input, scope: requireAccountScope() })
   } catch (error) {
     if (error instanceof ConnectionLostError || isRetryable(error, 'race')) return undefined
     throw error
@@ -38,21 +39,21 @@ export async function admitInOneStatement(
 }
 
 const settleStatement = prepare<{ readonly transferId: number }>(
-  `select * from "settleAtOnce"(:account, :projectId, :requestId, :token, :code, :answer, :scrubbed,
+  `select * from "settleAtOnce"(:scope, :projectId, :requestId, :token, :code, :answer, :scrubbed,
      :subjectIds, :reservedMicros, :amountMicros, :action, :windowStartMs, :nowMs, :linkBefore,
-     :linkAfter, :scoreKinds, :scoreBins, :scoreMatches, :atMs, :keyId, :askedRequestId,
-     :askedAction, :latencyMs, :bucket)`,
+     :linkAfter, :scoreKinds, :scoreBins, :scoreMatches, :atMs, :keyId, :loggedRequestId,
+     :loggedAction, :latencyMs, :bucket)`,
 )
 
-/** The last statement of a call's end, and often its only one: then it needs no transaction around. */
+/** Completes a call with the job's last statement. If it is also the first, it runs on its own. */
 export async function settleInOneStatement(
-  running: PostgresTransaction,
-  batches: RunBatched,
+  transaction: PostgresTransaction,
+  runBatched: RunBatched,
   { scores, row, link, ...settlement }: SettleStatementInput,
 ): Promise<SettleStatementResult | undefined> {
   const parameters = {
     ...settlement,
-    account: currentAccountId(),
+    scope: requireAccountScope(),
     linkBefore: link.before,
     linkAfter: link.after,
     scoreKinds: scores.map(({ kind }) => kind),
@@ -60,14 +61,15 @@ export async function settleInOneStatement(
     scoreMatches: scores.map(({ isMatched }) => (isMatched ? 1 : 0)),
     atMs: row.atMs,
     keyId: row.keyId,
-    askedRequestId: row.requestId,
-    askedAction: row.action,
+    loggedRequestId: row.requestId,
+    loggedAction: row.action,
     latencyMs: row.latencyMs,
     bucket: latencyBucketOf(row.latencyMs) + 1,
   }
-  const alone: Pick<PostgresTransaction, 'run'> = {
-    run: (query) => batches(`settle ${settlement.projectId}`, query),
+  const batched: QueryRunner = {
+    run: (query) => runBatched(`settle ${settlement.projectId}`, query),
   }
-  const settled = await settleStatement.first(running.hasBegun() ? running : alone, parameters)
+  const on = transaction.hasBegun() ? transaction : batched
+  const settled = await settleStatement.first(on, parameters)
   return settled && { transferId: settled.transferId === 0 ? null : settled.transferId }
 }

@@ -2,7 +2,8 @@ import { microsMax } from '../../lib/money.ts'
 import { latencyBucketOf } from '../../lib/observability/latency-histogram.ts'
 import { scoreBinOf, hourStartMs } from '../gate/hourly-counts.ts'
 import type { AttemptRow } from '../schema.ts'
-import type { AttemptOwner, AdmissionFacts, LedgerHead, ReadTx, Tx } from '../tx.ts'
+import type { AdmissionFacts, LedgerAmount, LedgerHead } from '../gate/statements.ts'
+import type { ReadTx, Tx } from '../tx.ts'
 import type { RunBatched } from './connection/batcher.ts'
 import { queryBuilder } from './connection/kysely.ts'
 import { settleInOneStatement } from './single-statement.ts'
@@ -12,59 +13,60 @@ import type { PostgresTransaction } from './connection/transaction.ts'
 
 type StatementSender = Pick<PostgresTransaction, 'run' | 'send'>
 
-/** The statements of a job, in its transaction. */
-export function postgresTx(running: PostgresTransaction, batches: RunBatched): Tx {
-  const savepoints = lazySavepoints(running)
+/** Returns the statements of a job in its transaction. */
+export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatched): Tx {
+  const savepoints = lazySavepoints(transaction)
   return {
     ...postgresReading(savepoints.runner),
     savepoint: savepoints.within,
     lock: async (name, mode) => {
-      await locks[mode].run({ run: running.runWaiting }, { name })
+      await locks[mode].run({ run: transaction.runWaiting }, { name })
     },
     ...gateStatements(savepoints.runner),
     attempts: attemptStatements(savepoints.runner),
     ledger: ledgerStatements(savepoints.runner),
-    settleInOneStatement: (settlement) => settleInOneStatement(running, batches, settlement),
+    settleInOneStatement: (settlement) => settleInOneStatement(transaction, runBatched, settlement),
   }
 }
 
-/** Runs queries in a transaction. */
+/** Returns functions that build and run queries in a transaction. */
 export function postgresReading(on: QueryRunner): ReadTx {
   return {
     build: queryBuilder,
     run: async (query) => {
       const { sql: text, parameters } = query.compile()
       const { rows } = await on.run({ text, name: statementName(text), values: parameters })
-      // kysely knows the type of a row by the query.
+      // Kysely derives the type of a row from the query.
       return rows as never
     },
   }
 }
 
 const locks = {
-  alone: prepare('select pg_advisory_xact_lock(hashtextextended(:name, 0))'),
-  together: prepare('select pg_advisory_xact_lock_shared(hashtextextended(:name, 0))'),
+  exclusive: prepare('select pg_advisory_xact_lock(hashtextextended(:name, 0))'),
+  shared: prepare('select pg_advisory_xact_lock_shared(hashtextextended(:name, 0))'),
 }
 
 /**
- * A savepoint is set with the first statement of its work: many an action only computes, and pays
- * no round trip for it. The commit ends those that are left.
+ * Creates each savepoint with the first statement of its work. Many actions only compute, and then
+ * cost no round trip. The commit releases the remaining savepoints.
  */
-function lazySavepoints(running: PostgresTransaction) {
+function lazySavepoints(transaction: PostgresTransaction) {
+  /** The number of nested works that run. */
   let depth = 0
-  /** Savepoints whose work goes on, the outermost first; those that are set. */
-  let set = 0
-  const setAll = (): void => {
-    for (; set < depth; set++) running.send({ text: `savepoint effect_${set + 1}` })
+  /** The number of created savepoints, the outermost first. */
+  let created = 0
+  const createMissing = (): void => {
+    for (; created < depth; created++) transaction.send({ text: `savepoint effect_${created + 1}` })
   }
   const runner: StatementSender = {
     run: (query) => {
-      setAll()
-      return running.run(query)
+      createMissing()
+      return transaction.run(query)
     },
     send: (query) => {
-      setAll()
-      running.send(query)
+      createMissing()
+      transaction.send(query)
     },
   }
   const within: Tx['savepoint'] = async (work) => {
@@ -72,11 +74,11 @@ function lazySavepoints(running: PostgresTransaction) {
     try {
       return await work()
     } catch (error) {
-      if (set >= depth) await running.run({ text: `rollback to savepoint effect_${depth}` })
+      if (created >= depth) await transaction.run({ text: `rollback to savepoint effect_${depth}` })
       throw error
     } finally {
       depth--
-      set = Math.min(set, depth)
+      created = Math.min(created, depth)
     }
   }
   return { runner, within }
@@ -99,7 +101,7 @@ const logCall = prepare(
      :costMicros, :isReplay, :transferId)`,
 )
 
-/** The facts hold the project's bucket until the transaction ends: claims of a project queue there. */
+/** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */
 function gateStatements(
   on: StatementSender,
 ): Pick<
@@ -107,16 +109,16 @@ function gateStatements(
   'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'logCall' | 'sweepCalls' | 'countScore'
 > {
   return {
-    findAdmissionFacts: (of) => selectAdmissionFacts.first(on, of),
+    findAdmissionFacts: (call) => selectAdmissionFacts.first(on, call),
     touchKey: async (key) => touchKey.send(on, key),
     upsertBucket: async (bucket) => upsertBucket.send(on, bucket),
     logCall: async (row) =>
       logCall.send(on, { ...row, bucket: latencyBucketOf(row.latencyMs) + 1 }),
-    sweepCalls: (old) => sweepCalls(on, old),
+    sweepCalls: (range) => sweepCalls(on, range),
     countScore: async ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
-      const of = { projectId, kind, hourMs: hourStartMs(atMs), bin: scoreBinOf(value) }
-      countScore.send(on, { ...of, matched })
+      const [hourMs, bin] = [hourStartMs(atMs), scoreBinOf(value)]
+      countScore.send(on, { projectId, kind, hourMs, bin, matched })
     },
   }
 }
@@ -157,14 +159,12 @@ function attemptStatements(on: StatementSender): Tx['attempts'] {
     find: (key) => selectAttempt.first(on, key),
     insert: async (row) => insertAttempt.send(on, row),
     complete: async (owner) => (await completeAttempt.run(on, owner)) === 1,
-    deleteOwned: async (owner: AttemptOwner) => (await deleteOwnedAttempt.run(on, owner)) === 1,
+    deleteOwned: async (owner) => (await deleteOwnedAttempt.run(on, owner)) === 1,
     delete: async (key) => (await deleteAttempt.run(on, key)) === 1,
-    findOverdue: (before) => selectOverdueAttempts.all(on, before),
-    deleteExpired: (old) => deleteExpiredAttempts.run(on, old),
+    findOverdue: (filter) => selectOverdueAttempts.all(on, filter),
+    deleteExpired: (filter) => deleteExpiredAttempts.run(on, filter),
   }
 }
-
-type PostgresLedgerAmount = { readonly ledger: string; readonly amountMicros: bigint }
 
 const selectHead = prepare<LedgerHead>(
   'select "headSeq", "headHash" from ledgers where ledger = :ledger for update',
@@ -187,24 +187,24 @@ const insertTransfer = prepare<{ readonly transferId: number }>(
      :windowStartMs, :rowHash) returning "transferId"`,
 )
 
-function balanceUpdate(what: string, condition: string) {
-  return prepare(`update ledgers set ${what} where ledger = :ledger and ${condition}`)
+function balanceUpdate(assignment: string, condition: string) {
+  return prepare(`update ledgers set ${assignment} where ledger = :ledger and ${condition}`)
 }
 
 function ledgerStatements(on: StatementSender): Tx['ledger'] {
-  const change = (name: keyof typeof balanceUpdates) => async (amount: PostgresLedgerAmount) =>
+  const runUpdate = (name: keyof typeof balanceUpdates) => async (amount: LedgerAmount) =>
     (await balanceUpdates[name].run(on, amount)) === 1
   return {
     findHead: (ledger) => selectHead.first(on, { ledger }),
     setHead: async (row) => setHead.send(on, row),
-    reserve: change('reserve'),
-    unreserve: change('unreserve'),
-    debit: change('debit'),
-    credit: change('credit'),
+    reserve: runUpdate('reserve'),
+    unreserve: runUpdate('unreserve'),
+    debit: runUpdate('debit'),
+    credit: runUpdate('credit'),
     append: async (row) => {
-      const made = await insertTransfer.first(on, row)
-      if (!made) throw new Error('the ledger returned no id')
-      return made.transferId
+      const inserted = await insertTransfer.first(on, row)
+      if (!inserted) throw new Error('the insert of a ledger transfer returned no id')
+      return inserted.transferId
     },
   }
 }

@@ -1,20 +1,20 @@
-import { countRows, findMatchingRows, sumMicros } from './verify-copy.ts'
-import { differingColumns, keyOf, keyToText, type TableRow } from './table-rows.ts'
-import type { MigrationSource } from './source.ts'
+import type { QueryRunner } from '../postgres/connection/statement.ts'
 import { migratedTables, type MigratedTable } from './migrated-tables.ts'
+import type { MigrationSource } from './source.ts'
+import { differingColumns, keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'
 import type { MigrationTarget } from './target.ts'
 
-/** A table here and there. */
+/** The comparison of one table in the source and in the target. */
 export type TableComparison = {
   readonly table: string
   readonly rows: number
-  /** The columns of money, each with its sum. */
+  /** The sum of each column of money in the source. */
   readonly sumsByColumn: ReadonlyMap<string, bigint>
-  /** What is not the same, one sentence each; no more than a few. */
+  /** One sentence for each difference, at most `differencesMax` of them. */
   readonly differences: readonly string[]
 }
 
-/** How far the comparison of one table has come. */
+/** The progress of comparing one table. */
 export type ComparisonProgress = {
   readonly table: string
   readonly rows: number
@@ -23,18 +23,18 @@ export type ComparisonProgress = {
 
 const differencesMax = 5
 
-/** Holds every value of every row against where it came from. */
+/** Compares every value of every row in the target with the source. */
 export async function compareTables(
   source: MigrationSource,
   target: MigrationTarget,
-  onCompared: (compared: ComparisonProgress) => void,
+  onCompared: (progress: ComparisonProgress) => void,
 ): Promise<readonly TableComparison[]> {
   const comparisons: TableComparison[] = []
   for (const table of migratedTables) {
     const { name } = table
     const total = source.countRows(table)
-    const money = source.sumAmounts(table)
-    const differences = await compareSums(target, table, { total, money })
+    const sumsByColumn = source.sumAmounts(table)
+    const differences = await compareSums(target, table, { total, sumsByColumn })
     let rows = 0
     for await (const batch of compareRows(source, target, table)) {
       rows += batch.rows
@@ -42,29 +42,49 @@ export async function compareTables(
       onCompared({ table: name, rows, total })
       if (differences.length > differencesMax) break
     }
-    const some = differences.slice(0, differencesMax)
-    comparisons.push({ table: name, rows: total, sumsByColumn: money, differences: some })
+    differences.splice(differencesMax)
+    comparisons.push({ table: name, rows: total, sumsByColumn, differences })
   }
   return comparisons
 }
 
-type TableSums = { readonly total: number; readonly money: ReadonlyMap<string, bigint> }
+type TableSums = { readonly total: number; readonly sumsByColumn: ReadonlyMap<string, bigint> }
 
 async function compareSums(
   target: MigrationTarget,
   table: MigratedTable,
-  { total, money }: TableSums,
+  { total, sumsByColumn }: TableSums,
 ): Promise<string[]> {
   const { name } = table
   const differences: string[] = []
-  const totalThere = await target.read((on) => countRows(on, table))
-  if (total !== totalThere) differences.push(`${name} has ${total} rows here, ${totalThere} there`)
-  for (const [column, sum] of money) {
-    const sumThere = await target.read((on) => sumMicros(on, table, column))
-    if (sum !== sumThere)
-      differences.push(`${name}.${column} sums to ${sum} here, to ${sumThere} there`)
+  const targetTotal = await target.read((on) => countRows(on, table))
+  if (total !== targetTotal)
+    differences.push(`${name} has ${total} rows in the source, ${targetTotal} in the target`)
+  for (const [column, sum] of sumsByColumn) {
+    const targetSum = await target.read((on) => sumMicros(on, table, column))
+    if (sum !== targetSum)
+      differences.push(
+        `the sum of ${name}.${column} is ${sum} in the source, ${targetSum} in the target`,
+      )
   }
   return differences
+}
+
+async function countRows(on: QueryRunner, { name }: MigratedTable): Promise<number> {
+  const { rows } = await on.run({ text: `select count(*) as count from "${name}"` })
+  return Number(rows[0]?.['count'])
+}
+
+async function sumMicros(
+  on: QueryRunner,
+  { name }: MigratedTable,
+  column: string,
+): Promise<bigint> {
+  const text = `select coalesce(sum("${column}"), 0) as "sumMicros" from "${name}"`
+  const { rows } = await on.run({ text })
+  const sum = rows[0]?.['sumMicros']
+  if (typeof sum !== 'bigint') throw new TypeError(`the sum of ${name}.${column} is no bigint`)
+  return sum
 }
 
 type ComparedBatch = { readonly rows: number; readonly differences: readonly string[] }
@@ -78,26 +98,41 @@ async function* compareRows(
   for (let rows: readonly TableRow[] = [], isFirst = true; isFirst || rows.length === batchRows;) {
     const last = rows.at(-1)
     const batch = source.readBatch(table, last && keyOf(last, key))
-    const there = await target.read((on) => findMatchingRows(on, table, batch))
-    yield { rows: batch.length, differences: rowDifferences(table, batch, there) }
+    const targetRows = await target.read((on) => findMatchingRows(on, table, batch))
+    yield { rows: batch.length, differences: rowDifferences(table, batch, targetRows) }
     rows = batch
     isFirst = false
   }
 }
 
-/** Which rows differ and in what; not the values, which may be secret. */
+/** Finds the target's rows with the keys of the given rows. */
+async function findMatchingRows(
+  on: QueryRunner,
+  { name, targetKey }: MigratedTable,
+  rows: readonly TableRow[],
+): Promise<readonly TableRow[]> {
+  const keys = rows.map((row) =>
+    Object.fromEntries(targetKey.map((column) => [column, row[column]])),
+  )
+  const columns = targetKey.map((column) => `"${column}"`).join(', ')
+  const text = `select found.* from json_populate_recordset(null::"${name}", $1) as wanted
+    join "${name}" as found using (${columns})`
+  return (await on.run({ text, values: [rowsToJson(keys)] })).rows
+}
+
+/** Describes which rows differ in which columns. It omits the values, which may be secret. */
 function rowDifferences(
   { name, targetKey }: MigratedTable,
   rows: readonly TableRow[],
-  there: readonly TableRow[],
+  targetRows: readonly TableRow[],
 ): string[] {
-  const placeOf = (row: TableRow): string => keyToText(keyOf(row, targetKey))
-  const byPlace = new Map(there.map((row) => [placeOf(row), row]))
+  const keyTextOf = (row: TableRow): string => keyToText(keyOf(row, targetKey))
+  const targetRowsByKey = new Map(targetRows.map((row) => [keyTextOf(row), row]))
   return rows.flatMap((row) => {
-    const place = placeOf(row)
-    const other = byPlace.get(place)
-    if (!other) return [`${name} ${place} is missing there`]
-    const columns = differingColumns(row, other)
-    return columns.length === 0 ? [] : [`${name} ${place} differs in ${columns.join(', ')}`]
+    const key = keyTextOf(row)
+    const targetRow = targetRowsByKey.get(key)
+    if (!targetRow) return [`${name} ${key} is missing in the target`]
+    const columns = differingColumns(row, targetRow)
+    return columns.length === 0 ? [] : [`${name} ${key} differs in ${columns.join(', ')}`]
   })
 }

@@ -5,35 +5,35 @@ import type { MigrationSource } from './source.ts'
 import { migratedTables, type MigratedTable } from './migrated-tables.ts'
 import type { MigrationTarget } from './target.ts'
 
-/** How far one table has come. */
+/** The progress of copying one table. */
 export type CopyProgress = {
   readonly table: string
   readonly rows: number
   readonly total: number
-  /** Rows that this process has added to any table. */
+  /** Rows that this process has added to all tables. */
   readonly addedRows: number
 }
 
 /**
- * Copies what is not there yet, table by table and batch by batch; each batch and the note of it are
- * one transaction, so that it can be cut off anywhere and be done again from there.
+ * Copies the missing rows table by table, in batches. One transaction writes a batch and its
+ * progress, so an interrupted copy continues after the last batch.
  *
- * @returns how many rows were added.
+ * @returns the number of added rows.
  */
 export async function copyTables(
   source: MigrationSource,
   target: MigrationTarget,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<number> {
-  const marks = await target.read(findTableProgress)
+  const progressByTable = await target.read(findTableProgress)
   await createLogPartitions(source, target)
   let addedRows = 0
   for (const table of migratedTables) {
     const { name } = table
     const total = source.countRows(table)
-    const mark = marks.get(name)
-    let rows = mark?.rows ?? 0
-    for await (const count of copyTable(source, target, table, mark)) {
+    const progress = progressByTable.get(name)
+    let rows = progress?.rows ?? 0
+    for await (const count of copyTable(source, target, table, progress)) {
       rows += count
       addedRows += count
       onProgress({ table: name, rows, total, addedRows })
@@ -43,7 +43,7 @@ export async function copyTables(
   return addedRows
 }
 
-/** The log's rows lie in the month that they are of, however old it is. */
+/** Creates a partition of the request log for each month that has rows. */
 async function createLogPartitions(
   source: MigrationSource,
   target: MigrationTarget,
@@ -51,25 +51,28 @@ async function createLogPartitions(
   let atMs = source.findNextCallMs(Number.MIN_SAFE_INTEGER)
   while (atMs !== undefined) {
     await target.createLogPartition(atMs)
-    const at = new Date(atMs)
-    atMs = source.findNextCallMs(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1))
+    const call = new Date(atMs)
+    atMs = source.findNextCallMs(Date.UTC(call.getUTCFullYear(), call.getUTCMonth() + 1))
   }
 }
 
-/** @yields the number of rows of each batch that was added. */
+/** @yields the number of rows of each added batch. */
 async function* copyTable(
   source: MigrationSource,
   target: MigrationTarget,
   table: MigratedTable,
-  mark: TableProgress | undefined,
+  progress: TableProgress | undefined,
 ): AsyncGenerator<number> {
-  let place = mark?.place ?? null
-  for (let isLast = mark?.isDone === 1; !isLast;) {
-    const before = place
-    const rows = source.readBatch(table, before === null ? undefined : keyFromText(before))
+  let lastKey = progress?.place ?? null
+  for (let isLast = progress?.isDone === 1; !isLast;) {
+    const previousKey = lastKey
+    const rows = source.readBatch(
+      table,
+      previousKey === null ? undefined : keyFromText(previousKey),
+    )
     isLast = rows.length < table.batchRows
-    const batch = { rows, isLast, before }
-    place = await target.write((on) => insertBatch(on, table, batch))
+    const batch = { rows, isLast, previousKey }
+    lastKey = await target.write((on) => insertBatch(on, table, batch))
     yield rows.length
   }
 }

@@ -1,17 +1,18 @@
 import { prepare, type QueryRunner } from '../postgres/connection/statement.ts'
+import { lockSchema } from '../postgres/migrate.ts'
 import { advanceTable, findProgress, createProgress } from './progress.ts'
 import { keyOf, keyToText, rowsToJson, type TableRow } from './table-rows.ts'
 import { migratedTables, type MigratedTable } from './migrated-tables.ts'
 
 export type RowBatch = {
   readonly rows: readonly TableRow[]
-  /** Whether no rows come behind it. */
+  /** Whether no rows follow. */
   readonly isLast: boolean
-  /** Where the table was before; null: at its beginning. */
-  readonly before: string | null
+  /** The key of the previous batch's last row; null: this is the first batch. */
+  readonly previousKey: string | null
 }
 
-/** The oldest PostgreSQL that the service works on. */
+/** The oldest supported version of PostgreSQL. */
 const versionMin = 15
 
 type ServerCapabilities = {
@@ -19,33 +20,31 @@ type ServerCapabilities = {
   readonly schema: string | null
   readonly database: string
   readonly role: string
-  readonly mayCreate: boolean | null
+  readonly canCreate: boolean | null
 }
 
-const serverCapabilities = prepare<ServerCapabilities>(
+const selectCapabilities = prepare<ServerCapabilities>(
   `select current_setting('server_version_num')::integer / 10000 as version,
      current_schema() as schema, current_database() as database, current_user as role,
-     has_schema_privilege(current_schema(), 'create') as "mayCreate"`,
+     has_schema_privilege(current_schema(), 'create') as "canCreate"`,
 )
 
-/** @throws Error when the schema cannot be made there. */
+/** @throws Error if the server is too old or the role cannot create tables. */
 export async function requireUsableServer(on: QueryRunner): Promise<void> {
-  const found = await serverCapabilities.first(on, {})
-  if (!found) throw new Error('the database says nothing of itself')
-  const { version, schema, database, role, mayCreate } = found
+  const capabilities = await selectCapabilities.first(on, {})
+  if (!capabilities) throw new Error('the database returned no description of itself')
+  const { version, schema, database, role, canCreate } = capabilities
   if (version < versionMin)
     throw new Error(`the server is PostgreSQL ${version}; it must be ${versionMin} or newer`)
-  if (schema === null || !mayCreate)
+  if (schema === null || !canCreate)
     throw new Error(
-      `the role ${role} may not make tables in ${schema ?? 'any schema'} of ${database}; ` +
+      `the role ${role} may not create tables in ${schema ?? 'any schema'} of ${database}; ` +
         `make it the owner: alter database ${database} owner to ${role}`,
     )
 }
 
-const lockSchema = prepare(`select pg_advisory_xact_lock(hashtextextended('schema', 0))`)
-
-/** Tables that nothing but an extension has made. */
-const existingTables = prepare<{ readonly name: string }>(
+/** All tables except those of extensions. */
+const selectTables = prepare<{ readonly name: string }>(
   `select relname as name from pg_class
    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
      and not exists (select from pg_depend where objid = pg_class.oid and deptype = 'e')
@@ -53,67 +52,73 @@ const existingTables = prepare<{ readonly name: string }>(
 )
 
 /**
- * Marks an empty database as one that this move fills; one that is marked so already stays as it is.
+ * Records in an empty database that this migration fills it. It changes nothing if that is recorded
+ * already.
  *
- * @throws Error as `requireFillable` does.
+ * @throws Error as `requireEmptyTarget` does.
  */
 export async function beginMigration(
   on: QueryRunner,
-  move: { readonly migrationId: string; readonly startedAtUtc: string },
+  migration: { readonly migrationId: string; readonly startedAtUtc: string },
 ): Promise<void> {
   await lockSchema.run(on, {})
-  await requireEmptyTarget(on, move.migrationId)
-  if (!(await findProgress(on))) await createProgress(on, move)
+  await requireEmptyTarget(on, migration.migrationId)
+  if (!(await findProgress(on))) await createProgress(on, migration)
 }
 
 /**
- * A database of the current schema without a row is as good as one without a table.
+ * Requires a database without tables, or one of the current schema without rows.
  *
- * @throws Error when it is not empty, unless this very move has begun to fill it.
+ * @throws Error if it is not empty, unless the same migration began to fill it.
  */
 export async function requireEmptyTarget(on: QueryRunner, migrationId: string): Promise<void> {
-  const mark = await findProgress(on)
-  if (mark?.migrationId === migrationId) return
-  if (mark)
+  const progress = await findProgress(on)
+  if (progress?.migrationId === migrationId) return
+  if (progress)
     throw new Error(
-      `another move into this database began at ${mark.startedAtUtc}, or this one of an older state ` +
-        'of the source; name an empty database',
+      `another migration into this database began at ${progress.startedAtUtc}, or this one began ` +
+        'with an older state of the source; name an empty database',
     )
-  const names = new Set((await existingTables.all(on, {})).map(({ name }) => name))
+  const names = new Set((await selectTables.all(on, {})).map(({ name }) => name))
   if (names.size === 0) return
   const [first = ''] = names
   if (!migratedTables.every(({ name }) => names.has(name)))
-    throw new Error(`the database is not empty: it has ${tableSummary(names.size, first)}`)
+    throw new Error(
+      `the database is not empty: it has ${describeTables(names.size, first)}; name an empty one`,
+    )
   for (const { name } of migratedTables) {
     const { rows } = await on.run({ text: `select from "${name}" limit 1` })
     if (rows.length > 0)
-      throw new Error(`the database is not empty: a server has worked on it, ${name} has rows`)
+      throw new Error(
+        `the database is not empty: a server used it and ${name} has rows; name an empty one`,
+      )
   }
 }
 
-function tableSummary(count: number, first: string): string {
-  return count === 1 ? `a table ${first}` : `${count} tables, ${first} among them`
+function describeTables(count: number, first: string): string {
+  return count === 1 ? `a table ${first}` : `${count} tables, including ${first}`
 }
 
-/** Adds rows and notes how far the table has come. @returns where it is now. */
+/** Inserts rows and records the table's progress. @returns the key of the last row as text. */
 export async function insertBatch(
   on: QueryRunner,
   table: MigratedTable,
-  { rows, isLast, before }: RowBatch,
+  { rows, isLast, previousKey }: RowBatch,
 ): Promise<string | null> {
   const { name, key } = table
   const last = rows.at(-1)
   if (last) await insertRows(on, table, rows, Object.keys(last))
-  const place = last ? keyToText(keyOf(last, key)) : before
+  const lastKey = last ? keyToText(keyOf(last, key)) : previousKey
   const isDone = isLast ? 1 : 0
-  await advanceTable(on, { tableName: name, rows: rows.length, place, isDone }, before)
-  return place
+  const progress = { tableName: name, rows: rows.length, place: lastKey, isDone } as const
+  await advanceTable(on, progress, previousKey)
+  return lastKey
 }
 
 /**
- * COPY would be quicker, but does not write to tables with row-level security.
+ * Inserts rows. COPY would be faster, but it cannot write to tables with row-level security.
  *
- * @throws Error when a row was not added.
+ * @throws Error if not all rows were inserted.
  */
 async function insertRows(
   on: QueryRunner,
@@ -122,7 +127,7 @@ async function insertRows(
   columns: readonly string[],
 ): Promise<void> {
   const list = columns.map((column) => `"${column}"`).join(', ')
-  // A project is given its bucket when it is made; the one that moves takes its place.
+  // A trigger creates the bucket of each new project; the source's bucket replaces it.
   const conflict =
     name === 'buckets'
       ? ' on conflict ("projectId") do update set "fullAtUs" = excluded."fullAtUs"'
@@ -130,16 +135,22 @@ async function insertRows(
   const text = `insert into "${name}" (${list})
     select ${list} from json_populate_recordset(null::"${name}", $1)${conflict}`
   const { count } = await on.run({ text, values: [rowsToJson(rows)] })
-  if (count !== rows.length) throw new Error(`${name} took ${count} of ${rows.length} rows`)
+  if (count !== rows.length) throw new Error(`${name} accepted ${count} of ${rows.length} rows`)
 }
 
-/** Lets the numbers of a table go on behind the last that the source has given. */
+/** Sets the sequence of an identity column to continue after the source's last value. */
 export async function advanceSequence(
   on: QueryRunner,
-  { identity: numbered }: MigratedTable,
+  { identity }: MigratedTable,
   last: number,
 ): Promise<void> {
-  if (!numbered) return
-  const text = `select setval(${numbered.sequence}, greatest($1::bigint, 1), $1::bigint > 0)`
+  if (!identity) return
+  const text = `select setval(${identity.sequence}, greatest($1::bigint, 1), $1::bigint > 0)`
   await on.run({ text, values: [last] })
+}
+
+/** Updates the planner's statistics of all tables. */
+export async function updateStatistics(on: QueryRunner): Promise<void> {
+  const names = migratedTables.map(({ name }) => `"${name}"`).join(', ')
+  await on.run({ text: `analyze ${names}` })
 }

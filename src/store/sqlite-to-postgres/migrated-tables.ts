@@ -1,18 +1,18 @@
 import type { Schema } from '../schema.ts'
 import type { VectorsSchema } from '../vectors-schema.ts'
 
-/** A table that is moved; `ledgerPostings` is a view, and vectors are made of templates. */
+/** A migrated table. `ledgerPostings` is a view, and vectors are computed from templates. */
 export type TableName = Exclude<keyof Schema, 'ledgerPostings' | keyof VectorsSchema>
 
 export type MigratedTable = {
   readonly name: TableName
-  /** The primary key in SQLite: rows are taken in its order. */
+  /** The primary key in SQLite. Rows are read in its order. */
   readonly key: readonly string[]
-  /** The primary key in PostgreSQL, where it has more to it. */
+  /** The primary key in PostgreSQL, which has more columns in some tables. */
   readonly targetKey: readonly string[]
-  /** Rows of one transaction. */
+  /** The number of rows in one transaction. */
   readonly batchRows: number
-  /** The column whose numbers go on where they were, and what counts them in PostgreSQL. */
+  /** The column with generated numbers, and its sequence in PostgreSQL. */
   readonly identity?: IdentityColumn
 }
 
@@ -20,12 +20,12 @@ type IdentityColumn = { readonly column: string; readonly sequence: string }
 
 const batchRowsDefault = 2000
 
-/** Rows with sealed bytes in them, which may be pictures or whole answers. */
+/** For rows with large encrypted values: crops and responses. */
 const batchRowsLarge = 200
 
 /**
- * Every table, each after those that it refers to. A table that is new in the schema is missing here
- * until it is written down: the type says so.
+ * The primary keys of all tables, each table after those that it references. The type requires an
+ * entry for every table of the schema.
  */
 const keys: Readonly<Record<TableName, readonly string[]>> = {
   accounts: ['accountId'],
@@ -69,9 +69,9 @@ const overrides: Partial<Record<TableName, Partial<MigratedTable>>> = {
   adminActs: { identity: identityColumn('adminActs', 'auditId') },
 }
 
-/** In the order in which they are filled. */
+/** All tables in the order in which they are filled. */
 export const migratedTables: readonly MigratedTable[] = Object.entries(keys).map(([name, key]) => ({
-  // The entries are made from the record itself.
+  // The names are the keys of the typed record.
   name: name as TableName,
   key,
   targetKey: key,

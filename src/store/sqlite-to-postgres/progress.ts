@@ -4,8 +4,8 @@ import { transact } from '../postgres/connection/transaction.ts'
 import type { TableName } from './migrated-tables.ts'
 
 /**
- * What a database remembers of the move that fills it, in tables that only the move makes: which one
- * it is, how far each table has come, and whether all of it was found to be there.
+ * The record of a migration in its target database. The migration creates its tables, which also
+ * contain the progress of each table. `completedAtUtc` is set after all rows were compared.
  */
 export type MigrationProgress = {
   readonly migrationId: string
@@ -13,24 +13,25 @@ export type MigrationProgress = {
   readonly completedAtUtc: string | null
 }
 
-/** How far a table has come. */
+/** The progress of copying one table. */
 export type TableProgress = {
   readonly tableName: TableName
   readonly rows: number
-  /** See `placeToText`; null: nothing yet. */
+  /** The key of the last copied row, see `keyToText`; null: no row was copied. */
   readonly place: string | null
   readonly isDone: 0 | 1
 }
 
-const progressExists = prepare<{ readonly isThere: boolean }>(
-  `select to_regclass('migration') is not null as "isThere"`,
+const selectHasProgress = prepare<{ readonly hasProgress: boolean }>(
+  `select to_regclass('migration') is not null as "hasProgress"`,
 )
 const selectProgress = prepare<MigrationProgress>(
   'select "migrationId", "startedAtUtc", "completedAtUtc" from migration',
 )
 
 export async function findProgress(on: QueryRunner): Promise<MigrationProgress | undefined> {
-  return (await progressExists.first(on, {}))?.isThere ? selectProgress.first(on, {}) : undefined
+  const hasProgress = (await selectHasProgress.first(on, {}))?.hasProgress
+  return hasProgress ? selectProgress.first(on, {}) : undefined
 }
 
 const createProgressTables = `
@@ -52,10 +53,10 @@ const setCompleted = prepare('update migration set "completedAtUtc" = :completed
 
 export async function createProgress(
   on: QueryRunner,
-  mark: Omit<MigrationProgress, 'completedAtUtc'>,
+  migration: Omit<MigrationProgress, 'completedAtUtc'>,
 ): Promise<void> {
   await on.run({ text: createProgressTables })
-  await insertProgress.run(on, mark)
+  await insertProgress.run(on, migration)
 }
 
 export async function completeProgress(on: QueryRunner, completedAtUtc: string): Promise<void> {
@@ -70,40 +71,41 @@ const insertTableProgress = prepare(
 )
 const updateTableProgress = prepare(
   `update "migrationTables" set rows = rows + :rows, place = :place, "isDone" = :isDone
-   where "tableName" = :tableName and "isDone" = 0 and place is not distinct from :before`,
+   where "tableName" = :tableName and "isDone" = 0 and place is not distinct from :previousKey`,
 )
 
 export async function findTableProgress(
   on: QueryRunner,
 ): Promise<ReadonlyMap<TableName, TableProgress>> {
-  return new Map((await selectTableProgress.all(on, {})).map((mark) => [mark.tableName, mark]))
+  const rows = await selectTableProgress.all(on, {})
+  return new Map(rows.map((progress) => [progress.tableName, progress]))
 }
 
 /**
- * Notes that rows were added, in the transaction that adds them.
+ * Records inserted rows, in the transaction that inserts them.
  *
- * @throws Error when the table is not where this process left it.
+ * @throws Error if the recorded progress differs from that of this process.
  */
 export async function advanceTable(
   on: QueryRunner,
-  next: TableProgress,
-  before: string | null,
+  progress: TableProgress,
+  previousKey: string | null,
 ): Promise<void> {
-  if (before === null) await insertTableProgress.run(on, next)
-  if ((await updateTableProgress.run(on, { ...next, before })) !== 1)
-    throw new Error(`another process is filling ${next.tableName}`)
+  if (previousKey === null) await insertTableProgress.run(on, progress)
+  if ((await updateTableProgress.run(on, { ...progress, previousKey })) !== 1)
+    throw new Error(`another process is filling ${progress.tableName}; stop it first`)
 }
 
 /**
- * To be asked before a server starts on a database.
+ * Refuses a database whose migration is not complete. A server must not start on it.
  *
- * @throws Error when a move into it has not come to its end.
+ * @throws Error if the migration is not complete.
  */
 export async function requireMigrationComplete(pool: ConnectionPool): Promise<void> {
-  const mark = await transact(pool, { access: 'read' }, findProgress)
-  if (mark && mark.completedAtUtc === null)
+  const progress = await transact(pool, { access: 'read' }, findProgress)
+  if (progress && progress.completedAtUtc === null)
     throw new Error(
-      `facegate migrate began to fill this database at ${mark.startedAtUtc} and has not finished; ` +
-        'run it again until it says that everything is moved',
+      `facegate migrate began to fill this database at ${progress.startedAtUtc} and has not ` +
+        'finished; run it again until it reports that the migration is complete',
     )
 }

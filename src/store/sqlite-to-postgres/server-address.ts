@@ -2,12 +2,12 @@ import { Client, DatabaseError } from 'pg'
 import { HttpError } from '../../lib/errors.ts'
 import { faultOf } from '../postgres/connection/fault.ts'
 
-/** Where a database is and who asks, without the password. */
+/** The location of a database and the role that connects, without the password. */
 export type ServerAddress = {
   readonly server: string
   readonly database: string
   readonly role: string
-  /** All of it in one word. */
+  /** Server and database in one text. */
   readonly label: string
 }
 
@@ -26,18 +26,18 @@ export function parseServerAddress(url: string): ServerAddress {
   }
 }
 
-/** Longest wait for a server that says nothing. */
+/** The longest wait for a response of the server. */
 const connectTimeoutMs = 10_000
 
 /**
- * Connects once and leaves. A pool would keep the line of a login that failed until the server's
- * patience ends, and with it this process.
+ * Connects and disconnects once. A pool would keep the connection of a failed login open until the
+ * server's timeout, and with it this process.
  *
- * @throws Error of the database's, see `reasonOf`.
+ * @throws Error of the driver, which `explainError` explains.
  */
 export async function checkConnection(url: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
-  client.on('error', () => undefined) // Of a line that breaks; whoever waits hears of it as well.
+  client.on('error', () => undefined) // `connect` rejects with the same error.
   try {
     await client.connect()
   } catch (error) {
@@ -48,9 +48,9 @@ export async function checkConnection(url: string): Promise<void> {
 }
 
 /**
- * What a failure of the database means, in one sentence.
+ * Explains a database error in one sentence.
  *
- * @returns undefined when the error is none of the database's.
+ * @returns undefined if the error is not a database error.
  */
 export function explainError(error: unknown, address: ServerAddress): string | undefined {
   const cause = error instanceof HttpError ? error.cause : error
@@ -59,32 +59,31 @@ export function explainError(error: unknown, address: ServerAddress): string | u
   return explainNetworkError(cause, address)
 }
 
-/** The server has answered, and said no. */
+/** Explains an error that the server reported. */
 function explainServerError({ code = '', message }: DatabaseError, address: ServerAddress): string {
   const { server, database, role } = address
-  const known: Readonly<Record<string, string>> = {
+  const explanations: Readonly<Record<string, string>> = {
     '28P01': `${server} refuses the password of the role ${role}`,
-    '28000': `${server} does not let the role ${role} in: ${message}`,
-    '3D000': `there is no database ${database} on ${server}; make it with createdb --owner ${role} ${database}`,
-    '42501': `the role ${role} may not do what is needed in ${database} (${message}); make it the owner: alter database ${database} owner to ${role}`,
-    '53300': `${server} takes no more connections: ${message}`,
-    '57P03': `${server} is just starting or ending: ${message}`,
+    '28000': `${server} refuses the login of the role ${role}: ${message}`,
+    '3D000': `there is no database ${database} on ${server}; create it with createdb --owner ${role} ${database}`,
+    '42501': `the role ${role} lacks a permission in ${database} (${message}); make it the owner: alter database ${database} owner to ${role}`,
+    '53300': `${server} accepts no more connections: ${message}`,
+    '57P03': `${server} is starting or shutting down: ${message}`,
   }
-  return known[code] ?? `${server} refuses: ${message} (${code})`
+  return explanations[code] ?? `${server} refuses: ${message} (${code})`
 }
 
-/** Nobody has answered, or not to the end. */
+/** Explains a failed or interrupted connection. */
 function explainNetworkError(cause: unknown, { server, role }: ServerAddress): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message : String(cause)
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `there is no host of the name in ${server}`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${server} is unknown`
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return `no PostgreSQL listens on ${server}`
   if (/password must be a string/u.test(message))
-    return `${server} wants a password of the role ${role}, and the URL has none`
+    return `${server} requires a password for the role ${role}, and the URL has none`
   if (/certificate|self.signed/iu.test(message) || code.includes('CERT'))
     return `the certificate of ${server} is not trusted (${message}); name its issuer with ?sslrootcert=<file> in the URL`
   if (/does not support SSL/u.test(message))
-    return `${server} offers no TLS, which the URL asks for`
-  return `${server} does not answer: ${message || code}; when it does, run the command again`
+    return `${server} does not support TLS, which the URL requires`
+  return `${server} does not respond: ${message || code}; run the command again when it does`
 }

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import {
+  databaseFile,
   openSqlite,
   prepare,
   type SqliteParameters,
@@ -8,59 +9,61 @@ import {
 import type { KeyValues, TableRow } from './table-rows.ts'
 import type { MigratedTable } from './migrated-tables.ts'
 
-/** A database of SQLite that nobody writes to for as long as it is open. */
+/** An SQLite database that is locked against writes while it is open. */
 export type MigrationSource = Disposable & {
-  /** Rows behind a place, in the order of the table's key. */
+  /** Returns the rows after a key, in the order of the table's key. */
   readonly readBatch: (table: MigratedTable, after: KeyValues | undefined) => readonly TableRow[]
   readonly countRows: (table: MigratedTable) => number
-  /** The columns of money, each with its sum. */
+  /** Returns the sum of each column of money. */
   readonly sumAmounts: (table: MigratedTable) => ReadonlyMap<string, bigint>
-  /** The largest number that a numbered table has given. */
+  /** Returns the largest value of the table's identity column; 0 without one. */
   readonly lastIdentity: (table: MigratedTable) => number
-  /** The first call of the log from a time on, ms; undefined: there is none. */
+  /** Returns the time of the first logged call since `fromMs`; undefined: there is none. */
   readonly findNextCallMs: (fromMs: number) => number | undefined
 }
 
 /**
- * Opens a database of the current schema and keeps writers out, also those of the command line: what
- * is read of it is one state, however long that takes.
+ * Opens a database of the current schema and locks it against writes, including those of commands.
+ * All reads therefore return the same state.
  */
 export function openMigrationSource(dataDir: string): MigrationSource {
-  const connection = openSqlite(path.join(dataDir, 'facegate.db'))
+  const connection = openSqlite(path.join(dataDir, databaseFile))
   connection.exec('BEGIN IMMEDIATE')
   const statements = new Map<string, PreparedStatement<unknown>>()
-  /** The caller states the type of the rows: the SQL beside it is where that can be checked. */
-  const ask = <Found>(sql: string, parameters: SqliteParameters = {}): Found[] => {
+  /** The caller declares the type of the rows, next to the SQL that defines it. */
+  const queryRows = <Row>(sql: string, parameters: SqliteParameters = {}): Row[] => {
     const statement = statements.get(sql) ?? prepare<unknown>(connection, sql)
     statements.set(sql, statement)
-    return statement.all(parameters) as Found[]
+    return statement.all(parameters) as Row[]
   }
   return {
-    readBatch: (table, after) => ask<TableRow>(batchSql(table, after), keyParameters(after)),
+    readBatch: (table, after) => queryRows<TableRow>(batchSql(table, after), keyParameters(after)),
     countRows: ({ name }) =>
-      ask<{ count: number }>(`select count(*) as count from "${name}"`)[0]?.count ?? 0,
+      queryRows<{ count: number }>(`select count(*) as count from "${name}"`)[0]?.count ?? 0,
     sumAmounts: ({ name }) => {
-      const columns = ask<{ name: string }>('select name from pragma_table_info(:name)', { name })
+      const columns = queryRows<{ name: string }>('select name from pragma_table_info(:name)', {
+        name,
+      })
       const amounts = columns.filter((column) => column.name.endsWith('Micros'))
       return new Map(
         amounts.map((column) => {
-          const [sum] = ask<{ sumMicros: bigint | null }>(
+          const [sum] = queryRows<{ sumMicros: bigint | null }>(
             `select sum("${column.name}") as sumMicros from "${name}"`,
           )
           return [column.name, sum?.sumMicros ?? 0n]
         }),
       )
     },
-    lastIdentity: ({ name, identity: numbered }) => {
-      if (!numbered) return 0
-      const [found] = ask<{ last: number | null }>(
-        `select max("${numbered.column}") as last from "${name}"`,
+    lastIdentity: ({ name, identity }) => {
+      if (!identity) return 0
+      const [row] = queryRows<{ last: number | null }>(
+        `select max("${identity.column}") as last from "${name}"`,
       )
-      return found?.last ?? 0
+      return row?.last ?? 0
     },
     findNextCallMs: (fromMs) => {
       const sql = 'select min(atMs) as atMs from calls where atMs >= :fromMs'
-      return ask<{ atMs: number | null }>(sql, { fromMs })[0]?.atMs ?? undefined
+      return queryRows<{ atMs: number | null }>(sql, { fromMs })[0]?.atMs ?? undefined
     },
     [Symbol.dispose]: () => connection.close(),
   }
@@ -68,14 +71,14 @@ export function openMigrationSource(dataDir: string): MigrationSource {
 
 function batchSql({ name, key, batchRows }: MigratedTable, after: KeyValues | undefined): string {
   const columns = key.map((column) => `"${column}"`).join(', ')
-  const values = key.map((_, at) => `:key${at}`).join(', ')
+  const values = key.map((_, index) => `:key${index}`).join(', ')
   const where = after ? ` where (${columns}) > (${values})` : ''
   return `select * from "${name}"${where} order by ${columns} limit ${batchRows}`
 }
 
-/** A place holds what SQLite itself gave as values of a key. */
+/** The values come from SQLite, so SQLite can bind them. */
 function keyParameters(after: KeyValues | undefined): SqliteParameters {
   return Object.fromEntries(
-    (after ?? []).map((value, at) => [`key${at}`, value]),
+    (after ?? []).map((value, index) => [`key${index}`, value]),
   ) as SqliteParameters
 }

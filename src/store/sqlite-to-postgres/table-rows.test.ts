@@ -7,12 +7,12 @@ import {
 } from '../../lib/observability/latency-histogram.ts'
 import { differingColumns, keyFromText, keyToText, rowsToJson } from './table-rows.ts'
 
-test('a place is the same again after it was written down', () => {
-  const place = [1, 'a "b" \\ é', Buffer.from([0, 255])]
-  assert.deepEqual(keyFromText(keyToText(place)), place)
+test('A key converted to text and back is unchanged', () => {
+  const key = [1, 'a "b" \\ é', Buffer.from([0, 255])]
+  assert.deepEqual(keyFromText(keyToText(key)), key)
 })
 
-test('money, bytes and histograms are written as PostgreSQL reads them', () => {
+test('Money, bytes and histograms are written in the format that PostgreSQL reads', () => {
   const latencies = createLatencyHistogram()
   recordLatency(latencies, 0.01)
   const row = { costMicros: 2n ** 62n, sealed: Buffer.from([0, 171]), none: null, ms: 1 / 3 }
@@ -26,12 +26,15 @@ test('money, bytes and histograms are written as PostgreSQL reads them', () => {
   })
 })
 
-test('text that PostgreSQL cannot hold is refused by the name of its column', () => {
-  assert.throws(() => rowsToJson([{ displayName: 'a\0b' }]), /a displayName holds a NUL character/u)
+test('Text with a NUL character, which PostgreSQL cannot store, fails with the name of its column', () => {
+  assert.throws(
+    () => rowsToJson([{ displayName: 'a\0b' }]),
+    /a displayName contains a NUL character/u,
+  )
   assert.equal(rowsToJson([{ attributes: '{"a":"\\u0000"}' }]).includes('NUL'), false)
 })
 
-test('rows differ in the columns that differ', () => {
+test('The comparison of two rows returns the columns with different values', () => {
   const row = { a: 1, b: 2n, c: Buffer.from('x'), d: null, e: 'é' }
   assert.deepEqual(differingColumns(row, { ...row, c: new Uint8Array([120]) }), [])
   assert.deepEqual(differingColumns(row, { ...row, b: 3n, c: Buffer.from('y'), d: '' }), [

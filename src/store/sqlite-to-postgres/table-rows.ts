@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
 
-/** A row as both engines hand it out: text, numbers, money as bigint, bytes, null. */
+/** A row in the format of both engines: text, numbers, money as bigint, bytes, null. */
 export type TableRow = Readonly<Record<string, unknown>>
 
-/** Where a table's copy has come to: the values of the last row's key. */
+/** The values of a row's key columns. */
 export type KeyValues = readonly unknown[]
 
-/** An array in PostgreSQL, packed bytes in SQLite. */
+/** The column is an array in PostgreSQL and packed bytes in SQLite. */
 const histogramColumn = 'latencies'
 
 /**
- * Rows as one JSON text for `json_populate_recordset`, which reads each value as the type of its
+ * Converts rows to JSON for `json_populate_recordset`, which converts each value to the type of its
  * column.
  *
- * @throws Error for text that PostgreSQL cannot hold.
+ * @throws Error for text with a NUL character.
  */
 export function rowsToJson(rows: readonly TableRow[]): string {
   return JSON.stringify(
@@ -29,28 +29,27 @@ function toJson(name: string, value: unknown): unknown {
   if (value instanceof Uint8Array)
     return name === histogramColumn ? [...unpackLatencies(value)] : `\\x${hexOf(value)}`
   if (typeof value === 'string' && value.includes('\0'))
-    throw new Error(`a ${name} holds a NUL character, which PostgreSQL cannot keep`)
+    throw new Error(`a ${name} contains a NUL character, which PostgreSQL cannot store`)
   return value
 }
 
-export function keyToText(place: KeyValues): string {
+export function keyToText(key: KeyValues): string {
   return JSON.stringify(
-    place.map((value) => (value instanceof Uint8Array ? { hex: hexOf(value) } : value)),
+    key.map((value) => (value instanceof Uint8Array ? { hex: hexOf(value) } : value)),
   )
 }
 
-/** @param text as `placeToText` made it. */
+/** @param text the result of `keyToText`. */
 export function keyFromText(text: string): KeyValues {
   const values = JSON.parse(text) as (string | number | { readonly hex: string })[]
   return values.map((value) => (typeof value === 'object' ? Buffer.from(value.hex, 'hex') : value))
 }
 
-/** What a row is found by among others of its table. */
 export function keyOf(row: TableRow, columns: readonly string[]): KeyValues {
   return columns.map((column) => row[column])
 }
 
-/** The columns in which two rows differ. */
+/** Returns the names of the columns in which two rows differ. */
 export function differingColumns(row: TableRow, other: TableRow): string[] {
   return Object.keys(row).filter((name) => !isSame(row[name], other[name]))
 }

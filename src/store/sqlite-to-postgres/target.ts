@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts'
+import type { Database } from '../schema.ts'
 import { databaseOnPool } from '../postgres/connection/kysely.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { createLogPartitions } from '../postgres/log-partitions.ts'
@@ -8,48 +8,48 @@ import { transact, type TransactionOptions } from '../postgres/connection/transa
 import { parseServerAddress, checkConnection, explainError } from './server-address.ts'
 import { requireUsableServer } from './fill-target.ts'
 
-/** A database of PostgreSQL that is filled, or is full. */
+/** The PostgreSQL database that a migration fills. */
 export type MigrationTarget = AsyncDisposable & {
-  /** Where it is, without the password. */
+  /** Server and database, without the password. */
   readonly label: string
-  /** Typed queries, for whoever verifies it. */
+  /** Typed queries for the audit. */
   readonly db: Database
-  /** Asks what is committed, all of it as at one moment. */
+  /** Reads one snapshot of what is committed. */
   readonly read: <T>(job: (on: QueryRunner) => Promise<T>) => Promise<T>
   readonly write: <T>(job: (on: QueryRunner) => Promise<T>) => Promise<T>
-  /** Brings it to the current schema. */
+  /** Migrates the database to the current schema. */
   readonly migrate: () => Promise<void>
-  /** Makes the month of the request log that a time lies in. */
+  /** Creates the partition of the request log for the month of a time. */
   readonly createLogPartition: (atMs: number) => Promise<void>
 }
 
-/** Rows are written in bulk and read in full: a statement may take its time. */
+/** Statements write and read many rows, so they have no timeout. */
 const poolOptions = { connectionsMax: 2, statementTimeoutMs: 0 }
 
-const reading: TransactionOptions = { access: 'read' }
-const writing: TransactionOptions = { access: 'write' }
+const readOptions: TransactionOptions = { access: 'read' }
+const writeOptions: TransactionOptions = { access: 'write' }
 
 /**
- * Opens a database that may be one to move into.
+ * Opens the target of a migration. The caller runs its functions in the scope of all accounts.
  *
- * @throws Error in one sentence that says what is wrong, as all of its functions do; the password is
- *   in none.
+ * @throws Error with a one-sentence explanation, as all of its functions do; it never contains the
+ *   password.
  */
 export async function openMigrationTarget(url: string): Promise<MigrationTarget> {
   const address = parseServerAddress(url)
-  const tell = (error: unknown): never => {
+  const throwExplained = (error: unknown): never => {
     const reason = explainError(error, address)
     throw reason === undefined ? error : new Error(reason, { cause: error })
   }
-  await checkConnection(url).catch(tell)
+  await checkConnection(url).catch(throwExplained)
   const pool = openPool(url, poolOptions)
   const target: MigrationTarget = {
     label: address.label,
     db: databaseOnPool(pool),
-    read: (job) => transact(pool, reading, job).catch(tell),
-    write: (job) => transact(pool, writing, job).catch(tell),
-    migrate: () => migrate(pool, undefined).catch(tell),
-    createLogPartition: (atMs) => createLogPartitions(pool, atMs, 0).catch(tell),
+    read: (job) => transact(pool, readOptions, job).catch(throwExplained),
+    write: (job) => transact(pool, writeOptions, job).catch(throwExplained),
+    migrate: () => migrate(pool, undefined).catch(throwExplained),
+    createLogPartition: (atMs) => createLogPartitions(pool, atMs, 0).catch(throwExplained),
     [Symbol.asyncDispose]: () => pool.close(),
   }
   try {

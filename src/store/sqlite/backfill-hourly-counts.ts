@@ -1,10 +1,10 @@
 import { packLatencies } from '../../lib/observability/latency-histogram.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../schema.ts'
 import { countCallsByHour } from '../gate/hourly-counts.ts'
 
 const dayMs = 86_400_000
 
-/** Counts the request log as it stands by the hour, a day at a time. To be run on an empty table. */
+/** Counts the existing request log by hour, one day at a time. The table of counts must be empty. */
 export async function backfillHourlyCounts(db: Database): Promise<void> {
   const calls = db.selectFrom('calls').selectAll()
   const first = await calls.orderBy('atMs').limit(1).executeTakeFirst()
@@ -15,10 +15,10 @@ export async function backfillHourlyCounts(db: Database): Promise<void> {
       .where('atMs', '>=', dayStartMs)
       .where('atMs', '<', dayStartMs + dayMs)
       .execute()
-    for (const { latencies, ...cell } of countCallsByHour(rows))
+    for (const { latencies, ...count } of countCallsByHour(rows))
       await db
         .insertInto('callHours')
-        .values({ ...cell, latencies: packLatencies(latencies) })
+        .values({ ...count, latencies: packLatencies(latencies) })
         .execute()
   }
 }

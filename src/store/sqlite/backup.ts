@@ -2,18 +2,22 @@ import { existsSync } from 'node:fs'
 import { chmod, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { databaseFile } from './connection.ts'
 
-/** More pages than a database has: a copy in one piece is of one moment, and no writer restarts it. */
+/**
+ * More pages than any database has. The copy is then made in one step: it is one snapshot, and
+ * writers cannot restart it.
+ */
 const allPages = 2 ** 31 - 1
 
 /**
- * Copies the database of a data folder into a new file, beside a server that goes on writing. The
- * copy is checked before it takes its name, and is one file, without a log beside it.
+ * Copies the database of a data folder into a new file while the server continues to write. The copy
+ * is checked before it gets its final name. It is a single file without a write-ahead log.
  *
- * @throws Error when there is such a file already, or the copy is not whole.
+ * @throws Error if the file exists already or the copy is damaged.
  */
 export async function backupSqlite(dataDir: string, file: string): Promise<void> {
-  if (existsSync(file)) throw new Error(`${file} is there already, and stays as it is`)
+  if (existsSync(file)) throw new Error(`${file} exists already; name a new file`)
   const unfinished = `${file}.unfinished`
   await rm(unfinished, { force: true })
   const source = new DatabaseSync(path.join(dataDir, databaseFile), { readOnly: true })
@@ -30,21 +34,18 @@ export async function backupSqlite(dataDir: string, file: string): Promise<void>
   }
 }
 
-/** The file of the database in a data folder. */
-export const databaseFile = 'facegate.db'
-
 function checkIntegrity(file: string): void {
   const copy = new DatabaseSync(file)
   try {
     copy.exec('PRAGMA journal_mode = DELETE')
-    const said = copy.prepare('PRAGMA integrity_check').get()?.['integrity_check']
-    if (said !== 'ok') throw new Error(`the copy is not whole: ${String(said)}`)
+    const result = copy.prepare('PRAGMA integrity_check').get()?.['integrity_check']
+    if (result !== 'ok') throw new Error(`the copy is damaged: ${String(result)}`)
   } finally {
     copy.close()
   }
 }
 
-/** On the disk first, then under its name. */
+/** Writes the copy to the disk before it gives it its final name. */
 async function publishBackup(unfinished: string, file: string): Promise<void> {
   await chmod(unfinished, 0o600)
   await using handle = await open(unfinished, 'r+')

@@ -1,15 +1,18 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely'
 
-/** Prepared statements kept for reuse; kysely asks for the same few dozen texts again and again. */
+/** The name of the database file in a data folder. */
+export const databaseFile = 'facegate.db'
+
+/** The maximum number of cached prepared statements. Kysely repeats a few dozen texts. */
 const statementsMax = 500
 
-/** Longest wait for another process, such as the command line, that is just writing. */
+/** The longest wait for another process that writes, such as a command. */
 const busyTimeoutMs = 2000
 
 /**
- * SQLite as the embedded store needs it: `synchronous=FULL`, because in power cuts NORMAL lost
- * acknowledged commits; `secure_delete`, because a deleted template must not stay in a free page.
+ * Opens a database file. `synchronous=FULL`, because NORMAL lost acknowledged commits in power
+ * failures; `secure_delete`, because a deleted template must not stay in a free page.
  */
 export function openSqlite(file: string): DatabaseSync {
   const database = new DatabaseSync(file, {
@@ -25,7 +28,7 @@ export function openSqlite(file: string): DatabaseSync {
   return database
 }
 
-/** Runs reads that all see the same state. One at a time may be at work on a connection. */
+/** Runs reads in one snapshot. A connection can run only one snapshot at a time. */
 export async function inSnapshot<T>(
   database: DatabaseSync,
   read: () => Promise<T> | T,
@@ -38,25 +41,25 @@ export async function inSnapshot<T>(
   }
 }
 
-/** @returns false when a reader kept the log from being emptied. */
+/** Empties the write-ahead log. @returns false if a reader prevented it. */
 export function truncateWal(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
 }
 
 export type SqliteParameters = Readonly<Record<string, SQLInputValue>>
 
-/** A statement prepared once and run at once, its parameters `:named`. */
+/** A prepared statement with `:named` parameters. It runs synchronously. */
 export type PreparedStatement<Row> = {
   readonly all: (parameters: SqliteParameters) => Row[]
   readonly first: (parameters: SqliteParameters) => Row | undefined
-  /** @returns how many rows were changed. */
+  /** @returns the number of changed rows. */
   readonly run: (parameters: SqliteParameters) => number
 }
 
-/** The caller states the type of the rows: the SQL beside it is where that can be checked. */
+/** Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. */
 export function prepare<Row>(database: DatabaseSync, sql: string): PreparedStatement<Row> {
   const statement = database.prepare(sql)
-  statement.setAllowUnknownNamedParameters(true) // A whole row may be given for a few of its columns.
+  statement.setAllowUnknownNamedParameters(true) // Callers may pass a row with more columns.
   const rowOf = moneyReader(statement)
   return {
     all: (parameters) => statement.all(parameters).map((row) => rowOf(row) as Row),
@@ -68,7 +71,7 @@ export function prepare<Row>(database: DatabaseSync, sql: string): PreparedState
   }
 }
 
-/** kysely over `node:sqlite`, which it has no dialect for: the interface of its SQLite one fits. */
+/** Returns kysely's SQLite dialect, which expects another driver, on top of `node:sqlite`. */
 export function sqliteDialect(database: DatabaseSync): SqliteDialect {
   const adapted: SqliteDatabase = {
     close: () => database.close(),
@@ -77,12 +80,12 @@ export function sqliteDialect(database: DatabaseSync): SqliteDialect {
   return new SqliteDialect({ database: adapted })
 }
 
-/** Prepares each text once. */
+/** Returns a function that prepares each text once. */
 export function createStatementCache(database: DatabaseSync): (sql: string) => SqliteStatement {
   const statements = new Map<string, SqliteStatement>()
   return (sql) => {
-    const known = statements.get(sql)
-    if (known) return known
+    const cached = statements.get(sql)
+    if (cached) return cached
     if (statements.size >= statementsMax) statements.clear()
     const statement = adaptStatement(database.prepare(sql))
     statements.set(sql, statement)
@@ -103,9 +106,9 @@ function adaptStatement(statement: StatementSync): SqliteStatement {
 type SqliteRow = Record<string, unknown>
 
 /**
- * Columns whose names end in `Micros` are money and come as bigint; other integers come as numbers.
- * SQLite reads either all integers of a statement as bigints or none, and throws for a number beyond
- * 2^53: nothing is ever rounded.
+ * Returns a function that converts the integers of a row: columns whose names end in `Micros` are
+ * money and become bigint, all others become numbers. `node:sqlite` reads either all integers of a
+ * statement as bigint or none. Numbers beyond 2^53 throw, so that no value is rounded.
  */
 function moneyReader(statement: StatementSync): (row: SqliteRow) => SqliteRow {
   const columns = statement.columns().map(({ name }) => name)
@@ -123,11 +126,11 @@ function moneyReader(statement: StatementSync): (row: SqliteRow) => SqliteRow {
 
 function safeNumber(value: bigint): number {
   const number = Number(value)
-  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} is beyond a whole number`)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} exceeds 2^53`)
   return number
 }
 
-/** kysely hands parameters over as `unknown`; SQLite itself refuses what it cannot bind. */
+/** Kysely types parameters as `unknown`; SQLite rejects values that it cannot bind. */
 function bindable(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters as SQLInputValue[]
 }

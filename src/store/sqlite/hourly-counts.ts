@@ -17,48 +17,48 @@ import type { HourlyCallCount, HourlyCallKey, CountedCall, Score } from '../gate
 import type { CallRow } from '../schema.ts'
 import { prepare } from './connection.ts'
 
-/** The counts that are written with each call, in its transaction. */
+/** The statements that update the hourly counts in the transaction of each call. */
 export type HourlyCountStatements = {
   readonly countCall: (row: CountedCall) => void
-  /** What an hour holds of calls that are alike; undefined before the first. */
-  readonly findCallCount: (of: HourlyCallKey) => HourlyCallCount | undefined
-  /** Puts a cell in the place of what was there. */
-  readonly putCallCount: (cell: HourlyCallCount) => void
-  readonly countScore: (score: Score, of: Pick<CallRow, 'atMs' | 'projectId'>) => void
+  /** Finds the count of a key; undefined before its first call. */
+  readonly findCallCount: (key: HourlyCallKey) => HourlyCallCount | undefined
+  /** Inserts or replaces a count. */
+  readonly putCallCount: (count: HourlyCallCount) => void
+  readonly countScore: (score: Score, call: Pick<CallRow, 'atMs' | 'projectId'>) => void
 }
 
-export function createHourlyCountStatements(on: DatabaseSync): HourlyCountStatements {
-  const find = prepare<CallHourRow>(
-    on,
+export function createHourlyCountStatements(connection: DatabaseSync): HourlyCountStatements {
+  const selectCount = prepare<CallHourRow>(
+    connection,
     `select * from callHours where hourMs = :hourMs and projectId = :projectId and keyId = :keyId
        and action = :action and code = :code`,
   )
-  const put = prepare(
-    on,
+  const replaceCount = prepare(
+    connection,
     `insert or replace into callHours (hourMs, projectId, keyId, action, code, calls, billed,
        costMicros, latencies)
      values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros, :latencies)`,
   )
-  const findCell: HourlyCountStatements['findCallCount'] = (of) => {
-    const row = find.first(of)
+  const findCallCount: HourlyCountStatements['findCallCount'] = (key) => {
+    const row = selectCount.first(key)
     return row && { ...row, latencies: unpackLatencies(row.latencies) }
   }
-  const putCell: HourlyCountStatements['putCallCount'] = ({ latencies, ...cell }) =>
-    void put.run({ ...cell, latencies: packLatencies(latencies) })
-  const score = prepare(
-    on,
+  const putCallCount: HourlyCountStatements['putCallCount'] = ({ latencies, ...count }) =>
+    void replaceCount.run({ ...count, latencies: packLatencies(latencies) })
+  const insertScore = prepare(
+    connection,
     `insert into scoreHours (projectId, kind, hourMs, bin, count, matched)
      values (:projectId, :kind, :hourMs, :bin, 1, :matched)
      on conflict do update set count = count + 1, matched = matched + excluded.matched`,
   )
   return {
-    findCallCount: findCell,
-    putCallCount: putCell,
+    findCallCount,
+    putCallCount,
     countCall: (row) =>
-      putCell(withCall(findCell(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row), row)),
+      putCallCount(withCall(findCallCount(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row), row)),
     countScore: ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0
-      void score.run({
+      void insertScore.run({
         projectId,
         kind,
         hourMs: hourStartMs(atMs),
@@ -70,11 +70,11 @@ export function createHourlyCountStatements(on: DatabaseSync): HourlyCountStatem
 }
 
 /**
- * Teaches a connection to add histograms, so that a chart brings one row for each of its points and
- * not one for each hour, key, action and code.
+ * Registers the SQL function `sumLatencies`, which adds histograms. A chart then reads one row for
+ * each of its points, and not one for each hour, key, action and code.
  */
-export function registerSumLatencies(on: DatabaseSync): void {
-  on.aggregate('sumLatencies', {
+export function registerSumLatencies(connection: DatabaseSync): void {
+  connection.aggregate('sumLatencies', {
     start: emptyBytes,
     step: (sum, added) => mergeLatencies(sum, added),
     deterministic: true,
@@ -87,7 +87,7 @@ function emptyBytes(): Uint8Array {
 
 function mergeLatencies(stored: unknown, added: unknown): Uint8Array {
   if (!(stored instanceof Uint8Array) || !(added instanceof Uint8Array))
-    throw new TypeError('latencies are no histogram')
+    throw new TypeError('sumLatencies expects histograms')
   const histogram = unpackLatencies(stored)
   addHistogram(histogram, unpackLatencies(added))
   return packLatencies(histogram)

@@ -3,11 +3,11 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Makes this process the only server of a data folder. The lock is an exclusive transaction on a
- * file of its own, kept open for ever: the operating system ends it with the process, however that
- * dies, so that no stale lock is ever left. Commands of administration do not take it.
+ * Locks a data folder, so that this process is its only server. The lock is an exclusive transaction
+ * on a separate file, and it stays open. The operating system releases it when the process ends, even
+ * after a crash, so no stale lock remains. Administration commands do not take the lock.
  *
- * @throws Error that names the process that holds the folder.
+ * @throws Error with the process that holds the lock.
  */
 export function lockDataDir(dataDir: string): Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -17,18 +17,18 @@ export function lockDataDir(dataDir: string): Disposable {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
-    throw new Error(`another server, ${holderOf(holderFile)}, uses ${dataDir}`, { cause })
+    throw new Error(`another server, ${describeHolder(holderFile)}, uses ${dataDir}`, { cause })
   }
   writeFileSync(holderFile, `${process.pid} ${new Date().toISOString()}\n`, { mode: 0o600 })
   return { [Symbol.dispose]: () => lock.close() }
 }
 
-/** The file names the holder for people; only the lock itself decides. */
-function holderOf(file: string): string {
+/** Describes the holder for the error message. The lock does not depend on this file. */
+function describeHolder(file: string): string {
   try {
     const [pid, sinceUtc] = readFileSync(file, 'utf8').trim().split(' ')
     return `process ${pid} (since ${sinceUtc})`
   } catch {
-    return 'a process that has just begun'
+    return 'a process that has just started'
   }
 }

@@ -1,11 +1,11 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** What stands beside a database that is being moved elsewhere, or was. */
+/** A file beside a database that is being migrated to PostgreSQL, or was migrated. */
 export type MigrationMarker = {
-  /** The same as in the database that is filled: both belong to one state of this one. */
+  /** The same id as in the target: the target is filled from this state of the source. */
   readonly migrationId: string
-  /** Where to, without a password. */
+  /** The target, without a password. */
   readonly to: string
   readonly startedAtUtc: string
   readonly completedAtUtc: string | null
@@ -15,7 +15,7 @@ export function migrationMarkerFile(dataDir: string): string {
   return path.join(dataDir, 'moved-to')
 }
 
-/** @returns undefined when the database of the folder is in use, as ever. */
+/** @returns undefined if no migration of the folder's database has begun. */
 export function readMigrationMarker(dataDir: string): MigrationMarker | undefined {
   try {
     return JSON.parse(readFileSync(migrationMarkerFile(dataDir), 'utf8')) as MigrationMarker
@@ -25,10 +25,10 @@ export function readMigrationMarker(dataDir: string): MigrationMarker | undefine
   }
 }
 
-/** Written as a whole and on the disk when this returns. */
-export function writeMigrationMarker(dataDir: string, moved: MigrationMarker): void {
+/** Replaces the marker atomically. It is on the disk when this function returns. */
+export function writeMigrationMarker(dataDir: string, marker: MigrationMarker): void {
   const file = migrationMarkerFile(dataDir)
-  writeFileSync(`${file}.new`, `${JSON.stringify(moved)}\n`, { mode: 0o600, flush: true })
+  writeFileSync(`${file}.new`, `${JSON.stringify(marker)}\n`, { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
   if (process.platform === 'win32') return
   const folder = openSync(dataDir, 'r')
@@ -37,20 +37,21 @@ export function writeMigrationMarker(dataDir: string, moved: MigrationMarker): v
 }
 
 /**
- * Two databases that both go on would each lack what happens in the other: calls, money, deletions.
+ * Refuses a database that is migrated or being migrated. If both databases were used, each would
+ * miss the calls, charges and deletions of the other.
  *
- * @throws Error that says where the data is and how to go on here all the same.
+ * @throws Error with the location of the data and the ways to continue.
  */
 export function requireNotMigrated(dataDir: string): void {
-  const moved = readMigrationMarker(dataDir)
-  if (!moved) return
-  const { to, startedAtUtc, completedAtUtc } = moved
+  const marker = readMigrationMarker(dataDir)
+  if (!marker) return
+  const { to, startedAtUtc, completedAtUtc } = marker
   const state =
     completedAtUtc === null
-      ? `is being moved to ${to} since ${startedAtUtc}; run facegate migrate again`
-      : `was moved to ${to} at ${completedAtUtc}; set DATABASE_URL`
+      ? `is being migrated to ${to} since ${startedAtUtc}; run facegate migrate again`
+      : `was migrated to ${to} at ${completedAtUtc}; set DATABASE_URL`
   throw new Error(
-    `the database of ${dataDir} ${state}, or delete ${migrationMarkerFile(dataDir)} to go on with this one, ` +
-      'without whatever has happened there',
+    `the database of ${dataDir} ${state}, or delete ${migrationMarkerFile(dataDir)} to continue with ` +
+      'this one, without the changes made in the other',
   )
 }

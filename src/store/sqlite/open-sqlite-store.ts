@@ -4,88 +4,111 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Kysely, Migrator } from 'kysely'
 import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
-import { createKeyFinder } from '../tenancy/keys.ts'
 import type { Schema } from '../schema.ts'
-import { readSqliteInfo } from './read-info.ts'
-import { truncateWal, inSnapshot, openSqlite, sqliteDialect } from './connection.ts'
-import { createKeyRowFinder } from './find-key-row.ts'
+import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
+import { switchNames } from '../tenancy/switches.ts'
+import {
+  databaseFile,
+  inSnapshot,
+  openSqlite,
+  prepare,
+  sqliteDialect,
+  truncateWal,
+} from './connection.ts'
 import { createHourlyCountStatements } from './hourly-counts.ts'
-import { migrations } from './migrations/all.ts'
 import { requireNotMigrated } from './migration-marker.ts'
+import { migrations } from './migrations/all.ts'
 import { createPendingCounts } from './pending-counts.ts'
+import { readSqliteInfo } from './read-info.ts'
 import { sqliteReading, sqliteTx } from './tx.ts'
 import { createWriter } from './writer.ts'
 
 /**
- * Opens the database of a data folder and brings it to the current schema.
+ * Opens the database of a data folder and migrates it to the current schema.
  *
- * @throws Error if the folder cannot be written, its database was moved elsewhere, or a migration
- *   fails; nothing is half-migrated.
+ * @throws Error if the folder is not writable, its database was migrated to PostgreSQL, or a schema
+ *   migration fails. A failed migration changes nothing.
  */
 export async function openSqliteStore(dataDir: string, options: StoreOptions): Promise<Store> {
   requireNotMigrated(dataDir)
   return openSqliteStoreForMigration(dataDir, options)
 }
 
-/** The same, also for a database that is being moved. */
+/** Does the same, also for a database that is being migrated to PostgreSQL. */
 export async function openSqliteStoreForMigration(
   dataDir: string,
-  { onCommit: atCommit }: StoreOptions,
+  { onCommit }: StoreOptions,
 ): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = path.join(dataDir, 'facegate.db')
+  const file = path.join(dataDir, databaseFile)
   const connection = openSqlite(file)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: () => Promise.resolve(migrations) },
-  })
-  if (hasLaterMigrations(connection))
-    throw new Error(`a later version has migrated ${file}: start that one, or restore a copy`)
-  const { error } = await migrator.migrateToLatest()
-  if (error)
-    throw new Error('the database could not be brought to the current schema', { cause: error })
-  // A connection of its own sees what is committed, and nothing else, and waits for no writer.
+  await migrateSchema(db, connection, file)
+  // A separate connection reads only what is committed and waits for no writer.
   const reader = openSqlite(file)
-  const reading = sqliteReading(reader)
-  // And another: a key is to be seen as it is now, and not as it was when somebody's reading began.
-  const finder = openSqlite(file)
-  const hours = createHourlyCountStatements(connection)
-  const pending = createPendingCounts(hours)
-  const tx = sqliteTx(connection, hours, pending)
+  const readTx = sqliteReading(reader)
+  // Key lookups have a third connection: they must not read from an older snapshot of the reader.
+  const keyReader = openSqlite(file)
+  const hourlyCounts = createHourlyCountStatements(connection)
+  const pending = createPendingCounts(hourlyCounts)
+  const tx = sqliteTx(connection, hourlyCounts, pending)
   return {
     db,
-    write: createWriter({ db, connection, tx, pending, onCommit: atCommit }),
+    write: createWriter({ db, connection, tx, pending, onCommit }),
     runExclusive: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
-    read: serializeReads((job) => inSnapshot(reader, () => job(reading))),
+    read: serializeReads((job) => inSnapshot(reader, () => job(readTx))),
     isShared: false,
     isFirstServer: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
-    findKey: createKeyFinder(createKeyRowFinder(finder)),
+    findKey: createKeyFinder(createKeyRowFinder(keyReader)),
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
       reader.close()
-      finder.close()
+      keyReader.close()
       await db.destroy()
     },
   }
 }
 
-/** There is one server here, so old and new code need not get along: an older one stays out. */
+async function migrateSchema(
+  db: Kysely<Schema>,
+  connection: DatabaseSync,
+  file: string,
+): Promise<void> {
+  if (hasLaterMigrations(connection))
+    throw new Error(`a later version has migrated ${file}: start that version, or restore a copy`)
+  const provider = { getMigrations: () => Promise.resolve(migrations) }
+  const { error } = await new Migrator({ db, provider }).migrateToLatest()
+  if (error)
+    throw new Error('the migration of the database to the current schema failed', { cause: error })
+}
+
+/** SQLite has one server, so old and new versions never run together. An older one must not start. */
 function hasLaterMigrations(connection: DatabaseSync): boolean {
   const sql = `select 1 from sqlite_schema where name = 'kysely_migration'`
   if (!connection.prepare(sql).get()) return false
-  const done = connection.prepare('select name from kysely_migration').all()
-  return done.some(({ name }) => !(String(name) in migrations))
+  const applied = connection.prepare('select name from kysely_migration').all()
+  return applied.some(({ name }) => !(String(name) in migrations))
 }
 
-/** One after the other: a snapshot belongs to its connection. */
+function createKeyRowFinder(connection: DatabaseSync) {
+  const selectKey = prepare<KeyLookupRow>(
+    connection,
+    `select keyId, keys.projectId, accountId, permissions,
+       case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
+       ${switchNames.join(', ')}, expiresAtUtc, revokedAtUtc
+     from keys join projects using (projectId) where hash = :hash`,
+  )
+  return async (hash: Uint8Array): Promise<KeyLookupRow | undefined> => selectKey.first({ hash })
+}
+
+/** Runs reads one after another, because a connection has one snapshot at a time. */
 function serializeReads(read: Store['read']): Store['read'] {
   let last: Promise<unknown> = Promise.resolve()
   return (job) => {
-    const turn = last.then(() => read(job))
-    last = turn.catch(() => undefined)
-    return turn
+    const result = last.then(() => read(job))
+    last = result.catch(() => undefined)
+    return result
   }
 }

@@ -8,56 +8,57 @@ import type { HourlyCallCount, CountedCall } from '../gate/hourly-counts.ts'
 import type { HourlyCountStatements } from './hourly-counts.ts'
 
 /**
- * Calls of one group commit that are still to be counted: all that are alike then cost one statement
- * together. They are counted before the commit, in the same transaction as their rows.
+ * The calls of one group commit that are not counted yet. All calls with the same key then cost one
+ * statement together. They are counted before the commit, in the same transaction as their rows.
  */
 export type PendingCounts = {
   readonly add: (row: CountedCall) => void
   readonly position: () => number
-  /** Forgets what came after a mark: the job that it came of was taken back. */
-  readonly rewind: (mark: number) => void
-  /** Counts what is pending. */
+  /** Removes the calls after a position, because their job was rolled back. */
+  readonly rewind: (position: number) => void
+  /** Counts the pending calls. */
   readonly flush: () => void
-  /** To be called when a transaction failed: nothing of it was counted. */
+  /** Discards everything after a failed transaction, which counted nothing. */
   readonly reset: () => void
 }
 
-/** Cells that are kept at hand; some hours of many keys. */
-const cellsMax = 2000
+/** The maximum number of cached counts; several hours of many keys. */
+const countsMax = 2000
 
 /**
- * The cells that were counted last are kept at hand, so that they need not be read again: nobody but
- * this process counts. They are what is committed; after a failure they are read anew.
+ * Caches the latest counts, so that they need not be read again: only this process writes them. The
+ * cache equals the committed state. After a failure it is emptied.
  */
 export function createPendingCounts({
-  findCallCount: findCell,
-  putCallCount: putCell,
+  findCallCount,
+  putCallCount,
 }: HourlyCountStatements): PendingCounts {
   const pending: CountedCall[] = []
-  const cells = new Map<string, HourlyCallCount>()
+  const counts = new Map<string, HourlyCallCount>()
   return {
     add: (row) => void pending.push(row),
     position: () => pending.length,
-    rewind: (mark) => {
-      pending.length = mark
+    rewind: (position) => {
+      pending.length = position
     },
     flush: () => {
-      if (cells.size > cellsMax) cells.clear()
-      const touched = new Set<string>()
+      if (counts.size > countsMax) counts.clear()
+      const changedKeys = new Set<string>()
       for (const row of pending.splice(0)) {
         const key = hourlyCallKeyText(row)
-        const before = cells.get(key) ?? findCell(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row)
-        cells.set(key, withCall(before, row))
-        touched.add(key)
+        const previous =
+          counts.get(key) ?? findCallCount(hourlyCallKeyOf(row)) ?? emptyHourlyCallCount(row)
+        counts.set(key, withCall(previous, row))
+        changedKeys.add(key)
       }
-      for (const key of touched) {
-        const cell = cells.get(key)
-        if (cell) putCell(cell)
+      for (const key of changedKeys) {
+        const count = counts.get(key)
+        if (count) putCallCount(count)
       }
     },
     reset: () => {
       pending.length = 0
-      cells.clear()
+      counts.clear()
     },
   }
 }

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { fileSize } from '../../lib/file-size.ts'
-import type { DatabaseInfo } from '../database-info.ts'
+import type { DatabaseInfo } from '../database.ts'
 
 export async function readSqliteInfo(
   file: string,

@@ -6,19 +6,20 @@ import type { PendingCounts } from './pending-counts.ts'
 import type { AttemptRow, CallRow, Schema, TransferRow } from '../schema.ts'
 import { createHourlyCountStatements, registerSumLatencies } from './hourly-counts.ts'
 import { prepare, createStatementCache, sqliteDialect } from './connection.ts'
-import type { AdmissionFacts, LedgerHead, ReadTx, Tx } from '../tx.ts'
+import type { AdmissionFacts, LedgerAmount, LedgerHead } from '../gate/statements.ts'
+import type { ReadTx, Tx } from '../tx.ts'
 
 /**
- * The statements of a writer's job, prepared once on the connection that writes.
+ * Prepares the statements of jobs on the writer's connection.
  *
- * @param pending takes the calls that are to be counted by the hour; without it, each is at once.
+ * @param pending collects calls for the hourly counts; without it, each call is counted immediately.
  */
 export function sqliteTx(
   connection: DatabaseSync,
-  hours = createHourlyCountStatements(connection),
+  hourlyCounts = createHourlyCountStatements(connection),
   pending?: PendingCounts,
 ): Tx {
-  const count = pending?.add ?? hours.countCall
+  const countCall = pending?.add ?? hourlyCounts.countCall
   return {
     savepoint: async (work) => {
       connection.exec('SAVEPOINT effect')
@@ -33,22 +34,22 @@ export function sqliteTx(
     },
     lock: async () => {},
     ...sqliteReading(connection),
-    ...gateStatements(connection, count),
-    countScore: async (...scored) => hours.countScore(...scored),
+    ...gateStatements(connection, countCall),
+    countScore: async (score, call) => hourlyCounts.countScore(score, call),
     attempts: attemptStatements(connection),
     ledger: ledgerStatements(connection),
   }
 }
 
-/** Builds and runs queries without a turn of the event loop: its promises are settled already. */
+/** Builds and runs queries. SQLite runs them synchronously, so the promises are already settled. */
 export function sqliteReading(connection: DatabaseSync): ReadTx {
   registerSumLatencies(connection)
-  const prepared = createStatementCache(connection)
+  const prepareCached = createStatementCache(connection)
   return {
     build: new Kysely<Schema>({ dialect: sqliteDialect(connection) }),
     run: async (query) => {
       const { sql, parameters } = query.compile()
-      const statement = prepared(sql)
+      const statement = prepareCached(sql)
       if (statement.reader) return statement.all(parameters) as never
       statement.run(parameters)
       return []
@@ -57,135 +58,137 @@ export function sqliteReading(connection: DatabaseSync): ReadTx {
 }
 
 function gateStatements(
-  on: DatabaseSync,
-  count: (row: CountedCall) => void,
+  connection: DatabaseSync,
+  countCall: (row: CountedCall) => void,
 ): Pick<Tx, 'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'logCall' | 'sweepCalls'> {
-  const facts = prepare<AdmissionFacts>(
-    on,
+  const selectAdmissionFacts = prepare<AdmissionFacts>(
+    connection,
     `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
        unitMicros
      from keys join projects using (projectId) left join buckets using (projectId)
      left join prices on prices.accountId = projects.accountId and prices.action = :action
      where keyId = :keyId`,
   )
-  const touchKey = prepare(on, 'update keys set lastUsedAtUtc = :atUtc where keyId = :keyId')
-  const fillBucket = prepare(
-    on,
+  const touchKey = prepare(
+    connection,
+    'update keys set lastUsedAtUtc = :atUtc where keyId = :keyId',
+  )
+  const upsertBucket = prepare(
+    connection,
     `insert into buckets (projectId, fullAtUs) values (:projectId, :fullAtUs)
      on conflict (projectId) do update set fullAtUs = excluded.fullAtUs`,
   )
-  const sweepCalls = prepare(
-    on,
+  const deleteOldCalls = prepare(
+    connection,
     `delete from calls where callId in
        (select callId from calls where atMs < :beforeMs order by atMs limit :limit)`,
   )
-  const mark = prepare(
-    on,
+  const markSwept = prepare(
+    connection,
     `insert into marks (name, valueMs) values ('callsSweptBefore', :beforeMs)
      on conflict (name) do update set valueMs = max(valueMs, excluded.valueMs)`,
   )
-  const log = prepare(on, insert('calls', callColumns))
+  const insertCall = prepare(connection, insertSql('calls', callColumns))
   return {
-    findAdmissionFacts: async (of) => facts.first(of),
+    findAdmissionFacts: async (call) => selectAdmissionFacts.first(call),
     touchKey: async (key) => void touchKey.run(key),
-    upsertBucket: async (bucket) => void fillBucket.run(bucket),
+    upsertBucket: async (bucket) => void upsertBucket.run(bucket),
     logCall: async (row) => {
-      log.run(row)
-      count(row)
+      insertCall.run(row)
+      countCall(row)
     },
-    sweepCalls: async (old) => {
-      const sweptRows = sweepCalls.run(old)
-      if (sweptRows > 0) mark.run(old)
+    sweepCalls: async (range) => {
+      const sweptRows = deleteOldCalls.run(range)
+      if (sweptRows > 0) markSwept.run(range)
       return sweptRows
     },
   }
 }
 
-function attemptStatements(on: DatabaseSync): Tx['attempts'] {
+function attemptStatements(connection: DatabaseSync): Tx['attempts'] {
   const find = prepare<AttemptRow>(
-    on,
+    connection,
     'select * from attempts where projectId = :projectId and requestId = :requestId',
   )
-  const begin = prepare(
-    on,
+  const insert = prepare(
+    connection,
     `insert into attempts (projectId, requestId, keyId, action, fingerprint, state, token,
        reservedMicros, deadlineMs, windowStartMs)
      values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
        :reservedMicros, :deadlineMs, :windowStartMs)`,
   )
-  const isOwner = `projectId = :projectId and requestId = :requestId and token = :token
+  const isOwnerSql = `projectId = :projectId and requestId = :requestId and token = :token
     and state = 'running'`
-  const finish = prepare(
-    on,
+  const complete = prepare(
+    connection,
     `update attempts set state = 'done', reservedMicros = 0, code = :code, answer = :answer,
        scrubbed = :scrubbed
-     where ${isOwner}`,
+     where ${isOwnerSql}`,
   )
-  const drop = prepare(on, `delete from attempts where ${isOwner}`)
-  const remove = prepare(
-    on,
+  const deleteOwned = prepare(connection, `delete from attempts where ${isOwnerSql}`)
+  const deleteAttempt = prepare(
+    connection,
     'delete from attempts where projectId = :projectId and requestId = :requestId',
   )
-  const overdue = prepare<AttemptRow>(
-    on,
+  const findOverdue = prepare<AttemptRow>(
+    connection,
     `select * from attempts where state = 'running' and deadlineMs < :deadlineMs
      order by deadlineMs limit :limit`,
   )
-  const forget = prepare(
-    on,
+  const deleteExpired = prepare(
+    connection,
     `delete from attempts where rowid in (select rowid from attempts
        where state = 'done' and windowStartMs <= :windowStartMs order by windowStartMs limit :limit)`,
   )
   return {
     find: async (key) => find.first(key),
-    insert: async (row) => void begin.run(row),
-    complete: async (owner) => finish.run(owner) === 1,
-    deleteOwned: async (owner) => drop.run(owner) === 1,
-    delete: async (key) => remove.run(key) === 1,
-    findOverdue: async (before) => overdue.all(before),
-    deleteExpired: async (old) => forget.run(old),
+    insert: async (row) => void insert.run(row),
+    complete: async (owner) => complete.run(owner) === 1,
+    deleteOwned: async (owner) => deleteOwned.run(owner) === 1,
+    delete: async (key) => deleteAttempt.run(key) === 1,
+    findOverdue: async (filter) => findOverdue.all(filter),
+    deleteExpired: async (filter) => deleteExpired.run(filter),
   }
 }
 
-function ledgerStatements(on: DatabaseSync): Tx['ledger'] {
-  const head = prepare<LedgerHead>(
-    on,
+function ledgerStatements(connection: DatabaseSync): Tx['ledger'] {
+  const selectHead = prepare<LedgerHead>(
+    connection,
     'select headSeq, headHash from ledgers where ledger = :ledger',
   )
   const setHead = prepare(
-    on,
+    connection,
     'update ledgers set headSeq = :headSeq, headHash = :headHash where ledger = :ledger',
   )
-  const change = (what: string, condition: string) => {
+  const balanceUpdate = (assignment: string, condition: string) => {
     const statement = prepare(
-      on,
-      `update ledgers set ${what} where ledger = :ledger and ${condition}`,
+      connection,
+      `update ledgers set ${assignment} where ledger = :ledger and ${condition}`,
     )
-    return async (amount: { readonly ledger: string; readonly amountMicros: bigint }) =>
-      statement.run(amount) === 1
+    return async (amount: LedgerAmount) => statement.run(amount) === 1
   }
-  const isRoom = `balanceMicros <= ${microsMax} - :amountMicros`
-  const isFree = 'balanceMicros - reservedMicros >= :amountMicros'
-  const append = prepare<{ transferId: number }>(
-    on,
-    `${insert('ledgerTransfers', transferColumns)} returning transferId`,
+  const hasRoomSql = `balanceMicros <= ${microsMax} - :amountMicros`
+  const hasFreeBalanceSql = 'balanceMicros - reservedMicros >= :amountMicros'
+  const insertTransfer = prepare<{ transferId: number }>(
+    connection,
+    `${insertSql('ledgerTransfers', transferColumns)} returning transferId`,
   )
   return {
-    findHead: async (ledger) => head.first({ ledger }),
+    findHead: async (ledger) => selectHead.first({ ledger }),
     setHead: async (row) => void setHead.run(row),
-    reserve: change('reservedMicros = reservedMicros + :amountMicros', isFree),
-    unreserve: change('reservedMicros = reservedMicros - :amountMicros', 'true'),
-    debit: change('balanceMicros = balanceMicros - :amountMicros', isFree),
-    credit: change('balanceMicros = balanceMicros + :amountMicros', isRoom),
+    reserve: balanceUpdate('reservedMicros = reservedMicros + :amountMicros', hasFreeBalanceSql),
+    unreserve: balanceUpdate('reservedMicros = reservedMicros - :amountMicros', 'true'),
+    debit: balanceUpdate('balanceMicros = balanceMicros - :amountMicros', hasFreeBalanceSql),
+    credit: balanceUpdate('balanceMicros = balanceMicros + :amountMicros', hasRoomSql),
     append: async (row) => {
-      const made = append.first(row)
-      if (!made) throw new Error('the ledger returned no id')
-      return made.transferId
+      const inserted = insertTransfer.first(row)
+      if (!inserted) throw new Error('the insert of a ledger transfer returned no id')
+      return inserted.transferId
     },
   }
 }
 
-function insert(table: string, columns: readonly string[]): string {
+function insertSql(table: string, columns: readonly string[]): string {
   const values = columns.map((column) => `:${column}`)
   return `insert into ${table} (${columns.join(', ')}) values (${values.join(', ')})`
 }

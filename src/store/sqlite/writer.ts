@@ -1,40 +1,38 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '../../lib/errors.ts'
-import type { Database } from '../database.ts'
+import type { CommitHook, RunWrite } from '../database.ts'
+import type { Database } from '../schema.ts'
+import type { Tx } from '../tx.ts'
 import type { PendingCounts } from './pending-counts.ts'
 
-/** Runs a job in the next group commit; resolves when its writes are on the disk. */
-export type RunWrite<Tx> = <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
-
-export type WriterOptions<Tx> = {
+export type WriterOptions = {
   readonly db: Database
-  /** The connection that `db` writes by. */
+  /** The connection of `db`. */
   readonly connection: DatabaseSync
   readonly tx: Tx
-  /** What jobs leave to be counted together, before the commit. */
+  /** Calls that are counted together before the commit. */
   readonly pending: PendingCounts
-  /** Told before each commit and after it, so that tests can fail there. */
-  readonly onCommit?: ((step: 'commit' | 'committed') => void) | undefined
+  readonly onCommit?: CommitHook | undefined
 }
 
-type QueuedWrite<Tx> = {
+type QueuedWrite = {
   readonly run: (tx: Tx) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** More jobs than connections can ask for; beyond it calls are answered 503. */
+/** More jobs than the permitted connections can send; further calls fail with 503. */
 const queuedWritesMax = 20_000
 
 /**
- * Group commit: jobs that arrive in one turn of the event loop share a transaction and one fsync.
- * Each has a savepoint of its own, so that a job that throws takes only its own writes back. When
- * the commit fails, nobody's writes happened and every caller is told 503: no database, no call.
+ * Returns a writer with group commit: all jobs that arrive in one turn of the event loop share a
+ * transaction and one fsync. Each job has its own savepoint, so that a job that throws rolls back
+ * only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
-export function createWriter<Tx>(options: WriterOptions<Tx>): RunWrite<Tx> {
-  let waiting: QueuedWrite<Tx>[] = []
+export function createWriter(options: WriterOptions): RunWrite {
+  let waiting: QueuedWrite[] = []
   return (run) => {
-    // `resolve` gets what `run` returned: the types of the jobs in one queue differ.
+    // The jobs of one queue have different result types, so `resolve` takes an unknown value.
     const done = Promise.withResolvers<unknown>()
     if (waiting.length >= queuedWritesMax)
       throw unavailable('Too many calls wait for the database.')
@@ -43,9 +41,9 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): RunWrite<Tx> {
     return done.promise as Promise<Awaited<ReturnType<typeof run>>>
   }
 
-  /** Waits for kysely's own transactions on the connection, then works through in one go. */
+  /** Waits until kysely's transactions leave the connection, then runs all jobs. */
   function flush(): void {
-    let jobs: QueuedWrite<Tx>[] = []
+    let jobs: QueuedWrite[] = []
     options.db
       .connection()
       .execute(async () => {
@@ -54,7 +52,7 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): RunWrite<Tx> {
         await commit(jobs, options)
       })
       .catch((cause: unknown) => {
-        const error = unavailable('The database does not answer.', 1, cause)
+        const error = unavailable('The database does not respond.', 1, cause)
         const failed = jobs.length > 0 ? jobs : waiting.splice(0)
         for (const { reject } of failed) reject(error)
       })
@@ -62,38 +60,35 @@ export function createWriter<Tx>(options: WriterOptions<Tx>): RunWrite<Tx> {
 }
 
 /**
- * Jobs wait for nothing but this connection, which answers without a turn of the event loop: no
- * other work comes between BEGIN and COMMIT.
+ * Commits the jobs together. They await only this connection, which works synchronously, so no other
+ * work runs between BEGIN and COMMIT.
  *
- * @throws Error when nothing could be committed.
+ * @throws Error if nothing was committed.
  */
-async function commit<Tx>(
-  jobs: readonly QueuedWrite<Tx>[],
-  options: WriterOptions<Tx>,
-): Promise<void> {
-  const { connection, pending, onCommit: atCommit } = options
+async function commit(jobs: readonly QueuedWrite[], options: WriterOptions): Promise<void> {
+  const { connection, pending, onCommit } = options
   connection.exec('BEGIN IMMEDIATE')
-  const answers: (() => void)[] = []
+  const settleFunctions: (() => void)[] = []
   try {
-    for (const job of jobs) answers.push(await runJob(job, options))
+    for (const job of jobs) settleFunctions.push(await runJob(job, options))
     pending.flush()
-    atCommit?.('commit')
+    onCommit?.('commit')
     connection.exec('COMMIT')
   } catch (error) {
     pending.reset()
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }
-  atCommit?.('committed')
-  for (const answer of answers) answer()
+  onCommit?.('committed')
+  for (const settle of settleFunctions) settle()
 }
 
-/** @returns how to answer once the commit has happened. */
-async function runJob<Tx>(
-  job: QueuedWrite<Tx>,
-  { connection, tx, pending }: WriterOptions<Tx>,
+/** @returns the function that settles the job's promise after the commit. */
+async function runJob(
+  job: QueuedWrite,
+  { connection, tx, pending }: WriterOptions,
 ): Promise<() => void> {
-  const mark = pending.position()
+  const position = pending.position()
   connection.exec('SAVEPOINT job')
   try {
     const value = await job.run(tx)
@@ -101,17 +96,17 @@ async function runJob<Tx>(
     return () => job.resolve(value)
   } catch (error) {
     if (!connection.isTransaction || isFatal(error)) throw error
-    pending.rewind(mark)
+    pending.rewind(position)
     connection.exec('ROLLBACK TO job; RELEASE job')
     return () => job.reject(error)
   }
 }
 
-/** Whether the database itself fails, a full disk for example: then nothing may be committed. */
+/** Returns whether the database itself fails, for example on a full disk: then nothing is committed. */
 function isFatal(error: unknown): boolean {
   const isSqlite = error instanceof Error && 'errcode' in error
   return isSqlite && fatalCodes.has(Number(error.errcode) & 0xff)
 }
 
-/** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL; the low byte of an extended code. */
+/** SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_FULL: the low byte of extended codes. */
 const fatalCodes = new Set([5, 10, 11, 13])

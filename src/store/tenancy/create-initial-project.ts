@@ -1,17 +1,17 @@
-import type { Database } from '../database.ts'
+import type { Database } from '../schema.ts'
 import { createKey } from './keys.ts'
 import { createAccount, createProject, findFirstAccountId } from './projects.ts'
 
 export type InitialProject = {
   readonly accountId: string
   readonly projectId: string
-  /** The only time it is ever seen. */
+  /** The key's text, which is not stored. */
   readonly key: string
 }
 
 /**
- * Makes the account, the project `default` and one key, if there are none yet. It belongs into a
- * transaction.
+ * Creates the account, the project `default` and one key, unless an account exists. The caller must
+ * run it in a transaction.
  *
  * @returns undefined at every later start.
  */
@@ -23,7 +23,7 @@ export async function createInitialProject(
   const accountId = await createAccount(db, 'default', now)
   const project = { accountId, name: 'default', galleryMode: 'isolated' } as const
   const { projectId } = await createProject(db, project, now)
-  const wanted = { projectId, name: 'first key', permissions: ['*'], expiresAtUtc: null }
-  const { key } = await createKey(db, wanted, now)
+  const newKey = { projectId, name: 'first key', permissions: ['*'], expiresAtUtc: null }
+  const { key } = await createKey(db, newKey, now)
   return { accountId, projectId, key }
 }

@@ -1,7 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Database } from '../database.ts'
 import {
   keySummaryOf,
   parsePermissions,
@@ -9,7 +8,7 @@ import {
   type KeySummary,
   type KeyState,
 } from './keys.ts'
-import type { KeyRow } from '../schema.ts'
+import type { Database, KeyRow } from '../schema.ts'
 import { switchesFromColumns, switchNames } from './switches.ts'
 import type { ReadTx } from '../tx.ts'
 
@@ -18,20 +17,17 @@ export type KeyFilter = {
   readonly projectId?: string | undefined
   readonly state?: KeyState | undefined
   readonly now: Date
-  /** Where the page before ended. */
+  /** The last key of the previous page. */
   readonly after?: Pick<Selectable<KeyRow>, 'createdAtUtc' | 'keyId'> | undefined
   readonly limit: number
 }
 
 export type KeyWithProject = KeySummary & { readonly projectName: string }
 
-/** Keys that people hold, the newest first. */
-export async function findKeys(
-  reading: ReadTx,
-  filter: KeyFilter,
-): Promise<readonly KeyWithProject[]> {
+/** Finds keys, the newest first. Playground keys are left out. */
+export async function findKeys(tx: ReadTx, filter: KeyFilter): Promise<readonly KeyWithProject[]> {
   const { accountId, projectId, state, now, after } = filter
-  let query = selectVisibleKeys(reading, accountId)
+  let query = selectVisibleKeys(tx, accountId)
   if (projectId !== undefined) query = query.where('keys.projectId', '=', projectId)
   if (state !== undefined) query = query.where(stateIs(state, now.toISOString()))
   if (after)
@@ -43,14 +39,14 @@ export async function findKeys(
       ),
     )
   const ordered = query.orderBy('keys.createdAtUtc', 'desc').orderBy('keyId', 'desc')
-  return (await reading.run(ordered.limit(filter.limit))).map((row) => ({
+  return (await tx.run(ordered.limit(filter.limit))).map((row) => ({
     ...keySummaryOf(row, now),
     projectName: row.projectName,
   }))
 }
 
-function selectVisibleKeys(reading: ReadTx, accountId: string) {
-  return reading.build
+function selectVisibleKeys(tx: ReadTx, accountId: string) {
+  return tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .selectAll('keys')
@@ -61,49 +57,49 @@ function selectVisibleKeys(reading: ReadTx, accountId: string) {
 
 type KeyLookup = { readonly accountId: string; readonly keyId: string; readonly now: Date }
 
-/** One of them by its id. */
+/** Finds one of these keys by its id. */
 export async function findKey(
-  reading: ReadTx,
+  tx: ReadTx,
   { accountId, keyId, now }: KeyLookup,
 ): Promise<KeyWithProject | undefined> {
-  const [row] = await reading.run(selectVisibleKeys(reading, accountId).where('keyId', '=', keyId))
+  const [row] = await tx.run(selectVisibleKeys(tx, accountId).where('keyId', '=', keyId))
   return row && { ...keySummaryOf(row, now), projectName: row.projectName }
 }
 
-/** The states of `keyState`, as the database sees them. */
+/** The SQL condition of a state, with the rules of `keyState`. */
 function stateIs(state: KeyState, nowUtc: string) {
   if (state === 'revoked') return sql<boolean>`"revokedAtUtc" is not null`
-  const isOver = sql`"expiresAtUtc" is not null and "expiresAtUtc" <= ${nowUtc}`
+  const isExpired = sql`"expiresAtUtc" is not null and "expiresAtUtc" <= ${nowUtc}`
   return state === 'expired'
-    ? sql<boolean>`"revokedAtUtc" is null and ${isOver}`
-    : sql<boolean>`"revokedAtUtc" is null and not (${isOver})`
+    ? sql<boolean>`"revokedAtUtc" is null and ${isExpired}`
+    : sql<boolean>`"revokedAtUtc" is null and not (${isExpired})`
 }
 
-/** Names of keys by their ids, the hidden ones among them. */
+/** Returns the names of all keys by their ids, including playground keys. */
 export async function keyNames(
-  reading: ReadTx,
+  tx: ReadTx,
   accountId: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.name'])
     .where('accountId', '=', accountId)
-  return new Map((await reading.run(query)).map(({ keyId, name }) => [keyId, name]))
+  return new Map((await tx.run(query)).map(({ keyId, name }) => [keyId, name]))
 }
 
-/** The key by which the console itself calls for a project; undefined before its first call. */
+/** Finds the key of a project's playground; undefined before the playground's first call. */
 export async function findPlaygroundKey(
-  reading: ReadTx,
+  tx: ReadTx,
   projectId: string,
 ): Promise<KeyIdentity | undefined> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.projectId', 'accountId', 'galleryMode', 'permissions', ...switchNames])
     .where('keys.projectId', '=', projectId)
     .where('isHidden', '=', 1)
-  const [found] = await reading.run(query)
+  const [found] = await tx.run(query)
   if (!found) return undefined
   const { keyId, accountId, galleryMode } = found
   const galleryId = galleryMode === 'shared' ? accountId : projectId
@@ -118,13 +114,13 @@ export async function findPlaygroundKey(
   }
 }
 
-/** Makes that key. Its text is forgotten at once: nobody can ever send it. */
+/** Creates the playground key. Its text is discarded, so that no caller can ever send it. */
 export async function createPlaygroundKey(
   db: Database,
   projectId: string,
   now: Date,
 ): Promise<void> {
-  const minted = generateApiKey('live')
+  const apiKey = generateApiKey('live')
   await db
     .insertInto('keys')
     .values({
@@ -133,7 +129,7 @@ export async function createPlaygroundKey(
       name: 'Console playground',
       prefix: 'fsk_live_',
       last4: '',
-      hash: hashApiKey(minted),
+      hash: hashApiKey(apiKey),
       permissions: '["*"]',
       createdAtUtc: now.toISOString(),
       expiresAtUtc: null,

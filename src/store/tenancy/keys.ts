@@ -1,20 +1,18 @@
 import type { Selectable } from 'kysely'
 import { hashApiKey, generateApiKey } from '../../lib/crypto/api-key.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Database } from '../database.ts'
-import type { KeyRow } from '../schema.ts'
+import type { Database, KeyRow } from '../schema.ts'
 import { switchesFromColumns, type SwitchColumns, type ProjectSwitches } from './switches.ts'
 
-/** What a key says about its bearer. */
+/** The caller that an API key identifies. */
 export type KeyIdentity = {
   readonly keyId: string
   readonly projectId: string
   readonly accountId: string
-  /** The gallery that the project sees: its own, or the one that the account's projects share. */
+  /** The gallery of the project: a separate one, or the one that the account's projects share. */
   readonly galleryId: string
-  /** What the project has switched on. */
   readonly switches: ProjectSwitches
-  /** Action names and the others of the contract's section 6; `*` is all. */
+  /** Action names and the other permissions of section 6 of the contract; `*` is all. */
   readonly permissions: readonly string[]
   readonly state: KeyState
 }
@@ -28,19 +26,19 @@ export type NewKey = {
   readonly expiresAtUtc: string | null
 }
 
-/** A key as it may be shown: never its text, never its hash. */
+/** The public fields of a key, without its text and hash. */
 export type KeySummary = Omit<Selectable<KeyRow>, 'hash' | 'permissions' | 'isHidden'> & {
   readonly permissions: readonly string[]
   readonly state: KeyState
 }
 
-/** Mints a key and stores its hash. The answer is the only place where the key ever stands. */
+/** Creates a key and stores its hash. The key's text exists only in the return value. */
 export async function createKey(
   db: Database,
   key: NewKey,
   now: Date,
 ): Promise<{ readonly keyId: string; readonly key: string }> {
-  const minted = generateApiKey('live')
+  const apiKey = generateApiKey('live')
   const keyId = newId()
   await db
     .insertInto('keys')
@@ -48,25 +46,25 @@ export async function createKey(
       ...key,
       keyId,
       prefix: 'fsk_live_',
-      last4: minted.slice(-4),
-      hash: hashApiKey(minted),
+      last4: apiKey.slice(-4),
+      hash: hashApiKey(apiKey),
       permissions: JSON.stringify(key.permissions),
       createdAtUtc: now.toISOString(),
     })
     .execute()
-  return { keyId, key: minted }
+  return { keyId, key: apiKey }
 }
 
 export type FindKey = (apiKey: string, now: Date) => Promise<KeyIdentity | undefined>
 
-/** A key's row with what its project says. */
+/** The columns of a key and of its project. */
 export type KeyLookupRow = Omit<KeyIdentity, 'permissions' | 'state' | 'switches'> &
   SwitchColumns &
   KeyDates & { readonly permissions: string }
 
 /**
- * Looks keys up by their SHA-256 hash in an index. How near a guess comes to a key says nothing about
- * how near their hashes are, so the time of a look-up tells nothing either.
+ * Returns a function that finds keys by their SHA-256 hash in an index. Similar keys have unrelated
+ * hashes, so the duration of a lookup reveals nothing about a key.
  */
 export function createKeyFinder(
   findByHash: (hash: Uint8Array) => Promise<KeyLookupRow | undefined>,
@@ -84,7 +82,7 @@ export function createKeyFinder(
 
 type KeyDates = Pick<Selectable<KeyRow>, 'expiresAtUtc' | 'revokedAtUtc'>
 
-/** At its very moment of expiry a key is expired. */
+/** Returns a key's state. A key is expired from its expiry time on, inclusive. */
 export function keyState({ expiresAtUtc, revokedAtUtc }: KeyDates, now: Date): KeyState {
   if (revokedAtUtc !== null) return 'revoked'
   return expiresAtUtc !== null && now.toISOString() >= expiresAtUtc ? 'expired' : 'active'
@@ -92,11 +90,11 @@ export function keyState({ expiresAtUtc, revokedAtUtc }: KeyDates, now: Date): K
 
 export function parsePermissions(json: string): readonly string[] {
   const list: unknown = JSON.parse(json)
-  if (!Array.isArray(list)) throw new TypeError('permissions of a key are not a list')
+  if (!Array.isArray(list)) throw new TypeError('the permissions of a key must be a JSON array')
   return list.map(String)
 }
 
-/** The keys of one project, or of all, oldest first. */
+/** Lists the keys of one project, or of all projects, the oldest first. */
 export async function listKeys(
   db: Database,
   projectId: string | undefined,
@@ -113,13 +111,12 @@ export async function listKeys(
   return rows.map((row) => keySummaryOf(row, now))
 }
 
-/** What may be shown of a key's row. */
 export function keySummaryOf(row: Selectable<KeyRow>, now: Date): KeySummary {
-  const { hash: _hash, isHidden: _isHidden, ...shown } = row
-  return { ...shown, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
+  const { hash: _hash, isHidden: _isHidden, ...fields } = row
+  return { ...fields, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
 }
 
-/** Revokes a key for ever. @returns when it was revoked; undefined if there is no such key. */
+/** Revokes a key permanently. @returns the time of revocation; undefined if the key is unknown. */
 export async function revokeKey(
   db: Database,
   keyId: string,

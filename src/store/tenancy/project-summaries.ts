@@ -3,26 +3,26 @@ import { budgetLedger, walletLedger } from './projects.ts'
 import type { ProjectRow } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
 
-/** A project and what it has. */
+/** A project with its budget, keys and gallery. */
 export type ProjectSummary = Selectable<ProjectRow> & {
   readonly balanceMicros: bigint
   readonly reservedMicros: bigint
-  /** What the wallet has given it, less what went back. */
+  /** Total allocated from the wallet, minus the amounts returned to it. */
   readonly allocatedMicros: bigint
   readonly keyCount: number
-  /** The gallery that it sees. */
+  /** The gallery of the project, which may be shared. */
   readonly galleryId: string
   readonly subjectCount: number
   readonly templateCount: number
 }
 
-/** The projects of an account, the oldest first; or the one that is asked for. */
+/** Finds the projects of an account, the oldest first, or only the project with the given id. */
 export async function findProjectSummaries(
-  reading: ReadTx,
+  tx: ReadTx,
   accountId: string,
   projectId?: string,
 ): Promise<readonly ProjectSummary[]> {
-  const all = reading.build
+  const query = tx.build
     .selectFrom('projects')
     .innerJoin('ledgers', (on) =>
       on.on('ledgers.ledger', '=', sql<string>`'budget:' || projects."projectId"`),
@@ -40,11 +40,11 @@ export async function findProjectSummaries(
     .where('projects.accountId', '=', accountId)
     .orderBy('projects.createdAtUtc')
     .orderBy('projects.name')
-  const rows = await reading.run(projectId ? all.where('projects.projectId', '=', projectId) : all)
-  const allocated = await findAllocations(reading, accountId)
+  const rows = await tx.run(projectId ? query.where('projects.projectId', '=', projectId) : query)
+  const allocations = await findAllocations(tx, accountId)
   return rows.map((row) => ({
     ...row,
-    allocatedMicros: allocated.get(budgetLedger(row.projectId)) ?? 0n,
+    allocatedMicros: allocations.get(budgetLedger(row.projectId)) ?? 0n,
   }))
 }
 
@@ -54,42 +54,42 @@ const galleryIdSql = sql<string>`case projects."galleryMode" when 'shared'
 const keyCountSql = sql<number>`(select count(*) from keys
   where keys."projectId" = projects."projectId" and "isHidden" = 0)`
 
-/** What each budget was given in all: the wallet's own chain, which holds no charges. */
+/** Sums the allocations to each budget. The wallet's chain contains all of them and no charges. */
 async function findAllocations(
-  reading: ReadTx,
+  tx: ReadTx,
   accountId: string,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('ledgerTransfers')
     .select(['fromLedger', 'toLedger', sql<bigint>`sum("amountMicros")`.as('sumMicros')])
     .where('chain', '=', walletLedger(accountId))
     .where('kind', '=', 'allocate')
     .groupBy(['fromLedger', 'toLedger'])
-  const given = new Map<string, bigint>()
-  for (const { fromLedger, toLedger, sumMicros } of await reading.run(query)) {
-    given.set(toLedger, (given.get(toLedger) ?? 0n) + sumMicros)
-    given.set(fromLedger, (given.get(fromLedger) ?? 0n) - sumMicros)
+  const sums = new Map<string, bigint>()
+  for (const { fromLedger, toLedger, sumMicros } of await tx.run(query)) {
+    sums.set(toLedger, (sums.get(toLedger) ?? 0n) + sumMicros)
+    sums.set(fromLedger, (sums.get(fromLedger) ?? 0n) - sumMicros)
   }
-  return given
+  return sums
 }
 
 export type GallerySummary = {
   readonly galleryId: string
-  /** The project whose own it is; null: the one that the account's projects share. */
+  /** The project of the gallery; null: the account's shared gallery. */
   readonly projectName: string | null
   readonly subjectCount: number
   readonly templateCount: number
 }
 
-/** The galleries of an account that ever held somebody. */
+/** Finds the galleries of an account. A gallery exists from its first enrollment on. */
 export function findGallerySummaries(
-  reading: ReadTx,
+  tx: ReadTx,
   accountId: string,
 ): Promise<readonly GallerySummary[]> {
-  const query = reading.build
+  const query = tx.build
     .selectFrom('galleries')
     .leftJoin('projects', 'projects.projectId', 'galleries.galleryId')
     .select(['galleryId', 'projects.name as projectName', 'subjectCount', 'templateCount'])
     .where('galleries.accountId', '=', accountId)
-  return reading.run(query.orderBy('galleryId'))
+  return tx.run(query.orderBy('galleryId'))
 }

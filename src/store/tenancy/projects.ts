@@ -1,11 +1,11 @@
 import type { Selectable, Updateable } from 'kysely'
 import { newId } from '../../lib/ids.ts'
-import type { Database } from '../database.ts'
-import type { ProjectRow } from '../schema.ts'
+import type { Database, ProjectRow } from '../schema.ts'
 import {
   defaultSwitches,
   columnsFromSwitches,
   switchesFromColumns,
+  switchNames,
   type ProjectSwitches,
 } from './switches.ts'
 import type { ReadTx } from '../tx.ts'
@@ -14,7 +14,7 @@ export type Project = Omit<Selectable<ProjectRow>, keyof ProjectSwitches> & {
   readonly switches: ProjectSwitches
 }
 
-/** The oldest account, if the first start has happened. */
+/** Returns the oldest account; undefined before the first start. */
 export async function findFirstAccountId(db: Database): Promise<string | undefined> {
   const row = await db
     .selectFrom('accounts')
@@ -25,7 +25,7 @@ export async function findFirstAccountId(db: Database): Promise<string | undefin
   return row?.accountId
 }
 
-/** Makes an account and its empty wallet. */
+/** Creates an account and its empty wallet. */
 export async function createAccount(db: Database, name: string, now: Date): Promise<string> {
   const accountId = newId()
   const createdAtUtc = now.toISOString()
@@ -37,20 +37,20 @@ export async function createAccount(db: Database, name: string, now: Date): Prom
   return accountId
 }
 
-/** Makes a project and its empty budget. @throws Error if the account has one of that name. */
+/** Creates a project and its empty budget. @throws Error if the account has one of that name. */
 export async function createProject(
   db: Database,
   project: Pick<Project, 'accountId' | 'name' | 'galleryMode'>,
   now: Date,
 ): Promise<Project> {
-  const made = { ...project, projectId: newId(), createdAtUtc: now.toISOString() }
-  const { accountId, projectId } = made
-  await db.insertInto('projects').values(made).execute()
+  const row = { ...project, projectId: newId(), createdAtUtc: now.toISOString() }
+  const { accountId, projectId } = row
+  await db.insertInto('projects').values(row).execute()
   await db
     .insertInto('ledgers')
     .values({ ledger: budgetLedger(projectId), accountId })
     .execute()
-  return { ...made, ...projectDefaults, switches: defaultSwitches }
+  return { ...row, ...projectDefaults, switches: defaultSwitches }
 }
 
 export async function listProjects(db: Database): Promise<Project[]> {
@@ -62,7 +62,7 @@ function projectFromRow({ gender, expression, storeCrops, adopt, ...row }: Selec
   return { ...row, switches: switchesFromColumns({ gender, expression, storeCrops, adopt }) }
 }
 
-/** null takes what the server is configured to. */
+/** null: the server's setting applies. */
 const projectDefaults = {
   sustainedPerS: null,
   burst: null,
@@ -70,22 +70,30 @@ const projectDefaults = {
   identifyThreshold: null,
 }
 
-/** The similarity from which svc.identify names people for this project; null: the server's rule. */
-export async function findIdentifyThreshold(
-  reading: ReadTx,
-  projectId: string,
-): Promise<number | null> {
-  const query = reading.build.selectFrom('projects').select('identifyThreshold')
-  const [row] = await reading.run(query.where('projectId', '=', projectId))
+/** Returns the project's minimum similarity of a match of svc.identify; null: the server's rule. */
+export async function findIdentifyThreshold(tx: ReadTx, projectId: string): Promise<number | null> {
+  const query = tx.build.selectFrom('projects').select('identifyThreshold')
+  const [row] = await tx.run(query.where('projectId', '=', projectId))
   return row?.identifyThreshold ?? null
 }
 
-/** For how long each project keeps subjects that nobody meets; null: as configured for all. */
-export function listProjectRetentions(reading: ReadTx) {
-  return reading.run(reading.build.selectFrom('projects').select(['projectId', 'retentionDays']))
+/** Lists after how many days without a match each project deletes subjects; null: the setting. */
+export function listProjectRetentions(tx: ReadTx) {
+  return tx.run(tx.build.selectFrom('projects').select(['projectId', 'retentionDays']))
 }
 
-/** A project by its id or, where that finds none, by its name. */
+/** Returns the project's switches, or the defaults if there is no such project. */
+export async function findProjectSwitches(
+  { build, run }: ReadTx,
+  projectId: string,
+): Promise<ProjectSwitches> {
+  const [row] = await run(
+    build.selectFrom('projects').select(switchNames).where('projectId', '=', projectId),
+  )
+  return row ? switchesFromColumns(row) : defaultSwitches
+}
+
+/** Finds a project by its id or, if there is none with that id, by its name. */
 export async function findProject(db: Database, idOrName: string): Promise<Project | undefined> {
   const rows = await db
     .selectFrom('projects')
@@ -112,12 +120,12 @@ export async function updateProject(
   await db.updateTable('projects').set(columns).where('projectId', '=', projectId).execute()
 }
 
-/** The ledger of an account's money that no project has been given yet. */
+/** The ledger of an account's money that is not allocated to a project. */
 export function walletLedger(accountId: string): string {
   return `wallet:${accountId}`
 }
 
-/** The ledger that the calls of a project are paid from. */
+/** The ledger that pays for a project's calls. */
 export function budgetLedger(projectId: string): string {
   return `budget:${projectId}`
 }

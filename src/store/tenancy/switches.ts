@@ -1,6 +1,4 @@
-import type { ReadTx } from '../tx.ts'
-
-/** What a project switches on and off, and how it begins. */
+/** The switches of a new project. */
 export const defaultSwitches: ProjectSwitches = {
   gender: true,
   expression: true,
@@ -9,17 +7,17 @@ export const defaultSwitches: ProjectSwitches = {
 }
 
 export type ProjectSwitches = {
-  /** Whether svc.attributes and svc.analyze tell the gender of faces. */
+  /** Whether svc.attributes and svc.analyze return the gender of faces. */
   readonly gender: boolean
-  /** The same of their expression. */
+  /** Whether svc.attributes and svc.analyze return the expression of faces. */
   readonly expression: boolean
-  /** Whether faces are stored with a crop of their picture, to be described by later models. */
+  /** Whether enrolled faces are stored with a crop, so that a later model can embed them again. */
   readonly storeCrops: boolean
-  /** Whether svc.verify may add the probe to a subject that only former models know. */
+  /** Whether svc.verify may enroll the probe for a subject that has templates of former models only. */
   readonly adopt: boolean
 }
 
-/** As columns of `projects`. */
+/** The switches as columns of `projects`. */
 export type SwitchColumns = { readonly [name in keyof ProjectSwitches]: 0 | 1 }
 
 export const switchNames = ['gender', 'expression', 'storeCrops', 'adopt'] as const
@@ -34,22 +32,11 @@ export function switchesFromColumns(row: SwitchColumns): ProjectSwitches {
   }
 }
 
-/** What a change of switches writes. */
+/** Returns the columns that a change of switches writes. */
 export function columnsFromSwitches(change: Partial<ProjectSwitches>): Partial<SwitchColumns> {
   return Object.fromEntries(
     switchNames.flatMap((name) =>
       change[name] === undefined ? [] : [[name, change[name] ? 1 : 0]],
     ),
   )
-}
-
-/** As they are at this moment. */
-export async function findProjectSwitches(
-  { build, run }: ReadTx,
-  projectId: string,
-): Promise<ProjectSwitches> {
-  const [row] = await run(
-    build.selectFrom('projects').select(switchNames).where('projectId', '=', projectId),
-  )
-  return row ? switchesFromColumns(row) : defaultSwitches
 }

@@ -9,7 +9,7 @@ const hourMs = 3_600_000
 const hash = Buffer.alloc(32, 1)
 
 export const callsContract = {
-  'the gate asks for facts, holds a bucket and notes a use': async ({
+  'the admission facts, the bucket and the key’s last use are read and written': async ({
     store,
     keyId,
     project,
@@ -20,10 +20,10 @@ export const callsContract = {
     await store.write(async (tx) => {
       const facts = await tx.findAdmissionFacts({ keyId, action: 'svc.detect' })
       assert.equal(facts?.unitMicros, 77n)
-      assert.ok(!facts.fullAtUs, 'full since ever')
+      assert.ok(!facts.fullAtUs, 'an unused bucket is full')
       assert.equal((await tx.findAdmissionFacts({ keyId, action: 'svc.other' }))?.unitMicros, null)
       assert.equal(
-        await tx.findAdmissionFacts({ keyId: 'nobody', action: 'svc.detect' }),
+        await tx.findAdmissionFacts({ keyId: 'unknown', action: 'svc.detect' }),
         undefined,
       )
       await tx.touchKey({ keyId, atUtc: nowUtc })
@@ -36,9 +36,13 @@ export const callsContract = {
     })
   },
 
-  'an attempt ends once, by its owner': async ({ store, project, keyId }: StoreFixture) => {
+  'an attempt is completed or deleted once, only with its token': async ({
+    store,
+    project,
+    keyId,
+  }: StoreFixture) => {
     const { projectId } = project
-    const of = {
+    const attempt = {
       projectId,
       keyId,
       action: 'a',
@@ -46,15 +50,15 @@ export const callsContract = {
       reservedMicros: 5n,
       windowStartMs: nowMs,
     }
-    const begin = (requestId: string, deadlineMs: number) =>
+    const insert = (requestId: string, deadlineMs: number) =>
       store.write((tx) =>
-        tx.attempts.insert({ ...of, requestId, deadlineMs, token: `t ${requestId}` }),
+        tx.attempts.insert({ ...attempt, requestId, deadlineMs, token: `t ${requestId}` }),
       )
-    for (const [at, requestId] of ['r1', 'r2', 'r3', 'r4'].entries())
-      await begin(requestId, nowMs + at)
-    await assert.rejects(begin('r1', 0), /unique/iu)
+    for (const [index, requestId] of ['r1', 'r2', 'r3', 'r4'].entries())
+      await insert(requestId, nowMs + index)
+    await assert.rejects(insert('r1', 0), /unique/iu)
     const owner = (requestId: string, token = `t ${requestId}`) => ({ projectId, requestId, token })
-    const done = { code: 'OK', answer: Buffer.from('a'), scrubbed: null }
+    const result = { code: 'OK', answer: Buffer.from('a'), scrubbed: null }
     await store.write(async ({ attempts }) => {
       const found = await attempts.find(owner('r1'))
       assertSameValues(
@@ -62,10 +66,10 @@ export const callsContract = {
         ['running', 5n, nowMs],
       )
       assertSameValues(Buffer.from(found?.fingerprint ?? []), hash)
-      assert.equal(await attempts.complete({ ...owner('r1', 'other'), ...done }), false)
-      assert.equal(await attempts.complete({ ...owner('r1'), ...done }), true)
-      assert.equal(await attempts.complete({ ...owner('r1'), ...done }), false)
-      assert.equal(await attempts.deleteOwned(owner('r1')), false, 'it is done')
+      assert.equal(await attempts.complete({ ...owner('r1', 'other'), ...result }), false)
+      assert.equal(await attempts.complete({ ...owner('r1'), ...result }), true)
+      assert.equal(await attempts.complete({ ...owner('r1'), ...result }), false)
+      assert.equal(await attempts.deleteOwned(owner('r1')), false, 'it is complete')
       assert.equal(await attempts.deleteOwned(owner('r2')), true)
       assert.equal(await attempts.find(owner('r2')), undefined)
       const idsOf = async (deadlineMs: number, limit: number) =>
@@ -80,67 +84,69 @@ export const callsContract = {
     })
   },
 
-  'rows of the log are found by every filter, in pages': async (world: StoreFixture) => {
-    const { store, project, accountId, keyId } = world
+  'rows of the request log are found by every filter, in pages': async (fixture: StoreFixture) => {
+    const { store, project, accountId, keyId } = fixture
     const codes = ['OK', 'NO_FACE_FOUND', 'OK', 'RATE_LIMITED']
     await store.write(async (tx) => {
-      for (const [at, code] of codes.entries())
-        await tx.logCall(countedCallOf(world, { code, atMs: nowMs + at, requestId: `R${at}` }))
+      for (const [index, code] of codes.entries())
+        await tx.logCall(
+          countedCallOf(fixture, { code, atMs: nowMs + index, requestId: `R${index}` }),
+        )
     })
-    const found = async (filter: object) =>
+    const find = async (filter: object) =>
       (await queries.findCalls(store.db, { limit: 9, ...filter })).map((row) => row.requestId)
-    assertSameValues(await found({}), ['R3', 'R2', 'R1', 'R0'])
-    assertSameValues(await found({ code: 'NO_FACE_FOUND' }), ['R1'])
-    assertSameValues(await found({ code: 'OK', keyId, projectId: project.projectId }), ['R2', 'R0'])
-    assertSameValues(await found({ accountId, action: 'svc.detect' }), ['R3', 'R2', 'R1', 'R0'])
-    assertSameValues(await found({ accountId: 'other' }), [])
-    assertSameValues(await found({ requestId: 'R2' }), ['R2'])
-    assertSameValues(await found({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
-    await store.read(async (reading) => {
-      const [, after] = await queries.readCalls(reading, { limit: 2 })
+    assertSameValues(await find({}), ['R3', 'R2', 'R1', 'R0'])
+    assertSameValues(await find({ code: 'NO_FACE_FOUND' }), ['R1'])
+    assertSameValues(await find({ code: 'OK', keyId, projectId: project.projectId }), ['R2', 'R0'])
+    assertSameValues(await find({ accountId, action: 'svc.detect' }), ['R3', 'R2', 'R1', 'R0'])
+    assertSameValues(await find({ accountId: 'other' }), [])
+    assertSameValues(await find({ requestId: 'R2' }), ['R2'])
+    assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
+    await store.read(async (tx) => {
+      const [, after] = await queries.readCalls(tx, { limit: 2 })
       assert.ok(after)
-      const rest = await queries.readCalls(reading, { after, limit: 2 })
+      const rest = await queries.readCalls(tx, { after, limit: 2 })
       assertSameValues(
         rest.map((row) => row.requestId),
         ['R1', 'R0'],
       )
-      assertSameValues(await queries.findCall(reading, after.callId), {
-        ...countedCallOf(world, { atMs: nowMs + 2, requestId: 'R2' }),
+      assertSameValues(await queries.findCall(tx, after.callId), {
+        ...countedCallOf(fixture, { atMs: nowMs + 2, requestId: 'R2' }),
         callId: after.callId,
       })
-      assert.equal(await queries.findCall(reading, 10 ** 9), undefined)
+      assert.equal(await queries.findCall(tx, 10 ** 9), undefined)
     })
     const sweep = (beforeMs: number) => store.write((tx) => tx.sweepCalls({ beforeMs, limit: 2 }))
     assertSameValues(
       [await sweep(nowMs), await sweep(nowMs + 3), await sweep(nowMs + 3)],
       [0, 2, 1],
     )
-    assertSameValues(await found({}), ['R3'])
+    assertSameValues(await find({}), ['R3'])
   },
 
-  'charts count calls and scores by the hour': async (world: StoreFixture) => {
-    const { store, accountId, project } = world
+  'calls and scores are counted by hour for the charts': async (fixture: StoreFixture) => {
+    const { store, accountId, project } = fixture
     const { projectId } = project
     const startMs = Math.floor(nowMs / hourMs) * hourMs
     await store.write(async (tx) => {
-      for (const [at, latencyMs] of [1, 10, 100, 1000].entries())
+      for (const [index, latencyMs] of [1, 10, 100, 1000].entries())
         await tx.logCall(
-          countedCallOf(world, {
+          countedCallOf(fixture, {
             latencyMs,
-            atMs: startMs + at * hourMs,
-            code: at % 2 ? 'NO' : 'OK',
+            atMs: startMs + index * hourMs,
+            code: index % 2 ? 'NO' : 'OK',
           }),
         )
-      await tx.logCall(countedCallOf(world, { latencyMs: 10, atMs: startMs + 5 }))
-      const of = { atMs: startMs, projectId }
+      await tx.logCall(countedCallOf(fixture, { latencyMs: 10, atMs: startMs + 5 }))
+      const call = { atMs: startMs, projectId }
       for (const value of [0, 0.5, 0.501, 1])
-        await tx.countScore({ kind: 'similarity', value, isMatched: value > 0.5 }, of)
+        await tx.countScore({ kind: 'similarity', value, isMatched: value > 0.5 }, call)
     })
-    await fundProject(world, 10_000n)
-    await store.write((tx) => chargeCall(tx, world, 'paid'))
+    await fundProject(fixture, 10_000n)
+    await store.write((tx) => chargeCall(tx, fixture, 'paid'))
     const filter = { accountId, fromMs: startMs, toMs: startMs + 4 * hourMs }
-    await store.read(async (reading) => {
-      const byCode = await queries.countCalls(reading, filter, { by: 'code', stepMs: 2 * hourMs })
+    await store.read(async (tx) => {
+      const byCode = await queries.countCalls(tx, filter, { by: 'code', stepMs: 2 * hourMs })
       const lines = byCode.map(
         (row) => `${row.atMs % hourMs} ${row.id} ${row.calls} ${row.billed} ${row.costMicros}`,
       )
@@ -154,12 +160,8 @@ export const callsContract = {
         1000n,
       )
       assert.ok(byCode.every((row) => row.atMs % (2 * hourMs) === 0))
-      const narrow = { ...filter, projectId, keyId: world.keyId, action: 'svc.detect' }
-      const hours = await queries.findLatencies(
-        reading,
-        { ...narrow, toMs: startMs + hourMs },
-        hourMs,
-      )
+      const narrow = { ...filter, projectId, keyId: fixture.keyId, action: 'svc.detect' }
+      const hours = await queries.findLatencies(tx, { ...narrow, toMs: startMs + hourMs }, hourMs)
       assertSameValues([...hours.keys()], [startMs])
       const histogram = hours.get(startMs)
       assert.equal(histogram?.length, 80)
@@ -170,20 +172,22 @@ export const callsContract = {
       const median = latencyPercentileMs(histogram, 0.5) ?? 0
       assert.ok(median > 8 && median < 12.4, `${median}`)
       assertSameValues(
-        await queries.countScores(reading, { ...filter, projectId, kind: 'similarity' }),
+        await queries.countScores(tx, { ...filter, projectId, kind: 'similarity' }),
         [
           { bin: 0, count: 1, matched: 0 },
           { bin: 25, count: 2, matched: 1 },
           { bin: 49, count: 1, matched: 1 },
         ],
       )
-      assertSameValues(await queries.countScores(reading, { ...filter, kind: 'liveness' }), [])
+      assertSameValues(await queries.countScores(tx, { ...filter, kind: 'liveness' }), [])
     })
   },
 
-  'work that fails is taken back, the work around it stays': async (world: StoreFixture) => {
-    const { store } = world
-    const log = (tx: Tx, requestId: string) => tx.logCall(countedCallOf(world, { requestId }))
+  'a savepoint that fails is rolled back, the rest of the transaction is kept': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store } = fixture
+    const log = (tx: Tx, requestId: string) => tx.logCall(countedCallOf(fixture, { requestId }))
     await store.write(async (tx) => {
       await log(tx, 'before')
       await assert.rejects(
@@ -206,24 +210,21 @@ export const callsContract = {
     })
     const failing = store.write(async (tx) => {
       await log(tx, 'never')
-      throw new Error('all of it')
+      throw new Error('whole transaction')
     })
-    await assert.rejects(failing, /all of it/u)
+    await assert.rejects(failing, /whole transaction/u)
     const rows = await queries.findCalls(store.db, { limit: 9 })
     assertSameValues(rows.map((row) => row.requestId).toSorted(), ['after', 'before', 'kept'])
   },
 
-  'a reading sees one moment, whatever is written meanwhile': async (world: StoreFixture) => {
-    const { store } = world
-    await store.read(async (reading) => {
-      const count = async () => (await queries.readCalls(reading, { limit: 9 })).length
+  'a read transaction sees one snapshot while others write': async (fixture: StoreFixture) => {
+    const { store } = fixture
+    await store.read(async (tx) => {
+      const count = async () => (await queries.readCalls(tx, { limit: 9 })).length
       assert.equal(await count(), 0)
-      await store.write((tx) => tx.logCall(countedCallOf(world)))
+      await store.write((writeTx) => writeTx.logCall(countedCallOf(fixture)))
       assert.equal(await count(), 0)
     })
-    assert.equal(
-      (await store.read((reading) => queries.readCalls(reading, { limit: 9 }))).length,
-      1,
-    )
+    assert.equal((await store.read((tx) => queries.readCalls(tx, { limit: 9 }))).length, 1)
   },
 }

@@ -7,15 +7,15 @@ export function countedCallOf(
   { project, keyId }: StoreFixture,
   call: Partial<CountedCall> = {},
 ): CountedCall {
-  const of = {
+  const identity = {
     keyId,
     projectId: project.projectId,
     requestId: 'R1',
     action: 'svc.detect',
     code: 'OK',
   }
-  const free = { latencyMs: 12.345, costMicros: 0n, isReplay: 0, transferId: null } as const
-  return { ...of, ...free, atMs: nowMs, ...call }
+  const unbilled = { latencyMs: 12.345, costMicros: 0n, isReplay: 0, transferId: null } as const
+  return { ...identity, ...unbilled, atMs: nowMs, ...call }
 }
 
 export async function fundProject(
@@ -28,16 +28,20 @@ export async function fundProject(
   })
 }
 
-/** A charge with its row in the log. @returns its id. */
-export async function chargeCall(tx: Tx, world: StoreFixture, requestId: string): Promise<number> {
-  const { projectId } = world.project
-  const of = {
+/** Charges a call and logs it. @returns the id of the charge. */
+export async function chargeCall(
+  tx: Tx,
+  fixture: StoreFixture,
+  requestId: string,
+): Promise<number> {
+  const { projectId } = fixture.project
+  const call = {
     projectId,
     requestId: requestId.toLowerCase(),
     windowStartMs: nowMs,
     action: 'svc.detect',
   }
-  const transferId = await charge(tx, { ...of, amountMicros: 1000n, atMs: nowMs + 2 })
-  await tx.logCall(countedCallOf(world, { requestId, costMicros: 1000n, transferId }))
+  const transferId = await charge(tx, { ...call, amountMicros: 1000n, atMs: nowMs + 2 })
+  await tx.logCall(countedCallOf(fixture, { requestId, costMicros: 1000n, transferId }))
   return transferId
 }

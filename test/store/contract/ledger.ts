@@ -7,16 +7,16 @@ import { compareNullable, nowMs, assertSameValues, type StoreFixture } from './s
 
 const hash = Buffer.alloc(32, 1)
 
-const auditQueries: readonly AuditRuleName[] = [
-  ...(['unbalanced', 'misbilled', 'negative', 'misreserved', 'overdue', 'leaking'] as const),
-  ...(['misrouted', 'unfrozen', 'fractional', 'unlogged', 'halved'] as const),
+const auditRuleNames: readonly AuditRuleName[] = [
+  ...(['unbalanced', 'misbilled', 'negative', 'misreserved', 'overdue', 'unaccounted'] as const),
+  ...(['misrouted', 'mutable', 'fractional', 'unlogged', 'incomplete'] as const),
 ]
 
 export const ledgerContract = {
-  'the ledger moves only what is there': async (world: StoreFixture) => {
-    const { store, project, accountId } = world
+  'reserving and debiting require enough free balance': async (fixture: StoreFixture) => {
+    const { store, project, accountId } = fixture
     const ledger = queries.budgetLedger(project.projectId)
-    await fundProject(world, 1000n)
+    await fundProject(fixture, 1000n)
     await store.write(async (tx) => {
       const change = (name: 'reserve' | 'unreserve' | 'debit' | 'credit', amountMicros: bigint) =>
         tx.ledger[name]({ ledger, amountMicros })
@@ -39,54 +39,56 @@ export const ledgerContract = {
     for await (const row of queries.readChain(store.db, queries.walletLedger(accountId)))
       kinds.push(row.kind)
     assertSameValues(kinds, ['topUp', 'allocate'])
-    await store.read(async (reading) => {
-      const [facts] = await queries.findProjectSummaries(reading, accountId, project.projectId)
-      assert.equal(facts?.allocatedMicros, 1000n)
+    await store.read(async (tx) => {
+      const [summary] = await queries.findProjectSummaries(tx, accountId, project.projectId)
+      assert.equal(summary?.allocatedMicros, 1000n)
     })
   },
 
-  'movements of money are found with their calls, and reconcile': async (world: StoreFixture) => {
-    const { store, project, accountId } = world
-    await fundProject(world, 10_000n)
-    const transferId = await store.write((tx) => chargeCall(tx, world, 'R1'))
-    await store.write((tx) => chargeCall(tx, world, 'R2'))
-    const again = store.write((tx) => chargeCall(tx, world, 'r1'))
-    await assert.rejects(again, /unique/iu, 'one charge for a request')
-    await store.read(async (reading) => {
-      const found = async (filter: object) =>
-        (await queries.findTransfers(reading, { accountId, limit: 9, ...filter })).map(
+  'transfers are found with their calls, and their sums equal the costs in the log': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project, accountId } = fixture
+    await fundProject(fixture, 10_000n)
+    const transferId = await store.write((tx) => chargeCall(tx, fixture, 'R1'))
+    await store.write((tx) => chargeCall(tx, fixture, 'R2'))
+    const second = store.write((tx) => chargeCall(tx, fixture, 'r1'))
+    await assert.rejects(second, /unique/iu, 'one charge for a request')
+    await store.read(async (tx) => {
+      const find = async (filter: object) =>
+        (await queries.findTransfers(tx, { accountId, limit: 9, ...filter })).map(
           ({ kind, amountMicros }) => `${kind} ${amountMicros}`,
         )
       const all = ['charge 1000', 'charge 1000', 'allocate 10000', 'topUp 20000']
-      assertSameValues(await found({}), all)
-      assertSameValues(await found({ kind: 'topUp' }), ['topUp 20000'])
+      assertSameValues(await find({}), all)
+      assertSameValues(await find({ kind: 'topUp' }), ['topUp 20000'])
       assertSameValues(
-        await found({ kind: 'charge', projectId: project.projectId }),
+        await find({ kind: 'charge', projectId: project.projectId }),
         all.slice(0, 2),
       )
-      assertSameValues(await found({ fromMs: nowMs + 1, toMs: nowMs + 2 }), ['allocate 10000'])
-      const [, after] = await queries.findTransfers(reading, { accountId, limit: 2 })
-      assertSameValues(await found({ after, limit: 1 }), ['allocate 10000'])
-      const one = await queries.findTransfer(reading, transferId)
-      assertSameValues([one?.requestId, typeof one?.callId], ['r1', 'number'])
-      const of = { accountId, fromMs: nowMs, toMs: nowMs + 1 }
-      assertSameValues(await queries.reconcile(reading, of), {
+      assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 2 }), ['allocate 10000'])
+      const [, after] = await queries.findTransfers(tx, { accountId, limit: 2 })
+      assertSameValues(await find({ after, limit: 1 }), ['allocate 10000'])
+      const transfer = await queries.findTransfer(tx, transferId)
+      assertSameValues([transfer?.requestId, typeof transfer?.callId], ['r1', 'number'])
+      const period = { accountId, fromMs: nowMs, toMs: nowMs + 1 }
+      assertSameValues(await queries.reconcile(tx, period), {
         logMicros: 2000n,
         ledgerMicros: 2000n,
         billedCalls: 2,
         charges: 2,
       })
-      assert.equal((await queries.reconcile(reading, { ...of, accountId: 'x' })).logMicros, 0n)
+      assert.equal((await queries.reconcile(tx, { ...period, accountId: 'x' })).logMicros, 0n)
     })
   },
 
-  'the books say what is wrong with them': async (world: StoreFixture) => {
-    const { store, project } = world
+  'the ledger audit reports each violation': async (fixture: StoreFixture) => {
+    const { store, project } = fixture
     const { db } = store
-    await fundProject(world, 10_000n)
-    await store.write((tx) => chargeCall(tx, world, 'R1'))
-    for (const question of auditQueries)
-      assertSameValues(await queries.findAuditViolations(db, question, nowMs), [], question)
+    await fundProject(fixture, 10_000n)
+    await store.write((tx) => chargeCall(tx, fixture, 'R1'))
+    for (const rule of auditRuleNames)
+      assertSameValues(await queries.findAuditViolations(db, rule, nowMs), [], rule)
     assertSameValues(
       (await auditLedger(db, nowMs)).filter(({ ok }) => !ok),
       [],
@@ -99,7 +101,7 @@ export const ledgerContract = {
       .where('ledger', '=', ledger)
       .execute()
     await db.updateTable('calls').set({ costMicros: 999n }).execute()
-    const due = {
+    const attempt = {
       projectId,
       requestId: 'r9',
       keyId: 'k',
@@ -109,38 +111,38 @@ export const ledgerContract = {
     }
     await store.write((tx) =>
       tx.attempts.insert({
-        ...due,
+        ...attempt,
         reservedMicros: 2n,
         deadlineMs: nowMs - 40_000,
         windowStartMs: nowMs,
       }),
     )
-    await store.write(async (tx) => void (await chargeCall(tx, world, 'unlogged')))
+    await store.write(async (tx) => void (await chargeCall(tx, fixture, 'unlogged')))
     await db.deleteFrom('calls').where('requestId', '=', 'unlogged').execute()
     await db
       .insertInto('galleries')
-      .values({ galleryId: projectId, accountId: world.accountId, subjectCount: 1 })
+      .values({ galleryId: projectId, accountId: fixture.accountId, subjectCount: 1 })
       .execute()
     const expected: Partial<Record<AuditRuleName, RegExp>> = {
-      unbalanced: /holds 8001, its postings sum to 8000/u,
-      misbilled: /charges 1000 for request r1, the log says 999 for R1/u,
-      misreserved: /has 3 reserved, its running calls 2/u,
+      unbalanced: /has the balance 8001, but its postings sum to 8000/u,
+      misbilled: /charges 1000 for request r1, but the log has 999 for R1/u,
+      misreserved: /has 3 reserved, but its running calls need 2/u,
       overdue: /request r9 was due 40000 ms ago/u,
-      leaking: /holds 18001 of 18000/u,
+      unaccounted: /has 18001 in its ledgers, but its payments minus its charges are 18000/u,
       unlogged: /for request unlogged has no log row/u,
-      halved: /counts 1 subjects and 0/u,
+      incomplete: /has the counts 1 subjects and 0/u,
     }
-    for (const question of auditQueries) {
-      const lines = await queries.findAuditViolations(db, question, nowMs)
-      const wanted = expected[question]
-      if (!wanted) assertSameValues(lines, [], question)
-      else assert.match(lines.join('; '), wanted, question)
+    for (const rule of auditRuleNames) {
+      const lines = await queries.findAuditViolations(db, rule, nowMs)
+      const pattern = expected[rule]
+      if (!pattern) assertSameValues(lines, [], rule)
+      else assert.match(lines.join('; '), pattern, rule)
     }
     const broken = (await auditLedger(db, nowMs)).filter(({ ok }) => !ok).map(({ name }) => name)
     assertSameValues(broken, ['L1', 'L2', 'L4', 'L5', 'L9'])
   },
 
-  'whole numbers are exact or refused, money is exact': async ({
+  'money is read exactly, and other numbers beyond 2^53 are rejected': async ({
     store,
     accountId,
   }: StoreFixture) => {

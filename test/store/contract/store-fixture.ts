@@ -5,7 +5,7 @@ import type { Project } from '../../../src/store/tenancy/projects.ts'
 import type { FaceRow, SubjectRow } from '../../../src/store/schema.ts'
 import { queries } from './tracked-queries.ts'
 
-/** The same values; rows of one engine are objects without a prototype. */
+/** Compares values without their prototypes, which rows of SQLite lack. */
 export function assertSameValues(actual: unknown, expected: unknown, message?: string): void {
   assert.deepEqual(structuredClone(actual), structuredClone(expected), message)
 }
@@ -14,7 +14,7 @@ export function compareNullable(a: number | null, b: number | null): number {
   return (a ?? -1) - (b ?? -1)
 }
 
-/** A store with an account and a project, as each test begins with. */
+/** The state at the start of each test: a store with an account and a project. */
 export type StoreFixture = {
   readonly store: Store
   readonly accountId: string
@@ -31,13 +31,13 @@ export const nowMs = now.getTime()
 export async function createStoreFixture(store: Store): Promise<StoreFixture> {
   const first = await store.runExclusive(({ db }) => queries.createInitialProject(db, now))
   const project = first && (await queries.findProject(store.db, first.projectId))
-  const [listed] = await queries.listKeys(store.db, undefined, now)
-  if (!first || !project || !listed) throw new Error('the first start made nothing')
+  const [firstKey] = await queries.listKeys(store.db, undefined, now)
+  if (!first || !project || !firstKey) throw new Error('the first start created no project')
   const { accountId, key } = first
-  return { store, accountId, project, keyId: listed.keyId, key }
+  return { store, accountId, project, keyId: firstKey.keyId, key }
 }
 
-/** Makes the gallery of the project, with a key to wrap by. @returns the key's id. */
+/** Creates the gallery of the project with a gallery key. @returns the key's id. */
 export async function createProjectGallery({
   store,
   accountId,
@@ -47,24 +47,24 @@ export async function createProjectGallery({
   await store.write(async (tx) => {
     await queries.createGallery(tx, { galleryId, accountId })
     await queries.createGallery(tx, { galleryId, accountId })
-    const wrapped = { masterKeyId: 'master', wrapped: randomBytes(32) }
     await queries.addGalleryKey(tx, {
       keyId: 'wrapping',
       galleryId,
-      ...wrapped,
+      masterKeyId: 'master',
+      wrapped: randomBytes(32),
       createdAtMs: nowMs,
     })
   })
   return 'wrapping'
 }
 
-/** Enrols somebody with one face and a template of each model. */
+/** Enrolls a subject with one face and a template of each model. */
 export async function enrollSubject(
   { store, project }: StoreFixture,
   subjectId: string,
   subject: Partial<SubjectRow> & { readonly models?: readonly string[] } = {},
 ): Promise<FaceRow> {
-  const { models = ['active'], ...given } = subject
+  const { models = ['active'], ...columns } = subject
   const galleryId = project.projectId
   const row: SubjectRow = {
     subjectId,
@@ -79,10 +79,10 @@ export async function enrollSubject(
     updatedAtUtc: nowUtc,
     expiresAtUtc: null,
     lastSeenAtUtc: nowUtc,
-    ...given,
+    ...columns,
   }
   return store.write(async (tx) => {
-    await queries.lockGallery(tx, galleryId, 'alone')
+    await queries.lockGallery(tx, galleryId, 'exclusive')
     await queries.addSubject(tx, row)
     const sequence = await queries.recordGalleryChange(tx, { galleryId, subjects: 1, faces: 1 })
     const faceId = `face of ${subjectId}`

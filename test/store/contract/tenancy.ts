@@ -12,7 +12,7 @@ import {
 const hash = Buffer.alloc(32, 7)
 
 export const tenancyContract = {
-  'the first start happens once, and its key opens': async ({
+  'the initial project is created once, and its key is valid': async ({
     store,
     accountId,
     project,
@@ -23,9 +23,9 @@ export const tenancyContract = {
       undefined,
     )
     assert.equal(await queries.findFirstAccountId(store.db), accountId)
-    const facts = await store.findKey(key, now)
-    assertSameValues(facts, {
-      keyId: facts?.keyId,
+    const identity = await store.findKey(key, now)
+    assertSameValues(identity, {
+      keyId: identity?.keyId,
       projectId: project.projectId,
       accountId,
       galleryId: project.projectId,
@@ -33,18 +33,18 @@ export const tenancyContract = {
       permissions: ['*'],
       state: 'active',
     })
-    assert.equal(await store.findKey('fsk_live_nobody', now), undefined)
+    assert.equal(await store.findKey('fsk_live_unknown', now), undefined)
   },
 
-  'projects are found by id and name, changed, and listed': async ({
+  'projects are found by id and name, changed and listed': async ({
     store,
     accountId,
     project,
   }: StoreFixture) => {
-    const wanted = { accountId, name: 'Ärzte', galleryMode: 'shared' } as const
-    const second = await store.runExclusive(({ db }) => queries.createProject(db, wanted, now))
+    const newProject = { accountId, name: 'Ärzte', galleryMode: 'shared' } as const
+    const second = await store.runExclusive(({ db }) => queries.createProject(db, newProject, now))
     await assert.rejects(
-      store.runExclusive(({ db }) => queries.createProject(db, wanted, now)),
+      store.runExclusive(({ db }) => queries.createProject(db, newProject, now)),
       /unique/iu,
     )
     assertSameValues(await queries.findProject(store.db, 'Ärzte'), second)
@@ -69,11 +69,11 @@ export const tenancyContract = {
       (await queries.listProjects(store.db)).map(({ name }) => name),
       ['default', 'Ärzte'],
     )
-    await store.read(async (reading) => {
-      assert.equal(await queries.findIdentifyThreshold(reading, second.projectId), 0.625)
-      assert.equal(await queries.findIdentifyThreshold(reading, project.projectId), null)
-      assert.equal((await queries.findProjectSwitches(reading, second.projectId)).storeCrops, true)
-      const days = (await queries.listProjectRetentions(reading)).map(
+    await store.read(async (tx) => {
+      assert.equal(await queries.findIdentifyThreshold(tx, second.projectId), 0.625)
+      assert.equal(await queries.findIdentifyThreshold(tx, project.projectId), null)
+      assert.equal((await queries.findProjectSwitches(tx, second.projectId)).storeCrops, true)
+      const days = (await queries.listProjectRetentions(tx)).map(
         ({ retentionDays }) => retentionDays,
       )
       assertSameValues(days.toSorted(compareNullable), [null, 30])
@@ -86,26 +86,24 @@ export const tenancyContract = {
     project,
   }: StoreFixture) => {
     const { projectId } = project
-    const make = (name: string, at: number, expiresAtUtc: string | null = null) =>
+    const create = (name: string, createdAtMs: number, expiresAtUtc: string | null = null) =>
       queries.createKey(
         store.db,
         { projectId, name, permissions: ['svc.detect'], expiresAtUtc },
-        new Date(at),
+        new Date(createdAtMs),
       )
-    const { keyId } = await make('second', nowMs + 1)
-    await make('third', nowMs + 2, nowUtc)
-    const state = (wanted: 'active' | 'revoked' | 'expired') =>
-      store.read(async (reading) =>
-        (await queries.findKeys(reading, { accountId, state: wanted, now, limit: 9 })).map(
-          (row) => row.name,
-        ),
+    const { keyId } = await create('second', nowMs + 1)
+    await create('third', nowMs + 2, nowUtc)
+    const namesByState = (state: 'active' | 'revoked' | 'expired') =>
+      store.read(async (tx) =>
+        (await queries.findKeys(tx, { accountId, state, now, limit: 9 })).map((row) => row.name),
       )
-    assertSameValues(await state('active'), ['second', 'first key'])
-    assertSameValues(await state('expired'), ['third'])
+    assertSameValues(await namesByState('active'), ['second', 'first key'])
+    assertSameValues(await namesByState('expired'), ['third'])
     assert.equal(await queries.revokeKey(store.db, keyId, now), nowUtc)
     assert.equal(await queries.revokeKey(store.db, keyId, new Date(0)), nowUtc)
-    assert.equal(await queries.revokeKey(store.db, 'nobody', now), undefined)
-    assertSameValues(await state('revoked'), ['second'])
+    assert.equal(await queries.revokeKey(store.db, 'unknown', now), undefined)
+    assertSameValues(await namesByState('revoked'), ['second'])
     await queries.createPlaygroundKey(store.db, projectId, now)
     const listed = await queries.listKeys(store.db, projectId, now)
     assertSameValues(
@@ -113,22 +111,22 @@ export const tenancyContract = {
       ['first key', 'second', 'third'],
     )
     assertSameValues(listed[1]?.permissions, ['svc.detect'])
-    await store.read(async (reading) => {
-      const page = await queries.findKeys(reading, { accountId, projectId, now, limit: 2 })
+    await store.read(async (tx) => {
+      const page = await queries.findKeys(tx, { accountId, projectId, now, limit: 2 })
       assertSameValues(
         page.map((row) => row.name),
         ['third', 'second'],
       )
       const [, after] = page
-      const rest = await queries.findKeys(reading, { accountId, now, after, limit: 2 })
+      const rest = await queries.findKeys(tx, { accountId, now, after, limit: 2 })
       assertSameValues(
         rest.map((row) => [row.name, row.projectName]),
         [['first key', 'default']],
       )
-      assert.equal((await queries.findKey(reading, { accountId, keyId, now }))?.state, 'revoked')
-      assert.equal(await queries.findKey(reading, { accountId: 'other', keyId, now }), undefined)
-      assert.equal((await queries.findPlaygroundKey(reading, projectId))?.accountId, accountId)
-      assertSameValues([...(await queries.keyNames(reading, accountId)).values()].toSorted(), [
+      assert.equal((await queries.findKey(tx, { accountId, keyId, now }))?.state, 'revoked')
+      assert.equal(await queries.findKey(tx, { accountId: 'other', keyId, now }), undefined)
+      assert.equal((await queries.findPlaygroundKey(tx, projectId))?.accountId, accountId)
+      assertSameValues([...(await queries.keyNames(tx, accountId)).values()].toSorted(), [
         'Console playground',
         'first key',
         'second',
@@ -137,11 +135,11 @@ export const tenancyContract = {
     })
   },
 
-  'users, their sessions and their links come and go': async ({
+  'users, their sessions and their invite links are created and deleted': async ({
     store,
     accountId,
   }: StoreFixture) => {
-    const unseen = {
+    const newUser = {
       password: null,
       lastSeenAtUtc: null,
       disabledAtUtc: null,
@@ -149,27 +147,27 @@ export const tenancyContract = {
     }
     const add = (userId: string, name: string) =>
       store.runExclusive(({ tx }) =>
-        queries.addUser(tx, { ...unseen, userId, accountId, name, role: 'owner' }),
+        queries.addUser(tx, { ...newUser, userId, accountId, name, role: 'owner' }),
       )
     await add('u2', 'zoe')
     const ann = await add('u1', 'Ann')
     await assert.rejects(add('u3', 'ANN'), /unique/iu)
-    await store.read(async (reading) => {
-      assert.equal(await queries.hasActiveUser(reading), false)
-      assertSameValues(await queries.findUserByName(reading, 'ann'), ann)
+    await store.read(async (tx) => {
+      assert.equal(await queries.hasActiveUser(tx), false)
+      assertSameValues(await queries.findUserByName(tx, 'ann'), ann)
       assertSameValues(
-        (await queries.listUsers(reading, accountId)).map((user) => user.name),
+        (await queries.listUsers(tx, accountId)).map((user) => user.name),
         ['Ann', 'zoe'],
       )
     })
     await store.write(async (tx) => {
       await queries.updateUser(tx, 'u1', { password: 'hash', lastSeenAtUtc: nowUtc })
-      for (const [at, userId] of ['u1', 'u1', 'u2', 'u2'].entries()) {
-        const tokenHash = Buffer.alloc(32, at)
+      for (const [index, userId] of ['u1', 'u1', 'u2', 'u2'].entries()) {
+        const tokenHash = Buffer.alloc(32, index)
         await queries.addSession(tx, {
           tokenHash,
           userId,
-          createdAtMs: nowMs + at,
+          createdAtMs: nowMs + index,
           lastSeenAtMs: nowMs,
         })
       }
@@ -189,18 +187,18 @@ export const tenancyContract = {
         expiresAtMs: nowMs + 1,
       })
     })
-    await store.read(async (reading) => {
-      assert.equal(await queries.hasActiveUser(reading), true)
-      assert.equal((await queries.findUser(reading, 'u1'))?.password, 'hash')
-      const sessions = [0, 1, 2, 3].map((at) => queries.findSession(reading, Buffer.alloc(32, at)))
+    await store.read(async (tx) => {
+      assert.equal(await queries.hasActiveUser(tx), true)
+      assert.equal((await queries.findUser(tx, 'u1'))?.password, 'hash')
+      const sessions = [0, 1, 2, 3].map((byte) => queries.findSession(tx, Buffer.alloc(32, byte)))
       assertSameValues(
-        (await Promise.all(sessions)).map((found) => found?.name),
+        (await Promise.all(sessions)).map((session) => session?.name),
         [undefined, undefined, undefined, 'zoe'],
       )
-      assert.equal(await queries.findInviteLink(reading, hash, nowMs), undefined, 'one of its kind')
-      const link = await queries.findInviteLink(reading, Buffer.alloc(32, 8), nowMs)
+      assert.equal(await queries.findInviteLink(tx, hash, nowMs), undefined, 'it was replaced')
+      const link = await queries.findInviteLink(tx, Buffer.alloc(32, 8), nowMs)
       assertSameValues([link?.userId, link?.expiresAtMs], [null, nowMs + 1])
-      assert.equal(await queries.findInviteLink(reading, Buffer.alloc(32, 8), nowMs + 1), undefined)
+      assert.equal(await queries.findInviteLink(tx, Buffer.alloc(32, 8), nowMs + 1), undefined)
     })
     await store.write(async (tx) => {
       await queries.removeInviteLink(tx, Buffer.alloc(32, 9))
@@ -210,37 +208,41 @@ export const tenancyContract = {
     })
   },
 
-  'acts are a chain that nothing can change': async ({ store, accountId }: StoreFixture) => {
-    const of = { accountId, userId: 'u1', userName: 'Ann', target: 't', detail: '{}', ip: '::1' }
-    const add = (at: number) =>
+  'audit log entries form a hash chain and cannot be changed': async ({
+    store,
+    accountId,
+  }: StoreFixture) => {
+    const entry = { accountId, userId: 'u1', userName: 'Ann', target: 't', detail: '{}', ip: '::1' }
+    const add = (number: number) =>
       store.runExclusive(({ tx }) =>
-        queries.addAuditEntry(tx, { ...of, act: at % 2 ? 'odd' : 'even', atMs: nowMs + at }),
+        queries.addAuditEntry(tx, {
+          ...entry,
+          act: number % 2 ? 'odd' : 'even',
+          atMs: nowMs + number,
+        }),
       )
     await Promise.all([1, 2, 3, 4, 5].map(add))
     assertSameValues(await queries.findBrokenAuditEntries(store.db), [])
-    await store.read(async (reading) => {
-      const found = async (filter: object) =>
-        (await queries.findAuditEntries(reading, { accountId, limit: 9, ...filter })).map(
+    await store.read(async (tx) => {
+      const find = async (filter: object) =>
+        (await queries.findAuditEntries(tx, { accountId, limit: 9, ...filter })).map(
           ({ atMs }) => atMs - nowMs,
         )
-      assertSameValues(await found({}), [5, 4, 3, 2, 1])
-      assertSameValues(await found({ act: 'odd', userId: 'u1' }), [5, 3, 1])
-      assertSameValues(await found({ fromMs: nowMs + 2, toMs: nowMs + 4 }), [3, 2])
-      const [, second] = await queries.findAuditEntries(reading, { accountId, limit: 2 })
-      assertSameValues(await found({ after: second }), [3, 2, 1])
-      const place = { userId: 'u1', ip: '::1', sinceMs: nowMs + 5 }
-      assert.equal(await queries.hasRecentActivity(reading, place), true)
-      assert.equal(
-        await queries.hasRecentActivity(reading, { ...place, sinceMs: nowMs + 6 }),
-        false,
-      )
+      assertSameValues(await find({}), [5, 4, 3, 2, 1])
+      assertSameValues(await find({ act: 'odd', userId: 'u1' }), [5, 3, 1])
+      assertSameValues(await find({ fromMs: nowMs + 2, toMs: nowMs + 4 }), [3, 2])
+      const [, second] = await queries.findAuditEntries(tx, { accountId, limit: 2 })
+      assertSameValues(await find({ after: second }), [3, 2, 1])
+      const activity = { userId: 'u1', ip: '::1', sinceMs: nowMs + 5 }
+      assert.equal(await queries.hasRecentActivity(tx, activity), true)
+      assert.equal(await queries.hasRecentActivity(tx, { ...activity, sinceMs: nowMs + 6 }), false)
     })
-    const changing = store.db.updateTable('adminActs').set({ ip: 'x' }).execute()
-    await assert.rejects(changing, /append-only/u)
+    const update = store.db.updateTable('adminActs').set({ ip: 'x' }).execute()
+    await assert.rejects(update, /append-only/u)
     await assert.rejects(store.db.deleteFrom('adminActs').execute(), /append-only/u)
   },
 
-  'two accounts are two': async ({ store, accountId }: StoreFixture) => {
+  'accounts have separate prices and balances': async ({ store, accountId }: StoreFixture) => {
     const other = await store.runExclusive(({ db }) =>
       queries.createAccount(db, 'other', new Date(nowMs + 1)),
     )

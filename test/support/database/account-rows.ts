@@ -2,7 +2,7 @@ import type { Store } from '../../../src/store/database.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject } from '../../../src/store/tenancy/projects.ts'
 
-/** An account with a row in every table that holds something of an account. */
+/** Creates an account with a row in every table that has data of accounts. */
 export async function seedAccount(store: Store, name: string): Promise<string> {
   return store.runExclusive(async ({ db, tx }) => {
     const now = new Date()
@@ -77,10 +77,10 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ projectId, kind: 'liveness', hourMs: 0, bin: 1, count: 1, matched: 1 })
       .execute()
     await db.insertInto('galleries').values({ galleryId, accountId }).execute()
-    const wrapping = { keyId: `k-${name}`, wrapped: hash, masterKeyId: 'm', createdAtMs: 1 }
+    const galleryKey = { keyId: `k-${name}`, wrapped: hash, masterKeyId: 'm', createdAtMs: 1 }
     await db
       .insertInto('galleryKeys')
-      .values({ ...wrapping, galleryId })
+      .values({ ...galleryKey, galleryId })
       .execute()
     await db
       .insertInto('subjects')
@@ -91,7 +91,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         externalId: null,
         displayName: null,
         attributes: '{}',
-        keyId: wrapping.keyId,
+        keyId: galleryKey.keyId,
         wrappedKey: hash,
         createdAtUtc: nowUtc,
         updatedAtUtc: nowUtc,
@@ -123,7 +123,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         deletionId: `d-${name}`,
         galleryId,
         tenantId: accountId,
-        subjectId: `gone-${name}`,
+        subjectId: `deleted-${name}`,
         groups: '[]',
         externalId: null,
         embeddingCount: 1,
@@ -133,10 +133,10 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .execute()
     await db.insertInto('answerSubjects').values({ subjectId, projectId, requestId }).execute()
     const user = { userId: `u-${name}`, accountId, name, nameKey: name, role: 'owner' as const }
-    const unseen = { password: null, lastSeenAtUtc: null, disabledAtUtc: null }
+    const unused = { password: null, lastSeenAtUtc: null, disabledAtUtc: null }
     await db
       .insertInto('users')
-      .values({ ...user, ...unseen, createdAtUtc: nowUtc })
+      .values({ ...user, ...unused, createdAtUtc: nowUtc })
       .execute()
     const { userId } = user
     await db

@@ -6,17 +6,19 @@ import { Client } from 'pg'
 import { openDatabase } from '../../../src/start/open-database.ts'
 import { readConfig, settings } from '../../../src/config.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { openStore, type Store } from '../../../src/store/database.ts'
+import type { Store } from '../../../src/store/database.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { allAccountsStore } from './all-accounts-store.ts'
 import { postgresSkipReason, sharedPostgresServer, type TestDatabase } from './postgres-server.ts'
 
-/** The engine that the services of this process's tests are started on. */
+/** Whether the services of this process's tests use PostgreSQL; otherwise they use SQLite. */
 let isPostgres = false
 
-/** What else they are started with there. */
+/** Further settings of services on PostgreSQL. */
 let extraSettings: TestEnvironment = {}
 
-/** Some tests look at what only one engine has. */
+/** Returns whether the tests run on PostgreSQL, for tests that depend on the engine. */
 export function isOnPostgres(): boolean {
   return isPostgres
 }
@@ -25,13 +27,13 @@ export function isDatabaseSearch(): boolean {
   return extraSettings['SEARCH'] === 'pgvector'
 }
 
-/** Its databases, by data folder: a service that comes back to a folder finds its database. */
+/** The databases by data folder: a service that restarts in a folder uses the same database. */
 const databasesByDataDir = new Map<string, Promise<TestDatabase>>()
 
 type TestEnvironment = Readonly<Record<string, string>>
 
 /**
- * Runs a file of tests, which knows nothing of engines, on PostgreSQL.
+ * Runs a test file, which is independent of the engine, on PostgreSQL.
  *
  * @param load imports the file.
  */
@@ -42,19 +44,19 @@ export async function runOnPostgres(load: () => Promise<unknown>): Promise<void>
   await load()
 }
 
-/** The same, with galleries searched in the database. */
+/** Runs a test file on PostgreSQL with search in the database. */
 export function runOnPgvector(load: () => Promise<unknown>): Promise<void> {
   extraSettings = { SEARCH: 'pgvector' }
   return runOnPostgres(load)
 }
 
-/** The setting that a service with this data folder finds its database by. */
+/** Returns the settings with which a service in this data folder uses its database. */
 export async function databaseSettings(
   dataDir: string,
   environment: TestEnvironment = {},
 ): Promise<TestEnvironment> {
-  const given = environment['DATABASE_URL']
-  if (given !== undefined || !isPostgres) return { DATABASE_URL: given ?? '' }
+  const url = environment['DATABASE_URL']
+  if (url !== undefined || !isPostgres) return { DATABASE_URL: url ?? '' }
   const database = databasesByDataDir.get(dataDir) ?? createMigratedDatabase()
   databasesByDataDir.set(dataDir, database)
   return { ...extraSettings, DATABASE_URL: (await database).url }
@@ -66,13 +68,13 @@ export async function dropDatabase(dataDir: string): Promise<void> {
   await database?.[Symbol.asyncDispose]()
 }
 
-/** The settings that a process of a test was given by its parent. */
+/** Returns the settings that a test's child process received from its parent. */
 export function inheritedSettings(): TestEnvironment {
-  const given = Object.keys(settings).map((name) => [name, process.env[name]] as const)
-  return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
+  const entries = Object.keys(settings).map((name) => [name, process.env[name]] as const)
+  return Object.fromEntries(entries.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
-/** An empty database of the current schema, for one service or for several. */
+/** Creates an empty database of the current schema. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   const server = await sharedPostgresServer()
   templateDatabase ??= createTemplateDatabase(server.adminUrl)
@@ -81,7 +83,7 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
 
 let templateDatabase: Promise<string> | undefined
 
-/** A copy takes a tenth of the time of a migration. Whoever needs it first makes it for all. */
+/** Copying a template takes a tenth of a migration's time. The first caller creates it for all. */
 async function createTemplateDatabase(adminUrl: string): Promise<string> {
   const name = 'facegate_migrated'
   const client = new Client({ connectionString: adminUrl })
@@ -104,17 +106,17 @@ async function createTemplateDatabase(adminUrl: string): Promise<string> {
 async function migrate(url: string): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-template-'))
   const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: url })
-  const books = await openDatabase(config, { clock: systemClock, log: createLog('warn') })
-  await books[Symbol.asyncDispose]()
+  const database = await openDatabase(config, { clock: systemClock, log: createLog('warn') })
+  await database[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true, force: true })
 }
 
-/** The database of a data folder, beside whatever else is at work on it. */
+/** Opens the database of a data folder for queries of a test, beside the services that use it. */
 export async function openTestStore(dataDir: string): Promise<Store> {
   const { DATABASE_URL: url = '' } = await databaseSettings(dataDir)
   return url ? openStoreAt(url) : openStore(dataDir)
 }
 
-export function openStoreAt(url: string): Promise<Store> {
-  return openStore({ dataDir: '', databaseUrl: url })
+export async function openStoreAt(url: string): Promise<Store> {
+  return allAccountsStore(await openStore({ dataDir: '', databaseUrl: url }))
 }

@@ -5,36 +5,36 @@ import path from 'node:path'
 import { Client } from 'pg'
 import { startPostmaster, type Postmaster } from './postmaster.ts'
 
-/** A server of PostgreSQL with pgvector. */
+/** A PostgreSQL server with pgvector. */
 export type PostgresServer = {
-  /** Of the superuser, for what the service itself must never do. */
+  /** The URL of the superuser, for operations that the service must never perform. */
   readonly adminUrl: string
-  /** A database of its own, owned by a role that row-level security holds for. */
-  readonly createDatabase: (of?: { readonly template?: string }) => Promise<TestDatabase>
+  /** Creates a database whose owner is subject to row-level security. */
+  readonly createDatabase: (options?: { readonly template?: string }) => Promise<TestDatabase>
 }
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string }
 
-/** A server of one's own, to be mishandled. */
+/** A separate server that a test may kill and restart. */
 export type PostgresCluster = AsyncDisposable & PostgresServer & Postmaster
 
-/** Where a server runs already: that of `npm test`, or one's own. */
+/** The URL of a running server: the one that `npm test` started, or the developer's. */
 const runningUrl = process.env['TEST_POSTGRES_URL'] ?? ''
 
-/** The role of the service: no superuser, which no row-level security would hold for. */
+/** The service's role. It is no superuser, because row-level security does not apply to those. */
 const ownerRole = 'facegate'
 
 const binaries = findBinaries()
 
-/** Why there can be no server of one's own here; undefined when there can. */
+/** The reason why no separate server can be started on this machine; undefined: it can. */
 export const clusterSkipReason: string | undefined = binaries
   ? undefined
   : 'PostgreSQL with pgvector is not installed here: .ci/postgres installs both'
 
-/** Why there can be no server at all. */
+/** The reason why there is no server at all; undefined: there is one. */
 export const postgresSkipReason: string | undefined = runningUrl ? undefined : clusterSkipReason
 
-/** The server of this test run; its first user starts it where `npm test` has not. */
+/** Returns the server of this test run. If `npm test` did not start one, the first caller does. */
 export function sharedPostgresServer(): Promise<PostgresServer> {
   sharedServerPromise ??= runningUrl
     ? Promise.resolve(postgresServerAt(runningUrl))
@@ -44,7 +44,7 @@ export function sharedPostgresServer(): Promise<PostgresServer> {
 
 let sharedServerPromise: Promise<PostgresServer> | undefined
 
-/** Starts a throwaway server on a free port. It ends with this process at the latest. */
+/** Starts a temporary server on a free port. It ends with this process at the latest. */
 export async function startPostgresCluster(): Promise<PostgresCluster> {
   if (!binaries) throw new Error(clusterSkipReason)
   const postmaster = await startPostmaster(binaries)
@@ -77,7 +77,7 @@ function postgresServerAt(adminUrl: string): PostgresServer {
   }
 }
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a new connection. */
 export async function runSql(url: string, text: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -89,12 +89,12 @@ export async function runSql(url: string, text: string): Promise<void> {
 }
 
 export function urlWithDatabase(url: string, name: string): string {
-  const other = new URL(url)
-  other.pathname = `/${name}`
-  return other.href
+  const result = new URL(url)
+  result.pathname = `/${name}`
+  return result.href
 }
 
-/** The folder of initdb and postgres, of the newest version that has pgvector. */
+/** Returns the folder of initdb and postgres of the newest version with pgvector. */
 function findBinaries(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).toSorted().reverse() : []
@@ -106,8 +106,8 @@ function findBinaries(): string | undefined {
 }
 
 function hasPgvector(folder: string): boolean {
-  const ask = path.join(folder, 'pg_config')
-  if (!existsSync(ask)) return false
-  const share = execFileSync(ask, ['--sharedir'], { encoding: 'utf8' }).trim()
+  const pgConfig = path.join(folder, 'pg_config')
+  if (!existsSync(pgConfig)) return false
+  const share = execFileSync(pgConfig, ['--sharedir'], { encoding: 'utf8' }).trim()
   return existsSync(path.join(share, 'extension', 'vector.control'))
 }

@@ -9,16 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 
-/** The processes of a server, and what may happen to them. */
+/** Controls the processes of a PostgreSQL server. */
 export type Postmaster = {
-  /** Of the superuser. */
+  /** The URL of the superuser. */
   readonly adminUrl: string
   readonly port: number
-  /** Kills every process of the server at once, as a loss of power would. */
+  /** Kills all processes of the server together, like a power failure. */
   readonly killAll: () => Promise<void>
-  /** Starts what is down; what is up is stopped first. Resolves when it takes connections. */
+  /** Stops the server if it runs, and starts it. Resolves when it accepts connections. */
   readonly restart: () => Promise<void>
-  /** Ends the server and deletes its files. */
+  /** Stops the server and deletes its files. */
   readonly stop: () => Promise<void>
 }
 
@@ -27,8 +27,8 @@ const superuser = 'postgres'
 const startMsMax = 60_000
 
 /**
- * As in production but for its size: commits wait for the disk. One maintenance worker, for
- * pgvector 0.8.0 writes past its memory with more (CVE-2026-3172).
+ * Settings as in production, but smaller: commits wait for the disk. Parallel maintenance workers are
+ * off, because pgvector 0.8.0 has a buffer overflow in parallel index builds (CVE-2026-3172).
  */
 const serverOptions = {
   listen_addresses: '127.0.0.1',
@@ -46,10 +46,10 @@ export async function startPostmaster(binaries: string): Promise<Postmaster> {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-postgres-'))
   if (account) await chown(folder, account.uid, account.gid)
   const data = path.join(folder, 'data')
-  const how = { ...account, cwd: folder }
+  const processOptions = { ...account, cwd: folder }
   const initdb = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C']
-  await runFile(path.join(binaries, 'initdb'), [...initdb, '--no-sync'], how)
-  const guard = startCleanupProcess(folder)
+  await runFile(path.join(binaries, 'initdb'), [...initdb, '--no-sync'], processOptions)
+  const cleanup = startCleanupProcess(folder)
   const port = await freePort()
   const adminUrl = `postgres://${superuser}@127.0.0.1:${port}/postgres`
   const settings = Object.entries({ ...serverOptions, port: String(port) })
@@ -57,7 +57,7 @@ export async function startPostmaster(binaries: string): Promise<Postmaster> {
   const start = async (): Promise<ChildProcess> => {
     const log = openSync(path.join(folder, 'log'), 'a', 0o666)
     const child = spawn(path.join(binaries, 'postgres'), args, {
-      ...how,
+      ...processOptions,
       stdio: ['ignore', log, log],
     })
     closeSync(log)
@@ -76,42 +76,42 @@ export async function startPostmaster(binaries: string): Promise<Postmaster> {
     },
     stop: async () => {
       if (isRunning(child)) await endProcess(child, 'SIGQUIT')
-      await guard.end()
+      await cleanup.end()
     },
   }
 }
 
-/** PostgreSQL does not run as root: then it runs as the user that its package made. */
+/** Returns the user of PostgreSQL's package if this process runs as root, which PostgreSQL refuses. */
 async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const [uid, gid] = await Promise.all(
-    ['-u', '-g'].map(async (which) => Number((await runFile('id', [which, 'postgres'])).stdout)),
+    ['-u', '-g'].map(async (option) => Number((await runFile('id', [option, 'postgres'])).stdout)),
   )
   if (uid === undefined || gid === undefined) throw new Error('there is no user postgres')
   return { uid, gid }
 }
 
 /**
- * A process that outlives this one, however it ends: when its input is closed it stops the server
- * and deletes the files.
+ * Starts a process that stops the server and deletes its files when its input is closed. This also
+ * happens when the test process is killed.
  */
 function startCleanupProcess(folder: string): { readonly end: () => Promise<void> } {
   const script = `cat >/dev/null
     pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
     for turn in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
     rm -rf "$1"`
-  const guard = spawn('/bin/sh', ['-c', script, 'sh', folder], {
+  const child = spawn('/bin/sh', ['-c', script, 'sh', folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  guard.unref()
-  // A pipe to a child is a socket of Node, which can be let go of.
-  if ('unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref()
+  child.unref()
+  // The pipe is a socket, which would keep this process running.
+  if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref()
   return {
     end: async () => {
-      const ended = once(guard, 'exit')
-      guard.ref()
-      guard.stdin.end()
+      const ended = once(child, 'exit')
+      child.ref()
+      child.stdin.end()
       await ended
     },
   }
@@ -120,7 +120,7 @@ function startCleanupProcess(folder: string): { readonly end: () => Promise<void
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // It listens on a port.
+  // The server listens on a port, so its address is an object.
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
@@ -136,7 +136,7 @@ async function waitUntilReady(url: string, child: ChildProcess, log: string): Pr
       await client.connect()
       return
     } catch {
-      // It is still starting: it refuses, or says so.
+      // The server is still starting.
     } finally {
       await client.end().catch(() => {})
     }
@@ -155,7 +155,7 @@ async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<
   await ended
 }
 
-/** A stopped postmaster cannot replace its children while they are counted and killed. */
+/** Pauses the postmaster first, so that it cannot start new children while they are killed. */
 async function killProcessTree(child: ChildProcess): Promise<void> {
   child.kill('SIGSTOP')
   const { stdout } = await runFile('ps', ['-A', '-o', 'pid=,ppid='])
@@ -165,7 +165,7 @@ async function killProcessTree(child: ChildProcess): Promise<void> {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // It has just ended by itself.
+        // The process has already ended.
       }
     }
   await endProcess(child, 'SIGKILL')

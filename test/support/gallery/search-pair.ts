@@ -9,7 +9,8 @@ import { openExactSearch } from '../../../src/gallery/search/memory/exact-search
 import type { OpenGallerySearch } from '../../../src/gallery/search/gallery-search.ts'
 import { openMemorySearch } from '../../../src/gallery/search/memory/memory-search.ts'
 import type { Log } from '../../../src/lib/log.ts'
-import { openStore, type Store } from '../../../src/store/database.ts'
+import type { Store } from '../../../src/store/database.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import {
   openVectorMaintenance,
   type VectorMaintenance,
@@ -17,6 +18,7 @@ import {
 import { createAccount, createProject } from '../../../src/store/tenancy/projects.ts'
 import type { SubjectRow } from '../../../src/store/schema.ts'
 import type { Template } from '../../../src/vision/image-analysis.ts'
+import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { createMigratedDatabase } from '../database/engine.ts'
 import { fakeCalibrations } from './fake-vision.ts'
 
@@ -46,7 +48,8 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-search-'))
   opened.defer(() => rm(folder, { recursive: true }))
   const { url } = opened.use(await createMigratedDatabase())
-  const store = await openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
+  const opening = openStore({ dataDir: folder, databaseUrl: url }, { isServer: true })
+  const store = allAccountsStore(await opening)
   opened.defer(() => store.close())
   const maintenance = opened.use(await openVectorMaintenance(url, { log: silentLog }))
   const masterKeyFile = path.join(folder, 'master.key')

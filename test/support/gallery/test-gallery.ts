@@ -25,6 +25,7 @@ import { openGalleryServices, type OpenedGallery } from '../../../src/start/open
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
+import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { databaseSettings, dropDatabase, isOnPostgres } from '../database/engine.ts'
 import {
   createTestClient,
@@ -90,8 +91,9 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   })
   const { log = createLog(config.LOG_LEVEL), clock = systemClock, beforeStep } = options
   await using opened = new AsyncDisposableStack()
-  const database = opened.use(await openDatabase(config, { ...options, clock, log }))
-  const { store, gate } = database
+  const openedDatabase = opened.use(await openDatabase(config, { ...options, clock, log }))
+  const { store, gate } = openedDatabase
+  const database = { ...openedDatabase, store: allAccountsStore(store) }
   const models = options.models ?? { active: 'people@1' }
   const calibrations = fakeCalibrations(models)
   const fakeVision = createFakeVisionClient(models, options.onAnalyze)

@@ -25,6 +25,7 @@ import {
   findProject,
   type Project,
 } from '../../../src/store/tenancy/projects.ts'
+import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-facegate.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
@@ -66,7 +67,8 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     DATA_DIR: dataDir,
   })
   const { log = createLog(config.LOG_LEVEL) } = options
-  const database = await openDatabase(config, { clock: systemClock, ...options, log })
+  const opened = await openDatabase(config, { clock: systemClock, ...options, log })
+  const database = { ...opened, store: allAccountsStore(opened.store) }
   const runs: RunCounts = new Map()
   const executeOptions = {
     gate: database.gate,

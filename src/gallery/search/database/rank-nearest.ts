@@ -6,11 +6,10 @@ import {
   preferIndex,
   findTemplatesWithoutVectors,
   type NearestTemplate,
-  type VectorFilter,
 } from '../../../store/gallery/nearest.ts'
 import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
-import { findVectorCoverage } from '../../../store/gallery/vectors.ts'
+import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/image-analysis.ts'
 import { correctedScore } from '../../calibration/score.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'

@@ -43,7 +43,7 @@ export async function storeExistingVectors(tx: Tx, vectors: readonly NewVector[]
   const [first] = vectors
   if (!first) return
   const { galleryId, modelId } = first
-  await lockGallery(tx, galleryId, 'alone')
+  await lockGallery(tx, galleryId, 'exclusive')
   const faceIds = vectors.map(({ faceId }) => faceId)
   const templates = await findModelTemplates(tx, { galleryId, modelId }, faceIds)
   const existing = new Set(templates.map(({ faceId }) => faceId))

@@ -1,7 +1,7 @@
 import { callCommitHook, type TransactionOptions } from './transaction.ts'
 import type { ConnectionPool, PostgresQuery, PostgresResult, PostgresSession } from './pool.ts'
 
-/** Runs a statement; those of one name that come while one is at work share the next transaction. */
+/** Runs a statement. Statements that arrive under a name while one is running share a transaction. */
 export type RunBatched = (name: string, query: PostgresQuery) => Promise<PostgresResult>
 
 type CommitHooks = Pick<TransactionOptions, 'onCommit'>
@@ -12,36 +12,37 @@ type BatchedQuery = {
   readonly reject: (error: unknown) => void
 }
 
-/** Statements of one transaction: the others wait no longer for it than for a busy neighbour. */
+/** The maximum number of statements in one transaction. Later ones wait for it, so it is small. */
 const batchMax = 32
 
 /**
- * Calls of one project all change the same few rows, and each would hold them until its commit is on
- * the disk. So what waits for them in this process is done together: one commit for all of it. A
- * statement that nobody stands before is a transaction of its own and waits for nobody.
+ * Returns a function that batches statements. Calls of one project all change the same few rows, and
+ * each transaction locks them until its commit is on the disk. Statements that wait for them in this
+ * process therefore share one commit. A statement without others waiting runs in its own
+ * transaction immediately.
  */
 export function createBatcher(pool: ConnectionPool, hooks: CommitHooks): RunBatched {
-  const lines = new Map<string, BatchedQuery[]>()
+  const waiting = new Map<string, BatchedQuery[]>()
   return (name, query) =>
     new Promise<PostgresResult>((resolve, reject) => {
       const job = { query, resolve, reject }
-      const line = lines.get(name)
-      if (line) {
-        line.push(job)
+      const queue = waiting.get(name)
+      if (queue) {
+        queue.push(job)
       } else {
-        lines.set(name, [])
-        void work(name, [job])
+        waiting.set(name, [])
+        void runQueue(name, [job])
       }
     })
 
-  async function work(name: string, first: readonly BatchedQuery[]): Promise<void> {
-    for (let jobs = first; jobs.length > 0; jobs = lines.get(name)?.splice(0, batchMax) ?? [])
+  async function runQueue(name: string, first: readonly BatchedQuery[]): Promise<void> {
+    for (let jobs = first; jobs.length > 0; jobs = waiting.get(name)?.splice(0, batchMax) ?? [])
       await runBatch(pool, jobs, hooks)
-    lines.delete(name)
+    waiting.delete(name)
   }
 }
 
-/** Answers every job, whatever happens. */
+/** Runs the jobs and settles all of them. If a joint transaction fails, each job runs on its own. */
 async function runBatch(
   pool: ConnectionPool,
   jobs: readonly BatchedQuery[],
@@ -54,10 +55,10 @@ async function runBatch(
       .catch(() => false))
   if (isDone) return
   for (const { query, resolve, reject } of jobs)
-    await pool.withSession((session) => runAlone(session, query, hooks)).then(resolve, reject)
+    await pool.withSession((session) => runSingly(session, query, hooks)).then(resolve, reject)
 }
 
-async function runAlone(
+async function runSingly(
   session: PostgresSession,
   query: PostgresQuery,
   hooks: CommitHooks,
@@ -68,7 +69,7 @@ async function runAlone(
   return result
 }
 
-/** Sends all of it at once. @returns false when one failed, and so nothing happened. */
+/** Sends all statements without waiting. @returns false if one failed, so that nothing happened. */
 async function runInOneTransaction(
   session: PostgresSession,
   jobs: readonly BatchedQuery[],
@@ -81,17 +82,17 @@ async function runInOneTransaction(
     session.run({ text: 'commit' }),
   ]
   const results = await Promise.allSettled(sent)
-  const lost = results.find((result) => result.status === 'rejected')
-  if (session.isLost() && lost) {
-    // Nobody knows: whoever asked is told so, and nothing is done twice.
-    for (const { reject } of jobs) reject(lost.reason)
+  const failure = results.find((result) => result.status === 'rejected')
+  if (session.isLost() && failure) {
+    // It is unknown whether the commit happened: reject all jobs, so that none runs twice.
+    for (const { reject } of jobs) reject(failure.reason)
     return true
   }
   const [end] = results.slice(-1)
-  if (lost || end?.status !== 'fulfilled' || end.value.command !== 'COMMIT') return false
+  if (failure || end?.status !== 'fulfilled' || end.value.command !== 'COMMIT') return false
   callCommitHook(hooks, 'committed')
-  for (const [at, { resolve }] of jobs.entries()) {
-    const result = results[at + 1]
+  for (const [index, { resolve }] of jobs.entries()) {
+    const result = results[index + 1]
     if (result?.status === 'fulfilled') resolve(result.value)
   }
   return true

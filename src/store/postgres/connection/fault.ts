@@ -1,17 +1,17 @@
 import { DatabaseError } from 'pg'
 import { HttpError, unavailable } from '../../../lib/errors.ts'
 
-/** What an error of the driver means to whoever asked. */
+/** An error of the driver and its consequences. */
 export type DatabaseFault = {
-  /** 503 when the database is down or too slow; else what the database said. */
+  /** An HttpError 503 if the database is down or too slow; otherwise the database's error. */
   readonly error: unknown
-  /** The connection is to be thrown away. */
+  /** Whether the connection must be closed. */
   readonly isUnusable: boolean
-  /** Nothing was heard: what was sent last may have happened or not. */
+  /** Whether the connection was lost, so that the result of the last statement is unknown. */
   readonly isLost: boolean
 }
 
-/** @param error what the driver threw: the database's own answer, or else that there was none. */
+/** @param error from the driver: an error that the database reported, or a connection failure. */
 export function faultOf(error: unknown): DatabaseFault {
   if (!(error instanceof DatabaseError))
     return { error: new ConnectionLostError(error), isUnusable: true, isLost: true }
@@ -24,45 +24,47 @@ export function faultOf(error: unknown): DatabaseFault {
       isUnusable: code !== statementTimeoutCode,
       isLost: false,
     }
-  // Another version has changed a table: what was prepared on this connection does not fit any more.
+  // A newer version changed a table, so statements prepared on this connection are outdated.
   return { error, isUnusable: isStalePlan(error), isLost: false }
 }
 
-/** 503 of a connection that is gone: nobody here knows what became of the last statement. */
+/** A 503 for a lost connection: the result of its last statement is unknown. */
 export class ConnectionLostError extends HttpError {
   constructor(cause: unknown) {
-    super(503, 'The database does not answer.', { headers: { 'retry-after': '1' }, cause })
+    super(503, 'The database does not respond.', { headers: { 'retry-after': '1' }, cause })
   }
 }
 
 function databaseUnavailable(cause: unknown): Error {
-  return unavailable('The database does not answer.', 1, cause)
+  return unavailable('The database does not respond.', 1, cause)
 }
 
-/** The server ends the connection: lost (08), shut down or crashed (57P01–57P05). */
+/** The connection was lost (08), or the server shut down or crashed (57P01–57P05). */
 const connectionLostCodes = /^(?:08...|57P0[1-5])$/u
 
-/** A statement took longer than it may; the connection is as good as before. */
+/** A statement exceeded its time limit. The connection remains usable. */
 const statementTimeoutCode = '57014'
 
 /**
- * The server answers that it cannot: a statement took too long, no connection or memory or
- * disk is left (53), files fail (58, XX), it only reads, a standby after a failover (25006).
+ * The server cannot execute the statement: it exceeded its time limit (57014); no connection, memory
+ * or disk space is left (53); files fail (58, XX); or it is a read-only standby after a failover
+ * (25006).
  */
 const unavailableCodes = /^(?:57014|25006|53...|58...|XX...)$/u
 
 /**
- * Whether the same work may go well when it is done again from its beginning: it was the victim of a
- * deadlock; or of a race, where two do the same thing at once and the other is first.
+ * Returns whether the same work may succeed if it is repeated from its beginning: the error is a
+ * deadlock or serialization failure, or, with `race`, also the violation of a unique index, because
+ * another transaction inserted the same row first.
  */
-export function isRetryable(error: unknown, of: 'race' | 'deadlock'): boolean {
+export function isRetryable(error: unknown, cause: 'race' | 'deadlock'): boolean {
   if (!(error instanceof DatabaseError)) return false
   const { code = '' } = error
-  const isRace = of === 'race' && code === '23505'
+  const isRace = cause === 'race' && code === '23505'
   return isRace || code === '40001' || code === '40P01' || isStalePlan(error)
 }
 
-/** Whether a lock was not to be had in the time that the statement had for it. */
+/** Returns whether a statement did not get a lock within its time limit. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '55P03'
 }

@@ -11,13 +11,12 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
-import type { Database } from '../../database.ts'
-import type { Schema } from '../../schema.ts'
+import type { Database, Schema } from '../../schema.ts'
 import type { ConnectionPool, PostgresSession } from './pool.ts'
 import { statementName, type QueryRunner } from './statement.ts'
 import { transact, type TransactionOptions } from './transaction.ts'
 
-/** Who migrates holds a lock of the transaction; see `migrate.ts`. */
+/** Migrations run under a lock that their transaction holds, see `migrate.ts`. */
 class NoLockAdapter extends PostgresAdapter {
   override acquireMigrationLock(): Promise<void> {
     return noop()
@@ -28,10 +27,10 @@ class NoLockAdapter extends PostgresAdapter {
   }
 }
 
-/** Builds queries; it runs none. */
+/** Builds queries and cannot run them. */
 export const queryBuilder: Database = createDatabase(new DummyDriver())
 
-/** Queries that all run on one connection, within the transaction that is open there. */
+/** Returns an interface for queries within one open transaction. */
 export function databaseOnTransaction(on: QueryRunner): Database {
   const connection = connectionOf(on.run)
   return createDatabase({
@@ -44,53 +43,48 @@ export function databaseOnTransaction(on: QueryRunner): Database {
   })
 }
 
-/** Queries on connections of a pool, each a transaction of its own where kysely begins none. */
+/** Returns an interface for queries on a pool. Each runs in its own transaction or in kysely's. */
 export function databaseOnPool(pool: ConnectionPool): Database {
-  const open = new WeakMap<DatabaseConnection, OpenedTransaction>()
-  const openedOf = (connection: DatabaseConnection): OpenedTransaction => {
-    const opened = open.get(connection)
-    if (!opened) throw new Error('there is no transaction')
-    return opened
+  const transactions = new WeakMap<DatabaseConnection, ManualTransaction>()
+  const takeTransaction = (connection: DatabaseConnection): ManualTransaction => {
+    const transaction = transactions.get(connection)
+    if (!transaction) throw new Error('the connection has no open transaction')
+    transactions.delete(connection)
+    return transaction
   }
   return createDatabase({
     ...noopDriver,
     acquireConnection: async () => {
       const connection = connectionOf((query) => {
-        const opened = open.get(connection)
-        return opened ? opened.run(query) : transact(pool, writeOptions, ({ run }) => run(query))
+        const transaction = transactions.get(connection)
+        return transaction
+          ? transaction.run(query)
+          : transact(pool, writeOptions, ({ run }) => run(query))
       })
       return connection
     },
     releaseConnection: noop,
     beginTransaction: async (connection, settings) => {
-      open.set(connection, await beginOpenedTransaction(pool, settings))
+      transactions.set(connection, await beginManualTransaction(pool, settings))
     },
-    commitTransaction: async (connection) => {
-      const opened = openedOf(connection)
-      open.delete(connection)
-      await opened.end('commit')
-    },
-    rollbackTransaction: async (connection) => {
-      const opened = openedOf(connection)
-      open.delete(connection)
-      await opened.end('rollback')
-    },
+    commitTransaction: async (connection) => takeTransaction(connection).end('commit'),
+    rollbackTransaction: async (connection) => takeTransaction(connection).end('rollback'),
   })
 }
 
 const writeOptions: TransactionOptions = { access: 'write' }
 
-/** A transaction that is ended from outside. */
-type OpenedTransaction = {
+/** A transaction that its user ends explicitly. */
+type ManualTransaction = {
   readonly run: PostgresSession['run']
-  readonly end: (how: 'commit' | 'rollback') => Promise<void>
+  readonly end: (outcome: 'commit' | 'rollback') => Promise<void>
 }
 
-/** What asks for one state of everything looks at all of it, and may take its time. */
-async function beginOpenedTransaction(
+/** Begins a transaction. A snapshot reads everything and therefore has no statement timeout. */
+async function beginManualTransaction(
   pool: ConnectionPool,
   settings: TransactionSettings,
-): Promise<OpenedTransaction> {
+): Promise<ManualTransaction> {
   const ready = Promise.withResolvers<PostgresSession['run']>()
   const ending = Promise.withResolvers<'commit' | 'rollback'>()
   const isSnapshot = settings.isolationLevel === 'repeatable read'
@@ -104,8 +98,8 @@ async function beginOpenedTransaction(
   ended.catch(ready.reject)
   return {
     run: await ready.promise,
-    end: (how) => {
-      ending.resolve(how)
+    end: (outcome) => {
+      ending.resolve(outcome)
       return ended.catch((error: unknown) => {
         if (error !== rollbackSignal) throw error
       })
@@ -113,7 +107,7 @@ async function beginOpenedTransaction(
   }
 }
 
-const rollbackSignal = new Error('the transaction was taken back')
+const rollbackSignal = new Error('the transaction was rolled back')
 
 function createDatabase(driver: Driver): Database {
   const dialect: Dialect = {
@@ -133,14 +127,14 @@ function connectionOf(run: PostgresSession['run']): DatabaseConnection {
         name: statementName(sql),
         values: parameters,
       })
-      const isChange = ['INSERT', 'UPDATE', 'DELETE'].includes(command)
+      const isWrite = ['INSERT', 'UPDATE', 'DELETE'].includes(command)
       return {
         rows: rows as Row[],
-        ...(isChange && { numAffectedRows: BigInt(count) }),
+        ...(isWrite && { numAffectedRows: BigInt(count) }),
       }
     },
     streamQuery: () => {
-      throw new Error('rows are asked for a page at a time')
+      throw new Error('streaming is not supported; read the rows page by page')
     },
   }
 }
@@ -150,7 +144,7 @@ function noop(): Promise<void> {
 }
 
 function rejectNested(): Promise<void> {
-  return Promise.reject(new Error('a transaction is open already'))
+  return Promise.reject(new Error('nested transactions are not supported'))
 }
 
 const noopDriver = { init: noop, destroy: noop }

@@ -1,39 +1,40 @@
 import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
 import type { Log } from '../../../lib/log.ts'
 import { bindToCall } from '../../../lib/observability/call-trace.ts'
+import type { ConnectionCounts } from '../../database.ts'
 import { faultOf } from './fault.ts'
 import { getTypeParser, readRows } from './values.ts'
 
-/** A statement with its parameters in the order of `$1`, `$2`, … */
+/** A statement with the values of `$1`, `$2`, … in this order. */
 export type PostgresQuery = {
   readonly text: string
   readonly values?: readonly unknown[]
-  /** Prepared once on each connection, under this name. */
+  /** If given, the statement is prepared once on each connection under this name. */
   readonly name?: string | undefined
-  /** Longest time, ms, where it is not that of the pool; 0: any. */
+  /** The longest execution time, ms, instead of the pool's limit; 0: no limit. */
   readonly timeoutMs?: number | undefined
 }
 
 export type PostgresResult = {
   readonly rows: readonly Record<string, unknown>[]
-  /** How many rows were changed, or read. */
+  /** The number of rows changed or read. */
   readonly count: number
-  /** What was done, in a word: a COMMIT that was none says ROLLBACK here. */
+  /** The executed command. It is ROLLBACK if a COMMIT rolled back a failed transaction. */
   readonly command: string
 }
 
-/** A connection, for as long as it is lent. */
+/** An acquired connection. */
 export type PostgresSession = {
-  /** Statements are sent at once and answered in their order. */
+  /** Sends a statement immediately. Results arrive in the order of the statements. */
   readonly run: (query: PostgresQuery) => Promise<PostgresResult>
-  /** Whether the connection is gone, so that nobody knows what became of the last statement. */
+  /** Whether the connection was lost, so that the result of the last statement is unknown. */
   readonly isLost: () => boolean
 }
 
 export type ConnectionPool = {
-  /** Takes a connection, to be given back. @throws HttpError 503 when there is none to be had. */
+  /** Acquires a connection, which must be released. @throws HttpError 503 if none is available. */
   readonly acquire: () => Promise<PooledSession>
-  /** The same for one piece of work. */
+  /** Acquires a connection, runs the work and releases the connection. */
   readonly withSession: <T>(work: (session: PostgresSession) => Promise<T>) => Promise<T>
   readonly counts: () => ConnectionCounts
   readonly close: () => Promise<void>
@@ -41,51 +42,44 @@ export type ConnectionPool = {
 
 export type PooledSession = { readonly session: PostgresSession; readonly release: () => void }
 
-/** Connections that are at work and those that are not, and jobs that wait for one. */
-export type ConnectionCounts = {
-  readonly busy: number
-  readonly idle: number
-  readonly waiting: number
-}
-
 export type ConnectionPoolOptions = {
   readonly connectionsMax: number
-  /** Longest time of one statement; 0: any. */
+  /** The longest execution time of a statement, ms; 0: no limit. */
   readonly statementTimeoutMs: number
   readonly log?: Pick<Log, 'warn'> | undefined
 }
 
-/** Longest wait for a connection, whether for one that is lent or for a new one. */
+/** The longest wait for a free connection or for a new one. */
 const connectTimeoutMs = 5000
 
-/** The server gives a statement up by itself; who answers nothing at all is given up a little later. */
+/** If the server does not cancel a statement in time, the client stops waiting this much later. */
 const responseMarginMs = 1000
 const timeoutMsMax = 2 ** 31 - 1
 
 export function openPool(url: string, options: ConnectionPoolOptions): ConnectionPool {
-  const { connectionsMax, statementTimeoutMs: statementMsMax, log } = options
+  const { connectionsMax, statementTimeoutMs, log } = options
   const pool = new Connections({
     connectionString: url,
     fallback_application_name: 'facegate',
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementMsMax,
-    query_timeout: queryTimeoutMs(statementMsMax),
+    statement_timeout: statementTimeoutMs,
+    query_timeout: queryTimeoutMs(statementTimeoutMs),
     keepAlive: true,
     pipeline: true,
     types: { getTypeParser },
   })
-  // An idle connection that ends leaves the pool by itself; the next one to work is a new one.
-  // The call that it was opened for has nothing to do with that.
-  const onEnd = (error: Error) =>
-    log?.warn({ reason: error.message }, 'a database connection ended')
-  pool.on('error', bindToCall(onEnd))
+  // The pool removes an idle connection that ends and opens a new one when needed. Binding the
+  // handler here keeps the ids of the call that opened the connection out of the log line.
+  const onIdleError = (error: Error) =>
+    log?.warn({ reason: error.message }, 'an idle database connection ended')
+  pool.on('error', bindToCall(onIdleError))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     acquire: () => acquire(pool),
     withSession: async (work) => {
-      const { session, release: giveBack } = await acquire(pool)
-      return work(session).finally(giveBack)
+      const { session, release } = await acquire(pool)
+      return work(session).finally(release)
     },
     counts: () => {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool
@@ -95,21 +89,21 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
   }
 }
 
-function queryTimeoutMs(statementMsMax: number): number {
-  return statementMsMax === 0 ? timeoutMsMax : statementMsMax + responseMarginMs
+function queryTimeoutMs(statementTimeoutMs: number): number {
+  return statementTimeoutMs === 0 ? timeoutMsMax : statementTimeoutMs + responseMarginMs
 }
 
 async function acquire(pool: Connections): Promise<PooledSession> {
   const client = await pool.connect().catch((error: unknown) => {
     throw faultOf(error).error
   })
-  let isSpoilt = false
+  let isUnusable = false
   let isLost = false
   const session: PostgresSession = {
     run: async (query) => {
       const result = await send(client, query).catch((cause: unknown) => {
         const fault = faultOf(cause)
-        isSpoilt ||= fault.isUnusable
+        isUnusable ||= fault.isUnusable
         isLost ||= fault.isLost
         throw fault.error
       })
@@ -117,21 +111,21 @@ async function acquire(pool: Connections): Promise<PooledSession> {
     },
     isLost: () => isLost,
   }
-  // Nobody is lent a connection on which a transaction is still open.
-  const isFit = (): boolean => !isSpoilt && client.getTransactionStatus() === 'I'
-  return { session, release: () => client.release(!isFit()) }
+  // A connection with an open transaction is closed and not reused.
+  const isReusable = (): boolean => !isUnusable && client.getTransactionStatus() === 'I'
+  return { session, release: () => client.release(!isReusable()) }
 }
 
 async function send(client: PoolClient, query: PostgresQuery): Promise<QueryResult> {
-  const { text, name, values = [], timeoutMs: msMax } = query
+  const { text, name, values = [], timeoutMs } = query
   const result = await client.query({
     text,
     values: [...values],
     ...(name !== undefined && { name }),
-    ...(msMax !== undefined && { query_timeout: queryTimeoutMs(msMax) }),
+    ...(timeoutMs !== undefined && { query_timeout: queryTimeoutMs(timeoutMs) }),
   })
-  // Several statements in one text give a list of results; the last one says what was done.
+  // Several statements in one text return a list of results; the last one is used.
   const last = Array.isArray(result) ? (result as QueryResult[]).at(-1) : result
-  if (!last) throw new Error('a statement had no result')
+  if (!last) throw new Error('a statement returned no result')
   return last
 }

@@ -3,19 +3,19 @@ import type { PostgresTransaction } from './transaction.ts'
 
 export type PostgresParameters = Readonly<Record<string, unknown>>
 
-/** A statement prepared once on each connection, its parameters `:named`. */
+/** A statement with `:named` parameters, prepared once on each connection. */
 export type PostgresStatement<Row> = {
   readonly all: (on: QueryRunner, parameters: PostgresParameters) => Promise<readonly Row[]>
   readonly first: (on: QueryRunner, parameters: PostgresParameters) => Promise<Row | undefined>
-  /** @returns how many rows were changed. */
+  /** @returns the number of changed rows. */
   readonly run: (on: QueryRunner, parameters: PostgresParameters) => Promise<number>
-  /** Sends it without waiting for its end, see `Running`. */
+  /** Sends the statement without waiting for its result, see `PostgresTransaction`. */
   readonly send: (on: Pick<PostgresTransaction, 'send'>, parameters: PostgresParameters) => void
 }
 
 export type QueryRunner = Pick<PostgresSession, 'run'>
 
-/** The caller states the type of the rows: the SQL beside it is where that can be checked. */
+/** Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. */
 export function prepare<Row>(sql: string): PostgresStatement<Row> {
   const names: string[] = []
   const text = sql.replaceAll(/(?<!:):([a-z]\w*)/giu, (_, name: string) => {
@@ -37,14 +37,14 @@ export function prepare<Row>(sql: string): PostgresStatement<Row> {
   }
 }
 
-/** Texts that are prepared; kysely asks for the same few dozen again and again. */
+/** The maximum number of prepared texts. Kysely repeats a few dozen texts. */
 const statementNamesMax = 500
 const statementNames = new Map<string, string>()
 
-/** A name for a text; undefined when there are too many: then it is prepared each time. */
+/** Returns a name for a text; undefined if there are too many: the text is then not prepared. */
 export function statementName(text: string): string | undefined {
-  const known = statementNames.get(text)
-  if (known !== undefined || statementNames.size >= statementNamesMax) return known
+  const existing = statementNames.get(text)
+  if (existing !== undefined || statementNames.size >= statementNamesMax) return existing
   const name = `facegate_${statementNames.size + 1}`
   statementNames.set(text, name)
   return name

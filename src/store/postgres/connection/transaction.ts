@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../../lib/errors.ts'
-import { currentAccountId } from '../../../lib/account-context.ts'
+import { requireAccountScope } from '../../../lib/account-context.ts'
+import type { CommitHook } from '../../database.ts'
 import { isRetryable } from './fault.ts'
 import type { PooledSession, ConnectionPool, PostgresQuery, PostgresSession } from './pool.ts'
 import { quoteLiteral } from './values.ts'
 
 export type TransactionOptions = {
-  /** How it begins. */
+  /** `read` reads one snapshot. */
   readonly access: 'read' | 'write'
-  /** Longest time of one statement, ms, where it is not that of the pool; 0: any. */
+  /** The longest execution time of a statement, ms, instead of the pool's limit; 0: no limit. */
   readonly statementTimeoutMs?: number
-  /** Whether the job may be done again after a race; without it, only after a deadlock; or never. */
+  /** The errors after which the job is repeated, see `isRetryable`; `deadlock` by default. */
   readonly retryOn?: 'race' | 'deadlock' | 'never'
-  /** Told before the commit and after it, so that tests can fail there. */
-  readonly onCommit?: ((step: 'commit' | 'committed') => void) | undefined
+  readonly onCommit?: CommitHook | undefined
 }
 
 const beginStatements = {
@@ -21,89 +21,91 @@ const beginStatements = {
   write: 'begin isolation level read committed',
 }
 
-/** Longest wait for the turn in a gallery that many write to at once. */
+/** The longest wait for a lock, for example of a gallery with many concurrent writers. */
 const lockTimeoutMs = 10_000
 
-/** A job that lost a race is done again, from its beginning, so often. */
+/** The maximum number of times a job is run. */
 const triesMax = 4
 const retryDelayMsMax = 20
 
-/** A transaction as its job sees it. */
+/** A transaction as its job uses it. */
 export type PostgresTransaction = Pick<PostgresSession, 'run'> & {
   /**
-   * Sends a statement whose result nobody needs: the next one need not wait for it. Should it fail,
-   * the whole transaction does.
+   * Sends a statement whose result is not needed, so that the next one need not wait for it. If it
+   * fails, the whole transaction fails.
    */
   readonly send: (query: PostgresQuery) => void
-  /** Runs what may have to wait for other transactions, longer than a statement may take. */
+  /** Runs a statement that may wait for other transactions, longer than the statement timeout. */
   readonly runWaiting: PostgresSession['run']
-  /** Whether anything was asked yet: until then there is no transaction, and no connection. */
+  /** Whether a statement was sent. Before the first one there is no transaction and no connection. */
   readonly hasBegun: () => boolean
 }
 
 /**
- * Runs a job as one transaction, which begins with its first statement. It is done again when it was
- * the victim of a deadlock or of a race.
+ * Runs a job as one transaction, which begins with its first statement. The job is repeated from its
+ * beginning after the errors of `retryOn`.
  *
- * @throws HttpError 503 when the database does not answer, or nobody can say whether it committed.
+ * @throws Error if no account scope is set, see `lib/account-context.ts`.
+ * @throws HttpError 503 if the database does not respond or the result of the commit is unknown.
  */
 export async function transact<T>(
   pool: ConnectionPool,
   options: TransactionOptions,
-  job: (running: PostgresTransaction) => Promise<T> | T,
+  job: (transaction: PostgresTransaction) => Promise<T> | T,
 ): Promise<T> {
-  const { retryOn: redo = 'deadlock' } = options
+  requireAccountScope()
+  const { retryOn = 'deadlock' } = options
   for (let tries = 1; ; tries++) {
-    const ended = await tryOnce(pool, options, job)
-    if ('value' in ended) return ended.value
-    const isLast = redo === 'never' || tries === triesMax
-    if ('doubt' in ended) {
-      const { value, xid, cause } = ended.doubt
+    const outcome = await tryOnce(pool, options, job)
+    if ('value' in outcome) return outcome.value
+    const isLast = retryOn === 'never' || tries === triesMax
+    if ('unknown' in outcome) {
+      const { value, xid, cause } = outcome.unknown
       if (await hasCommitted(pool, xid, cause)) return value
       if (isLast) throw cause
-    } else if (isLast || !isRetryable(ended.error, redo)) throw retriesExhausted(ended.error)
+    } else if (isLast || !isRetryable(outcome.error, retryOn)) throw finalError(outcome.error)
     await sleep(Math.random() * retryDelayMsMax * tries)
   }
 }
 
-/** Whoever lost to others every time is told to come again: nothing is wrong with what was asked. */
-function retriesExhausted(error: unknown): unknown {
+/** A job that conflicted with others in every try is not at fault: the caller may retry (503). */
+function finalError(error: unknown): unknown {
   return isRetryable(error, 'deadlock') ? unavailable('The database is too busy.', 1, error) : error
 }
 
-/** How a try ended: with its value, with an error, or with a commit of which nothing was heard. */
+/** The outcome of a try: a value, an error, or a commit whose result is unknown. */
 type TryOutcome<T> =
   | { readonly value: T }
   | { readonly error: unknown }
-  | { readonly doubt: { readonly value: T; readonly xid: string; readonly cause: unknown } }
+  | { readonly unknown: { readonly value: T; readonly xid: string; readonly cause: unknown } }
 
 async function tryOnce<T>(
   pool: ConnectionPool,
   options: TransactionOptions,
-  job: (running: PostgresTransaction) => Promise<T> | T,
+  job: (transaction: PostgresTransaction) => Promise<T> | T,
 ): Promise<TryOutcome<T>> {
   let opening: Promise<OpenTransaction> | undefined
   const failures: unknown[] = []
-  const { statementTimeoutMs: msMax } = options
-  const running: PostgresTransaction = {
+  const { statementTimeoutMs } = options
+  const transaction: PostgresTransaction = {
     run: async (query) => {
       const { session } = await (opening ??= openTransaction(pool, options))
-      return session.run({ timeoutMs: msMax, ...query })
+      return session.run({ timeoutMs: statementTimeoutMs, ...query })
     },
     send: (query) => {
-      running.run(query).catch((error: unknown) => failures.push(error))
+      transaction.run(query).catch((error: unknown) => failures.push(error))
     },
     runWaiting: async (query) => {
-      if (msMax !== undefined) return running.run(query)
-      running.send({ text: `set local statement_timeout = ${lockTimeoutMs}` })
-      const result = await running.run({ ...query, timeoutMs: lockTimeoutMs })
-      running.send({ text: 'set local statement_timeout to default' })
+      if (statementTimeoutMs !== undefined) return transaction.run(query)
+      transaction.send({ text: `set local statement_timeout = ${lockTimeoutMs}` })
+      const result = await transaction.run({ ...query, timeoutMs: lockTimeoutMs })
+      transaction.send({ text: 'set local statement_timeout to default' })
       return result
     },
     hasBegun: () => opening !== undefined,
   }
   try {
-    const value = await job(running)
+    const value = await job(transaction)
     if (!opening) return { value }
     return await commitTransaction(await opening, options, { value, failures })
   } catch (error) {
@@ -112,14 +114,14 @@ async function tryOnce<T>(
     return { error: failures[0] ?? error }
   } finally {
     await opening?.then(
-      ({ release: giveBack }) => giveBack(),
+      ({ release }) => release(),
       () => undefined,
     )
   }
 }
 
 type OpenTransaction = PooledSession & {
-  /** Resolves with its id when it has begun; '' when it only reads. */
+  /** Resolves with the transaction's id when it has begun; '' if it only reads. */
   readonly transactionId: Promise<string>
 }
 
@@ -127,73 +129,72 @@ async function openTransaction(
   pool: ConnectionPool,
   options: TransactionOptions,
 ): Promise<OpenTransaction> {
-  const loan = await pool.acquire()
-  return { ...loan, transactionId: beginTransaction(loan.session, options) }
+  const pooled = await pool.acquire()
+  return { ...pooled, transactionId: beginTransaction(pooled.session, options) }
 }
 
 type JobResult<T> = { readonly value: T; readonly failures: readonly unknown[] }
 
-/** @throws when it did not commit, or a hook says so. */
+/** @throws Error if the transaction did not commit, or a hook throws. */
 async function commitTransaction<T>(
-  { session, transactionId: begun }: OpenTransaction,
+  { session, transactionId }: OpenTransaction,
   options: TransactionOptions,
   { value, failures }: JobResult<T>,
 ): Promise<TryOutcome<T>> {
-  const xid = await begun
+  const xid = await transactionId
   callCommitHook(options, 'commit')
   try {
     const { command } = await session.run({ text: 'commit', timeoutMs: options.statementTimeoutMs })
-    if (command !== 'COMMIT') throw new Error('the transaction was broken off before')
+    if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit')
   } catch (cause) {
     if (!session.isLost() || options.access === 'read') throw failures[0] ?? cause
-    return { doubt: { value, xid, cause } }
+    return { unknown: { value, xid, cause } }
   }
   callCommitHook(options, 'committed')
   return { value }
 }
 
-/** What a hook throws is told as a database that fails. */
+/** Calls the hook before or after a commit. An error of the hook counts as a database failure. */
 export function callCommitHook(
-  { onCommit: atCommit }: Pick<TransactionOptions, 'onCommit'>,
+  { onCommit }: Pick<TransactionOptions, 'onCommit'>,
   step: 'commit' | 'committed',
 ): void {
   try {
-    atCommit?.(step)
+    onCommit?.(step)
   } catch (cause) {
-    throw unavailable('The database does not answer.', 1, cause)
+    throw unavailable('The database does not respond.', 1, cause)
   }
 }
 
 /**
- * Begins, for the account at work; sent together with the first statement. Should this statement
- * itself fail, no account is set and whatever follows it sees no row and may write none.
+ * Begins a transaction in the current account scope. The statement is sent together with the job's
+ * first one. If it fails, no scope is set, so later statements see no rows and cannot write any.
  *
- * @returns the id of the transaction; '' when it only reads.
+ * @returns the id of the transaction; '' if it only reads.
  */
 function beginTransaction(
   session: PostgresSession,
-  { access: begin, statementTimeoutMs: statementMsMax }: TransactionOptions,
+  { access, statementTimeoutMs }: TransactionOptions,
 ): Promise<string> {
-  const account = `set_config('facegate.account', ${quoteLiteral(currentAccountId())}, true)`
-  const isWrite = begin === 'write'
-  const xid = isWrite ? ', pg_current_xact_id()::text as xid' : ''
-  const limit =
-    statementMsMax === undefined ? '' : `; set local statement_timeout = ${statementMsMax}`
-  const begun = session
-    .run({ text: `${beginStatements[begin]}${limit}; select ${account}${xid}` })
+  const scope = `set_config('facegate.account', ${quoteLiteral(requireAccountScope())}, true)`
+  const xid = access === 'write' ? ', pg_current_xact_id()::text as xid' : ''
+  const timeout =
+    statementTimeoutMs === undefined ? '' : `; set local statement_timeout = ${statementTimeoutMs}`
+  const transactionId = session
+    .run({ text: `${beginStatements[access]}${timeout}; select ${scope}${xid}` })
     .then(({ rows }) => (typeof rows[0]?.['xid'] === 'string' ? rows[0]['xid'] : ''))
-  begun.catch(() => undefined) // Whoever waits for it hears of it, and so does every later statement.
-  return begun
+  transactionId.catch(() => undefined) // The commit awaits it, and every later statement fails too.
+  return transactionId
 }
 
-/** The end of a transaction whose connection was cut is known soon after, or not here. */
+/** How long the state of a commit is checked after the connection was lost. */
 const commitCheckTimeoutMs = 2000
 const commitCheckIntervalMs = 50
 
 /**
- * Asks what became of a commit of which nothing was heard.
+ * Returns whether a transaction was committed whose connection was lost during the commit.
  *
- * @throws HttpError 503 when the database cannot say.
+ * @throws HttpError 503 if the database cannot determine it.
  */
 async function hasCommitted(pool: ConnectionPool, xid: string, cause: unknown): Promise<boolean> {
   const query = { text: 'select pg_xact_status($1::xid8) as status', values: [xid] }
@@ -205,5 +206,5 @@ async function hasCommitted(pool: ConnectionPool, xid: string, cause: unknown): 
     if (status !== 'in progress') break
     await sleep(commitCheckIntervalMs)
   }
-  throw unavailable('Nobody knows whether the call was committed; send it again.', 1, cause)
+  throw unavailable('It is unknown whether the call was committed; send it again.', 1, cause)
 }

@@ -1,33 +1,33 @@
 import { types, type CustomTypesConfig, type QueryResult } from 'pg'
 import { packLatencies } from '../../../lib/observability/latency-histogram.ts'
 
-/** Oids of PostgreSQL's own types, which are the same everywhere. */
+/** The object ids of built-in types, which are the same on every server. */
 const bigint = 20
 const numeric = 1700
 const integerArray = 1007
 
-/** How values come; whole numbers stay text until `readRows` knows the names of their columns. */
+/** Parses values by type. Whole numbers stay text until `readRows`, which uses the columns' names. */
 export const getTypeParser: CustomTypesConfig['getTypeParser'] = (oid: number, format?: string) => {
   if (oid === bigint || oid === numeric) return String
   if (oid === integerArray) return parseHistogram
   return types.getTypeParser(oid, format as 'text')
 }
 
-/** A text within SQL that takes no parameters: several statements in one, or the making of an index. */
+/** Quotes a text for SQL without parameters: several statements in one text, or `create index`. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** A histogram comes as SQLite has it, see `lib/latency-histogram.ts`. */
+/** Converts a histogram to SQLite's format, see `lib/observability/latency-histogram.ts`. */
 function parseHistogram(text: string): Uint8Array {
   return packLatencies(Uint32Array.from(text.slice(1, -1).split(','), Number))
 }
 
 /**
- * Columns whose names end in `Micros` are money and come as bigint, other whole numbers as numbers,
- * as with SQLite.
+ * Converts the whole numbers of rows as for SQLite: columns whose names end in `Micros` are money and
+ * become bigint, all others become numbers.
  *
- * @throws RangeError for a number that would be rounded.
+ * @throws RangeError for a number beyond 2^53, which would be rounded.
  */
 export function readRows({ rows, fields }: QueryResult): readonly Record<string, unknown>[] {
   const wide = fields.filter(({ dataTypeID }) => dataTypeID === bigint || dataTypeID === numeric)
@@ -43,7 +43,6 @@ export function readRows({ rows, fields }: QueryResult): readonly Record<string,
 
 function safeNumber(text: string): number {
   const number = Number(text)
-  if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
-    throw new RangeError(`${text} is beyond a whole number`)
+  if (Math.abs(number) > Number.MAX_SAFE_INTEGER) throw new RangeError(`${text} exceeds 2^53`)
   return number
 }

@@ -2,8 +2,8 @@ import { sql, type Kysely, type Migration } from 'kysely'
 import { flag, hash, roomy, text } from './columns.ts'
 
 /**
- * Accounts, their money and their galleries, as SQLite has them after all of its migrations. Names,
- * columns and what they mean are the same in both engines; what differs is how rows are kept.
+ * Accounts, their money and their galleries: the schema of SQLite after all its migrations. Tables,
+ * columns and their meaning are the same in both engines; only the storage differs.
  */
 export const accounts: Migration = { up }
 
@@ -95,7 +95,7 @@ const money = [
     from "ledgerTransfers"`,
 ]
 
-/** Every project has its bucket from the start: two first calls at once have a row to meet at. */
+/** A new project gets a bucket at once, so that two simultaneous first calls can lock its row. */
 const limits = [
   `create table buckets (
     "projectId" ${text} primary key references projects ("projectId") on delete cascade,
@@ -158,7 +158,7 @@ const galleries = [
 
 const templatePartitions = 16
 
-/** Templates name the gallery with the face, so that what is asked of a face asks one partition. */
+/** Templates contain the gallery of their face, so that a query by face reads one partition. */
 const remembered = [
   `create table faces (
     "faceId" ${text} primary key,

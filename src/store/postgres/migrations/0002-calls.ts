@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 import { hash, roomy, text } from './columns.ts'
 
-/** What the gate remembers of calls, who uses the console, and the counts for its charts. */
+/** The state of the gate, the users of the console, and the counts for its charts. */
 export const calls: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
@@ -40,8 +40,9 @@ const attempts = [
 ]
 
 /**
- * The log is kept by month, UTC: what is old enough goes as a whole. Months are made ahead, see
- * `months.ts`; a row for which nobody has made one lies in `calls_rest` until somebody does.
+ * The log is partitioned by month (UTC), so that an old month is dropped as a whole. Partitions are
+ * created in advance, see `log-partitions.ts`. A row without a partition is in `calls_rest` until
+ * its partition is created.
  */
 const log = [
   'create sequence "callIds"',
@@ -113,7 +114,7 @@ const users = [
   'create index acts_by_act on "adminActs" (act, "atMs")',
 ]
 
-/** `latencies` is a histogram, see `lib/latency-histogram.ts`: one number for each of its buckets. */
+/** `latencies` is a histogram with one number per bucket, see `lib/observability/latency-histogram.ts`. */
 const hours = [
   `create table "callHours" (
     "hourMs" bigint not null,

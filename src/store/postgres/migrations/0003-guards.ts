@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
-/** What the database refuses by itself: changes of what is for ever, and looks at others' rows. */
+/** Triggers that prevent changes of permanent rows, and policies that separate accounts. */
 export const guards: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
@@ -22,15 +22,15 @@ const frozen = [
   ]),
 ]
 
-/** The account that a transaction works for; `*` is all of them. Unset, nothing is to be seen. */
+/** The account scope of a transaction; `*` means all accounts. Without a scope no row is visible. */
 const account = `(select current_setting('facegate.account', true))`
 
 type Owned = { readonly tables: readonly string[]; readonly belongs: string }
 
 /**
- * The second lock between accounts, behind the queries, which name the account themselves: whatever
- * a query asks for, the database shows and takes only rows of the account that its transaction was
- * begun for. It holds for the owner of the tables as well, but for no superuser.
+ * Row-level security, in addition to the account conditions of the queries: a transaction reads and
+ * writes only rows of the account in its scope. It applies to the owner of the tables, too, but not
+ * to superusers.
  */
 const owned: readonly Owned[] = [
   {

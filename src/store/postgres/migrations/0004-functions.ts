@@ -1,9 +1,9 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
 /**
- * What a call does often enough that its round trips count: each of these is one. They decide by the
- * same rules as the gate's own statements, and by the same conditional updates. A later version that
- * needs them otherwise makes one of another name: older servers go on calling these.
+ * Functions that save round trips of frequent operations of a call. They apply the same rules and
+ * the same conditional updates as the gate's statements. A later version that needs other behavior
+ * creates functions with new names, because older servers continue to call these.
  */
 export const functions: Migration = { up }
 
@@ -12,7 +12,7 @@ async function up(db: Kysely<unknown>): Promise<void> {
     await sql.raw(statement).execute(db)
 }
 
-/** Whose key it is says which account the call is for, so that it is asked for all accounts. */
+/** Finds the key of a call. Its account is unknown before, so the scope is all accounts. */
 const findKey = `
   create function "findKey"("wanted" bytea) returns setof jsonb
   language plpgsql as $$
@@ -48,7 +48,7 @@ const countScore = `
       do update set count = h.count + 1, matched = h.matched + excluded.matched;
   end $$`
 
-/** A row of the request log, and its count in the hour. `bucket`: of the latency, from 1. */
+/** Adds a row to the request log and to its hourly count. `bucket`: the latency's, counted from 1. */
 const logCall = `
   create function "logCall"("callAtMs" bigint, "ofKeyId" text, "ofProjectId" text,
     "ofRequestId" text, "ofAction" text, "ofCode" text, "tookMs" double precision, bucket integer,
@@ -71,9 +71,9 @@ const logCall = `
   end $$`
 
 /**
- * Claims a call against which nothing stands: the key is good and may do this, there is a token, it
- * was never asked before, and the budget covers it. In every other case it writes nothing and gives
- * no row: then the gate asks its questions one by one, and says which one stands against it.
+ * Admits a call if all conditions are met: the key is valid and has the permissions, a rate-limit
+ * token is available, the request id is new, and the budget covers the price. Otherwise it writes
+ * nothing and returns no row. The gate then checks the conditions one by one and returns the error.
  */
 const claimAtOnce = `
   create function "claimAtOnce"("forAccount" text, "ofKeyId" text, "ofAction" text,
@@ -137,11 +137,13 @@ const claimAtOnce = `
   end $$`
 
 /**
- * Ends a call with its answer: the answer kept for replays and whom it names, what was set aside
- * free again, the charge in its hash chain, the counts and the log row. The link of the chain is the
- * hash of the one before and the row as text; of that text only the number is known here alone.
+ * Completes a call. It stores the response for replays and the subjects in it, releases the
+ * reservation, adds the charge to its hash chain, updates the counts and writes the log row. A
+ * chain's hash covers the previous hash and the row as text. The caller sends that text without the
+ * sequence number, which is assigned here.
  *
- * Gives the id of the charge, 0 without one; no row if the attempt is not the caller's any more.
+ * Returns the id of the charge, or 0 without a charge; no row if the caller no longer owns the
+ * attempt.
  */
 const settleAtOnce = `
   create function "settleAtOnce"("forAccount" text, "ofProjectId" text, "ofRequestId" text,

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 import { roomy, text } from './columns.ts'
 
-/** The servers that are at work on this database, see `steady-clock.ts`. */
+/** The running servers of this database, see `shared-clock.ts`. */
 export const nodes: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {

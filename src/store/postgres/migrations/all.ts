@@ -5,7 +5,10 @@ import { guards } from './0003-guards.ts'
 import { functions } from './0004-functions.ts'
 import { nodes } from './0005-nodes.ts'
 
-/** In their order; kysely remembers which a database has had. Later ones only ever add. */
+/**
+ * All migrations in their order. Kysely records in the database which ones were applied. A new
+ * migration only adds to the schema, so that older servers can run beside newer ones.
+ */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-accounts': accounts,
   '0002-calls': calls,

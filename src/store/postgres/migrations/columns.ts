@@ -1,14 +1,14 @@
-/** Text in the order of its code points, as SQLite has it: pages of lists rely on it. */
+/** Text ordered by code points, as in SQLite; paging through lists depends on this order. */
 export const text = 'text collate "C"'
 
 export function flag(name: string, fallback: 0 | 1): string {
   return `"${name}" integer not null default ${fallback} check ("${name}" in (0, 1))`
 }
 
-/** A SHA-256. */
+/** A SHA-256 hash. */
 export function hash(name: string): string {
   return `"${name}" bytea not null check (length("${name}") = 32)`
 }
 
-/** Rows that are changed again and again leave room beside them, so that no index need change. */
+/** Leaves free space on pages with frequently updated rows, so that updates need no index changes. */
 export const roomy = 'with (fillfactor = 50)'

@@ -4,31 +4,31 @@ import { openPool, type ConnectionPool, type PostgresSession } from '../connecti
 import { partitionName, vectorPartitions, vectorTableStatements } from './vector-tables.ts'
 import { quoteLiteral } from '../connection/values.ts'
 
-/** What the search in the database needs done that no transaction does. */
+/** The maintenance of the tables for search in the database, outside of transactions. */
 export type VectorMaintenance = AsyncDisposable & {
   /**
-   * Builds the index that a gallery's search by a model uses, unless it is there or another server
-   * is building it. Searches and writes go on meanwhile. The signal breaks it off.
+   * Builds the index for a gallery and a model, unless it exists or another server is building it.
+   * Searches and writes continue meanwhile. The signal cancels the build.
    */
-  readonly buildIndex: (of: VectorIndexKey, signal: AbortSignal) => Promise<void>
-  /** Clears deleted vectors out of tables and indexes where it is time to. */
+  readonly buildIndex: (key: VectorIndexKey, signal: AbortSignal) => Promise<void>
+  /** Removes deleted vectors from the tables and indexes that are due for it. */
   readonly vacuum: () => Promise<void>
 }
 
 export type VectorIndexKey = {
   readonly galleryId: string
   readonly modelId: string
-  /** Of the vectors as they are stored. */
+  /** The dimensions of the stored vectors. */
   readonly dimensions: number
 }
 
 type VectorMaintenanceOptions = { readonly log: Pick<Log, 'info' | 'warn'> }
 
 /**
- * Opens the upkeep on connections of its own, whose statements may take their time, and makes the
- * tables where they are missing.
+ * Opens the maintenance on separate connections without a statement timeout, and creates missing
+ * tables.
  *
- * @throws Error when the database has no pgvector, or one that is too old.
+ * @throws Error if the database has no pgvector or a version that is too old.
  */
 export async function openVectorMaintenance(
   url: string,
@@ -45,15 +45,15 @@ export async function openVectorMaintenance(
     throw error
   }
   return {
-    buildIndex: (of, signal) => buildVectorIndex(pool, of, { log, signal }),
+    buildIndex: (key, signal) => buildVectorIndex(pool, key, { log, signal }),
     vacuum: () => vacuumDuePartitions(pool),
     [Symbol.asyncDispose]: () => pool.close(),
   }
 }
 
-/** Scans of an index that go on until enough was found came with it. */
+/** The first version with iterative index scans, which continue until enough rows are found. */
 const versionMin = [0, 8, 0]
-/** Earlier ones write beyond their memory when several workers build an index (CVE-2026-3172). */
+/** Earlier versions have a buffer overflow in parallel index builds (CVE-2026-3172). */
 const versionRecommended = [0, 8, 4]
 
 async function requireExtension(
@@ -68,7 +68,7 @@ async function requireExtension(
   if (isBefore(version, versionRecommended))
     log.warn(
       { version, advised: versionRecommended.join('.') },
-      'this pgvector has a known fault: update it',
+      'this version of pgvector has a known vulnerability; update it',
     )
 }
 
@@ -82,26 +82,26 @@ async function createExtension(session: PostgresSession): Promise<string> {
   try {
     await session.run({ text: 'create extension if not exists vector' })
   } catch (cause) {
-    const how = 'install it, and run "create extension vector" there as a superuser'
-    throw new Error(`SEARCH=pgvector: the database has no pgvector; ${how}`, { cause })
+    const remedy = 'install it, and run "create extension vector" in the database as a superuser'
+    throw new Error(`SEARCH=pgvector: the database has no pgvector; ${remedy}`, { cause })
   }
   return (await extensionVersion(session)) ?? ''
 }
 
 function isBefore(version: string, other: readonly number[]): boolean {
   const parts = version.split('.').map(Number)
-  const at = other.findIndex((part, index) => part !== (parts[index] ?? 0))
-  return at >= 0 && (parts[at] ?? 0) < (other[at] ?? 0)
+  const index = other.findIndex((part, position) => part !== (parts[position] ?? 0))
+  return index >= 0 && (parts[index] ?? 0) < (other[index] ?? 0)
 }
 
-/** Several servers may start at once: one makes the tables, the others wait. */
+/** Creates the tables. If several servers start at the same time, one does it and the others wait. */
 async function createTables(session: PostgresSession): Promise<void> {
   await session.run({ text: 'begin' })
   try {
     await session.run({ text: `select pg_advisory_xact_lock(${lockKey('tables')})` })
     const { rows } = await session.run({ text: `select to_regclass('vectors') is null as missing` })
     if (rows[0]?.['missing'] === true) {
-      // The counts are of all accounts.
+      // The tables count the templates of all accounts.
       await session.run({ text: `select set_config('facegate.account', '*', true)` })
       for (const text of vectorTableStatements()) await session.run({ text })
     }
@@ -116,29 +116,29 @@ type IndexBuildOptions = VectorMaintenanceOptions & { readonly signal: AbortSign
 
 async function buildVectorIndex(
   pool: ConnectionPool,
-  of: VectorIndexKey,
+  key: VectorIndexKey,
   { log, signal }: IndexBuildOptions,
 ): Promise<void> {
   await pool.withSession(async (session) => {
-    const table = await findPartition(session, of.galleryId)
-    const name = indexName(table, of)
+    const table = await findPartition(session, key.galleryId)
+    const name = indexName(table, key)
     const lock = lockKey(name)
     if ((await findIndexState(session, name)) === 'valid') return
-    const { rows } = await session.run({ text: `select pg_try_advisory_lock(${lock}) as mine` })
-    if (rows[0]?.['mine'] !== true) return
+    const { rows } = await session.run({ text: `select pg_try_advisory_lock(${lock}) as locked` })
+    if (rows[0]?.['locked'] !== true) return
     try {
-      // A build that was cut off leaves an index that nobody uses.
+      // An interrupted build leaves an invalid index, which no query uses.
       if ((await findIndexState(session, name)) === 'invalid')
         await session.run({ text: `drop index concurrently ${name}` })
       await using _ = await cancelOnAbort(signal, pool, session)
-      await createIndex(session, table, of, log)
+      await createIndex(session, table, key, log)
     } finally {
       await session.run({ text: `select pg_advisory_unlock(${lock})` })
     }
   })
 }
 
-/** The connection is busy: that it is to stop has to be said on another one. */
+/** Cancels the session's statement when the signal aborts. That needs a second connection. */
 async function cancelOnAbort(
   signal: AbortSignal,
   pool: ConnectionPool,
@@ -162,26 +162,26 @@ async function cancelOnAbort(
   }
 }
 
-/** Links of a row in the graph, and rows that are weighed for them; docs/recognition/search.md says why so many. */
+/** Links per row of the graph, and candidates for them; docs/recognition/search.md gives the reasons. */
 const graphLinks = 32
 const efConstruction = 200
 
 async function createIndex(
   session: PostgresSession,
   table: string,
-  of: VectorIndexKey,
+  key: VectorIndexKey,
   log: VectorMaintenanceOptions['log'],
 ): Promise<void> {
-  const { modelId, dimensions } = of
-  const name = indexName(table, of)
+  const { modelId, dimensions } = key
+  const name = indexName(table, key)
   const startMs = performance.now()
   log.info(
     { index: name, modelId },
-    'an index of vectors is being built; searches look at each row',
+    'building a vector index started; searches scan all rows until it is complete',
   )
-  // One worker: see above; and many a container has no shared memory for more.
+  // No parallel workers: see the recommended version. Many containers also lack the shared memory.
   await session.run({ text: 'set max_parallel_maintenance_workers = 0' })
-  // A limit, taken as it is needed: a graph that outgrows it is built many times more slowly.
+  // An upper limit, allocated as needed. A graph that exceeds it is built many times more slowly.
   await session.run({ text: `set maintenance_work_mem = '1GB'` })
   await session.run({
     text: `create index concurrently if not exists ${name} on ${table}
@@ -190,7 +190,7 @@ async function createIndex(
       where "modelId" = ${quoteLiteral(modelId)}`,
   })
   const seconds = Math.round((performance.now() - startMs) / 1000)
-  log.info({ index: name, modelId, seconds }, 'an index of vectors was built')
+  log.info({ index: name, modelId, seconds }, 'the vector index is complete')
 }
 
 async function findIndexState(
@@ -216,8 +216,9 @@ function indexName(table: string, { modelId, dimensions }: VectorIndexKey): stri
 }
 
 /**
- * How long a deleted vector may lie in the files of the database before they are cleared: a vacuum
- * walks through the whole of an index, some two minutes for 100 MB on a busy machine.
+ * The shortest interval between two vacuums of a partition. A deleted vector stays in the database
+ * files until the next vacuum, which reads the whole index: about two minutes per 100 MB on a busy
+ * machine.
  */
 const vacuumIntervalMinutesSql = '10 + 10 * (pg_indexes_size(relid) / 100e6)'
 
@@ -233,7 +234,7 @@ async function vacuumDuePartitions(pool: ConnectionPool): Promise<void> {
   })
 }
 
-/** A number for a lock, by what it is of. */
+/** Returns the number of a lock by its name. */
 function lockKey(name: string): bigint {
   return createHash('sha256').update(`facegate vectors ${name}`).digest().readBigInt64BE()
 }

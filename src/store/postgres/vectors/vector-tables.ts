@@ -1,8 +1,7 @@
 /**
- * The tables of the search in the database, made where it is first used: not every database has the
- * extension. Counts are kept by triggers, so that whoever writes or deletes a template, a server
- * that searches in its memory or a hand in psql, leaves behind what a search needs to know: that a
- * template has no vector yet.
+ * The tables for search in the database. They are created at their first use, because not every
+ * database has the extension. Triggers maintain the counts. Therefore a search detects templates
+ * without a vector even if a server with search in memory, or a person in psql, wrote them.
  */
 export function vectorTableStatements(): string[] {
   return [...vectorTable(), ...countTables(), ...rowPolicies()]
@@ -10,15 +9,14 @@ export function vectorTableStatements(): string[] {
 
 export const vectorPartitions = 16
 
-/** The partition of a row, by its number. */
 export function partitionName(part: number): string {
   return `vectors_${part}`
 }
 
 /**
- * A row for each template of a model that was ever searched by. `space`: the gallery's key that its
- * rotation was derived from; null: not rotated. `slack` and `embedding` are null where the template
- * does not open: it matches nobody.
+ * One row for each template of a searched model. `space`: the gallery key from which the rotation is
+ * derived; null: not rotated. `slack` and `embedding` are null if the template cannot be decrypted;
+ * it then matches no probe.
  */
 function vectorTable(): string[] {
   return [
@@ -34,9 +32,9 @@ function vectorTable(): string[] {
       foreign key ("galleryId", "faceId", "modelId") references templates on delete cascade,
       check ((slack is null) = (embedding is null))
     ) partition by hash ("galleryId")`,
-    // Else every scan would fetch each vector from another table.
+    // With other storage, every scan would fetch each vector from the TOAST table.
     'alter table vectors alter column embedding set storage plain',
-    // A vacuum that spares the indexes would leave in them whoever was deleted.
+    // A vacuum must also clean the indexes, so that deleted vectors are removed from them.
     ...Array.from(
       { length: vectorPartitions },
       (_, part) => `create table ${partitionName(part)} partition of vectors
@@ -56,7 +54,7 @@ function countTables(): string[] {
       templates bigint not null check (templates >= 0),
       primary key ("galleryId", "modelId")
     ) with (fillfactor = 50)`,
-    // Not rotated counts as the space ''.
+    // Vectors that are not rotated have the space ''.
     `create table "vectorCounts" (
       "galleryId" text collate "C" not null,
       "modelId" text collate "C" not null,
@@ -90,7 +88,7 @@ function countTables(): string[] {
         end if;
         return null;
       end $$`,
-    // From here on nobody writes templates until all are counted: a trigger's making locks them out.
+    // Creating a trigger locks the table: no template is written until all of them are counted.
     `create trigger templates_are_counted after insert or delete on templates
       for each row execute function "countTemplate"()`,
     `create trigger vectors_are_counted after insert or update of space or delete on vectors
@@ -99,7 +97,7 @@ function countTables(): string[] {
   ]
 }
 
-/** The same second lock between accounts as on every table of galleries. */
+/** Row-level security, as for all tables of galleries. */
 function rowPolicies(): string[] {
   const account = `(select current_setting('facegate.account', true))`
   return ['vectors', 'templateCounts', 'vectorCounts'].flatMap((table) => [

@@ -1,6 +1,6 @@
 import type { Kysely, Migration } from 'kysely'
 
-/** Account → project → key: whose call it is. */
+/** Accounts, their projects, and the projects' API keys. */
 export const tenancy: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {

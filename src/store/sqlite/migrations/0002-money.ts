@@ -3,11 +3,11 @@ import { sql, type Kysely, type Migration } from 'kysely'
 /**
  * Prices and the double-entry ledger.
  *
- * A transfer names the ledger it takes from and the one it gives to, so that it cannot be out of
- * balance; the view `ledgerPostings` shows its two sides. Only wallets and budgets store a balance:
- * what came from outside and what an action earned are sums of transfers, and no call has to queue
- * for one row that all calls write. Each wallet and each budget heads a hash chain of its own.
- * STRICT tables refuse what is no 64-bit integer, also when a sum overflows.
+ * A transfer contains its source and its target ledger, so it is always balanced. The view
+ * `ledgerPostings` shows its two sides. Only wallets and budgets store a balance. Payments and the
+ * revenue of an action are sums of transfers, so calls do not compete for a row that all of them
+ * would update. Each wallet and each budget has a hash chain. STRICT tables reject everything but
+ * 64-bit integers, also if a sum overflows.
  */
 export const money: Migration = { up }
 
@@ -35,7 +35,7 @@ const ledgers = `
     check (balanceMicros >= reservedMicros)
   ) strict, without rowid`
 
-/** Accounts and projects of an older database get theirs, empty. */
+/** Adds empty ledgers to existing accounts and projects. */
 const opened = [
   `insert into ledgers (ledger, accountId) select 'wallet:' || accountId, accountId from accounts`,
   `insert into ledgers (ledger, accountId) select 'budget:' || projectId, accountId from projects`,

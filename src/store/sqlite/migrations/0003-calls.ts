@@ -1,13 +1,13 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
-/** What the gate remembers of calls: rate limits, attempts and their answers, the request log. */
+/** The state of the gate: rate limits, attempts and their responses, the request log. */
 export const calls: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...limits, ...attempts, ...log]) await sql.raw(statement).execute(db)
 }
 
-/** A project without limits of its own has those of the configuration. */
+/** A null limit means the server's setting. */
 const limits = [
   'alter table projects add column sustainedPerS integer check (sustainedPerS between 1 and 10000)',
   'alter table projects add column burst integer check (burst between 1 and 100000)',
@@ -17,7 +17,7 @@ const limits = [
   ) strict, without rowid`,
 ]
 
-/** `answer` is sealed under the content of its own request; the database alone cannot open it. */
+/** `answer` is encrypted with a key derived from the request, so the database cannot decrypt it. */
 const attempts = [
   `create table attempts (
     projectId text not null,
@@ -41,9 +41,9 @@ const attempts = [
 ]
 
 /**
- * No foreign keys to projects and keys: the log outlives what it tells of. Each filter of the log
- * has its index in the log's own order; of the codes only failures have one, because the rows that
- * are ok are found at every step anyway. `marks` remembers how far old rows were swept.
+ * There are no foreign keys to projects and keys, because the log outlives them. Each filter of the
+ * log has an index in the log's order. Only failures have an index by code: rows with `OK` are found
+ * quickly without one. `marks` contains the time up to which old rows were swept.
  */
 const log = [
   `create table calls (

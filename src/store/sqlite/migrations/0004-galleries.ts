@@ -1,10 +1,10 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
 /**
- * Subjects, their templates and groups, and the records of their deletion.
+ * Subjects, their templates and groups, and their deletion records.
  *
- * What goes with a subject hangs on its row and goes in the same statement. Templates are numbered
- * by the gallery's changes, so that a copy in memory asks only for what is new to it.
+ * Foreign keys delete everything of a subject together with its row. Templates have the number of
+ * the gallery's change, so that a copy in memory reads only newer ones.
  */
 export const galleries: Migration = { up }
 
@@ -83,7 +83,7 @@ const templates = [
   ) strict, without rowid`,
 ]
 
-/** A record outlives everything that it tells of: it refers to no other table. */
+/** A deletion record outlives all other rows, so it has no foreign keys. */
 const deletions = [
   `create table deletions (
     seq integer primary key,
@@ -106,7 +106,7 @@ const deletions = [
   ),
 ]
 
-/** Which stored answers name a subject, and what is left of them when it is deleted. */
+/** The subjects in stored responses, and the responses' replacements after a deletion. */
 const answers = [
   'alter table attempts add column scrubbed blob',
   `create table answerSubjects (

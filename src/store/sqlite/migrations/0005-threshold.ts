@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
-/** From which similarity on svc.identify names people, where a project wants its own. */
+/** A project's minimum similarity of a match of svc.identify. */
 export const threshold: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
-/** Whether a project wants to be told gender and expression; both may be forbidden to it by law. */
+/** Whether a project's calls return gender and expression; the law may forbid both. */
 export const attributeSwitches: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {

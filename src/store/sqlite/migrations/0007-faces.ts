@@ -1,9 +1,9 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
 /**
- * A face may have templates of several models side by side, so that the model can be changed while
- * the gallery stays. What is counted, limited, numbered and removed is the face; its templates and
- * its stored crop hang on its row and go with it in the same statement.
+ * A face may have templates of several models, so that the model can be changed without new
+ * enrollments. Faces are counted, limited, numbered and deleted. Foreign keys delete a face's
+ * templates and crop together with its row.
  */
 export const faces: Migration = { up }
 
@@ -11,7 +11,7 @@ async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...split, ...crops, ...switches]) await sql.raw(statement).execute(db)
 }
 
-/** What was one row with one template becomes a face and its first template. */
+/** Splits each row with one template into a face and its first template. */
 const split = [
   `create table faces (
     faceId text primary key,
@@ -37,7 +37,7 @@ const split = [
   'create index templates_of_model on templates (modelId, faceId)',
 ]
 
-/** A crop belongs to the project that had it stored: switched off there, it goes. */
+/** A crop has the project that stored it. It is deleted when that project stops storing crops. */
 const crops = [
   `create table crops (
     faceId text primary key references faces (faceId) on delete cascade,

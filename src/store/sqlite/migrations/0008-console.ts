@@ -1,13 +1,13 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
-/** Who may use the console, their sessions, one-time links, and what they did. */
+/** Users of the console, their sessions, one-time links, and the audit log. */
 export const consoleUsers: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...users, ...audit, hiddenKeys]) await sql.raw(statement).execute(db)
 }
 
-/** Of sessions and links only hashes are kept: who reads the database can open neither. */
+/** Only hashes of session and link tokens are stored: a reader of the database can use neither. */
 const users = [
   `create table users (
     userId text primary key,
@@ -34,7 +34,7 @@ const users = [
   ) strict, without rowid`,
 ]
 
-/** A row outlives whom it tells of: it refers to no other table. */
+/** An entry outlives all other rows, so it has no foreign keys. */
 const audit = [
   `create table adminActs (
     auditId integer primary key,
@@ -58,6 +58,6 @@ const audit = [
   ),
 ]
 
-/** The console's playground calls by a key of the project that nobody holds. */
+/** The console's playground uses a hidden key of the project. */
 const hiddenKeys = `alter table keys add column isHidden integer not null default 0
   check (isHidden in (0, 1))`

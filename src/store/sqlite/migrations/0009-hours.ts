@@ -3,18 +3,18 @@ import { backfillHourlyCounts } from '../backfill-hourly-counts.ts'
 import type { Schema } from '../../schema.ts'
 
 /**
- * Calls by the hour and scores by the hour, so that a chart over millions of calls reads thousands of
- * rows; and the indexes of the filters that the console has beyond those of the gate.
+ * Hourly counts of calls and scores, so that a chart of millions of calls reads thousands of rows,
+ * and the indexes for filters that only the console uses.
  */
 export const hours: Migration = { up }
 
 async function up(db: Kysely<Schema>): Promise<void> {
   for (const statement of [...tables, ...indexes]) await sql.raw(statement).execute(db)
-  // What the log holds already is counted once, here; from now on with each call.
+  // Counts the existing log once. Later calls are counted when they are logged.
   await backfillHourlyCounts(db)
 }
 
-/** `latencies` is a histogram, see `lib/latency-histogram.ts`. */
+/** `latencies` is a histogram, see `lib/observability/latency-histogram.ts`. */
 const tables = [
   `create table callHours (
     hourMs integer not null,

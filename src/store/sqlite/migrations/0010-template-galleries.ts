@@ -1,6 +1,6 @@
 import { sql, type Kysely, type Migration } from 'kysely'
 
-/** Templates name their gallery: PostgreSQL keeps them apart by it, and both engines ask the same. */
+/** Adds the gallery to templates: PostgreSQL partitions by it, and queries are the same for both. */
 export const templateGalleries: Migration = { up }
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -10,7 +10,7 @@ import { consoleUsers } from './0008-console.ts'
 import { hours } from './0009-hours.ts'
 import { templateGalleries } from './0010-template-galleries.ts'
 
-/** In their order; kysely remembers which a database has had. */
+/** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-tenancy': tenancy,
   '0002-money': money,
