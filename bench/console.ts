@@ -12,8 +12,8 @@ const days = 30
 const dayMs = 86_400_000
 
 /**
- * What the console asks of a log of a million calls: each question over HTTP, once after the start
- * and then again, five times.
+ * `npm run bench console [--calls 1000000]`: the latency of the console's queries over HTTP on a large
+ * request log, once after the start and then five times.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -33,7 +33,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const rows: string[][] = []
     for (const [name, question] of Object.entries(consoleQueries(projectId, nowMs)))
       rows.push(await measureQuery(desk, name, question))
-    console.log(markdownTable(['question', 'cold ms', 'warm ms (median of 5)'], rows))
+    console.log(markdownTable(['query', 'cold ms', 'warm ms (median of 5)'], rows))
     await desk[Symbol.asyncDispose]()
   } finally {
     await rm(dataDir, { recursive: true, force: true })
@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<void> {
 
 type CallLogFill = { readonly projectId: string; readonly calls: number; readonly nowMs: number }
 
-/** Calls of 30 days: six actions, ten keys, one in twelve not ok, each ok one charged. */
+/** Calls of 30 days: six actions, ten keys, one failure in twelve calls, each ok call charged. */
 async function fillCallLog(
   dataDir: string,
   { projectId, calls, nowMs }: CallLogFill,
@@ -86,7 +86,7 @@ function hoursList(): string {
   return Array.from({ length: days * 24 }, (_, hour) => hour).join(',')
 }
 
-/** Each question's path under /console/v1. */
+/** Query → its path under /console/v1. */
 function consoleQueries(projectId: string, nowMs: number): Readonly<Record<string, string>> {
   const range = `fromUtc=${new Date(nowMs - days * dayMs).toISOString()}`
   const hourly = `${range}&bucket=hour`

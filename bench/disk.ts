@@ -24,9 +24,9 @@ const batchSubjects = 200
 const limits = { templatesPerSubject: 20, templatesPerGallery: 1e9 }
 
 /**
- * `npm run bench disk [--subjects 20000]`: bytes that a database takes for each subject of one face
- * and one template of 256 values, an external id of 12 characters, no attributes; without its log of
- * calls and its write-ahead log.
+ * `npm run bench disk [--subjects 20000]`: database bytes per subject with one face, one template of
+ * 256 values, an external id of 12 characters and no attributes. The request log and the write-ahead
+ * log are not counted.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -94,8 +94,8 @@ async function enrollBatch(tx: Tx, keys: SubjectKeys, first: InitialProject, fro
   const owner = { galleryId: projectId, accountId, projectId }
   const nowUtc = new Date().toISOString()
   await lockGallery(tx, projectId, 'alone')
-  for (let at = from; at < from + batchSubjects; at++) {
-    const externalId = `person-${String(at).padStart(5, '0')}`
+  for (let index = from; index < from + batchSubjects; index++) {
+    const externalId = `person-${String(index).padStart(5, '0')}`
     const subject = await createSubject(tx, keys, owner, { externalId, nowUtc })
     const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
     const template = { modelId: 'bench@1', vector, density: 0 }

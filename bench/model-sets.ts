@@ -27,19 +27,19 @@ const analysisRequests: Readonly<Record<string, AnalysisRequest>> = {
   'Detect, liveness and template': { ...detectRequest, liveness: true, templates: true },
 }
 const rounds = 15
-/** Looks at every picture in one turn: enough for CPU time in hundredths of a second to be told. */
+/** Analyses of every image per round: enough for a CPU clock of 10 ms resolution. */
 const passesPerRound = 3
 
 /**
  * `npm run bench sets -- --models <pack> [--models <pack>]`: images per second of one worker process
- * on 1280×720 JPEGs of one face, near and distant, with the built-in models and with those of the packs, in turn.
+ * on 1280×720 JPEGs with one near or distant face, with the built-in models and each pack, alternating.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: { models: { type: 'string', multiple: true, default: [] } },
   })
-  if (values.models.length === 0) throw new Error('name the packs to compare: --models <pack>')
+  if (values.models.length === 0) throw new Error('no packs to compare: pass --models <pack>')
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await prepareBuiltinPack({ folder })
   const set = await selectModelSet(values.models, installedFolder())
@@ -67,15 +67,15 @@ export async function run(args: readonly string[]): Promise<void> {
   await rm(folder, { recursive: true })
 }
 
-/** A set of models in a worker process of its own. */
+/** A model set in a separate worker process. */
 type ModelSetWorker = AsyncDisposable & {
   readonly name: string
   readonly analyzeImage: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>
-  /** Of the worker so far, in all its threads; NaN where the system does not tell. */
+  /** CPU time of all worker threads so far; NaN where the system does not report it. */
   readonly cpuMs: () => Promise<number>
 }
 
-/** What a set of models took for a picture in each round, and what it saw. */
+/** The time of a model set per image in each round, and its results. */
 type ModelSetMeasurement = {
   readonly worker: ModelSetWorker
   readonly rounds: { readonly ms: number; readonly cpuMs: number }[]
@@ -102,10 +102,10 @@ async function openModelSetWorker(
   }
 }
 
-/** Linux counts the time of a process in hundredths of a second; elsewhere it is not told. */
+/** Linux reports the CPU time of a process in units of 10 ms. Other systems do not report it here. */
 async function cpuMsOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The second field is the name in brackets, which may hold blanks; times are 14 and 15.
+  // The second field is the name in brackets, which can contain blanks. Fields 14 and 15 are times.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return 10 * (Number(fields[11]) + Number(fields[12]))
 }
@@ -125,7 +125,7 @@ async function measureRound(
   })
 }
 
-/** Other work on the machine only ever adds time: the best round is told beside the median. */
+/** Other work on the machine only adds time, so the best round is shown beside the median. */
 function speedTable(taken: readonly ModelSetMeasurement[]): string {
   const first = taken[0]?.rounds ?? []
   const stages = Object.keys(

@@ -9,9 +9,9 @@ import { identifyTable } from './nodes/identify-table.ts'
 
 /**
  * `npm run bench nodes -- [--seconds 5] [--rounds 3] [--templates 100000]`: one, two and three server
- * processes on one PostgreSQL, next to one on SQLite, in one run: gated calls a second, and
- * identifications in a gallery of so many templates; 0 templates leave that out. Servers, database
- * and clients share the machine.
+ * processes on one PostgreSQL, beside one on SQLite, in one run: gated calls per second, and
+ * identifications in a gallery of the given number of templates (0 skips them). Servers, database and
+ * clients share the machine.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const bench = { cluster, folder, measureMs, rounds }
     const machine = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`
     console.log(`\n${machine}, load ${loadavg()[0]?.toFixed(1)} at the start; fsync on`)
-    console.log(`\nGated calls, ${clientCount} clients, ${values.seconds} s a round\n`)
+    console.log(`\nGated calls, ${clientCount} clients, ${values.seconds} s per round\n`)
     console.log(await gatedCallsTable(bench))
     const templates = Number(values.templates)
     if (templates === 0) return

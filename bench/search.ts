@@ -18,17 +18,17 @@ import { median, showProgress, markdownTable } from './support/table.ts'
 
 const sizesUsual = '10000,100000,1000000'
 const rounds = 5
-/** Probes a round and contender; of these, the first few also for the slow ones. */
+/** Probes per round and system. Slow systems only get the first ones. */
 const probesPerRound = 40
 const probesPerRoundSlow = 6
-/** Building HNSW over a million templates takes many minutes. */
+/** Building HNSW for a million templates takes many minutes. */
 const hnswRowsMax = 100_000
 
 /**
  * `npm run bench search [--sizes 10000,100000] [--hnsw-max 1000000]`: the time of one exact search
- * next to usearch and a plain loop, in turn, in one run. usearch is one of the bench's peers; where
- * it is not installed, its lines say so. The peers run in a thread of their own, so that the loop's
- * delay in their lines is that of a loop with nothing to do on this machine at that time.
+ * beside usearch and a plain loop, alternating in one run. usearch is one of the benchmark peers. If it
+ * is not installed, its rows report that. The peers run in a separate thread, so the event-loop delay
+ * in their rows is that of an idle loop at that time.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -40,7 +40,7 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   for (const size of values.sizes.split(',').map(Number)) {
     const faces = allocateTemplates(size)
-    showProgress(`making ${size} faces`)
+    showProgress(`creating ${size} faces`)
     await fillTemplatesInThread(faces)
     const peers = peerNames.filter(
       (name) => name !== 'usearch HNSW f32' || size <= Number(values['hnsw-max']),
@@ -81,7 +81,7 @@ async function compareSystems(
   ]
 }
 
-/** One run for each contender and round; all search for the same probes. */
+/** Runs each system once per round with the same probes. */
 async function runRounds(contenders: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
   const runs = new Map(contenders.map(({ name }) => [name, [] as SearchRun[]]))
   for (const { search: race } of contenders) await race([0])
@@ -95,7 +95,7 @@ async function runRounds(contenders: readonly SearchSystem[]): Promise<Map<strin
   return runs
 }
 
-/** Scores every template in float32 vectors: what it finds is right. */
+/** Scores every template with float32 vectors. This is the ground truth. */
 const reference: PeerName = 'plain JavaScript loop'
 
 function rowOf(

@@ -20,11 +20,11 @@ type TelemetryMode = { readonly name: string; readonly watch: RequestObserver }
 type CallCost = { readonly cpuUs: number; readonly p50Ms: number }
 
 /**
- * What looking on costs: calls of an action that does nothing, over HTTP, with nobody who looks on,
- * with metrics, and with traces that a collector in another process receives. One server and one
- * database for all; the ways take turns of 200 calls, and each turn is held against that of nobody
- * in the same round, so that what else the machine does hits all alike. The processor's time is that
- * of the server's thread, in which the client runs as well.
+ * `npm run bench telemetry`: the cost of observability. Calls of an empty action over HTTP without an
+ * observer, with metrics, and with traces that a collector in another process receives. All modes share
+ * one server and one database and alternate in blocks of 200 calls. Each block is compared with the
+ * block without an observer of the same round, so that other load affects all modes equally. The CPU
+ * time is that of the server thread, which also runs the client.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -36,14 +36,14 @@ export async function run(args: readonly string[]): Promise<void> {
   const [tenth, whole] = [await openTraces(url, 0.1), await openTraces(url, 1)]
   const { onStep, onRequestCompleted } = createMetrics([])
   const metrics = { onSpanEnd: onStep, onRequestCompleted }
-  const ways: readonly TelemetryMode[] = [
-    { name: 'nobody looks on', watch: {} },
-    { name: 'metrics, as always', watch: metrics },
-    { name: 'and one trace of ten', watch: { ...metrics, startTrace: tenth?.startTrace } },
-    { name: 'and every trace', watch: { ...metrics, startTrace: whole?.startTrace } },
+  const modes: readonly TelemetryMode[] = [
+    { name: 'no observer', watch: {} },
+    { name: 'metrics (default)', watch: metrics },
+    { name: 'metrics and one trace of ten', watch: { ...metrics, startTrace: tenth?.startTrace } },
+    { name: 'metrics and every trace', watch: { ...metrics, startTrace: whole?.startTrace } },
   ]
-  const alone = await measureEmptySpans(ways)
-  const costs = await measureModes(ways, Number(values.rounds))
+  const alone = await measureEmptySpans(modes)
+  const costs = await measureModes(modes, Number(values.rounds))
   await Promise.all([tenth?.close(), whole?.close()])
   collector.kill()
   console.log(markdownTable(['', 'p50 ms', 'CPU µs', 'more CPU µs', 'middle half'], rowsOf(costs)))
@@ -67,16 +67,16 @@ function openTraces(url: string, samplerRatio: number) {
   })
 }
 
-/** @returns the costs of each way, one of each round. */
+/** Returns the costs of each mode, one per round. */
 async function measureModes(
-  ways: readonly TelemetryMode[],
+  modes: readonly TelemetryMode[],
   rounds: number,
 ): Promise<Map<string, CallCost[]>> {
-  const costs = new Map<string, CallCost[]>(ways.map(({ name }) => [name, []]))
+  const costs = new Map<string, CallCost[]>(modes.map(({ name }) => [name, []]))
   let now: RequestObserver = {}
   const watch: RequestObserver = {
-    onSpanEnd: (...told) => now.onSpanEnd?.(...told),
-    onRequestCompleted: (...told) => now.onRequestCompleted?.(...told),
+    onSpanEnd: (...args) => now.onSpanEnd?.(...args),
+    onRequestCompleted: (...args) => now.onRequestCompleted?.(...args),
     get startTrace() {
       return now.startTrace
     },
@@ -88,8 +88,8 @@ async function measureModes(
   using client = await openClient(gate.url, gate.key)
   for (let round = 0; round <= rounds; round++) {
     showProgress(`round ${round} of ${rounds}`)
-    // There and back: spans that are sent late then fall on the turns of those who make spans.
-    for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
+    // The order alternates, so that spans that are sent late fall into blocks that create spans.
+    for (const way of round % 2 === 0 ? modes : modes.toReversed()) {
       now = way.watch
       const cost = await measureBatch(client)
       // The first round warms up.
@@ -100,13 +100,13 @@ async function measureModes(
 }
 
 /**
- * The same without HTTP and database: a call of eight steps in which nothing happens. The clock of
- * the processor ticks too coarsely for few of these, so that the mean of all is given.
+ * The same without HTTP and database: a call of eight empty steps. The CPU clock is too coarse for a
+ * few of them, so the mean is returned.
  */
-async function measureEmptySpans(ways: readonly TelemetryMode[]): Promise<string[][]> {
+async function measureEmptySpans(modes: readonly TelemetryMode[]): Promise<string[][]> {
   const rows: string[][] = []
-  // One after the other, the dearest last: nobody pays for what another has left to be sent.
-  for (const { name, watch } of ways) {
+  // Sequential, the most expensive mode last, so that no mode sends the spans of another.
+  for (const { name, watch } of modes) {
     await runEmptyCalls(watch, warmUpCalls)
     const before = process.threadCpuUsage()
     await runEmptyCalls(watch, emptyCallCount)
@@ -122,7 +122,7 @@ async function runEmptyCalls(watch: RequestObserver, calls: number): Promise<voi
       { attributes: { requestId: newId(), method: 'POST', route: '/' }, observer: watch },
       runEightSpans,
     )
-    // The spans are sent in between, as they are between calls that wait for something.
+    // Pauses let the spans be sent, as in real calls that wait.
     if (call % 20 === 0) await nextTurn()
   }
 }
@@ -157,7 +157,7 @@ function rowsOf(costs: ReadonlyMap<string, readonly CallCost[]>): string[][] {
   })
 }
 
-/** In processes of their own: a module is read once. */
+/** Uses separate processes, because a process loads a module once. */
 async function measureSdkImportMs(): Promise<string> {
   const otlp = new URL('../src/telemetry/otlp.ts', import.meta.url).href
   const source = `const from = performance.now(); await import('${otlp}'); console.log(performance.now() - from)`

@@ -18,9 +18,9 @@ import {
 } from './vectors/filled-gallery.ts'
 
 const sizesUsual = '1000,10000,100000'
-/** Probes in turn of somebody in the gallery and of a stranger. */
+/** Probes alternate between an enrolled person and a person who is not enrolled. */
 const probesUsual = '100'
-/** Building an index over more takes many minutes. */
+/** Building a larger index takes many minutes. */
 const indexMaxUsual = '100000'
 const limit = 10
 const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
@@ -28,9 +28,9 @@ const noIndexMin = Number.MAX_SAFE_INTEGER
 
 /**
  * `npm run bench vectors [--sizes 1000,10000,100000] [--probes 100] [--index-max 10000]`: the
- * time and recall of one search in a throwaway PostgreSQL with pgvector, exact and by its index, next to the search in
- * memory, whose answers are right. The whole way is measured: the transaction, the search and the
- * opening of the templates found.
+ * time and recall of one search in a temporary PostgreSQL with pgvector, exact and with its index,
+ * beside the search in memory, which is the ground truth. It measures the transaction, the search and
+ * the decryption of the templates found.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -54,7 +54,7 @@ export async function run(args: readonly string[]): Promise<void> {
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${values.probes} probes; ${facts}\n`,
     )
-    const head = ['', 'p50 ms', 'p99 ms', 'recall@1', 'recall@10', 'same answer']
+    const head = ['', 'p50 ms', 'p99 ms', 'recall@1', 'recall@10', 'same result']
     console.log(markdownTable(head, lines))
   }
 }
@@ -63,13 +63,13 @@ async function measure(filled: FilledGallery, probes: TemplateMatrix, isIndexed:
   const { parts, url } = filled
   const count = probes.densities.length
   await using exact = openExactSearch({ threads: 1, log: silentLog })
-  showProgress('filling the memory')
+  showProgress('filling the memory index')
   const memory = await openMemorySearch(exact)(parts)
   await using upkeep = await openVectorMaintenance(url, { log: silentLog })
   const inDatabase = (exactMax: number, isRotated = true) =>
     openDatabaseSearch({ exactMax, isRotated, maintenance: upkeep })(parts)
 
-  showProgress('making vectors')
+  showProgress('creating vectors')
   const madeMs = performance.now()
   const scan = await inDatabase(noIndexMin)
   const perVectorUs = ((performance.now() - madeMs) / filled.size) * 1000

@@ -6,15 +6,13 @@ import { measure, formatMs, openEchoClient, type LoadResult } from '../support/l
 import { showProgress, markdownTable } from '../support/table.ts'
 import { clientCount, type ClusterBench } from './cluster-bench.ts'
 
-/** One for all clients, and one for each. */
+/** One project for all clients, and one project per client. */
 const projectCounts = [1, clientCount]
 const nodeCounts = [1, 2, 3]
 
 /**
- * Gated calls of an action that does nothing, of one project, whose budget and limit are one row each,
- * and of one project for each client.
- *
- * @returns a Markdown table.
+ * Measures calls of an empty action in one project, whose budget and limit are one row each, and in one
+ * project per client. Returns a Markdown table.
  */
 export async function gatedCallsTable({
   cluster,
@@ -62,14 +60,14 @@ const head = [
 type GateDeployment = {
   readonly name: string
   readonly nodes: number
-  /** Empty: SQLite in the folder. */
+  /** Empty for SQLite in the folder. */
   readonly url: string
   readonly folder: string
 }
 
 const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
 
-/** @returns a key for each of so many projects with money enough. */
+/** Creates projects with a sufficient budget. Returns one key per project. */
 async function createKeys(
   { url, folder }: GateDeployment,
   projects: number,
@@ -108,7 +106,7 @@ async function gatedCalls(
   )
 }
 
-/** Other work on the machine only ever slows: the best round is told beside all. */
+/** Other work on the machine only adds time, so the best round is shown beside all rounds. */
 function rowOf(
   { name, nodes }: GateDeployment,
   projects: number,

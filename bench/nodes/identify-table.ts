@@ -12,16 +12,16 @@ import type { ClusterBench } from './cluster-bench.ts'
 
 const clientCount = 8
 const nodeCounts = [1, 2, 3]
-/** Faces written in one transaction. */
+/** Faces per transaction. */
 const batchFaces = 100
-/** As far from the plain look as another photograph of the same person. */
+/** Deviation of the probe from the enrolled face, as of another photograph of the same person. */
 const probeNoise = 1
 
 type IdentifyDeployment = {
   readonly name: string
   readonly search: 'memory' | 'pgvector'
   readonly nodes: number
-  /** Empty: SQLite in the folder. */
+  /** Empty for SQLite in the folder. */
   readonly url: string
   readonly folder: string
 }
@@ -29,10 +29,8 @@ type IdentifyDeployment = {
 type IdentifyLoad = LoadResult & { readonly recall: number }
 
 /**
- * svc.identify in a gallery of so many templates, each of another person in a random direction: an
- * index finds no neighbourhoods in them, which is its hardest case.
- *
- * @returns a Markdown table.
+ * Measures svc.identify in a gallery of templates in random directions, one per person. Such templates
+ * have no neighbourhoods, which is the hardest case for an index. Returns a Markdown table.
  */
 export async function identifyTable(bench: ClusterBench, templates: number): Promise<string> {
   await using database = await bench.cluster.createDatabase()
@@ -58,14 +56,14 @@ export async function identifyTable(bench: ClusterBench, templates: number): Pro
 
 const head = ['database', 'servers', 'search', 'identifications/s', 'p50 ms', 'p99 ms', 'recall@1']
 
-/** Remembers so many people. @returns the key of the project. */
+/** Enrolls the people. Returns the key of the project. */
 async function fillGallery(place: IdentifyDeployment, templates: number): Promise<string> {
   const environment = { ...environmentOf(place), LOG_LEVEL: 'warn' }
   await using service = await startGallery({ dataDir: place.folder, environment })
   const { store } = service.database
   const { gallery } = service.openedGallery
   const owner = await store.findKey(service.key, new Date())
-  if (!owner) throw new Error('the first start made no key')
+  if (!owner) throw new Error('the first start created no key')
   for (let done = 0; done < templates; done += batchFaces) {
     await store.write(async (tx) => {
       for (let at = done; at < Math.min(done + batchFaces, templates); at++) {

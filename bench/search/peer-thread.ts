@@ -1,17 +1,17 @@
-/** A thread for a peer, as a service would have to use it: its calls stop the loop they run in. */
+/** Runs a peer in a thread, as a service would, because its calls block the event loop. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import { templateAt, fillTemplates, type TemplateMatrix } from './random-templates.ts'
 import { openPeer, type FindNearest, type PeerName } from './peers.ts'
 
-/** What the thread is started with: to make the faces, or to search them as a peer does. */
+/** Start options: create the faces, or search them with a peer. */
 export type PeerThreadInput = {
   readonly faces: TemplateMatrix
   readonly probes?: TemplateMatrix
   readonly peer?: PeerName
 }
 
-/** Either a line of progress or an answer: the rows found, the time of each search. */
+/** A progress line, or a result with the rows found and the time of each search. */
 export type PeerThreadMessage =
   | { readonly progress: string }
   | { readonly rows: readonly number[]; readonly timesMs: readonly number[] }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { correctedScore } from '../../src/gallery/calibration/score.ts'
 import { dimensions, type TemplateVector, type TemplateMatrix } from './random-templates.ts'
 
-/** Finds the row that is most like a face; synchronous, as all of these are. */
+/** Returns the row most similar to a face. Synchronous, like all peers. */
 export type FindNearest = (face: TemplateVector) => number
 
 export const peerNames = [
@@ -23,18 +23,18 @@ type Usearch = {
 }
 
 const rowsReranked = 64
-/** Rows added to HNSW between two lines of progress. */
+/** Rows added to HNSW between two progress lines. */
 const batchRows = 10_000
 const threads = 2
 
-/** @throws Error with code MODULE_NOT_FOUND when usearch is not installed. */
+/** @throws Error with code MODULE_NOT_FOUND if usearch is not installed. */
 export function openPeer(
   name: PeerName,
   faces: TemplateMatrix,
   report: (text: string) => void,
 ): FindNearest {
   if (name === 'plain JavaScript loop') return (face) => findBestRow(allRows(faces), faces, face)
-  // Beside the other peers of the bench, or wherever the machine has it.
+  // usearch is installed beside the other benchmark peers.
   const require = createRequire(new URL('../peers/', import.meta.url))
   const usearch = require('usearch') as Usearch
   const space = openSpace(faces)
@@ -56,8 +56,8 @@ const exactSearchOptions = (count: number) => [dimensions + 1, count, 'l2sq', th
 const firstRow = ({ keys }: { readonly keys: BigUint64Array }): number => Number(keys[0] ?? -1n)
 
 /**
- * The corrected score as a plain distance, for searches that know no densities: one more axis, in
- * which a row lies at √(½r(b) − min ½r) and every probe at 0.
+ * Converts the corrected score to a plain distance for searches without densities: one more axis, with
+ * the value √(½r(b) − min ½r) for a row and 0 for every probe.
  */
 function openSpace({ vectors, densities }: TemplateMatrix) {
   const wide = dimensions + 1
@@ -74,7 +74,7 @@ function openSpace({ vectors, densities }: TemplateMatrix) {
       }
       return rows
     },
-    /** A probe of its own buffer: usearch reads a view's buffer from its beginning. */
+    /** Copies the probe, because usearch reads the buffer of a view from its start. */
     point: ({ vector }: { readonly vector: Float32Array }): Float32Array => {
       const point = new Float32Array(wide)
       point.set(vector)

@@ -6,25 +6,25 @@ import { dimensions, templateAt, type TemplateMatrix } from './random-templates.
 import type { PeerThreadMessage, PeerThreadInput } from './peer-thread.ts'
 import type { PeerName } from './peers.ts'
 
-/** Somebody who searches a gallery for probes, one after the other. */
+/** A system that searches a gallery for probes sequentially. */
 export type SearchSystem = AsyncDisposable & {
   readonly name: string
-  /** Searches for the probes of these numbers. */
+  /** Searches for the probes with these indexes. */
   readonly search: (wanted: readonly number[]) => Promise<SearchRun>
-  /** The main event loop's delay at work: the worst of its runs' p99, loading included. */
+  /** The largest p99 delay of the main event loop in all runs, loading included. */
   readonly delayP99Ms: () => number
 }
 
-/** For each probe the row found and the time it took. */
+/** The row found and the latency for each probe. */
 export type SearchRun = { readonly rows: readonly number[]; readonly timesMs: readonly number[] }
 
 const galleryId = 'bench'
 const modelId = 'bench'
 const batchChanges = 1_000
-/** Between two looks at the loop; what is measured is how much later it comes than it should. */
+/** Interval of the event-loop monitor. It measures the delay beyond this interval. */
 const delayResolutionMs = 1
 
-/** Measures the main event loop's delay while tasks run, each with a monitor of its own. */
+/** Measures the delay of the main event loop while tasks run, with one monitor per task. */
 function createLoopDelayMonitor() {
   const p99sMs = [0]
   return {
@@ -84,7 +84,7 @@ function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
   })
 }
 
-/** The peer, or nothing when it is not installed. */
+/** Returns the peer, or undefined if it is not installed. */
 export async function openPeerThread(
   start: Required<PeerThreadInput> & { readonly peer: PeerName },
   report: (text: string) => void,
@@ -108,7 +108,7 @@ export async function openPeerThread(
   }
 }
 
-/** Fills the faces in a thread: a million take some seconds. */
+/** Creates the faces in a thread. A million faces take some seconds. */
 export async function fillTemplatesInThread(faces: TemplateMatrix): Promise<void> {
   const worker = startThread({ faces })
   await readResult(worker, () => {})

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 
 export type BenchClient = Disposable & {
-  /** Sends one JSON body to the one endpoint. @returns the body of the answer. */
+  /** Sends a JSON body to the endpoint. Returns the response body. */
   readonly post: (body: string) => Promise<string>
 }
 
 /**
- * One keep-alive connection that has one request under way at a time. It knows just enough of HTTP
- * to read our own answers: on two cores, a full client would cost as much as what it measures.
+ * One keep-alive connection with one request in flight. It supports only the part of HTTP that our
+ * responses use. On two cores a complete client would cost as much as the measured service.
  */
 export async function openClient(url: string, key: string): Promise<BenchClient> {
   const { hostname, port } = new URL(url)

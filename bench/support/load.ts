@@ -4,15 +4,15 @@ import { openClient } from './http-client.ts'
 export type Quantiles = { readonly p50Ms: number; readonly p99Ms: number }
 export type LoadResult = Quantiles & { readonly perS: number }
 
-/** Somebody who does one thing after the other. */
+/** A client that runs one operation at a time. */
 export type LoadClient = { readonly once: () => Promise<void>; readonly close: () => void }
 
 const warmUpMs = 1000
 
 /**
- * So many workers, each doing one thing after the other; the first second does not count.
+ * Runs the given number of clients in parallel. The first second is not measured.
  *
- * @param open makes the worker of this number, from 0.
+ * @param open creates the client with this index.
  */
 export async function measure(
   clients: number,
@@ -36,7 +36,7 @@ export async function measure(
   return { ...quantiles(took), perS: took.length / ((performance.now() - fromMs) / 1000) }
 }
 
-/** Calls an action that does nothing. */
+/** Calls an empty action. */
 export async function openEchoClient(url: string, key: string): Promise<LoadClient> {
   const client = await openClient(url, key)
   const once = async (): Promise<void> => {

@@ -17,16 +17,16 @@ import { templateAt, type TemplateMatrix } from '../search/random-templates.ts'
 
 export const modelId = 'dlib-faceres-256@1'
 
-/** Groups by how many of the subjects are in them. */
+/** Groups by their share of the subjects. */
 export const groupNames = ['1 in 10', '1 in 100'] as const
 
-/** A database with one gallery of faces, each of a subject of its own. */
+/** A database with one gallery of faces, one face per subject. */
 export type FilledGallery = AsyncDisposable & {
   readonly url: string
   readonly size: number
   readonly tenant: BenchTenant
   readonly parts: SearchDeps
-  /** In the table, and in the index of the search. */
+  /** Rows in the table and in the search index. */
   readonly bytesPerVector: () => Promise<readonly [table: number, index: number]>
 }
 
@@ -63,7 +63,7 @@ export async function openFilledGallery(
     await store.write((tx) => storeBatch(tx, { keys, tenant: owner, faces }, from, to))
   }
   const shipped = calibrationOf(modelId)
-  if (!shipped) throw new Error('the built-in table is gone')
+  if (!shipped) throw new Error('the built-in calibration table is missing')
   const decryptStored = createDecryptStoredTemplate(keys, silentLog)
   const parts = {
     store,
@@ -89,7 +89,7 @@ type FillInput = {
   readonly faces: TemplateMatrix
 }
 
-/** As enrolments do it, but many rows at once. */
+/** Inserts like an enrolment, but many rows per statement. */
 async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number): Promise<void> {
   const { keys, tenant: owner, faces } = storing
   const { galleryId, accountId: tenantId } = owner
