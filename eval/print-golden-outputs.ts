@@ -15,7 +15,8 @@ import {
   createGolden,
 } from '../src/models/builtin/golden.ts'
 import type { Golden, BuiltinModel } from '../src/models/builtin/builtin-model.ts'
-import { readSource, sha256Of } from '../src/models/convert/read-source.ts'
+import { readSource } from '../src/models/convert/read-source.ts'
+import { sha256Of } from '../src/models/sha256.ts'
 
 const wanted = process.argv.slice(2)
 const entries: readonly BuiltinModel[] = Object.values(builtinPack.models)

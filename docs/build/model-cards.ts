@@ -1,68 +1,63 @@
+import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { catalogue } from '../../src/models/catalogue/catalogue.ts'
-import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'
 import type { Measurement, PackManifest, PackModel } from '../../src/models/pack-manifest.ts'
 
-/** `docs/models.md`: the cards of all built-in models and of the catalogue. `npm run docs` writes it. */
+/** `docs/models.md`: a card for every built-in model and every model of the catalogue. */
 export function modelCards(): string {
   return `${[
     '# Model cards',
     introduction,
     '## Built in: `builtin`',
-    'Weights out of the npm packages, converted at the first start. Both packages state one licence ' +
-      'as a whole and none for a weight; several training sets carry research terms. Ask before you ' +
-      'rely on it in business.',
+    'The weights are part of npm packages and are converted at the first start. Each package states ' +
+      'one licence for the whole package and none for its weights. Several training sets have ' +
+      'research-only terms. Clarify the licence before commercial use.',
     ...Object.values<BuiltinModel>(builtinPack.models).map(builtinCard),
     ...catalogue.flatMap(packSection),
   ].join('\n\n')}\n`
 }
 
-const introduction = `Made of the manifests by \`npm run docs\`; do not edit.
+const introduction = `Generated from the manifests by \`npm run docs\`; do not edit.
 
-What each network is for, where it comes from, what its source says of licence and training data, what was measured, and what it must not be used for. "Quoted" figures were measured while the service was designed, on LFW, NUAA, UTKFace, FER2013 and 205 hand-labelled faces, and are not repeated by a command of this repository; [accuracy.md](accuracy.md) and [benchmarks.md](benchmarks.md) have those that are. Times are for one thread of one machine: compare them with each other only. [packs.md](packs.md) says how to install a pack.
+Each card states the purpose of a network, its origin, the licence and training data as its source states them, measurements, and uses to avoid. [model-packs.md](recognition/model-packs.md) explains how to install a pack.
 
-None of these networks was tested for how its errors differ between groups of people. Measure on pictures of your own before you decide anything about anybody.`
+- Figures marked "quoted" were measured during the design of the service, on LFW, NUAA, UTKFace, FER2013 and 205 hand-labelled faces. No command of this repository repeats them; [accuracy.md](accuracy.md) and [benchmarks.md](benchmarks.md) contain figures with their commands.
+- Times are for one thread of one machine. Compare them only with each other.
+- None of these networks was tested for different error rates between groups of people. Measure with your own pictures before you use the results for decisions about people.`
 
-function builtinCard({
-  id,
-  version,
-  roles,
-  source,
-  artifact: product,
-  ...entry
-}: BuiltinModel): string {
-  const { provenance, input, outputs, measured, notFor } = entry
+function builtinCard({ id, version, roles, source, artifact, ...model }: BuiltinModel): string {
+  const { provenance, input, outputs, measured, notFor } = model
   return card(`builtin/${id}`, [
-    ['does', roles.join(', ')],
+    ['role', roles.join(', ')],
     ['version', version],
-    ['from', `${provenance.origin}; \`${source.package}\`, \`${source.weights.path}\``],
-    ['licence as stated', provenance.licence],
-    ['business use', 'unclear'],
+    ['origin', `${provenance.origin}; \`${source.package}\`, \`${source.weights.path}\``],
+    ['stated licence', provenance.licence],
+    ['commercial use', 'unclear'],
     ['training data', provenance.trainingData],
-    ['takes', `${input.width}×${input.height} px, ${input.colourOrder}`],
-    ['gives', outputs.map(({ meaning }) => meaning).join('; ')],
-    ['sha256', `\`${product.sha256}\``],
+    ['input', `${input.width}×${input.height} px, ${input.colourOrder}`],
+    ['outputs', outputs.map(({ meaning }) => meaning).join('; ')],
+    ['sha256', `\`${artifact.sha256}\``],
     ...measuredRows(measured),
-    ['not for', notFor],
+    ['do not use for', notFor],
   ])
 }
 
 function packSection(pack: PackManifest): string[] {
   return [
-    `## To be installed: \`${pack.name}\``,
-    `${pack.description}\n\n\`\`\`sh not-run="${whyNotRun(pack)}"\n${command(pack)}\n\`\`\``,
+    `## Installable: \`${pack.name}\``,
+    `${pack.description}\n\n\`\`\`sh not-run="${whyNotRun(pack)}"\n${installCommand(pack)}\n\`\`\``,
     ...pack.models.map((model) => packCard(pack, model)),
   ]
 }
 
-function command({ name, models }: PackManifest): string {
-  const isDoubtful = models.some(({ licence }) => licence.commercialUse !== 'allowed')
-  const isAtHand = models.some(({ source }) => !source)
-  const flags = [isAtHand ? ' --from <folder>' : '', isDoubtful ? ' --accept-licence' : '']
+function installCommand({ name, models }: PackManifest): string {
+  const needsAcceptance = models.some(({ licence }) => licence.commercialUse !== 'allowed')
+  const needsFiles = models.some(({ source }) => !source)
+  const flags = [needsFiles ? ' --from <folder>' : '', needsAcceptance ? ' --accept-licence' : '']
   return `npx facegate models install ${name}${flags.join('')}`
 }
 
-/** The test of the documentation runs every block that does not say why it cannot be run. */
+/** The reason why the test of the documentation does not run the command. */
 function whyNotRun({ models }: PackManifest): string {
   return models.some(({ source }) => !source)
     ? 'needs files that you bring'
@@ -73,16 +68,16 @@ function packCard(pack: PackManifest, model: PackModel): string {
   const { id, version, role, source, licence, provenance, input } = model
   const note = licence.note === undefined ? '' : ` (${licence.note})`
   return card(`${pack.name}/${id}`, [
-    ['does', role],
+    ['role', role],
     ['version', version],
-    ['from', `${provenance.origin}${source ? `; <${source.url}>` : '; bring the file'}`],
-    ['licence as stated', `${licence.name}${note}`],
-    ['business use', licence.commercialUse],
+    ['origin', `${provenance.origin}${source ? `; <${source.url}>` : '; you provide the file'}`],
+    ['stated licence', `${licence.name}${note}`],
+    ['commercial use', licence.commercialUse],
     ['training data', provenance.trainingData],
-    ['takes', `${input.width}×${input.height} px, ${input.colourOrder}`],
-    ['sha256', `\`${source?.sha256 ?? model.sha256 ?? 'pinned when it is installed'}\``],
+    ['input', `${input.width}×${input.height} px, ${input.colourOrder}`],
+    ['sha256', `\`${source?.sha256 ?? model.sha256 ?? 'pinned at the first installation'}\``],
     ...measuredRows(model.measured),
-    ['not for', model.notFor ?? 'not stated'],
+    ['do not use for', model.notFor ?? 'not stated'],
   ])
 }
 

@@ -1,7 +1,7 @@
 import { createProgressBar } from '../../src/cli/progress-bar.ts'
 import { readConfig } from '../../src/config.ts'
 import { modelsFolderOf } from '../../src/start/active-models.ts'
-import { builtinSet } from '../../src/models/pack-manifest.ts'
+import { builtinSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import type { NetworkEmbeddings } from '../../src/vision/embed/embed.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts'
 import { modelsFolderOf } from '../../src/start/active-models.ts'
-import { builtinSet } from '../../src/models/pack-manifest.ts'
+import { builtinSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { decodeImage, configureDecoder } from '../../src/vision/image/decode.ts'
 import { openDetector } from '../../src/vision/detect/open-detector.ts'

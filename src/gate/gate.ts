@@ -72,11 +72,11 @@ export function createGate(store: Store, options: GateOptions): Gate {
 
   return {
     authenticate: (visitor) =>
-      withSpan('gate.identify', () =>
+      withSpan('gate.authenticate', () =>
         authenticate(visitor, authenticateDeps).catch(tally.recordFailure),
       ),
     admit: (caller, arrival) =>
-      withSpan('gate.enter', () =>
+      withSpan('gate.admit', () =>
         runAsAccount(caller.accountId, () => enter(caller, arrival)).then(
           tally.recordAdmission,
           tally.recordFailure,

@@ -2,18 +2,18 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const accountContext = new AsyncLocalStorage<string>()
 
-/** All accounts: housekeeping, and the question whose key it is. */
+/** All accounts: used by maintenance work and by the lookup of an API key. */
 const allAccounts = '*'
 
 /**
- * Does work for one account: until it ends, the transactions that it begins see and take rows of this
- * account only, where the database can hold them to it (PostgreSQL's row-level security).
+ * Runs work for one account. Until the work ends, its transactions can read and write rows of this
+ * account only, if the database can enforce it (row-level security of PostgreSQL).
  */
 export function runAsAccount<T>(accountId: string, work: () => T): T {
   return accountContext.run(accountId, work)
 }
 
-/** Whose work this is; `*` for that of nobody in particular. */
+/** Returns the account of the current work; `*` for work without an account. */
 export function currentAccountId(): string {
   return accountContext.getStore() ?? allAccounts
 }

@@ -1,12 +1,12 @@
-/** Milliseconds since 1970 UTC. Passed in wherever time decides, so that tests can turn it. */
+/** Milliseconds since 1970 UTC. The clock is a parameter, so that tests can set the time. */
 export type Clock = () => number
 
 export const systemClock: Clock = () => Date.now()
 
 /**
- * Whole microseconds since 1970 UTC by a clock that nobody can set: it starts at the time of day of
- * the process's start and only ever runs forward, at its own pace. Rate limits and deadlines live by
- * it, so that a step of the time of day gives no free burst and locks nobody out.
+ * Whole microseconds since 1970 UTC from a monotonic clock. It starts with the system time at the start
+ * of the process and only runs forward. Rate limits and deadlines use it, so that a change of the
+ * system time neither allows an extra burst nor blocks calls.
  */
 export type SteadyClock = () => number
 

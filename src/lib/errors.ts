@@ -1,19 +1,19 @@
 /**
- * The one table of error codes (docs and OpenAPI are derived from it).
+ * The table of all error codes. The documentation and OpenAPI are generated from it.
  *
- * `status` is the HTTP status under which the code leaves: 200 means inside the envelope, anything
- * else means a `{"detail"}` body. No code is ever billed.
+ * `status` is the HTTP status of the response: with 200 the code is inside the envelope, with any other
+ * status the body is `{"detail"}`. A call with an error is never billed.
  */
 export const errorTable = {
   UNAUTHORIZED: {
     status: 401,
     condition: 'The key is missing, unknown, truncated, revoked or expired.',
-    remedy: 'Send the whole key in X-Api-Key; mint a new one if it was revoked or has expired.',
+    remedy: 'Send the whole key in X-Api-Key; create a new one if it was revoked or has expired.',
   },
   FORBIDDEN: {
     status: 200,
     condition: 'The key is valid but lacks the permission for this action.',
-    remedy: 'Mint a key with the permission named in the message.',
+    remedy: 'Create a key with the permission named in the message.',
   },
   PAYMENT_REQUIRED: {
     status: 200,
@@ -28,7 +28,7 @@ export const errorTable = {
   INVALID_REQUEST: {
     status: 200,
     condition: 'A field is missing, unknown or out of range; the message names its path.',
-    remedy: 'Correct the field that the message names. Malformed JSON is answered with HTTP 400.',
+    remedy: 'Correct the field that the message names. Malformed JSON returns HTTP 400.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -37,7 +37,7 @@ export const errorTable = {
   },
   REQUEST_ID_CONFLICT: {
     status: 200,
-    condition: 'The requestId was used within 24 hours for a call with other content.',
+    condition: 'The requestId was used within 24 hours for a call with different content.',
     remedy: 'Use a new requestId for a new call.',
   },
   IMAGE_DECODE_FAILED: {
@@ -47,7 +47,7 @@ export const errorTable = {
   },
   UNSUPPORTED_IMAGE_TYPE: {
     status: 200,
-    condition: 'The bytes are not what contentType says, or neither JPEG nor PNG.',
+    condition: 'The bytes do not match contentType, or are neither JPEG nor PNG.',
     remedy: 'Send JPEG or PNG and declare it as such.',
   },
   IMAGE_TOO_SMALL: {
@@ -73,12 +73,12 @@ export const errorTable = {
   FACE_TOO_SMALL: {
     status: 200,
     condition: 'The face is smaller than minFaceSize.',
-    remedy: 'Come closer, send a larger picture, or lower minFaceSize.',
+    remedy: 'Move closer to the camera, send a larger picture, or lower minFaceSize.',
   },
   LOW_QUALITY: {
     status: 200,
     condition: 'The quality of the face is below minQuality; the message lists the reasons.',
-    remedy: 'Take the picture again with the listed reasons in mind.',
+    remedy: 'Take the picture again and avoid the listed problems.',
   },
   LIVENESS_FAILED: {
     status: 200,
@@ -90,7 +90,7 @@ export const errorTable = {
   SUBJECT_NOT_FOUND: {
     status: 200,
     condition: 'The subject is absent from the active project or was already deleted.',
-    remedy: 'Look the subject up with GET /v1/subjects.',
+    remedy: 'Search for the subject with GET /v1/subjects.',
   },
   GROUP_NOT_FOUND: {
     status: 200,
@@ -109,29 +109,29 @@ export const errorTable = {
   },
   SUBJECT_FACE_MISMATCH: {
     status: 200,
-    condition: 'The face does not look like the subject it would be added to.',
+    condition: 'The face does not match the subject it would be added to.',
     remedy: 'Check the subjectId; send force true if you are certain.',
   },
   TEMPLATE_LIMIT_REACHED: {
     status: 200,
-    condition: 'The subject has the largest number of templates already.',
+    condition: 'The subject already has the maximum number of templates.',
     remedy: 'Remove a template with svc.updateSubject first.',
   },
   GALLERY_FULL: {
     status: 200,
-    condition: 'The gallery holds the largest number of templates already.',
+    condition: 'The gallery already has the maximum number of templates.',
     remedy: 'Delete subjects, or use another gallery.',
   },
   MODEL_MISMATCH: {
     status: 200,
-    condition: 'No template of the gallery was made by a recognition model that is loaded.',
-    remedy: 'Enroll again, or activate the model that made the templates.',
+    condition: 'No template of the gallery was created by a loaded recognition model.',
+    remedy: 'Enroll again, or activate the model that created the templates.',
   },
 } as const
 
 export type ErrorCode = keyof typeof errorTable
 
-/** The codes that leave inside the envelope, under HTTP 200. */
+/** The codes that are returned inside the envelope, with HTTP 200. */
 export type ActionErrorCode = Exclude<ErrorCode, 'UNAUTHORIZED' | 'PAYLOAD_TOO_LARGE'>
 
 /** An expected failure of a call: it becomes one item of `errors[]` in the envelope. */
@@ -150,7 +150,7 @@ export class ActionError extends Error {
   }
 }
 
-/** A call that never becomes an envelope: it leaves under `status` with `{"detail": message}`. */
+/** A failure without an envelope: the response has `status` and the body `{"detail": message}`. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
@@ -167,7 +167,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Overload, or a part that is down for the moment: HTTP 503, `Retry-After` in whole seconds. */
+/** Creates an HTTP 503 for overload or a temporary failure; `Retry-After` is in whole seconds. */
 export function unavailable(detail: string, retryAfterS = 1, cause?: unknown): HttpError {
   return new HttpError(503, detail, { headers: { 'retry-after': String(retryAfterS) }, cause })
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 
-/** @returns bytes; 0 for a file that is not there. */
+/** Returns the size of a file in bytes; 0 when it does not exist. */
 export function fileSize(file: string): Promise<number> {
   return stat(file).then(
     ({ size }) => size,

@@ -1,24 +1,24 @@
 import { unavailable } from './errors.ts'
 
-/** Does the work of one name one after the other, and that of other names beside it. */
-export type KeyedQueue = <T>(name: string, work: () => Promise<T>) => Promise<T>
+/** Runs work with the same key sequentially, and work with different keys concurrently. */
+export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
-/** Whoever comes later is told to come again, before its client has given up. */
+/** Further calls are rejected with 503 immediately, before their clients time out. */
 const waitingMax = 1000
 
 export function createKeyedQueue(): KeyedQueue {
-  const lines = new Map<string, { waiting: number; last: Promise<unknown> }>()
-  return async (name, work) => {
-    const line = lines.get(name) ?? { waiting: 0, last: Promise.resolve() }
-    if (line.waiting >= waitingMax) throw unavailable('Too many calls of the project wait.')
-    lines.set(name, line)
-    line.waiting++
-    const turn = line.last.then(work)
-    line.last = turn.catch(() => undefined)
+  const queues = new Map<string, { size: number; last: Promise<unknown> }>()
+  return async (key, work) => {
+    const queue = queues.get(key) ?? { size: 0, last: Promise.resolve() }
+    if (queue.size >= waitingMax) throw unavailable('Too many calls of the project are waiting.')
+    queues.set(key, queue)
+    queue.size++
+    const result = queue.last.then(work)
+    queue.last = result.catch(() => undefined)
     try {
-      return await turn
+      return await result
     } finally {
-      if (--line.waiting === 0) lines.delete(name)
+      if (--queue.size === 0) queues.delete(key)
     }
   }
 }

@@ -4,13 +4,14 @@ import { callLogFields } from './observability/call-trace.ts'
 export type Log = pino.Logger
 
 /**
- * JSON lines, on standard error unless told otherwise. Fields are chosen one by one by whoever logs;
- * images, embeddings, whole keys and request bodies never are. pino escapes control characters, so
- * no caller's text can forge a line. A line that is written in the course of a call says which.
+ * Creates a log of JSON lines, on standard error by default. Every log call lists its fields
+ * explicitly; images, embeddings, complete keys and request bodies are never logged. pino escapes
+ * control characters, so text of a caller cannot forge a line. A line that is written during a call
+ * contains the ids of the call.
  */
 export function createLog(
   level: string,
-  to: pino.DestinationStream = pino.destination({ dest: 2, sync: true }),
+  destination: pino.DestinationStream = pino.destination({ dest: 2, sync: true }),
 ): Log {
   return pino(
     {
@@ -20,6 +21,6 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    to,
+    destination,
   )
 }

@@ -1,12 +1,9 @@
-/**
- * The same work for each item, one after the other: within a transaction there is one question at a
- * time.
- */
-export async function mapSequential<Item, Made>(
+/** Runs the work for each item sequentially: a transaction runs one statement at a time. */
+export async function mapSequential<Item, Result>(
   items: Iterable<Item>,
-  work: (item: Item) => Promise<Made> | Made,
-): Promise<Made[]> {
-  const made: Made[] = []
-  for (const item of items) made.push(await work(item))
-  return made
+  work: (item: Item) => Promise<Result> | Result,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const item of items) results.push(await work(item))
+  return results
 }

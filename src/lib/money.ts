@@ -1,20 +1,21 @@
 /**
- * Money is a `bigint` of micro-units (a millionth of the account's currency), never a float. The
- * database keeps it as a 64-bit integer; on the wire and in JSON it is a string of digits.
+ * An amount of money: a `bigint` of micro-units (millionths of the currency of the account), never a
+ * float. The database stores a 64-bit integer; JSON contains a string of digits.
  */
 export type Micros = bigint
 
-/** The largest amount that a 64-bit signed integer of the database can hold. */
+/** The largest amount that fits a signed 64-bit integer of the database. */
 export const microsMax: Micros = 2n ** 63n - 1n
 
 /**
- * Reads whole micro-units, exact to the last digit, with an optional minus sign.
+ * Parses an exact integer of micro-units with an optional minus sign.
  *
- * @throws RangeError for anything else, and beyond 64 bits.
+ * @throws RangeError for other text and for amounts beyond 64 bits.
  */
 export function parseMicros(text: string): Micros {
-  if (!/^-?\d{1,19}$/u.test(text)) throw new RangeError(`${text} is no whole number of micros`)
+  if (!/^-?\d{1,19}$/u.test(text)) throw new RangeError(`${text} is not an integer of micro-units`)
   const value = BigInt(text)
-  if (value > microsMax || value < -microsMax) throw new RangeError(`${text} micros are too many`)
+  if (value > microsMax || value < -microsMax)
+    throw new RangeError(`${text} micro-units exceed 64 bits`)
   return value
 }

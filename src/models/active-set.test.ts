@@ -5,8 +5,8 @@ import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readVerifiedActiveSet, writeActiveSet } from './active-set.ts'
 import { listPacks, findInstalledModel, packFolder } from './installed-packs.ts'
-import { builtinSet, type InstalledModel } from './pack-manifest.ts'
-import { sha256Of } from './convert/read-source.ts'
+import { builtinSet, type InstalledModel } from './model-set.ts'
+import { sha256Of } from './sha256.ts'
 
 let models: string
 beforeEach(async () => {
@@ -16,7 +16,7 @@ afterEach(() => rm(models, { recursive: true }))
 
 const bytes = Buffer.from('a network')
 
-/** Installs a pack of one embedder whose file holds `bytes`. */
+/** Installs a pack with one recognizer whose file contains `bytes`. */
 async function install(name: string, sha256: string | null = sha256Of(bytes)): Promise<void> {
   const folder = packFolder(models, name)
   const model = {
@@ -31,26 +31,26 @@ async function install(name: string, sha256: string | null = sha256Of(bytes)): P
     decoding: { kind: 'arcface', dimensions: 128 },
   }
   await mkdir(folder, { recursive: true })
-  const manifest = { schema: 1, name, description: 'of a test', models: [model] }
+  const manifest = { schema: 1, name, description: 'a test pack', models: [model] }
   await writeFile(path.join(folder, 'pack.json'), JSON.stringify(manifest))
   await writeFile(path.join(folder, 'net.onnx'), bytes)
 }
 
-async function installed(name: string): Promise<InstalledModel> {
+async function findInstalled(name: string): Promise<InstalledModel> {
   const pack = (await listPacks(models)).find(({ manifest }) => manifest.name === name)
   const model = pack && findInstalledModel(pack, 'net')
   assert.ok(model)
   return model
 }
 
-test('without a choice the service looks with the built-in models', async () => {
+test('without active.json the built-in models are active', async () => {
   assert.deepEqual(await readVerifiedActiveSet(models), builtinSet)
   assert.deepEqual(await listPacks(models), [])
 })
 
-test('what is written is what is read', async () => {
+test('a written model set is read back unchanged', async () => {
   await install('mine')
-  const recognizer = await installed('mine')
+  const recognizer = await findInstalled('mine')
   const set = { ...builtinSet, recognizer, formerRecognizers: ['builtin'] } as const
   await writeActiveSet(models, set)
   assert.deepEqual(await readVerifiedActiveSet(models), set)
@@ -58,9 +58,9 @@ test('what is written is what is read', async () => {
   assert.deepEqual(await readVerifiedActiveSet(models), builtinSet)
 })
 
-test('a pack or file that is gone, altered or of another role is named, with a way out', async () => {
+test('the error for a missing, altered or unsuitable pack or file names it and the remedy', async () => {
   await install('mine')
-  await writeActiveSet(models, { ...builtinSet, recognizer: await installed('mine') })
+  await writeActiveSet(models, { ...builtinSet, recognizer: await findInstalled('mine') })
   const file = path.join(packFolder(models, 'mine'), 'net.onnx')
   await writeFile(file, 'another network')
   await assert.rejects(readVerifiedActiveSet(models), /net\.onnx was altered.*models use builtin/u)
@@ -70,7 +70,7 @@ test('a pack or file that is gone, altered or of another role is named, with a w
     /cannot read the model .*net\.onnx.*use builtin/u,
   )
   await install('mine', null)
-  await assert.rejects(readVerifiedActiveSet(models), /gives no sha256 of net\.onnx/u)
+  await assert.rejects(readVerifiedActiveSet(models), /contains no sha256 for net\.onnx/u)
   await rm(packFolder(models, 'mine'), { recursive: true })
   await assert.rejects(
     readVerifiedActiveSet(models),
@@ -78,22 +78,28 @@ test('a pack or file that is gone, altered or of another role is named, with a w
   )
 
   await install('mine')
-  const choice = { schema: 1, detector: 'mine/net', recognizer: 'builtin', liveness: 'builtin' }
-  const place = path.join(models, 'active.json')
-  await writeFile(place, JSON.stringify({ ...choice, formerRecognizers: [] }))
+  const selection = { schema: 1, detector: 'mine/net', recognizer: 'builtin', liveness: 'builtin' }
+  const filePath = path.join(models, 'active.json')
+  await writeFile(filePath, JSON.stringify({ ...selection, formerRecognizers: [] }))
   await assert.rejects(readVerifiedActiveSet(models), /the pack mine has no detector net/u)
-  await writeFile(place, '{"schema":1,"detector":"../../etc/passwd"}')
-  await assert.rejects(readVerifiedActiveSet(models), /active\.json does not say which models/u)
+  await writeFile(filePath, '{"schema":1,"detector":"../../etc/passwd"}')
+  await assert.rejects(
+    readVerifiedActiveSet(models),
+    /active\.json is not a valid model selection/u,
+  )
 })
 
-test('a manifest with a fault is refused by the path of the fault', async () => {
+test('an invalid manifest is rejected with the path of the invalid field', async () => {
   const folder = packFolder(models, 'odd')
   await mkdir(folder, { recursive: true })
   await writeFile(
     path.join(folder, 'pack.json'),
     '{"schema":1,"name":"odd","description":"","models":[{"id":"../x"}]}',
   )
-  await assert.rejects(listPacks(models), /pack\.json is not the manifest.*models\.0\.id: must be/u)
+  await assert.rejects(
+    listPacks(models),
+    /pack\.json is not a valid pack manifest.*models\.0\.id: must be/u,
+  )
   await writeFile(path.join(folder, 'pack.json'), '{')
   await assert.rejects(listPacks(models), /pack\.json is not JSON/u)
 })

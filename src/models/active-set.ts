@@ -1,22 +1,23 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
+import { writeFileAtomic } from './artifact-file.ts'
 import {
   checkModelFiles,
   findInstalledModel,
+  modelRefOf,
   packFolder,
   readPack,
-  modelRefOf,
 } from './installed-packs.ts'
-import { builtinSet, type InstalledModel, type ModelSet, type PackModel } from './pack-manifest.ts'
-import { writeFileAtomic } from './artifact-file.ts'
+import { builtinSet, installedModelsOf, type InstalledModel, type ModelSet } from './model-set.ts'
+import type { PackModel } from './pack-manifest.ts'
 
 /**
- * The models that the service is to look with: what `active.json` in the folder of models chooses,
- * the built-in ones where there is no such file. Every chosen file is read whole and compared with
- * its sha256, as the built-in ones are at every start.
+ * Reads the model set that `active.json` in the folder of models selects; the built-in models when
+ * there is no such file. Reads every selected file completely and checks its SHA-256, as every start
+ * does for the built-in files.
  *
- * @throws Error that names the pack, model or file that is missing or altered, and what to do.
+ * @throws Error that names the missing or altered pack, model or file, and the remedy.
  */
 export async function readVerifiedActiveSet(modelsFolder: string): Promise<ModelSet> {
   const set = await readActiveSet(modelsFolder)
@@ -24,52 +25,44 @@ export async function readVerifiedActiveSet(modelsFolder: string): Promise<Model
   return set
 }
 
-/** `readModelSet` without a look at the model files: for what changes or shows the choice. */
+/** `readVerifiedActiveSet` without the file checks, for commands that change or list the selection. */
 export async function readActiveSet(modelsFolder: string): Promise<ModelSet> {
-  const choice = await readActiveSetFile(modelsFolder)
-  if (!choice) return builtinSet
-  const one = async (ref: string, role: PackModel['role']) =>
+  const file = await readActiveSetFile(modelsFolder)
+  if (!file) return builtinSet
+  const modelOf = async (ref: string, role: PackModel['role']) =>
     ref === 'builtin' ? ref : findActiveModel(modelsFolder, ref, role)
-  const [first, ...others] = choice.liveness === 'builtin' ? [] : choice.liveness
-  const all = async (refs: readonly string[]) =>
+  const [first, ...others] = file.liveness === 'builtin' ? [] : file.liveness
+  const livenessModelsOf = async (refs: readonly string[]) =>
     Promise.all(refs.map((ref) => findActiveModel(modelsFolder, ref, 'liveness')))
   return {
-    detector: await one(choice.detector, 'detector'),
-    recognizer: await one(choice.recognizer, 'recognizer'),
+    detector: await modelOf(file.detector, 'detector'),
+    recognizer: await modelOf(file.recognizer, 'recognizer'),
     liveness: first
-      ? [await findActiveModel(modelsFolder, first, 'liveness'), ...(await all(others))]
+      ? [
+          await findActiveModel(modelsFolder, first, 'liveness'),
+          ...(await livenessModelsOf(others)),
+        ]
       : 'builtin',
     formerRecognizers: await Promise.all(
-      choice.formerRecognizers.map((ref) => one(ref, 'recognizer')),
+      file.formerRecognizers.map((ref) => modelOf(ref, 'recognizer')),
     ),
   }
 }
 
-/** Makes `set` the choice for the next start, in one step. Its packs must be installed. */
+/** Writes `set` to `active.json` atomically; the next start uses it. Its packs must be installed. */
 export async function writeActiveSet(modelsFolder: string, set: ModelSet): Promise<void> {
-  const ref = (model: 'builtin' | InstalledModel): string =>
+  const refOf = (model: 'builtin' | InstalledModel): string =>
     model === 'builtin' ? model : modelRefOf(model)
-  const written: ActiveSetFile = {
+  const content: ActiveSetFile = {
     schema: 1,
-    detector: ref(set.detector),
-    recognizer: ref(set.recognizer),
-    liveness: set.liveness === 'builtin' ? set.liveness : set.liveness.map(ref),
-    formerRecognizers: set.formerRecognizers.map(ref),
+    detector: refOf(set.detector),
+    recognizer: refOf(set.recognizer),
+    liveness: set.liveness === 'builtin' ? set.liveness : set.liveness.map(refOf),
+    formerRecognizers: set.formerRecognizers.map(refOf),
   }
-  const text = `${JSON.stringify(activeSetFile.parse(written), null, 2)}\n`
+  const text = `${JSON.stringify(activeSetFile.parse(content), null, 2)}\n`
   await mkdir(modelsFolder, { recursive: true })
   await writeFileAtomic(activeSetPath(modelsFolder), Buffer.from(text))
-}
-
-/** Every installed model of a set, the former recognizers among them. */
-export function installedModelsOf(set: ModelSet): readonly InstalledModel[] {
-  const { detector, recognizer, liveness, formerRecognizers } = set
-  return [
-    detector,
-    recognizer,
-    ...(liveness === 'builtin' ? [] : liveness),
-    ...formerRecognizers,
-  ].filter((model) => model !== 'builtin')
 }
 
 const modelRef = z
@@ -77,7 +70,7 @@ const modelRef = z
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}\/[a-z0-9][a-z0-9._-]{0,63}$/u, 'must be pack/model')
 const modelRefOrBuiltin = z.union([z.literal('builtin'), modelRef])
 
-/** `active.json`: the choice by names; what they mean is in the manifests of the packs. */
+/** `active.json`: the selection by name. The manifests of the packs contain everything else. */
 const activeSetFile = z.strictObject({
   schema: z.literal(1),
   detector: modelRefOrBuiltin,
@@ -92,12 +85,12 @@ function activeSetPath(modelsFolder: string): string {
 }
 
 async function readActiveSetFile(modelsFolder: string): Promise<ActiveSetFile | undefined> {
-  const place = activeSetPath(modelsFolder)
+  const filePath = activeSetPath(modelsFolder)
   try {
-    return activeSetFile.parse(JSON.parse(await readFile(place, 'utf8')))
+    return activeSetFile.parse(JSON.parse(await readFile(filePath, 'utf8')))
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
-    const message = `${place} does not say which models to use; remove it, or: facegate models use builtin`
+    const message = `${filePath} is not a valid model selection; delete it, or run: facegate models use builtin`
     throw new Error(message, { cause })
   }
 }
@@ -107,16 +100,16 @@ async function findActiveModel(
   ref: string,
   role: PackModel['role'],
 ): Promise<InstalledModel> {
-  const [name = '', id = ''] = ref.split('/')
-  const advice = 'or go back to the built-in models with: facegate models use builtin'
-  const pack = await readPack(packFolder(modelsFolder, name)).catch((cause: unknown) => {
-    const message = `the active ${role} ${ref} is not installed: facegate models install ${name}, ${advice}`
+  const [packName = '', id = ''] = ref.split('/')
+  const advice = 'or return to the built-in models with: facegate models use builtin'
+  const pack = await readPack(packFolder(modelsFolder, packName)).catch((cause: unknown) => {
+    const message = `the active ${role} ${ref} is not installed: facegate models install ${packName}, ${advice}`
     throw new Error(message, { cause })
   })
-  const found = findInstalledModel(pack, id)
-  if (found?.model.role !== role)
+  const model = findInstalledModel(pack, id)
+  if (model?.model.role !== role)
     throw new Error(
-      `the pack ${name} has no ${role} ${id} (active.json wants it): install it again, ${advice}`,
+      `the pack ${packName} has no ${role} ${id}, which active.json selects: install the pack again, ${advice}`,
     )
-  return found
+  return model
 }

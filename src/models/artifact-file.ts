@@ -1,37 +1,37 @@
 import { open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { newId } from '../lib/ids.ts'
-import { sha256Of } from './convert/read-source.ts'
+import { sha256Of } from './sha256.ts'
 
-export type ArtifactState = 'whole' | 'missing' | 'damaged'
+export type ArtifactState = 'valid' | 'missing' | 'damaged'
 
-/** Compares the file at `place` with what it should be; what cannot be read as a file is damaged. */
-export async function readArtifactState(place: string, sha256: string): Promise<ArtifactState> {
+/** Compares a file with its expected SHA-256. A file that cannot be read is damaged. */
+export async function readArtifactState(filePath: string, sha256: string): Promise<ArtifactState> {
   try {
-    return sha256Of(await readFile(place)) === sha256 ? 'whole' : 'damaged'
+    return sha256Of(await readFile(filePath)) === sha256 ? 'valid' : 'damaged'
   } catch (error) {
     return isNotFound(error) ? 'missing' : 'damaged'
   }
 }
 
 /**
- * Puts `bytes` at `place` in one step: a reader finds the old file or the new one, never a part.
+ * Writes a file atomically: a reader finds the old content or the new one, never a part.
  *
- * The bytes are on the disk before the name is, so that a power cut cannot leave a file of zeros
- * under the right name. (Should the name itself be lost, the next start makes the file again.)
+ * The bytes are synced to the disk before the rename, so that a power failure cannot leave a file of
+ * zeros under the final name. (If the rename is lost, the next start creates the file again.)
  *
- * Another start may take the unfinished file for a leftover and remove it: then it is written again.
+ * A concurrent start may remove the unfinished file (`removeUnfinishedFiles`): then it is written again.
  */
-export async function writeFileAtomic(place: string, bytes: Uint8Array): Promise<void> {
+export async function writeFileAtomic(filePath: string, bytes: Uint8Array): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const unfinished = `${place}.${newId()}${unfinishedSuffix}`
+    const unfinishedPath = `${filePath}.${newId()}${unfinishedSuffix}`
     try {
-      await writeAndSync(unfinished, bytes)
-      await rename(unfinished, place)
+      await writeAndSync(unfinishedPath, bytes)
+      await rename(unfinishedPath, filePath)
       return
     } catch (error) {
       if (!isNotFound(error) || attempt === attemptsMax) {
-        await rm(unfinished, { force: true })
+        await rm(unfinishedPath, { force: true })
         throw error
       }
     }
@@ -39,24 +39,24 @@ export async function writeFileAtomic(place: string, bytes: Uint8Array): Promise
 }
 
 /**
- * Removes the unfinished files of starts that were killed. Whether a start is still at work on one
- * cannot be known from another container, so all go: a live one writes its file again.
+ * Removes the unfinished files of starts that were killed. A start in another container cannot be
+ * detected, so all unfinished files are removed; a running start writes its file again.
  *
  * @returns the names of the files.
  */
 export async function removeUnfinishedFiles(folder: string): Promise<readonly string[]> {
-  const leftovers = (await readdir(folder)).filter((name) => name.endsWith(unfinishedSuffix))
-  for (const name of leftovers) await rm(path.join(folder, name), { force: true })
-  return leftovers
+  const names = (await readdir(folder)).filter((name) => name.endsWith(unfinishedSuffix))
+  for (const name of names) await rm(path.join(folder, name), { force: true })
+  return names
 }
 
 const unfinishedSuffix = '.unfinished'
 
-/** Every start removes leftovers once: this many would have to begin within one write to spoil it. */
+/** Every start removes unfinished files once; this many starts within one write make it fail. */
 const attemptsMax = 10
 
-async function writeAndSync(place: string, bytes: Uint8Array): Promise<void> {
-  await using file = await open(place, 'wx')
+async function writeAndSync(filePath: string, bytes: Uint8Array): Promise<void> {
+  await using file = await open(filePath, 'wx')
   await file.writeFile(bytes)
   await file.sync()
 }

@@ -1,32 +1,30 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import {
-  packManifest,
-  type InstalledModel,
-  type PackManifest,
-  type PackModel,
-} from './pack-manifest.ts'
+import { calibrationFilesOf } from './decoding.ts'
+import type { InstalledModel } from './model-set.ts'
+import { packManifest, type PackManifest, type PackModel } from './pack-manifest.ts'
+import { sha256OfFile } from './sha256.ts'
 
-/** A pack that lies in the folder of models; every checksum of its manifest is known. */
+/** A pack in the folder of models. Its manifest contains every checksum. */
 export type InstalledPack = { readonly folder: string; readonly manifest: PackManifest }
 
-/** The manifest of a pack, in the pack's folder. */
+/** The manifest of a pack, in the folder of the pack. */
 export const manifestFileName = 'pack.json'
 
-/** Where the pack of this name lies or would lie: `<models>/packs/<name>`. */
+/** The folder of the pack with this name, installed or not: `<models>/packs/<name>`. */
 export function packFolder(modelsFolder: string, name: string): string {
   return path.join(packsFolder(modelsFolder), name)
 }
 
-/** Where all installed packs lie, one folder each. */
+/** The folder of all installed packs; every pack has a folder in it. */
 export function packsFolder(modelsFolder: string): string {
   return path.join(modelsFolder, 'packs')
 }
 
 /**
- * All installed packs by name. Folders whose name begins with a dot are unfinished installations.
+ * Returns all installed packs, sorted by name. Folders whose name begins with a dot are unfinished
+ * installations.
  *
  * @throws Error of `readPack` for the first pack that cannot be read.
  */
@@ -41,7 +39,7 @@ export async function listPacks(modelsFolder: string): Promise<readonly Installe
 }
 
 /**
- * The installed pack of this name; undefined when there is none.
+ * Returns the installed pack with this name; undefined when there is none.
  *
  * @throws Error of `readPack` when it cannot be read.
  */
@@ -53,91 +51,86 @@ export async function findPack(
   return isPackName(name) && existsSync(folder) ? readPack(folder) : undefined
 }
 
-/** Whether this can be the name of a pack, and so of a folder of its own. */
+/** Whether the text is a valid pack name, and therefore a safe folder name. */
 export function isPackName(name: string): boolean {
   return packManifest.shape.name.safeParse(name).success
 }
 
 /**
- * Reads the manifest of the pack in `folder`; its files are not looked at.
+ * Reads the manifest of the pack in `folder`, but not its model files.
  *
- * @throws Error that names the file, and the path in it, when it is missing or not a manifest.
+ * @throws Error that names the file, and the path in it, when it is missing or not a valid manifest.
  */
 export async function readPack(folder: string): Promise<InstalledPack> {
-  const place = path.join(folder, manifestFileName)
-  const text = await readFile(place, 'utf8').catch((cause: unknown) => {
-    throw new Error(`cannot read the manifest ${place}`, { cause })
+  const filePath = path.join(folder, manifestFileName)
+  const text = await readFile(filePath, 'utf8').catch((cause: unknown) => {
+    throw new Error(`cannot read the manifest ${filePath}`, { cause })
   })
-  return { folder, manifest: parseManifest(text, place) }
+  return { folder, manifest: parseManifest(text, filePath) }
 }
 
 /**
- * The manifest that `text` holds.
+ * Parses and validates the text of a manifest.
  *
- * @throws Error that names `place` and the path of each fault in it.
+ * @param location a file path or URL for the error message.
+ * @throws Error that names `location` and the path of each invalid field.
  */
-export function parseManifest(text: string, place: string): PackManifest {
-  const result = packManifest.safeParse(parseJson(text, place))
+export function parseManifest(text: string, location: string): PackManifest {
+  const result = packManifest.safeParse(parseJson(text, location))
   if (result.success) return result.data
-  const faults = result.error.issues.map(
-    ({ path: at, message }) => `${at.map(String).join('.') || 'the whole'}: ${message}`,
+  const problems = result.error.issues.map(
+    (issue) => `${issue.path.map(String).join('.') || 'the manifest'}: ${issue.message}`,
   )
-  throw new Error(`${place} is not the manifest of a pack: ${faults.join('; ')}`)
+  throw new Error(`${location} is not a valid pack manifest: ${problems.join('; ')}`)
 }
 
-/** The model of this id, as the service is to load it; undefined when the pack has none. */
+/** Returns the model with this id; undefined when the pack has none. */
 export function findInstalledModel(pack: InstalledPack, id: string): InstalledModel | undefined {
   const model = pack.manifest.models.find((each) => each.id === id)
   return model && { folder: pack.folder, model }
 }
 
-/** How a user names an installed model: `pack/id`. */
+/** The name of an installed model on the command line: `pack/id`. */
 export function modelRefOf({ folder, model }: InstalledModel): string {
   return `${path.basename(folder)}/${model.id}`
 }
 
 /**
- * @throws Error that says what is wrong with a file of the model and what to do, when it is missing or
- * not the one that was installed.
+ * Checks every file of the model against its checksum.
+ *
+ * @throws Error that names the missing or altered file and the remedy.
  */
 export async function checkModelFiles({ folder, model }: InstalledModel): Promise<void> {
   for (const { file, sha256 } of checksummedFiles(model)) {
-    const place = path.join(folder, file)
+    const filePath = path.join(folder, file)
     if (sha256 === null)
       throw new Error(
-        `${path.join(folder, manifestFileName)} gives no sha256 of ${file}; ${repairAdvice}`,
+        `${path.join(folder, manifestFileName)} contains no sha256 for ${file}; ${repairAdvice}`,
       )
-    const found = await sha256OfFile(place).catch((cause: unknown) => {
-      throw new Error(`cannot read the model ${place}; ${repairAdvice}`, { cause })
+    const actual = await sha256OfFile(filePath).catch((cause: unknown) => {
+      throw new Error(`cannot read the model ${filePath}; ${repairAdvice}`, { cause })
     })
-    if (found !== sha256)
+    if (actual !== sha256)
       throw new Error(
-        `the model ${place} was altered (sha256 ${found}, expected ${sha256}); ${repairAdvice}`,
+        `the model ${filePath} was altered (sha256 ${actual}, expected ${sha256}); ${repairAdvice}`,
       )
   }
 }
 
 const repairAdvice =
-  'install the pack again, or go back to the built-in models with: facegate models use builtin'
+  'install the pack again, or return to the built-in models with: facegate models use builtin'
 
-/** The files of a model whose bytes decide what it answers. */
+/** The network, and the cohort of a recognizer: the files that determine the outputs of a model. */
 function checksummedFiles({ file, sha256, decoding }: PackModel) {
-  const cohort = decoding.kind === 'arcface' ? decoding.cohort : undefined
-  return [{ file, sha256 }, ...(cohort ? [cohort] : [])]
+  const checksummed = calibrationFilesOf(decoding).filter((each) => each.sha256 !== null)
+  return [{ file, sha256 }, ...checksummed]
 }
 
-/** In pieces: a file of weights may be larger than one would like to hold. */
-export async function sha256OfFile(place: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(place)) hash.update(piece as Uint8Array)
-  return hash.digest('hex')
-}
-
-function parseJson(text: string, place: string): unknown {
+function parseJson(text: string, location: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Error(`${place} is not JSON`, { cause })
+    throw new Error(`${location} is not JSON`, { cause })
   }
 }
 

@@ -4,30 +4,31 @@ import { builtinPack } from './builtin/builtin-pack.ts'
 import { catalogue } from './catalogue/catalogue.ts'
 import { listPacks, modelRefOf } from './installed-packs.ts'
 import type { BuiltinModel } from './builtin/builtin-model.ts'
-import type { ModelSet, PackManifest, PackModel } from './pack-manifest.ts'
+import type { PackManifest, PackModel } from './pack-manifest.ts'
+import type { ModelSet } from './model-set.ts'
 
-/** A model as it is listed: built in, installed, or to be had. */
+/** A model in the list: built in, installed, or available in the catalogue. */
 export type ListedModel = {
   /** `pack/model`. */
   readonly model: string
   readonly version: string
   readonly roles: readonly string[]
   readonly state: 'built-in' | 'installed' | 'available'
-  /** Whether the set looks with it, or keeps it for old templates. */
+  /** Whether the set uses it, or keeps it as a former recognizer for older templates. */
   readonly use: 'active' | 'former' | null
   readonly licence: string
   readonly commercialUse: PackModel['licence']['commercialUse']
-  /** The ONNX file and its checksum; null where it is not known before it is installed. */
+  /** The ONNX file and its checksum; null when unknown before the installation. */
   readonly file: string
   readonly sha256: string | null
-  /** Of its file, or of what is to be fetched; null where that is not known. */
+  /** Size of its file, or of the download; null when unknown. */
   readonly bytes: number | null
 }
 
 /**
- * All models by their place: built in, then installed, then the rest of the catalogue.
+ * Lists all models: the built-in ones, then the installed ones, then the rest of the catalogue.
  *
- * @throws Error for a pack that cannot be read, naming it.
+ * @throws Error that names the pack that cannot be read.
  */
 export async function listModels(modelsFolder: string, set: ModelSet): Promise<ListedModel[]> {
   const packs = await listPacks(modelsFolder)
@@ -49,7 +50,7 @@ async function listBuiltinModel(
   set: ModelSet,
   entry: BuiltinModel,
 ): Promise<ListedModel> {
-  const { id, version, roles, artifact: product, provenance } = entry
+  const { id, version, roles, artifact, provenance } = entry
   const replaceable = { detector: set.detector, recognizer: set.recognizer, liveness: set.liveness }
   const isActive = roles.some(
     (role) => !(role in replaceable) || replaceable[role as PackModel['role']] === 'builtin',
@@ -62,10 +63,10 @@ async function listBuiltinModel(
     state: 'built-in',
     use: useOf(isActive, isFormer),
     licence: provenance.licence,
-    // Who trained them said little of what they may be used for.
+    // The authors state little about the permitted use of the weights.
     commercialUse: 'unclear',
-    ...product,
-    bytes: await fileBytesOrNull(path.join(folder, product.file)),
+    ...artifact,
+    bytes: await fileBytesOrNull(path.join(folder, artifact.file)),
   }
 }
 
@@ -77,13 +78,13 @@ async function listInstalledModel(
   const ref = modelRefOf({ folder, model })
   const { detector, recognizer, liveness } = set
   const active = [detector, recognizer, ...(liveness === 'builtin' ? [] : liveness)]
-  const names = (used: ModelSet['detector']): boolean =>
+  const isThisModel = (used: ModelSet['detector']): boolean =>
     used !== 'builtin' && modelRefOf(used) === ref
   return {
     ...listedFieldsOf(model),
     model: ref,
     state: 'installed',
-    use: useOf(active.some(names), set.formerRecognizers.some(names)),
+    use: useOf(active.some(isThisModel), set.formerRecognizers.some(isThisModel)),
     bytes: await fileBytesOrNull(path.join(folder, model.file)),
   }
 }
@@ -108,8 +109,8 @@ function useOf(isActive: boolean, isFormer: boolean): ListedModel['use'] {
   return isFormer ? 'former' : null
 }
 
-async function fileBytesOrNull(place: string): Promise<number | null> {
-  return stat(place).then(
+async function fileBytesOrNull(filePath: string): Promise<number | null> {
+  return stat(filePath).then(
     ({ size }) => size,
     () => null,
   )

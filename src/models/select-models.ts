@@ -1,45 +1,47 @@
-import { isCalibrated } from './is-calibrated.ts'
-import type { InstalledModel, ModelSet, PackModel } from './pack-manifest.ts'
+import { isCalibrated, type InstalledModel, type ModelSet } from './model-set.ts'
+import type { PackModel } from './pack-manifest.ts'
 
-/** A model for a role. */
+/** A model that can be selected for a role. */
 export type SelectableModel = {
   readonly role: PackModel['role']
   readonly model: 'builtin' | InstalledModel
 }
 
 /**
- * `set` with other models: those of `choosables`, for their roles or for `role` alone. Networks of
- * liveness are taken together. A recognizer that gives way is kept for the templates that it made.
+ * Returns `set` with the given models in their roles, or in `role` only. All liveness networks are
+ * used together. A replaced recognizer becomes a former recognizer, because stored templates need it.
  *
- * @throws Error when there is nothing for the role, or more than one that would have to do alone.
+ * @param options.name the name of the selection, for error messages.
+ * @throws Error when no model has the role, or several models have a role that takes one.
  */
 export function selectModels(
   set: ModelSet,
-  choosables: readonly SelectableModel[],
-  { wanted, role }: { readonly wanted: string; readonly role?: PackModel['role'] | undefined },
+  selectable: readonly SelectableModel[],
+  options: { readonly name: string; readonly role?: PackModel['role'] | undefined },
 ): ModelSet {
-  const fitting = choosables.filter((each) => role === undefined || each.role === role)
-  if (fitting.length === 0) throw new Error(`${wanted} has no ${role}`)
-  const only = (one: PackModel['role']): SelectableModel['model'] | undefined => {
-    const [first, ...others] = fitting.filter((each) => each.role === one)
+  const { name, role } = options
+  const candidates = selectable.filter((each) => role === undefined || each.role === role)
+  if (candidates.length === 0) throw new Error(`${name} has no ${role}`)
+  const singleModelOf = (roleToFill: PackModel['role']): SelectableModel['model'] | undefined => {
+    const [first, ...others] = candidates.filter((each) => each.role === roleToFill)
     if (others.length > 0)
-      throw new Error(`${wanted} has several of the role ${one}: name one model`)
+      throw new Error(`${name} has several models of the role ${roleToFill}: name one model`)
     return first?.model
   }
-  const recognizer = only('recognizer') ?? set.recognizer
+  const recognizer = singleModelOf('recognizer') ?? set.recognizer
   const formerRecognizers = formerRecognizersOf(set, recognizer)
   assertCalibrated(recognizer)
   assertDistinctModelId(recognizer, formerRecognizers)
   return {
-    detector: only('detector') ?? set.detector,
+    detector: singleModelOf('detector') ?? set.detector,
     recognizer,
-    liveness: selectLiveness(fitting) ?? set.liveness,
+    liveness: selectLiveness(candidates) ?? set.liveness,
     formerRecognizers,
   }
 }
 
-function selectLiveness(fitting: readonly SelectableModel[]): ModelSet['liveness'] | undefined {
-  const models = fitting.filter(({ role }) => role === 'liveness').map(({ model }) => model)
+function selectLiveness(candidates: readonly SelectableModel[]): ModelSet['liveness'] | undefined {
+  const models = candidates.filter(({ role }) => role === 'liveness').map(({ model }) => model)
   const [first, ...others] = models.filter((model) => model !== 'builtin')
   if (first) return [first, ...others]
   return models.length > 0 ? 'builtin' : undefined
@@ -52,30 +54,32 @@ function formerRecognizersOf(
   const isSame = (a: ModelSet['recognizer'], b: ModelSet['recognizer']): boolean =>
     a === b ||
     (a !== 'builtin' && b !== 'builtin' && a.folder === b.folder && a.model.id === b.model.id)
-  const kept = [set.recognizer, ...set.formerRecognizers]
-  return kept.filter(
-    (model, at) =>
-      !isSame(model, recognizer) && kept.findIndex((other) => isSame(other, model)) === at,
+  const recognizers = [set.recognizer, ...set.formerRecognizers]
+  return recognizers.filter(
+    (model, index) =>
+      !isSame(model, recognizer) &&
+      recognizers.findIndex((other) => isSame(other, model)) === index,
   )
 }
 
-/** Scores without a table mean nothing: the service would refuse to start. */
+/** Without a similarity table the scores have no meaning, and the service would refuse to start. */
 function assertCalibrated(recognizer: ModelSet['recognizer']): void {
   if (recognizer === 'builtin' || isCalibrated(recognizer)) return
   throw new Error(
-    `${recognizer.model.id} has no table of similarities yet: docs/recognition/model-packs.md says how to make one`,
+    `${recognizer.model.id} has no similarity table yet: docs/recognition/model-packs.md explains how to create one`,
   )
 }
 
-/** Templates remember `id@version`: two networks of one such name would be mixed up. */
+/** Templates store `id@version`: two networks with one such name would be confused. */
 function assertDistinctModelId(
   recognizer: ModelSet['recognizer'],
   others: ModelSet['formerRecognizers'],
 ): void {
   if (recognizer === 'builtin') return
   const { id, version } = recognizer.model
-  const twin = others.some(
+  const isTaken = others.some(
     (other) => other !== 'builtin' && other.model.id === id && other.model.version === version,
   )
-  if (twin) throw new Error(`old templates are called ${id}@${version} too: raise the version`)
+  if (isTaken)
+    throw new Error(`stored templates of another network use ${id}@${version}: raise the version`)
 }

@@ -5,8 +5,8 @@ import { readCalibration } from '../gallery/calibration/read-calibration.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
 import type { Log } from '../lib/log.ts'
 import { readVerifiedActiveSet } from '../models/active-set.ts'
-import { isCalibrated } from '../models/is-calibrated.ts'
-import type { InstalledModel, ModelSet } from '../models/pack-manifest.ts'
+import { isCalibrated, type InstalledModel, type ModelSet } from '../models/model-set.ts'
+import { requireRecognizerDecoding } from '../models/decoding.ts'
 import { prepareBuiltinPack, type PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { readTemplateModel } from '../models/template/template-model.ts'
 
@@ -65,9 +65,8 @@ export async function readRecognizerCalibration(
 }
 
 async function readInstalledCalibration({ folder, model }: InstalledModel): Promise<Calibration> {
-  const { decoding } = model
+  const decoding = requireRecognizerDecoding(model)
   const modelId = `${model.id}@${model.version}`
-  if (decoding.kind !== 'arcface') throw new Error(`${modelId} of ${folder} is no recognizer`)
   if (!isCalibrated({ folder, model }) || decoding.calibration === undefined)
     throw new Error(
       `the recognizer ${modelId} of ${folder} has no table of similarities yet; make it with ` +

@@ -21,9 +21,8 @@ import type { Route } from '../http/route.ts'
 import type { Clock } from '../lib/clock.ts'
 import { fileSize } from '../lib/file-size.ts'
 import type { Log } from '../lib/log.ts'
-import { liveScoreMin } from '../models/liveness-min.ts'
 import { listModels, type ListedModel } from '../models/list-models.ts'
-import type { ModelSet } from '../models/pack-manifest.ts'
+import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import { storeLocationOf, type Store } from '../store/database.ts'
 
 /** What the console needs of the parts that the service is made of. */

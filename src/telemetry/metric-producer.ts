@@ -14,18 +14,20 @@ type Producer = NonNullable<PeriodicExportingMetricReaderOptions['metricProducer
 type TimeRange = { readonly startTime: [number, number]; readonly endTime: [number, number] }
 
 /**
- * The metrics that Prometheus is shown, for OTLP: there is one set of counters, whoever asks. All
- * are counted from the start of the process on.
+ * Creates a producer that exports the Prometheus metrics over OTLP. Both exports share one set of
+ * counters, which start with the process.
  */
 export function createMetricProducer(
-  families: () => Promise<readonly MetricFamily[]>,
+  readFamilies: () => Promise<readonly MetricFamily[]>,
   { scope, resource }: { readonly scope: string; readonly resource: Resource },
 ): Producer {
   const startTime = toHrTime(performance.timeOrigin)
   return {
     collect: async () => {
-      const moments = { startTime, endTime: toHrTime(Date.now()) }
-      const metrics = (await families()).flatMap((family) => toMetricData(family, moments) ?? [])
+      const timeRange = { startTime, endTime: toHrTime(Date.now()) }
+      const metrics = (await readFamilies()).flatMap(
+        (family) => toMetricData(family, timeRange) ?? [],
+      )
       return {
         resourceMetrics: { resource, scopeMetrics: [{ scope: { name: scope }, metrics }] },
         errors: [],
@@ -38,15 +40,15 @@ function toHrTime(ms: number): [seconds: number, nanos: number] {
   return [Math.trunc(ms / 1000), Math.round((ms % 1000) * 1e6)]
 }
 
-/** Undefined for kinds of metrics that nothing here makes. */
-function toMetricData(family: MetricFamily, moments: TimeRange): MetricData | undefined {
+/** Returns undefined for metric types that the service does not use. */
+function toMetricData(family: MetricFamily, timeRange: TimeRange): MetricData | undefined {
   const { name, help, type, values } = family
   const common = {
     descriptor: { name, description: help, unit: metricUnitOf(name), valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   }
   const points = () =>
-    values.map(({ value, labels }) => ({ ...moments, attributes: labels, value }))
+    values.map(({ value, labels }) => ({ ...timeRange, attributes: labels, value }))
   if (type === 'gauge')
     return { ...common, dataPointType: DataPointType.GAUGE, dataPoints: points() }
   if (type === 'counter')
@@ -55,7 +57,7 @@ function toMetricData(family: MetricFamily, moments: TimeRange): MetricData | un
   return {
     ...common,
     dataPointType: DataPointType.HISTOGRAM,
-    dataPoints: toHistogramPoints(family, moments),
+    dataPoints: toHistogramPoints(family, timeRange),
   }
 }
 
@@ -64,20 +66,21 @@ function metricUnitOf(name: string): string {
   return /_bytes(?:_total)?$/u.test(name) ? 'By' : ''
 }
 
-/** One point for each set of labels beside `le`. */
-function toHistogramPoints({ values }: MetricFamily, moments: TimeRange): DataPoint<Histogram>[] {
+/** Creates one point for each set of labels without `le`. */
+function toHistogramPoints({ values }: MetricFamily, timeRange: TimeRange): DataPoint<Histogram>[] {
   const keyOf = ({ labels }: MetricValue) => JSON.stringify({ ...labels, le: undefined })
-  return [...Map.groupBy(values, keyOf)].map(([labels, own]) => ({
-    ...moments,
+  return [...Map.groupBy(values, keyOf)].map(([labels, group]) => ({
+    ...timeRange,
     attributes: JSON.parse(labels) as Record<string, string>,
-    value: toHistogram(own),
+    value: toHistogram(group),
   }))
 }
 
-/** Prometheus counts all up to a boundary, OTLP what lies between two. */
+/** Converts the cumulative buckets of Prometheus to the separate buckets of OTLP. */
 function toHistogram(values: readonly MetricValue[]): Histogram {
-  const of = (suffix: string) => values.filter(({ metricName }) => metricName?.endsWith(suffix))
-  const upTo = of('_bucket')
+  const valuesOf = (suffix: string) =>
+    values.filter(({ metricName }) => metricName?.endsWith(suffix))
+  const cumulative = valuesOf('_bucket')
     .map(({ labels, value }) => ({
       le: Number(String(labels['le']).replace('+Inf', 'Infinity')),
       value,
@@ -85,10 +88,10 @@ function toHistogram(values: readonly MetricValue[]): Histogram {
     .toSorted((a, b) => a.le - b.le)
   return {
     buckets: {
-      boundaries: upTo.map(({ le }) => le).filter(Number.isFinite),
-      counts: upTo.map(({ value }, at) => value - (upTo[at - 1]?.value ?? 0)),
+      boundaries: cumulative.map(({ le }) => le).filter(Number.isFinite),
+      counts: cumulative.map(({ value }, index) => value - (cumulative[index - 1]?.value ?? 0)),
     },
-    sum: of('_sum')[0]?.value ?? 0,
-    count: of('_count')[0]?.value ?? 0,
+    sum: valuesOf('_sum')[0]?.value ?? 0,
+    count: valuesOf('_count')[0]?.value ?? 0,
   }
 }

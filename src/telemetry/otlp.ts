@@ -15,18 +15,17 @@ import { bindToCall } from '../lib/observability/call-trace.ts'
 import { createMetricProducer } from './metric-producer.ts'
 import { createSampler } from './sampler.ts'
 import { createTraceStarter } from './trace-starter.ts'
-import type { Telemetry, TelemetryOptions } from './telemetry.ts'
+import type { Telemetry, TelemetryOptions } from './telemetry-options.ts'
 
 const scope = 'facegate'
-/** A collector that is away must not hold up the end of the process. */
+/** An unreachable collector must not delay the shutdown of the process for longer. */
 const shutdownMsMax = 3000
 const diagnosticIntervalMsMin = 60_000
 
 /**
- * Sends traces and metrics to a collector, as OTLP over HTTP. Headers, timeouts, compression and
- * certificates are read by the SDK itself from the standard variables: secrets do not pass through
- * the configuration. Of the SDK's globals only the one
- * for complaints is set.
+ * Exports traces and metrics to a collector as OTLP over HTTP. The SDK reads headers, timeouts,
+ * compression and certificates from its standard environment variables, so that secrets are not part
+ * of the configuration. Of the globals of the SDK only the diagnostic logger is set.
  */
 export function openOtlp(options: TelemetryOptions): Telemetry {
   logSdkDiagnostics(options.log)
@@ -36,28 +35,28 @@ export function openOtlp(options: TelemetryOptions): Telemetry {
   return {
     startTrace: traces && createTraceStarter(traces.getTracer(scope, options.version)),
     close: async () => {
-      const closing = Promise.allSettled([traces?.shutdown(), metrics?.shutdown()])
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const deadline = setTimeout(resolve, shutdownMsMax)
-      await Promise.race([closing, late])
-      clearTimeout(deadline)
+      const shutdown = Promise.allSettled([traces?.shutdown(), metrics?.shutdown()])
+      const { promise: timeout, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, shutdownMsMax)
+      await Promise.race([shutdown, timeout])
+      clearTimeout(timer)
       diag.disable()
     },
   }
 }
 
-/** Which server this is; `OTEL_RESOURCE_ATTRIBUTES` may say it better. */
+/** Describes this server. `OTEL_RESOURCE_ATTRIBUTES` overrides the defaults. */
 function createResource({ serviceName, version }: TelemetryOptions): Resource {
-  const own = resourceFromAttributes({
+  const defaults = resourceFromAttributes({
     'service.name': 'facegate',
     'service.version': version,
     'service.instance.id': newId(),
     'host.name': hostname(),
   })
-  const told = own.merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
+  const resource = defaults.merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
   return serviceName === ''
-    ? told
-    : told.merge(resourceFromAttributes({ 'service.name': serviceName }))
+    ? resource
+    : resource.merge(resourceFromAttributes({ 'service.name': serviceName }))
 }
 
 function createTracerProvider({ tracesUrl, ...options }: TelemetryOptions, resource: Resource) {
@@ -70,26 +69,32 @@ function createTracerProvider({ tracesUrl, ...options }: TelemetryOptions, resou
 }
 
 function createMeterProvider(options: TelemetryOptions, resource: Resource): MeterProvider {
-  const { metricsUrl, metricsIntervalMs: metricsMs, readMetricFamilies: families } = options
+  const { metricsUrl, metricsIntervalMs, readMetricFamilies } = options
   const reader = new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter({ url: metricsUrl }),
-    exportIntervalMillis: metricsMs,
-    exportTimeoutMillis: Math.min(metricsMs, 10_000),
-    metricProducers: [createMetricProducer(families, { scope, resource })],
+    exportIntervalMillis: metricsIntervalMs,
+    exportTimeoutMillis: Math.min(metricsIntervalMs, 10_000),
+    metricProducers: [createMetricProducer(readMetricFamilies, { scope, resource })],
   })
   return new MeterProvider({ resource, readers: [reader] })
 }
 
-/** What the SDK complains of goes to the log, once a minute: a collector may be away for long. */
+/** Logs SDK errors and warnings, at most once a minute: a collector can be unreachable for long. */
 function logSdkDiagnostics(log: TelemetryOptions['log']): void {
   let lastMs = -Infinity
-  // The SDK's timers begin in the middle of calls, which have nothing to do with this.
-  const complain = bindToCall((text: string): void => {
+  // The SDK starts its timers during calls; the log lines must not contain the ids of these calls.
+  const logDiagnostic = bindToCall((text: string): void => {
     if (performance.now() - lastMs < diagnosticIntervalMsMin) return
     lastMs = performance.now()
-    log.warn({ text: text.slice(0, 500) }, 'telemetry is not delivered')
+    log.warn({ text: text.slice(0, 500) }, 'telemetry export failed')
   })
   const ignore = () => undefined
-  const logger = { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore }
+  const logger = {
+    error: logDiagnostic,
+    warn: logDiagnostic,
+    info: ignore,
+    debug: ignore,
+    verbose: ignore,
+  }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
 }

@@ -5,11 +5,11 @@ import {
   TraceIdRatioBasedSampler,
   type Sampler,
 } from '@opentelemetry/sdk-trace'
-import type { SamplerName } from './telemetry.ts'
+import type { SamplerName } from './telemetry-options.ts'
 
 const parentBasedPrefix = 'parentbased_'
 
-/** The samplers by the names of `OTEL_TRACES_SAMPLER`, which this SDK leaves to the program. */
+/** Creates a sampler by its name in `OTEL_TRACES_SAMPLER`. This SDK does not read the variable. */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   const root = createRootSampler(name.replace(parentBasedPrefix, ''), ratio)
   return name.startsWith(parentBasedPrefix) ? new ParentBasedSampler({ root }) : root

@@ -12,30 +12,33 @@ import { ActionError, HttpError } from '../lib/errors.ts'
 import type { CallAttributes, TraceSpan, CallObserver } from '../lib/observability/call-trace.ts'
 import { parseTraceparent } from './traceparent.ts'
 
-/** Traces of calls as spans. Parents are passed by hand: what runs where is known already. */
+/**
+ * Creates the spans of calls. Parent spans are passed explicitly, because `call-trace.ts` already
+ * tracks the current span.
+ */
 export function createTraceStarter(tracer: Tracer): NonNullable<CallObserver['startTrace']> {
-  return (facts, traceparent) => {
+  return (attributes, traceparent) => {
     const parent = parseTraceparent(traceparent)
-    const outside = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
-    const options = { kind: SpanKind.SERVER, attributes: toSpanAttributes(facts) }
-    const name = `${facts.method} ${facts.route}`
-    return createTraceSpan(tracer, tracer.startSpan(name, options, outside), outside)
+    const parentContext = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+    const options = { kind: SpanKind.SERVER, attributes: toSpanAttributes(attributes) }
+    const name = `${attributes.method} ${attributes.route}`
+    return createTraceSpan(tracer, tracer.startSpan(name, options, parentContext), parentContext)
   }
 }
 
-function createTraceSpan(tracer: Tracer, span: Span, outside: Context): TraceSpan {
+function createTraceSpan(tracer: Tracer, span: Span, parentContext: Context): TraceSpan {
   if (!span.isRecording()) return unsampledSpan(span.spanContext().traceId)
-  const inside = trace.setSpan(outside, span)
+  const context = trace.setSpan(parentContext, span)
   return {
     traceId: span.spanContext().traceId,
-    startChild: (step, facts) => {
-      const kind = step.startsWith('database.') ? SpanKind.CLIENT : SpanKind.INTERNAL
-      const child = tracer.startSpan(step, { kind, attributes: toSpanAttributes(facts) }, inside)
-      return createTraceSpan(tracer, child, inside)
+    startChild: (name, attributes) => {
+      const kind = name.startsWith('database.') ? SpanKind.CLIENT : SpanKind.INTERNAL
+      const options = { kind, attributes: toSpanAttributes(attributes) }
+      return createTraceSpan(tracer, tracer.startSpan(name, options, context), context)
     },
-    addAttributes: (facts) => {
-      span.setAttributes(toSpanAttributes(facts))
-      if ((facts.status ?? 0) >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+    addAttributes: (attributes) => {
+      span.setAttributes(toSpanAttributes(attributes))
+      if ((attributes.status ?? 0) >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
     },
     recordError: (error) => {
       span.setAttribute('error.type', errorTypeOf(error))
@@ -45,20 +48,20 @@ function createTraceSpan(tracer: Tracer, span: Span, outside: Context): TraceSpa
   }
 }
 
-/** A trace that the sampler does not keep: its steps cost nothing, and the log still has its id. */
+/** A span that the sampler dropped: child spans are free, and the log still contains the trace id. */
 function unsampledSpan(traceId: string): TraceSpan {
-  const nothing = () => undefined
-  const own: TraceSpan = {
+  const ignore = () => undefined
+  const span: TraceSpan = {
     traceId,
-    startChild: () => own,
-    addAttributes: nothing,
-    recordError: nothing,
-    end: nothing,
+    startChild: () => span,
+    addAttributes: ignore,
+    recordError: ignore,
+    end: ignore,
   }
-  return own
+  return span
 }
 
-/** What each fact is called in a span: the list of all that leaves the process about a call. */
+/** The name of each attribute in a span. No other data about a call leaves the process. */
 const attributeNames: Readonly<Record<keyof CallAttributes, string>> = {
   requestId: 'facegate.request_id',
   action: 'facegate.action',
@@ -70,22 +73,22 @@ const attributeNames: Readonly<Record<keyof CallAttributes, string>> = {
   operation: 'db.operation.name',
 }
 
-function toSpanAttributes(facts: CallAttributes): Attributes {
-  const known = Object.entries(attributeNames).flatMap(([fact, name]) => {
-    const value = facts[fact as keyof CallAttributes]
+function toSpanAttributes(attributes: CallAttributes): Attributes {
+  const present = Object.entries(attributeNames).flatMap(([key, name]) => {
+    const value = attributes[key as keyof CallAttributes]
     return value === undefined ? [] : [[name, value] as const]
   })
-  return Object.fromEntries(known)
+  return Object.fromEntries(present)
 }
 
-/** Messages of errors may repeat what a caller sent; their codes and classes cannot. */
+/** Returns the code or class of an error. Messages are excluded: they can repeat data of the caller. */
 function errorTypeOf(error: unknown): string {
   if (error instanceof ActionError) return error.code
   if (error instanceof HttpError) return String(error.status)
   return error instanceof Error ? error.constructor.name : 'unknown'
 }
 
-/** What the caller did wrong is no fault of this service. */
+/** Whether the error is an error of this service and not of the caller. */
 function isServerError(error: unknown): boolean {
   if (error instanceof ActionError) return false
   return !(error instanceof HttpError) || error.status >= 500

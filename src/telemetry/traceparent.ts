@@ -3,15 +3,14 @@ import type { SpanContext } from '@opentelemetry/api'
 const traceparentPattern = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/u
 
 /**
- * The caller's place in a trace by the W3C's `traceparent`; undefined when there is none, or none
- * that is well-formed. `tracestate` is not read: it is a text of others, and nothing is called from
- * here that would want it.
+ * Parses the W3C `traceparent` header; undefined when it is missing or malformed. `tracestate` is not
+ * read: it is foreign data, and this service calls no other service that would need it.
  */
 export function parseTraceparent(traceparent: string | undefined): SpanContext | undefined {
-  const [, version, traceId = '', spanId = '', flags = '', more] =
+  const [, version, traceId = '', spanId = '', flags = '', rest] =
     traceparentPattern.exec(traceparent?.trim() ?? '') ?? []
-  if (version === undefined || (version === '00' && more !== undefined)) return undefined
+  if (version === undefined || (version === '00' && rest !== undefined)) return undefined
   if (/^0+$/u.test(traceId) || /^0+$/u.test(spanId)) return undefined
-  // Only the lowest bit, "sampled", means something to this version.
+  // This version defines only the lowest bit, "sampled".
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }

@@ -2,7 +2,7 @@ import path from 'node:path'
 
 import { builtinPack } from '../models/builtin/builtin-pack.ts'
 import type { BuiltinModelId } from '../models/builtin/builtin-model.ts'
-import type { InstalledModel } from '../models/pack-manifest.ts'
+import type { InstalledModel } from '../models/model-set.ts'
 import { openInstalledModel, openBuiltinModel } from './session.ts'
 import type { ModelSession } from './session.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelSet } from '../models/pack-manifest.ts'
+import type { ModelSet } from '../models/model-set.ts'
 import { validateImage } from './image/input/validate-image.ts'
 import { createFaceCrop } from './face-crop.ts'
 import type { Detection } from './detect/combine-detections.ts'

@@ -6,7 +6,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 
 import type { BuiltinModel } from '../models/builtin/builtin-model.ts'
 import { replacePrelu } from '../models/convert/onnx/replace-prelu.ts'
-import type { InstalledModel } from '../models/pack-manifest.ts'
+import type { InstalledModel } from '../models/model-set.ts'
 import { channelCount, matchInput } from './network-input.ts'
 import type { DeclaredInput, NetworkInput, ImageSize } from './network-input.ts'
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import type { Services } from '../../src/actions/action.ts'
 import { allActions } from '../../src/actions/all-actions.ts'
-import { builtinSet, type ModelSet } from '../../src/models/pack-manifest.ts'
+import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
 import {
   recommendedModels,

@@ -270,7 +270,7 @@ test('the address of the database comes from a file, and from one place', async 
   await writeFile(file, 'not an address\n')
   assert.throws(() => readConfig({ DATABASE_URL_FILE: file }), /DATABASE_URL:/u)
   const both = { DATABASE_URL_FILE: file, DATABASE_URL: 'postgres://x' }
-  assert.throws(() => readConfig(both), /DATABASE_URL_FILE: must be empty where/u)
+  assert.throws(() => readConfig(both), /DATABASE_URL_FILE: must be empty if/u)
   const absent = { DATABASE_URL_FILE: path.join(dir, 'absent') }
   assert.throws(() => readConfig(absent), /DATABASE_URL_FILE: ENOENT/u)
   await rm(dir, { recursive: true })

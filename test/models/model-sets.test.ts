@@ -15,11 +15,8 @@ import { recommended } from '../../src/models/catalogue/recommended.ts'
 import { scrfd25g } from '../../src/models/catalogue/scrfd-2.5g.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
-import {
-  builtinSet,
-  type ModelSet,
-  type PackManifestInput,
-} from '../../src/models/pack-manifest.ts'
+import { type PackManifestInput } from '../../src/models/pack-manifest.ts'
+import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import { l2Normalize } from '../../src/vision/embed/embed.ts'
 import { iou } from '../../src/vision/image/geometry.ts'
@@ -29,13 +26,13 @@ import { modelsFolder, openTestPipeline } from '../support/vision/test-pipeline.
 import {
   manifestOf,
   smallNetwork,
-  smallEmbedder,
+  smallRecognizer,
   writePack,
 } from '../support/models/small-network.ts'
 import { evalDataFolder } from '../support/paths.ts'
 
 const evalModels = path.join(evalDataFolder, 'models')
-const skipWithoutModels = { skip: !existsSync(evalModels) && 'NOT TRIED: eval-data is not here' }
+const skipWithoutModels = { skip: !existsSync(evalModels) && 'eval-data is missing' }
 
 let folder: string
 before(async () => {
@@ -43,84 +40,88 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-/** A pack of the catalogue with those of its models whose files are at hand. */
+/** Writes a pack of the catalogue with the models whose files are in eval-data. */
 async function packOf({ models, ...pack }: PackManifestInput): Promise<string> {
-  const place = path.join(folder, pack.name)
-  await mkdir(place, { recursive: true })
-  const found = models.filter(({ file }) => existsSync(path.join(evalModels, file)))
-  for (const { file } of found) await copyFile(path.join(evalModels, file), path.join(place, file))
-  await writeFile(path.join(place, 'pack.json'), JSON.stringify({ ...pack, models: found }))
-  return place
+  const packPath = path.join(folder, pack.name)
+  await mkdir(packPath, { recursive: true })
+  const available = models.filter(({ file }) => existsSync(path.join(evalModels, file)))
+  for (const { file } of available)
+    await copyFile(path.join(evalModels, file), path.join(packPath, file))
+  await writeFile(path.join(packPath, 'pack.json'), JSON.stringify({ ...pack, models: available }))
+  return packPath
 }
 
 async function analyzeSample(set: ModelSet, sample: 1 | 2): Promise<ImageAnalysis> {
-  const eye = await openTestPipeline(set)
+  const pipeline = await openTestPipeline(set)
   try {
-    return await eye.analyze((await samplePhotograph(sample)).bytes, { templates: true })
+    return await pipeline.analyze((await samplePhotograph(sample)).bytes, { templates: true })
   } finally {
-    await eye.close()
+    await pipeline.close()
   }
 }
 
 const rectOf = ({ left, top, width, height }: BoundingBox) => ({ x: left, y: top, width, height })
 
-/** The face of `view` in the place of `face`. */
-function matchingFace(face: FaceResult, view: ImageAnalysis): FaceResult {
-  const at = rectOf(face.boundingBox)
-  const [best] = view.faces.toSorted(
-    (a, b) => iou(rectOf(b.boundingBox), at) - iou(rectOf(a.boundingBox), at),
+/** Returns the face of `analysis` that overlaps `face` most. */
+function matchingFace(face: FaceResult, analysis: ImageAnalysis): FaceResult {
+  const rect = rectOf(face.boundingBox)
+  const [best] = analysis.faces.toSorted(
+    (a, b) => iou(rectOf(b.boundingBox), rect) - iou(rectOf(a.boundingBox), rect),
   )
-  return best ?? assert.fail('there is a face')
+  return best ?? assert.fail('no face')
 }
 
 for (const [name, pack] of Object.entries({ YuNet: recommended, SCRFD: scrfd25g }))
   test(
-    `${name} finds the faces of a photograph where the built-in detector does`,
+    `${name} finds the same faces of a photograph as the built-in detector`,
     skipWithoutModels,
     async () => {
       const { detector } = await selectModelSet([await packOf(pack)], modelsFolder)
       const builtin = await analyzeSample(builtinSet, 1)
-      const found = await analyzeSample({ ...builtinSet, detector }, 1)
-      assert.equal(found.faceCount, builtin.faceCount)
+      const actual = await analyzeSample({ ...builtinSet, detector }, 1)
+      assert.equal(actual.faceCount, builtin.faceCount)
       assert.ok(builtin.faceCount >= 3)
       const overlaps: number[] = []
       for (const face of builtin.faces) {
-        const same = matchingFace(face, found)
+        const same = matchingFace(face, actual)
         overlaps.push(iou(rectOf(face.boundingBox), rectOf(same.boundingBox)))
         const { noseTip } = face.landmarks
-        const apart = Math.hypot(
+        const distance = Math.hypot(
           noseTip.x - same.landmarks.noseTip.x,
           noseTip.y - same.landmarks.noseTip.y,
         )
-        assert.ok(apart < 0.15 * face.boundingBox.width, `noses ${apart} px apart`)
+        assert.ok(
+          distance < 0.15 * face.boundingBox.width,
+          `nose tips ${distance} px from each other`,
+        )
         assert.ok(Math.abs(face.qualityScore - same.qualityScore) <= 15)
       }
       assert.ok(Math.min(...overlaps) > 0.5, `IoU ${overlaps.join(', ')}`)
       const mean = overlaps.reduce((sum, overlap) => sum + overlap, 0) / overlaps.length
       assert.ok(mean > 0.65, `mean IoU ${mean}`)
-      assert.match(found.providers['detector'] ?? '', /^(?:yunet-n|scrfd-2\.5g)@1$/u)
+      assert.match(actual.providers['detector'] ?? '', /^(?:yunet-n|scrfd-2\.5g)@1$/u)
     },
   )
 
 test(
-  'an installed recognizer tells people apart, and a former one looks beside it',
+  'an installed recognizer distinguishes people, and a former one runs in addition',
   skipWithoutModels,
   async () => {
     const set = await selectModelSet([await packOf(mobilefacenet)], modelsFolder)
-    const eye = await openTestPipeline({ ...set, formerRecognizers: ['builtin'] })
+    const pipeline = await openTestPipeline({ ...set, formerRecognizers: ['builtin'] })
     const { bytes } = await samplePhotograph(1)
     const previousTemplates = ['dlib-faceres-256@1', 'unknown@1']
-    const view = await eye.analyze(bytes, { templates: true, previousTemplates })
-    const again = await eye.analyze(bytes, { templates: true })
-    await eye.close()
-    const [first, second] = view.faces
+    const analysis = await pipeline.analyze(bytes, { templates: true, previousTemplates })
+    const again = await pipeline.analyze(bytes, { templates: true })
+    await pipeline.close()
+    const [first, second] = analysis.faces
     const template = first?.template ?? assert.fail()
     assert.equal(template.modelId, 'mobilefacenet@1')
     assert.equal(template.vector.length, 128)
-    assert.equal(view.providers['recognizer'], 'mobilefacenet@1')
-    assert.deepEqual(again.faces[0]?.template, template, 'the same picture, the same template')
-    const stranger = second?.template ?? assert.fail()
-    assert.ok(scorers.raw(template, stranger) < -1.4, 'strangers lie far apart')
+    assert.equal(analysis.providers['recognizer'], 'mobilefacenet@1')
+    assert.deepEqual(again.faces[0]?.template, template, 'the same picture has the same template')
+    const otherTemplate = second?.template ?? assert.fail()
+    assert.ok(scorers.raw(template, otherTemplate) < -1.4, 'different people have a low score')
     const former = first?.previousTemplates ?? assert.fail()
     assert.deepEqual(
       former.map(({ modelId }) => modelId),
@@ -130,89 +131,92 @@ test(
   },
 )
 
-test('a recognizer without a table is refused in a sentence; with one of its own it serves', async () => {
-  const models = [smallEmbedder('net')]
-  const place = path.join(folder, 'fresh')
-  await writePack(place, manifestOf('fresh', models), { 'net.onnx': smallNetwork(16) })
-  const installed = async () => findInstalledModel(await readPack(place), 'net') ?? assert.fail()
+test('a recognizer is rejected without a similarity table and accepted after calibration', async () => {
+  const models = [smallRecognizer('net')]
+  const packPath = path.join(folder, 'fresh')
+  await writePack(packPath, manifestOf('fresh', models), { 'net.onnx': smallNetwork(16) })
+  const readModel = async () => findInstalledModel(await readPack(packPath), 'net') ?? assert.fail()
   await assert.rejects(
-    readRecognizerCalibration(await installed()),
+    readRecognizerCalibration(await readModel()),
     /net@1 of .* has no table of similarities/u,
   )
-  assert.equal(await readCohort(await installed()), undefined)
+  assert.equal(await readCohort(await readModel()), undefined)
 
   const faces = randomFaces(120, 'net@1')
-  const about = {
+  const calibrationSet = {
     modelId: 'net@1',
-    set: 'made',
+    set: 'generated',
     measuredOn: '2026-01-01',
     people: 120,
     pictures: 240,
   }
-  const fit = fitRecognizer(faces, about, () => undefined)
-  const files = await writeCalibration(await installed(), {
+  const fit = fitRecognizer(faces, calibrationSet, () => undefined)
+  const files = await writeCalibration(await readModel(), {
     calibration: fit.calibration,
     cohort: fit,
   })
   assert.deepEqual(files, ['net.cohort.f16', 'net.calibration.json', 'pack.json'])
 
-  const table = await readRecognizerCalibration(await installed())
+  const table = await readRecognizerCalibration(await readModel())
   assert.deepEqual(table, fit.calibration)
-  const cohort = await readCohort(await installed())
+  const cohort = await readCohort(await readModel())
   assert.deepEqual([cohort?.neighbours, cohort?.cohort.length], [15, 16_000])
   assert.equal(similarityAt(table.points[2]?.score ?? 0, table), 0.7)
   const { template } = faces[0] ?? assert.fail()
   assert.equal(similarityOf(template, template, table), 1)
-  const manifest = await readFile(path.join(place, 'pack.json'), 'utf8')
-  assert.match(manifest, /^\{\s+"schema": 1,/u, 'the manifest keeps its order')
+  const manifest = await readFile(path.join(packPath, 'pack.json'), 'utf8')
+  assert.match(manifest, /^\{\s+"schema": 1,/u, 'the manifest keeps its key order')
 
   await writeFile(
-    path.join(place, 'net.calibration.json'),
+    path.join(packPath, 'net.calibration.json'),
     JSON.stringify({ ...table, points: [] }),
   )
   await assert.rejects(
-    readRecognizerCalibration(await installed()),
+    readRecognizerCalibration(await readModel()),
     /net\.calibration\.json is no table .*points/u,
   )
   await writeFile(
-    path.join(place, 'net.calibration.json'),
+    path.join(packPath, 'net.calibration.json'),
     JSON.stringify({ ...table, modelId: 'net@2' }),
   )
   await assert.rejects(
-    readRecognizerCalibration(await installed()),
+    readRecognizerCalibration(await readModel()),
     /is the table of net@2, not of net@1/u,
   )
-  await writeFile(path.join(place, 'net.cohort.f16'), Buffer.alloc(32_000))
-  await assert.rejects(readCohort(await installed()), /net\.cohort\.f16 was altered/u)
+  await writeFile(path.join(packPath, 'net.cohort.f16'), Buffer.alloc(32_000))
+  await assert.rejects(readCohort(await readModel()), /net\.cohort\.f16 was altered/u)
 })
 
-test('--models takes folders, one model of them, and says what it does not find', async () => {
-  const place = path.join(folder, 'two')
-  const models = [smallEmbedder('one'), smallEmbedder('other')]
-  await writePack(place, manifestOf('two', models), {})
-  const chosen = await selectModelSet([`${place}/other`], modelsFolder)
-  assert.equal(chosen.recognizer !== 'builtin' && chosen.recognizer.model.id, 'other')
-  assert.equal(chosen.detector, 'builtin')
+test('--models accepts folders and single models and reports missing ones', async () => {
+  const packPath = path.join(folder, 'two')
+  const models = [smallRecognizer('one'), smallRecognizer('other')]
+  await writePack(packPath, manifestOf('two', models), {})
+  const set = await selectModelSet([`${packPath}/other`], modelsFolder)
+  assert.equal(set.recognizer !== 'builtin' && set.recognizer.model.id, 'other')
+  assert.equal(set.detector, 'builtin')
   assert.deepEqual(await selectModelSet(['builtin'], modelsFolder), builtinSet)
-  await assert.rejects(selectModelSet([place], modelsFolder), /several of the role recognizer/u)
-  await assert.rejects(selectModelSet([`${place}/third`], modelsFolder), /the pack has one, other/u)
+  await assert.rejects(selectModelSet([packPath], modelsFolder), /several of the role recognizer/u)
+  await assert.rejects(
+    selectModelSet([`${packPath}/third`], modelsFolder),
+    /the pack has one, other/u,
+  )
   await assert.rejects(
     selectModelSet([`${folder}/nowhere`], modelsFolder),
     /no folder with a pack\.json/u,
   )
 })
 
-/** Two pictures each of people who lie anywhere on the sphere, as an ArcFace network has them. */
+/** Two templates for each person; the people are random points on the sphere, as with ArcFace. */
 function randomFaces(people: number, modelId: string): PersonTemplate[] {
   const random = seededRandom(7)
   const gauss = () => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random())
   return Array.from({ length: people }, (_, person) => {
-    const middle = Array.from({ length: 16 }, gauss)
+    const centre = Array.from({ length: 16 }, gauss)
     return [0, 1].map(() => ({
       person: String(person),
       template: {
         modelId,
-        vector: l2Normalize(Float32Array.from(middle, (value) => value + 0.2 * gauss())),
+        vector: l2Normalize(Float32Array.from(centre, (value) => value + 0.2 * gauss())),
         density: 0,
       },
     }))

@@ -12,12 +12,12 @@ import {
 import { startModelsCli } from '../support/models/models-cli.ts'
 
 test(
-  'the service looks with an installed pack: its detector, and liveness that tells the samples apart',
+  'the service uses the detector of an installed pack, and its liveness check separates the samples',
   skipWithoutEvalData,
   async () => {
     await using cli = await startModelsCli()
     const pack = await recommendedFolder(path.join(cli.folder, 'small'))
-    const chosen = (await cli.json('install', pack, '--use')).chosen
+    const { chosen } = await cli.json('install', pack, '--use')
     assert.deepEqual(chosen.liveness, ['small/minifasnet-v2', 'small/minifasnet-v1se'])
     await using facegate = await startFacegate({
       VISION_WORKERS: '1',
@@ -29,12 +29,12 @@ test(
     assert.equal(live.debug.providers.liveness, 'minifasnet-v2@1+minifasnet-v1se@1')
     const spoof = await checkLiveness(facegate, vendorSamples.spoof)
     assert.deepEqual([spoof.decision, spoof.live], ['spoof', false])
-    const enrol = async (file: string) => {
+    const enroll = async (file: string) => {
       const image = { bytes: await readFile(file), contentType: 'image/jpeg' }
       return (await facegate.run('svc.enroll', image, { requireLiveness: true })).body
     }
-    assert.equal((await enrol(vendorSamples.spoof)).errors[0].code, 'LIVENESS_FAILED')
-    assert.equal((await enrol(vendorSamples.live)).ok, true)
+    assert.equal((await enroll(vendorSamples.spoof)).errors[0].code, 'LIVENESS_FAILED')
+    assert.equal((await enroll(vendorSamples.live)).ok, true)
   },
 )
 
@@ -46,13 +46,13 @@ async function checkLiveness({ post }: TestFacegate, file: string) {
   return body.data.results[0].value
 }
 
-/** The recommended networks as files of a folder, as who has no network would install them. */
+/** Writes the recommended networks as a pack without downloads, for a machine without internet. */
 async function recommendedFolder(folder: string): Promise<string> {
   await mkdir(folder)
   const { liveness, detector } = recommendedModels()
   assert.ok(liveness !== 'builtin')
-  for (const { folder: from, model } of [detector, ...liveness])
-    await copyFile(path.join(from, model.file), path.join(folder, model.file))
+  for (const { folder: sourceFolder, model } of [detector, ...liveness])
+    await copyFile(path.join(sourceFolder, model.file), path.join(folder, model.file))
   const models = recommended.models.map((model) => ({ ...model, source: undefined, sha256: null }))
   await writeFile(
     path.join(folder, 'pack.json'),

@@ -6,8 +6,8 @@ import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readVerifiedActiveSet } from '../../src/models/active-set.ts'
 import {
-  calibratedEmbedder,
-  embedderFiles,
+  calibratedRecognizer,
+  recognizerFiles,
   startModelsCli,
   type ModelsCli,
 } from '../support/models/models-cli.ts'
@@ -15,13 +15,13 @@ import {
   manifestOf,
   smallLiveness,
   smallNetwork,
-  smallEmbedder,
+  smallRecognizer,
   writePack,
 } from '../support/models/small-network.ts'
 import { cliMainFile, evalDataFolder } from '../support/paths.ts'
 
 const evalModels = path.join(evalDataFolder, 'models')
-const skipWithoutModels = { skip: !existsSync(evalModels) && 'NOT TRIED: eval-data is not here' }
+const skipWithoutModels = { skip: !existsSync(evalModels) && 'eval-data is missing' }
 
 const network = smallNetwork(2)
 
@@ -31,14 +31,14 @@ beforeEach(async () => {
 })
 afterEach(() => cli[Symbol.asyncDispose]())
 
-test('a choice by pack, by model and by role', async () => {
-  const both = [
+test('models are activated by pack, by model and by role', async () => {
+  const packModels = [
     smallLiveness('one'),
     smallLiveness('two'),
-    smallEmbedder('face', calibratedEmbedder),
+    smallRecognizer('face', calibratedRecognizer),
   ]
   const files = { 'one.onnx': network, 'two.onnx': network, 'face.onnx': smallNetwork(16) }
-  await cli.run('install', await cli.writePack('all', both, { ...files, ...embedderFiles }))
+  await cli.run('install', await cli.writePack('all', packModels, { ...files, ...recognizerFiles }))
   assert.deepEqual(await cli.json('use', 'all'), {
     detector: 'builtin',
     recognizer: 'all/face',
@@ -47,8 +47,8 @@ test('a choice by pack, by model and by role', async () => {
   })
   assert.deepEqual((await cli.json('use', 'all/two')).liveness, ['all/two'])
   assert.deepEqual((await cli.json('use', 'builtin', '--role', 'liveness')).recognizer, 'all/face')
-  const back = await cli.json('use', 'builtin')
-  assert.deepEqual(back.formerRecognizers, ['all/face'])
+  const builtin = await cli.json('use', 'builtin')
+  assert.deepEqual(builtin.formerRecognizers, ['all/face'])
   await assert.rejects(cli.run('remove', 'all'), /old templates need all\/face/u)
   assert.match((await cli.run('use', 'all')).out, /no template of the new recognizer yet/u)
   await assert.rejects(cli.run('use', 'all', '--role', 'detector'), /all has no detector/u)
@@ -56,33 +56,36 @@ test('a choice by pack, by model and by role', async () => {
   await assert.rejects(cli.run('use', 'all', '--role', 'eyes'), /--role is detector/u)
 })
 
-test('two embedders of one name and version are never kept side by side', async () => {
-  const files = { 'net.onnx': smallNetwork(16), ...embedderFiles }
-  const model = smallEmbedder('net', calibratedEmbedder)
+test('two recognizers with the same id and version are never active together', async () => {
+  const files = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
+  const model = smallRecognizer('net', calibratedRecognizer)
   await cli.run('install', await cli.writePack('mine', [model], files), '--use')
   await cli.run('install', await cli.writePack('yours', [model], files))
-  await assert.rejects(cli.run('use', 'yours'), /old templates are called net@1 too: raise/u)
-  const raised = { ...model, version: '2' }
-  await cli.run('install', await cli.writePack('ours', [raised], files), '--use')
+  await assert.rejects(
+    cli.run('use', 'yours'),
+    /stored templates of another network use net@1: raise/u,
+  )
+  const newVersion = { ...model, version: '2' }
+  await cli.run('install', await cli.writePack('ours', [newVersion], files), '--use')
 })
 
-test('what was made for an embedder is kept when its network is installed again', async () => {
-  const bare = { 'net.onnx': smallNetwork(16) }
-  const place = await cli.writePack('mine', [smallEmbedder('net', calibratedEmbedder)], {
-    ...bare,
-    ...embedderFiles,
+test('the calibration of a recognizer is kept when the same network is installed again', async () => {
+  const networkFile = { 'net.onnx': smallNetwork(16) }
+  const packPath = await cli.writePack('mine', [smallRecognizer('net', calibratedRecognizer)], {
+    ...networkFile,
+    ...recognizerFiles,
   })
-  await cli.run('install', place, '--use')
-  await cli.writePack('mine', [smallEmbedder('net')], bare)
-  await writeFile(cli.installedPath('mine', 'net.onnx'), 'rotten')
-  await cli.run('install', place)
+  await cli.run('install', packPath, '--use')
+  await cli.writePack('mine', [smallRecognizer('net')], networkFile)
+  await writeFile(cli.installedPath('mine', 'net.onnx'), 'damaged')
+  await cli.run('install', packPath)
   const { recognizer } = await readVerifiedActiveSet(cli.modelsFolder)
   assert.ok(recognizer !== 'builtin')
-  assert.deepEqual(recognizer.model.decoding, { ...calibratedEmbedder.decoding, flip: true })
+  assert.deepEqual(recognizer.model.decoding, { ...calibratedRecognizer.decoding, flip: true })
   assert.equal(existsSync(cli.installedPath('mine', 'table.json')), true)
 })
 
-test('a broken pack that nothing needs can be removed', async () => {
+test('a damaged pack that is not in use can be removed', async () => {
   await cli.run('install', await cli.writePack('mine'))
   await writeFile(cli.installedPath('mine', 'pack.json'), '{')
   await assert.rejects(cli.run('list'), /pack\.json is not JSON/u)
@@ -92,34 +95,35 @@ test('a broken pack that nothing needs can be removed', async () => {
   assert.match((await cli.run('verify')).out, /nothing is installed/u)
 })
 
-test('a failure is one line and an exit code', async () => {
-  const main = cliMainFile
-  const said = await new Promise<readonly [number, string]>((resolve) =>
-    execFile(process.execPath, [main, 'models', 'install', 'nowhere'], (error, _out, err) =>
+test('a failure prints one line and exits with code 1', async () => {
+  const [exitCode, stderr] = await new Promise<readonly [number, string]>((resolve) =>
+    execFile(process.execPath, [cliMainFile, 'models', 'install', 'nowhere'], (error, _out, err) =>
       resolve([Number(error?.code), err]),
     ),
   )
-  assert.deepEqual([said[0], said[1].split('\n').length], [1, 2])
-  assert.match(said[1], /^facegate: there is no pack nowhere: .*recommended/u)
+  assert.deepEqual([exitCode, stderr.split('\n').length], [1, 2])
+  assert.match(stderr, /^facegate: there is no pack nowhere: .*recommended/u)
 })
 
-test('a recognizer without a table of similarities is not chosen', async () => {
-  const place = await cli.writePack('raw', [smallEmbedder('net')], { 'net.onnx': smallNetwork(16) })
-  await assert.rejects(cli.run('install', place, '--use'), /net has no table of similarities yet/u)
+test('a recognizer without a similarity table cannot be activated', async () => {
+  const packPath = await cli.writePack('raw', [smallRecognizer('net')], {
+    'net.onnx': smallNetwork(16),
+  })
+  await assert.rejects(cli.run('install', packPath, '--use'), /net has no similarity table yet/u)
   assert.deepEqual(await cli.json('verify'), [{ model: 'raw/net', fault: null }])
 })
 
-test('the way back to the built-in models is open when the chosen ones are lost', async () => {
-  const files = { 'net.onnx': smallNetwork(16), ...embedderFiles }
+test('the built-in models can be activated when the active models are damaged or missing', async () => {
+  const files = { 'net.onnx': smallNetwork(16), ...recognizerFiles }
   await cli.run(
     'install',
-    await cli.writePack('lost', [smallEmbedder('net', calibratedEmbedder)], files),
+    await cli.writePack('lost', [smallRecognizer('net', calibratedRecognizer)], files),
     '--use',
   )
-  await writeFile(cli.installedPath('lost', 'net.onnx'), 'rotten')
+  await writeFile(cli.installedPath('lost', 'net.onnx'), 'damaged')
   await assert.rejects(readVerifiedActiveSet(cli.modelsFolder), /facegate models use builtin/u)
   assert.match(
-    (await cli.run('use', 'builtin')).beside,
+    (await cli.run('use', 'builtin')).messages,
     /WARNING: nobody is found by templates of lost/u,
   )
   assert.equal((await readVerifiedActiveSet(cli.modelsFolder)).recognizer, 'builtin')
@@ -130,12 +134,12 @@ test('the way back to the built-in models is open when the chosen ones are lost'
 })
 
 test(
-  'public packs are installed from files at hand, tried, and called what they are',
+  'public packs are installed from local files and pass the smoke test',
   skipWithoutModels,
   async () => {
     for (const name of ['scrfd-2.5g', 'antispoofing-bin-1.5', 'mobilefacenet'])
       await cli.run('install', name, '--from', evalModels, '--accept-licence')
-    const place = await writePack(
+    const packPath = await writePack(
       path.join(cli.folder, 'small'),
       manifestOf('small', [
         smallLiveness('minifasnet', {
@@ -158,14 +162,14 @@ test(
       ]),
       {},
     )
-    await cli.run('install', place, '--from', evalModels, '--use')
+    await cli.run('install', packPath, '--from', evalModels, '--use')
     const faults = (await cli.json('verify')).map(({ fault }: { fault: string | null }) => fault)
     assert.deepEqual(faults, Array(5).fill(null))
     const { detector } = await readVerifiedActiveSet(cli.modelsFolder)
     assert.ok(detector !== 'builtin' && detector.model.id === 'yunet')
     await assert.rejects(
       cli.run('install', 'mobilefacenet', '--accept-licence'),
-      /nobody says where/u,
+      /has no download address/u,
     )
   },
 )

@@ -39,10 +39,13 @@ test(
     await facegate.facegate.close()
     const spans = collector.spans()
     const steps = new Set(spans.map(({ name }) => name))
-    for (const step of ['gate.identify', 'gate.settle', 'database.read', 'database.write'])
+    for (const step of ['gate.authenticate', 'gate.settle', 'database.read', 'database.write'])
       assert.ok(steps.has(step), step)
     const look = spans.find(({ attributes }) => attributes['db.operation.name'] === 'findKey')
-    assert.equal(spans.find(({ spanId }) => spanId === look?.parentSpanId)?.name, 'gate.identify')
+    assert.equal(
+      spans.find(({ spanId }) => spanId === look?.parentSpanId)?.name,
+      'gate.authenticate',
+    )
     assert.doesNotMatch(collector.received(), /select|insert|\$1/iu, 'no statement leaves')
   },
 )

@@ -6,11 +6,11 @@ import { startOtlpCollector } from '../support/network/otlp-collector.ts'
 import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/test-facegate.ts'
 import { defaultRequest } from '../support/vision/test-pipeline.ts'
 
-/** Texts that would break a line, a terminal, a page or a logger, each with a mark of its own. */
-const hostileText = (mark: string): string =>
-  `${mark}\r\n{"level":"fatal"}\u001B[31m<script>\${jndi:x}`
+/** Returns a text that could break a log line, a terminal, a page or a logger, with a marker. */
+const hostileText = (marker: string): string =>
+  `${marker}\r\n{"level":"fatal"}\u001B[31m<script>\${jndi:x}`
 
-test('T59: nothing of a person, a picture, a template or a key leaves in logs, metrics or traces', async () => {
+test('T59: logs, metrics and traces contain no data of people, pictures, templates or keys', async () => {
   await using collector = await startOtlpCollector()
   const lines: string[] = []
   const log = createLog('trace', { write: (line) => void lines.push(line) })
@@ -40,49 +40,51 @@ test('T59: nothing of a person, a picture, a template or a key leaves in logs, m
     headers,
   )
   await post(`{"canary-body-1859`, headers)
-  const rest = ['subjects?externalId=canary-external-1859', `subjects/${subjectId}`]
-  for (const place of [...rest, 'groups/canary-group-1859', 'canary-path-1859'])
-    await fetch(`${url}/v1/${place}`, { headers: { ...headers, 'x-api-key': key } })
+  const paths = ['subjects?externalId=canary-external-1859', `subjects/${subjectId}`]
+  for (const urlPath of [...paths, 'groups/canary-group-1859', 'canary-path-1859'])
+    await fetch(`${url}/v1/${urlPath}`, { headers: { ...headers, 'x-api-key': key } })
   await fetch(`${url}/v1/subjects`, { headers: { 'x-api-key': `${key.slice(0, -1)}x` } })
   const call = { projectId: randomUUID(), path: 'params.images[0]' }
-  const picture = { bytes: photograph.bytes.toString('base64'), contentType: 'image/jpeg' } as const
-  const seen = await facegate.facegate.vision.analyzeImage(
-    picture,
+  const image = { bytes: photograph.bytes.toString('base64'), contentType: 'image/jpeg' } as const
+  const analysis = await facegate.facegate.vision.analyzeImage(
+    image,
     { ...defaultRequest, templates: true },
     call,
   )
   const metrics = await (await fetch(`${url}/metrics`)).text()
   await facegate.facegate.close()
 
-  const told = {
+  const outputs = {
     log: lines.join(''),
     metrics,
     telemetry: collector.received(),
   }
-  assert.ok(told.log.includes('served') && told.telemetry.includes('svc.enroll'))
-  const hidden = [
+  assert.ok(outputs.log.includes('served') && outputs.telemetry.includes('svc.enroll'))
+  const secrets = [
     'canary',
     ...keyFragments(key),
     ...encodingsOf(photograph.bytes.subarray(1000, 1060)),
   ]
-  for (const { template } of seen.faces) {
+  for (const { template } of analysis.faces) {
     assert.ok(template)
     const { buffer, byteOffset } = template.vector
-    hidden.push(...encodingsOf(Buffer.from(buffer, byteOffset, 64)))
-    for (const value of template.vector.slice(0, 4)) hidden.push(String(value).slice(0, 10))
+    secrets.push(...encodingsOf(Buffer.from(buffer, byteOffset, 64)))
+    for (const value of template.vector.slice(0, 4)) secrets.push(String(value).slice(0, 10))
   }
-  for (const [where, text] of Object.entries(told))
-    for (const secret of hidden) assert.equal(text.includes(secret), false, `${secret} in ${where}`)
-  for (const line of lines) assert.equal(line.indexOf('\n'), line.length - 1, 'no line is forged')
+  for (const [output, text] of Object.entries(outputs))
+    for (const secret of secrets)
+      assert.equal(text.includes(secret), false, `${secret} in ${output}`)
+  for (const line of lines)
+    assert.equal(line.indexOf('\n'), line.length - 1, 'no log line is forged')
 })
 
-/** A log may show the beginning of a key and its last four characters, and no more. */
+/** All parts of a key that a log must not contain; its beginning and last four characters are allowed. */
 function keyFragments(key: string): string[] {
   const secret = key.slice(9)
-  return Array.from({ length: secret.length - 11 }, (_, at) => secret.slice(at, at + 12))
+  return Array.from({ length: secret.length - 11 }, (_, index) => secret.slice(index, index + 12))
 }
 
-/** Bytes as a careless writer may put them down. */
+/** Common text encodings of bytes. */
 function encodingsOf(bytes: Buffer): string[] {
   return [bytes.toString('hex'), bytes.toString('base64').slice(4, -4), [...bytes].join(',')]
 }

@@ -10,7 +10,7 @@ import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const callerSpanId = '00f067aa0ba902b7'
 
-test('a call is one trace: the caller’s, with a span for each step, and the same metrics', async () => {
+test('a call is one trace with the trace id of the caller and a span per step, and metrics are equal', async () => {
   await using collector = await startOtlpCollector()
   await using facegate = await startFacegate({
     OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
@@ -24,12 +24,12 @@ test('a call is one trace: the caller’s, with a span for each step, and the sa
   assert.equal((await facegate.post(body, { traceparent })).body.ok, true)
   assert.equal((await facegate.post(body)).body.meta.idempotencyReplay, true)
   await fetch(`${facegate.url}/healthz`)
-  const shown = await (await fetch(`${facegate.url}/metrics`)).text()
+  const prometheusText = await (await fetch(`${facegate.url}/metrics`)).text()
   await facegate.facegate.close()
 
   const spans = collector.spans()
   const roots = spans.filter(({ name }) => name === 'POST /v1/face/execute')
-  assert.equal(roots.length, 2, 'and none of a question about health')
+  assert.equal(roots.length, 2, 'health checks have no trace')
   const [first, replay] = roots
   assert.ok(first && replay)
   assert.deepEqual([first.traceId, first.parentSpanId], [traceId, callerSpanId])
@@ -46,38 +46,38 @@ test('a call is one trace: the caller’s, with a span for each step, and the sa
   assert.equal(replay.attributes['facegate.replay'], true)
   assert.deepEqual(namesUnder(first, spans), [
     'gallery.search',
-    'gate.enter',
-    'gate.identify',
+    'gate.admit',
+    'gate.authenticate',
     'gate.settle',
+    'vision.analyze',
     'vision.queue',
-    'vision.work',
   ])
-  const settle = spans.find(({ name, traceId: of }) => name === 'gate.settle' && of === traceId)
+  const settle = spans.find((span) => span.name === 'gate.settle' && span.traceId === traceId)
   assert.ok(settle && namesUnder(settle, spans).includes('database.write'))
   assert.equal(collector.resource()['service.name'], 'faces-north')
-  assertSameMetrics(shown, collector.metrics())
+  assertSameMetrics(prometheusText, collector.metrics())
 })
 
-/** Names of the steps right under a span, but for what the action asks the database on its own. */
+/** Names of the child spans, without the direct database reads of the action. */
 function namesUnder({ spanId }: OtlpSpan, spans: readonly OtlpSpan[]): string[] {
-  const under = spans.filter(({ parentSpanId }) => parentSpanId === spanId)
-  const isAsideFrom = (name: string) => under.length === 1 || name !== 'database.read'
-  return under
+  const children = spans.filter(({ parentSpanId }) => parentSpanId === spanId)
+  const isIncluded = (name: string) => children.length === 1 || name !== 'database.read'
+  return children
     .map(({ name }) => name)
-    .filter(isAsideFrom)
+    .filter(isIncluded)
     .toSorted()
 }
 
-/** What the last export said of calls is what Prometheus was shown just before. */
+/** Asserts that the last export has the same call metrics as the Prometheus text before it. */
 function assertSameMetrics(
-  shown: string,
+  prometheusText: string,
   metrics: ReturnType<Awaited<ReturnType<typeof startOtlpCollector>>['metrics']>,
 ): void {
-  const families = [...shown.matchAll(/^# TYPE (\S+)/gmu)].map(([, name]) => name)
+  const families = [...prometheusText.matchAll(/^# TYPE (\S+)/gmu)].map(([, name]) => name)
   assert.deepEqual(new Set(metrics.map(({ name }) => name)), new Set(families))
   const calls = metrics.find(({ name }) => name === 'facegate_calls_total')
   assert.equal(calls?.isMonotonic, true)
-  assert.match(shown, /^facegate_calls_total\{action="svc.identify",code="OK"\} 2$/mu)
+  assert.match(prometheusText, /^facegate_calls_total\{action="svc.identify",code="OK"\} 2$/mu)
   assert.deepEqual(
     calls?.points.map(({ attributes, asDouble }) => ({ ...attributes, asDouble })),
     [{ action: 'svc.identify', code: 'OK', asDouble: 2 }],
@@ -94,7 +94,7 @@ function assertSameMetrics(
   )
 }
 
-test('a sampler that keeps nothing sends no trace, and metrics alone can be sent', async () => {
+test('a sampler with ratio 0 exports no traces, and metrics can be exported alone', async () => {
   await using collector = await startOtlpCollector()
   for (const environment of [
     {
@@ -113,7 +113,7 @@ test('a sampler that keeps nothing sends no trace, and metrics alone can be sent
   }
 })
 
-test('calls go on while the collector is away, and the end waits for it no longer than it may', async () => {
+test('calls succeed while the collector is unreachable, and the shutdown is not blocked', async () => {
   await using facegate = await startFacegate({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     VISION_WORKERS: '1',
@@ -122,42 +122,42 @@ test('calls go on while the collector is away, and the end waits for it no longe
   assert.equal(body.ok, true)
 })
 
-test('a malformed or foreign traceparent begins a trace of its own', async () => {
+test('a malformed traceparent is ignored, and a later version is accepted', async () => {
   const { parseTraceparent } = await import('../../src/telemetry/traceparent.ts')
-  const known = { traceId, spanId: callerSpanId, isRemote: true }
-  const good = `00-${traceId}-${callerSpanId}-01`
-  assert.deepEqual(parseTraceparent(good), { ...known, traceFlags: 1 })
+  const expected = { traceId, spanId: callerSpanId, isRemote: true }
+  const valid = `00-${traceId}-${callerSpanId}-01`
+  assert.deepEqual(parseTraceparent(valid), { ...expected, traceFlags: 1 })
   assert.deepEqual(parseTraceparent(`00-${traceId}-${callerSpanId}-00`), {
-    ...known,
+    ...expected,
     traceFlags: 0,
   })
-  // A later version may say more behind what is known of it.
+  // A later version may append fields.
   assert.deepEqual(parseTraceparent(`cc-${traceId}-${callerSpanId}-09-more`), {
-    ...known,
+    ...expected,
     traceFlags: 1,
   })
-  for (const wrong of [
+  for (const invalid of [
     undefined,
     '',
-    `${good}-more`,
+    `${valid}-more`,
     `ff-${traceId}-${callerSpanId}-01`,
     `00-${'0'.repeat(32)}-${callerSpanId}-01`,
     `00-${traceId}-${'0'.repeat(16)}-01`,
-    good.toUpperCase(),
-    `${good}, ${good}`,
+    valid.toUpperCase(),
+    `${valid}, ${valid}`,
   ])
-    assert.equal(parseTraceparent(wrong), undefined, wrong)
+    assert.equal(parseTraceparent(invalid), undefined, invalid)
 })
 
-test('without a collector no line of the SDK is read', async () => {
-  const watch = `
+test('without a collector no module of the SDK is loaded', async () => {
+  const hook = `
     import { registerHooks } from 'node:module'
     registerHooks({ resolve(name, context, next) {
       if (/^@opentelemetry.(sdk|exporter)/.test(name)) console.log(name)
       return next(name, context)
     } })`
   const loaded = async (file: string) => {
-    const source = `${watch}; await import('${new URL(file, import.meta.url).href}')`
+    const source = `${hook}; await import('${new URL(file, import.meta.url).href}')`
     const args = ['--input-type=module', '-e', source]
     return (await promisify(execFile)(process.execPath, args)).stdout.trim()
   }
@@ -165,9 +165,9 @@ test('without a collector no line of the SDK is read', async () => {
   assert.match(await loaded('../../src/telemetry/otlp.ts'), /@opentelemetry\/sdk-trace/u)
 })
 
-test('the address of a collector cannot carry a password, which the console would show', () => {
-  const of = (address: string) => () => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: address })
-  assert.throws(of('https://me:secret@collector'), /OTEL_EXPORTER_OTLP_ENDPOINT: must be/u)
-  assert.throws(of('collector:4318'), /OTEL_EXPORTER_OTLP_ENDPOINT: must be/u)
-  assert.equal(of('https://collector')().OTEL_EXPORTER_OTLP_ENDPOINT, 'https://collector')
+test('the URL of a collector cannot contain a password, because the console displays it', () => {
+  const configOf = (url: string) => () => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: url })
+  assert.throws(configOf('https://me:secret@collector'), /OTEL_EXPORTER_OTLP_ENDPOINT: must be/u)
+  assert.throws(configOf('collector:4318'), /OTEL_EXPORTER_OTLP_ENDPOINT: must be/u)
+  assert.equal(configOf('https://collector')().OTEL_EXPORTER_OTLP_ENDPOINT, 'https://collector')
 })

@@ -5,11 +5,8 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { encodeModel } from '../../src/models/convert/onnx/encode.ts'
 import { buildGraph } from '../../src/models/convert/onnx/graph.ts'
-import {
-  packManifest,
-  type InstalledModel,
-  type PackManifestInput,
-} from '../../src/models/pack-manifest.ts'
+import { packManifest, type PackManifestInput } from '../../src/models/pack-manifest.ts'
+import type { InstalledModel } from '../../src/models/model-set.ts'
 import type {
   DecodeDetections,
   RawDetection,
@@ -19,7 +16,7 @@ import { scrfd } from '../../src/vision/detect/decoders/scrfd.ts'
 import { yunet } from '../../src/vision/detect/decoders/yunet.ts'
 import { openInstalledModel, type ModelSession } from '../../src/vision/session.ts'
 import { blackInput, fitInput } from '../../src/vision/tensor.ts'
-import { smallNetwork, smallEmbedder, smallSidePx } from '../support/models/small-network.ts'
+import { smallNetwork, smallRecognizer, smallSidePx } from '../support/models/small-network.ts'
 
 const side = 32
 let folder: string
@@ -47,7 +44,7 @@ async function install(
   name: string,
   { decoding, bytes }: DetectorNetwork,
 ): Promise<InstalledModel> {
-  const given = smallEmbedder(name, {
+  const given = smallRecognizer(name, {
     role: 'detector',
     input: { width: side, height: side, colourOrder: 'BGR' },
     decoding,
@@ -168,7 +165,7 @@ test('an output that is missing or of another length is named with its file', as
 })
 
 test('an input that the manifest describes otherwise is named with its file', async () => {
-  const given = smallEmbedder('small')
+  const given = smallRecognizer('small')
   await writeFile(path.join(folder, 'small.onnx'), smallNetwork(16))
   const manifest = { schema: 1, name: 'small', description: 'of a test', models: [given] }
   const model = packManifest.parse(manifest).models[0] ?? assert.fail()
@@ -193,7 +190,7 @@ test('a network for one picture at a time is given several one by one', async ()
   for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at))
     bytes.set([0x08, 0x81, 0x00], at)
   await writeFile(path.join(folder, 'one.onnx'), bytes)
-  const given = smallEmbedder('one')
+  const given = smallRecognizer('one')
   const manifest = { schema: 1, name: 'one', description: 'of a test', models: [given] }
   const model = packManifest.parse(manifest).models[0] ?? assert.fail()
   const session = await openInstalledModel({ folder, model })

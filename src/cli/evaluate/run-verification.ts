@@ -16,10 +16,10 @@ import type {
   VerificationResult,
   VerificationReport,
 } from '../../evaluation/verification/evaluate-verification.ts'
+import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { manifestFileName } from '../../models/installed-packs.ts'
-import type { InstalledModel, ModelSet } from '../../models/pack-manifest.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
-import { isCalibrated } from '../../models/is-calibrated.ts'
+import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/model-set.ts'
 import type { EncodedImage } from '../../vision/image-analysis.ts'
 import {
   writeCalibration,
@@ -89,7 +89,7 @@ async function calibratePack(
 ): Promise<void> {
   const about = calibrationSetOf(place, found.report)
   const { decoding } = pack.model
-  const hasCohort = decoding.kind === 'arcface' && decoding.cohort !== undefined
+  const hasCohort = isRecognizerDecoding(decoding) && decoding.cohort !== undefined
   const bar = createProgressBar('cohorts')
   const made = hasCohort
     ? { calibration: buildCalibration(found.scores.corrected, found.identical, about) }

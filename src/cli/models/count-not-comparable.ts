@@ -1,6 +1,5 @@
 import { readConfig } from '../../config.ts'
-import type { ModelSet } from '../../models/pack-manifest.ts'
-import { recognizerModelId } from '../../models/recognizer.ts'
+import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 

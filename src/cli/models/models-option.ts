@@ -2,12 +2,8 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readVerifiedActiveSet } from '../../models/active-set.ts'
 import { manifestFileName, packFolder, readPack } from '../../models/installed-packs.ts'
-import {
-  builtinSet,
-  type InstalledModel,
-  type ModelSet,
-  type PackModel,
-} from '../../models/pack-manifest.ts'
+import { type PackModel } from '../../models/pack-manifest.ts'
+import { builtinSet, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { UsageError } from '../command.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
-import type { ModelSet } from '../../models/pack-manifest.ts'
-import { recognizerModelId } from '../../models/recognizer.ts'
+import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { findRetirementImpact, retireTemplates } from '../../store/gallery/retire-model.ts'
 import type { RetirementResult, ModelRetirement } from '../../store/gallery/retire-model.ts'
 import { print, withStore } from '../with-store.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { readActiveSet } from '../../models/active-set.ts'
-import { recognizerModelId } from '../../models/recognizer.ts'
+import { recognizerModelId } from '../../models/model-set.ts'
 import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
 import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
 import { formatTable, print, withStore } from '../with-store.ts'

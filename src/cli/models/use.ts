@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
-import { builtinSet, type ModelSet } from '../../models/pack-manifest.ts'
+import { builtinSet, type ModelSet } from '../../models/model-set.ts'
 import { print } from '../with-store.ts'
 import { UsageError } from '../command.ts'
 import { modelsFolder } from './models-folder.ts'
@@ -41,7 +41,7 @@ export async function usePack(
   { role, countNotComparable = countNotComparableSubjects }: UsePackOptions = {},
 ) {
   const before = await readSet(folder, wanted)
-  const choice = selectModels(before, await listChoosable(folder, wanted), { wanted, role })
+  const choice = selectModels(before, await listChoosable(folder, wanted), { name: wanted, role })
   const after = wanted === 'builtin' ? await removeBrokenRecognizers(choice) : choice
   await writeActiveSet(folder, after)
   const chosen = namesOf(after)

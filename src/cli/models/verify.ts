@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
-import type { InstalledModel } from '../../models/pack-manifest.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
 import { formatTable, print } from '../with-store.ts'
 import { modelsFolder } from './models-folder.ts'

@@ -5,9 +5,9 @@ import type { RecognizerFit } from './fit-recognizer.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { encodeFloat16 } from '../../models/template/float16.ts'
 import { manifestFileName, readPack } from '../../models/installed-packs.ts'
-import type { InstalledModel } from '../../models/pack-manifest.ts'
 import { writeFileAtomic } from '../../models/artifact-file.ts'
-import { sha256Of } from '../../models/convert/read-source.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
+import { sha256Of } from '../../models/sha256.ts'
 
 /** What a calibration of a recognizer made: its table, and its cohort where it had none. */
 export type CalibrationOutput = {

@@ -7,7 +7,8 @@ const tagBytes = 16
 /**
  * Encrypts with AES-256-GCM under a fresh random nonce.
  *
- * @param boundTo what the ciphertext belongs to: it opens only with the same text.
+ * @param boundTo the context of the ciphertext, as additional authenticated data: decryption requires
+ *   the same text.
  * @returns nonce (12 bytes), tag (16), ciphertext.
  */
 export function encrypt(key: Buffer, plain: Uint8Array, boundTo: string): Buffer {
@@ -17,12 +18,12 @@ export function encrypt(key: Buffer, plain: Uint8Array, boundTo: string): Buffer
   return Buffer.concat([nonce, cipher.getAuthTag(), text])
 }
 
-/** @throws Error when a bit was changed, or the key or what it is bound to is another. */
-export function decrypt(key: Buffer, sealed: Uint8Array, boundTo: string): Buffer {
-  const nonce = sealed.subarray(0, nonceBytes)
+/** @throws Error when a bit was changed, or when the key or `boundTo` is different. */
+export function decrypt(key: Buffer, encrypted: Uint8Array, boundTo: string): Buffer {
+  const nonce = encrypted.subarray(0, nonceBytes)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
   decipher.setAAD(Buffer.from(boundTo))
-  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
-  const text = decipher.update(sealed.subarray(nonceBytes + tagBytes))
+  decipher.setAuthTag(encrypted.subarray(nonceBytes, nonceBytes + tagBytes))
+  const text = decipher.update(encrypted.subarray(nonceBytes + tagBytes))
   return Buffer.concat([text, decipher.final()])
 }

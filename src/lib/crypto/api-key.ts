@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** A key is `fsk_live_` or `fsk_test_`, 43 URL-safe characters (256 bits), 6 of checksum. */
+/** A key is `fsk_live_` or `fsk_test_`, 43 URL-safe characters (256 bits), 6 checksum characters. */
 const keyPattern = /^fsk_(?:live|test)_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/u
 const checksumLength = 6
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 export type KeyMode = 'live' | 'test'
 
-/** A fresh key from the system's random source. It exists in full only here: store its hash. */
+/** Generates a key from the random source of the system. Store only its hash. */
 export function generateApiKey(mode: KeyMode): string {
   return appendChecksum(`fsk_${mode}_${randomBytes(32).toString('base64url')}`)
 }
@@ -17,7 +17,7 @@ export function appendChecksum(body: string): string {
   return body + checksum(body)
 }
 
-/** Whether the text can be a key at all. A mistyped or cut key fails here, without a look-up. */
+/** Whether the text is a well-formed key. Detects mistyped or truncated keys without a lookup. */
 export function isApiKey(text: string): boolean {
   return keyPattern.test(text) && text.endsWith(checksum(text.slice(0, -checksumLength)))
 }
@@ -31,7 +31,7 @@ export function hashApiKey(key: string): Buffer {
 function checksum(body: string): string {
   let rest = crc32(body)
   let text = ''
-  for (let place = 0; place < checksumLength; place++) {
+  for (let digit = 0; digit < checksumLength; digit++) {
     text = `${base62[rest % 62] ?? ''}${text}`
     rest = Math.floor(rest / 62)
   }

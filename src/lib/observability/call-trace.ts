@@ -1,53 +1,53 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The steps of a call whose time is worth knowing: one list, so that no name is made of a text. */
+/** All measured steps of a call. The closed list ensures that no span name contains foreign text. */
 export type SpanName =
-  | 'gate.identify'
-  | 'gate.enter'
+  | 'gate.authenticate'
+  | 'gate.admit'
   | 'gate.settle'
   | 'vision.queue'
-  | 'vision.work'
+  | 'vision.analyze'
   | 'gallery.search'
   | 'database.read'
   | 'database.write'
   | 'database.change'
 
 /**
- * All that logs, metrics and traces may say of a call and its steps. A name, a picture, a template
- * or a text of the caller has no place here; whoever notes a fact answers for that.
+ * All data about a call and its spans that logs, metrics and traces may contain. Names, images,
+ * templates and text of the caller must never be added.
  */
 export type CallAttributes = {
   /** A UUID. */
   readonly requestId?: string
-  /** Of the list of actions; `unknown` for whatever else was asked. */
+  /** An action of the list, or `unknown`. */
   readonly action?: string
-  /** Of the table of errors, or `OK`. */
+  /** A code of the error table, or `OK`. */
   readonly code?: string
   readonly isReplay?: boolean
   readonly method?: string
-  /** The route as it was written down, `/v1/subjects/:externalId`, never the path that was asked. */
+  /** The route pattern, `/v1/subjects/:externalId`, never the requested path. */
   readonly route?: string
   readonly status?: number
-  /** What the code calls the work of a transaction. */
+  /** The name of the work of a transaction in the code. */
   readonly operation?: string
 }
 
-/** One stretch of time in a trace. */
+/** One measured interval of a trace. */
 export type TraceSpan = {
   /** 32 hexadecimal digits. */
   readonly traceId: string
-  readonly startChild: (step: SpanName, facts: CallAttributes) => TraceSpan
-  readonly addAttributes: (facts: CallAttributes) => void
+  readonly startChild: (name: SpanName, attributes: CallAttributes) => TraceSpan
+  readonly addAttributes: (attributes: CallAttributes) => void
   readonly recordError: (error: unknown) => void
   readonly end: () => void
 }
 
-/** What is told of calls while they run. */
+/** Receives the spans of running calls. */
 export type CallObserver = {
-  readonly onSpanEnd?: ((step: SpanName, durationMs: number) => void) | undefined
-  /** Begins the trace of a whole call; `traceparent` is the caller's header. */
+  readonly onSpanEnd?: ((name: SpanName, durationMs: number) => void) | undefined
+  /** Starts the trace of a call; `traceparent` is the header of the caller. */
   readonly startTrace?:
-    | ((facts: CallAttributes, traceparent: string | undefined) => TraceSpan)
+    | ((attributes: CallAttributes, traceparent: string | undefined) => TraceSpan)
     | undefined
 }
 
@@ -58,7 +58,7 @@ type TracedCall = {
 }
 type TraceScope = { readonly call: TracedCall; readonly span: TraceSpan | undefined }
 
-/** Where in which call the code runs. */
+/** The call and the span of the current asynchronous context. */
 const traceScopes = new AsyncLocalStorage<TraceScope>()
 
 export type TraceCallOptions = {
@@ -67,58 +67,58 @@ export type TraceCallOptions = {
   readonly traceparent?: string | undefined
 }
 
-/** Runs the work as one call: whatever is logged or takes time in it is known to belong to it. */
+/** Runs the work as one call. Log lines and spans inside of it are attributed to the call. */
 export async function traceCall<T>(
-  { attributes: facts, observer: watch, traceparent }: TraceCallOptions,
+  { attributes, observer, traceparent }: TraceCallOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const whole = watch.startTrace?.(facts, traceparent)
-  const call: TracedCall = { attributes: facts, observer: watch, rootSpan: whole }
+  const rootSpan = observer.startTrace?.(attributes, traceparent)
+  const call: TracedCall = { attributes, observer, rootSpan }
   try {
-    return await traceScopes.run({ call, span: whole }, work)
+    return await traceScopes.run({ call, span: rootSpan }, work)
   } catch (error) {
-    whole?.recordError(error)
+    rootSpan?.recordError(error)
     throw error
   } finally {
-    whole?.addAttributes(call.attributes)
-    whole?.end()
+    rootSpan?.addAttributes(call.attributes)
+    rootSpan?.end()
   }
 }
 
-/** A step of the call that the code runs in; outside of calls just the work. */
+/** Runs the work as a span of the current call; outside of a call it only runs the work. */
 export async function withSpan<T>(
-  step: SpanName,
+  name: SpanName,
   work: () => Promise<T>,
-  facts: CallAttributes = {},
+  attributes: CallAttributes = {},
 ): Promise<T> {
-  const place = traceScopes.getStore()
-  if (!place) return work()
-  const { call } = place
+  const scope = traceScopes.getStore()
+  if (!scope) return work()
+  const { call } = scope
   const startMs = performance.now()
-  const here = place.span?.startChild(step, facts)
+  const span = scope.span?.startChild(name, attributes)
   try {
-    return await (here ? traceScopes.run({ call, span: here }, work) : work())
+    return await (span ? traceScopes.run({ call, span }, work) : work())
   } catch (error) {
-    here?.recordError(error)
+    span?.recordError(error)
     throw error
   } finally {
-    here?.end()
-    call.observer.onSpanEnd?.(step, performance.now() - startMs)
+    span?.end()
+    call.observer.onSpanEnd?.(name, performance.now() - startMs)
   }
 }
 
-/** Adds to what is known of the call that the code runs in. */
-export function addCallAttributes(facts: CallAttributes): void {
+/** Adds attributes to the current call. */
+export function addCallAttributes(attributes: CallAttributes): void {
   const call = traceScopes.getStore()?.call
-  if (call) call.attributes = { ...call.attributes, ...facts }
+  if (call) call.attributes = { ...call.attributes, ...attributes }
 }
 
-/** What is known of the call that the code runs in. */
+/** Returns the attributes of the current call; empty outside of a call. */
 export function currentCallAttributes(): CallAttributes {
   return traceScopes.getStore()?.call.attributes ?? {}
 }
 
-/** What every line of the log says of the call that it was written in; nothing outside of calls. */
+/** Returns the fields of every log line within a call; empty outside of a call. */
 export function callLogFields(): { readonly requestId?: string; readonly traceId?: string } {
   const call = traceScopes.getStore()?.call
   if (!call) return {}
@@ -129,7 +129,7 @@ export function callLogFields(): { readonly requestId?: string; readonly traceId
   }
 }
 
-/** Keeps work that others will run, such as a job in a queue, in the call that it was made in. */
+/** Binds work that runs later, such as a queued job, to the current call. */
 export function bindToCall<Args extends unknown[], T>(
   work: (...args: Args) => T,
 ): (...args: Args) => T {

@@ -1,8 +1,8 @@
-/** A metric with its values of one moment, in the shape that Prometheus knows. */
+/** A metric with its current values, in the data model of Prometheus. */
 export type MetricFamily = {
   readonly name: string
   readonly help: string
-  /** At run time `counter`, `gauge` or `histogram`. */
+  /** At run time: `counter`, `gauge` or `histogram`. */
   readonly type: unknown
   readonly values: readonly MetricValue[]
 }
@@ -10,6 +10,6 @@ export type MetricFamily = {
 export type MetricValue = {
   readonly value: number
   readonly labels: Readonly<Partial<Record<string, string | number>>>
-  /** Of histograms: the name with `_bucket`, `_sum` or `_count`. */
+  /** For histograms: the name with `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string
 }

@@ -1,8 +1,8 @@
 import type { Measurement } from '../pack-manifest.ts'
 
 /**
- * What a model pack is, as plain data: a folder of ONNX files and, for each of them, where it comes
- * from, what it takes, what it gives and what it answers to a fixed input.
+ * The built-in pack as plain data: for each ONNX file its source, its input, its outputs, and its
+ * expected outputs for a fixed input.
  */
 export type BuiltinPack = {
   readonly name: string
@@ -21,50 +21,50 @@ export type BuiltinModelId =
   | 'age_gender'
   | 'liveness'
 
-/** What a model does in the pipeline; one model may do several things. */
+/** The purpose of a model in the pipeline; a model can have several roles. */
 type ModelRole = 'detector' | 'landmarks' | 'recognizer' | 'attributes' | 'liveness'
 
 export type BuiltinModel = {
   readonly id: BuiltinModelId
-  /** Raised whenever the bytes of the product change: templates remember `id@version`. */
+  /** Must be raised when the bytes of the ONNX file change: templates store `id@version`. */
   readonly version: string
   readonly roles: readonly ModelRole[]
   readonly artifact: OnnxArtifact
   readonly source: ConversionSource
   readonly provenance: Provenance
-  /** For the model cards, as in `pack.ts`. */
+  /** For the model cards, as in `pack-manifest.ts`. */
   readonly measured: readonly Measurement[]
-  /** What it must not be used for, for the model cards. */
+  /** Uses to avoid, for the model cards. */
   readonly notFor: string
   readonly input: ModelInput
   readonly outputs: readonly ModelOutput[]
-  /** Constants that belong to the weights: anchors, crop factors, the order of labels. */
+  /** Constants that depend on the weights: anchors, crop factors, the order of labels. */
   readonly constants: ModelConstants
   readonly golden: Golden
 }
 
-/** The ONNX file that the service loads, in the folder of the pack. */
+/** The ONNX file that the service loads, in the folder of models. */
 type OnnxArtifact = { readonly file: string; readonly sha256: string }
 
-/** The files of an installed package that the product is made from, and how. */
+/** The files of an npm package that are converted to the ONNX file, and the conversion. */
 export type ConversionSource = {
   readonly package: '@vladmandic/human' | '@vladmandic/face-api'
-  /** The graph (TensorFlow.js) or the list of weights (face-api). */
+  /** The graph (TensorFlow.js) or the list of weights (face-api), JSON. */
   readonly manifest: SourceFile
-  /** The weights themselves. */
+  /** The values of the weights. */
   readonly weights: SourceFile
   readonly conversion: Conversion
 }
 
-/** `path` is relative to the package's folder. */
+/** `path` is relative to the folder of the package. */
 export type SourceFile = { readonly path: string; readonly sha256: string }
 
 type Conversion =
   | {
       readonly from: 'tfjs-graph'
       /**
-       * Name in the product → node of the graph. Without it every node that nothing reads is an
-       * output under its own name.
+       * Output name in the ONNX file → node of the graph. Without it, every node that no other node
+       * reads is an output under its own name.
        */
       readonly outputs?: Readonly<Record<string, string>>
     }
@@ -77,9 +77,9 @@ export type FaceApiNetworkName =
   | 'face_expression'
   | 'age_gender'
 
-/** In the words of the packages that ship the weights; "not stated" where they say nothing. */
+/** As the packages that contain the weights state it, or "not stated". */
 type Provenance = {
-  /** Where the network comes from, and which file of the package says so. */
+  /** The origin of the network, and the file of the package that states it. */
   readonly origin: string
   readonly licence: string
   readonly trainingData: string
@@ -94,12 +94,12 @@ export type ModelInput = {
   readonly height: number
   readonly layout: 'NCHW'
   readonly colourOrder: 'RGB' | 'BGR' | 'grey'
-  /** One per channel, in the colour order above; pixels are 0..255. */
+  /** One value for each channel, in the colour order above. Pixels are 0..255. */
   readonly mean: readonly number[]
   readonly scale: number
 }
 
-/** One float32 tensor; `shape` is that of one picture, without the batch in front. */
+/** One float32 tensor; `shape` is the shape for one image, without the batch dimension. */
 type ModelOutput = {
   readonly name: string
   readonly shape: readonly number[]
@@ -109,14 +109,14 @@ type ModelOutput = {
 type ModelConstants = { readonly [name: string]: ModelConstant }
 type ModelConstant = number | string | boolean | readonly ModelConstant[] | ModelConstants
 
-/** What the outputs must be on `goldenInput`: name of the output → its summary. */
+/** The expected outputs for `goldenInput`: output name → summary. */
 export type Golden = Readonly<Record<string, GoldenOutput>>
 
 export type GoldenOutput = {
-  /** Values at evenly spaced places, the first and the last among them. */
+  /** Values at evenly spaced positions, including the first and the last. */
   readonly samples: readonly number[]
   /** Mean of the absolute values of the whole output. */
   readonly meanAbsolute: number
-  /** The largest difference allowed to each of these numbers. */
+  /** The maximum allowed difference from each of these numbers. */
   readonly tolerance: number
 }

@@ -7,21 +7,21 @@ import { sizeOf } from '../convert/onnx/layout.ts'
 const entries: readonly BuiltinModel[] = Object.values(builtinPack.models)
 const { face_expression: expression, emotion } = builtinPack.models
 
-test('every model stands under its own name and has a file of its own', () => {
+test('every model is listed under its id and has a unique file name', () => {
   assert.deepEqual(
     entries.map(({ id }) => id),
     Object.keys(builtinPack.models),
   )
-  assert.equal(new Set(entries.map(({ artifact: product }) => product.file)).size, entries.length)
+  assert.equal(new Set(entries.map(({ artifact }) => artifact.file)).size, entries.length)
 })
 
 test('every checksum is a sha256', () => {
-  for (const { source, artifact: product } of entries)
-    for (const { sha256 } of [source.manifest, source.weights, product])
+  for (const { source, artifact } of entries)
+    for (const { sha256 } of [source.manifest, source.weights, artifact])
       assert.match(sha256, /^[0-9a-f]{64}$/u)
 })
 
-test('every output has its golden values, and a tolerance that tells right from wrong', () => {
+test('every output has golden values and a tolerance below 1 % of its mean', () => {
   for (const { outputs, golden } of entries) {
     assert.deepEqual(outputs.map(({ name }) => name).toSorted(), Object.keys(golden).toSorted())
     for (const { name, shape } of outputs) {
@@ -32,12 +32,12 @@ test('every output has its golden values, and a tolerance that tells right from 
   }
 })
 
-test('every channel has its mean', () => {
+test('every channel has a mean', () => {
   for (const { input } of entries)
     assert.equal(input.mean.length, input.colourOrder === 'grey' ? 1 : 3)
 })
 
-test('both networks of expressions know the same seven', () => {
+test('both expression networks have the same seven labels', () => {
   assert.deepEqual(
     new Set<string>(expression.constants.labels),
     new Set<string>(emotion.constants.labels),
@@ -45,7 +45,7 @@ test('both networks of expressions know the same seven', () => {
   assert.equal(expression.constants.labels.length, 7)
 })
 
-test('every model says where it comes from, its licence and its training data', () => {
+test('every model states its origin, licence and training data', () => {
   for (const { provenance } of entries)
     for (const statement of Object.values(provenance)) assert.ok(statement.length > 5)
 })

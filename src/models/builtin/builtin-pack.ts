@@ -11,9 +11,9 @@ import { ssdMobilenetv1 } from './networks/ssd-mobilenetv1.ts'
 import type { BuiltinPack } from './builtin-model.ts'
 
 /**
- * The pack that needs no download: weights that ship inside the installed packages, converted at the
- * first start. Good for a beginning, for comparing two faces and for small galleries; its figures at
- * very low false-match rates and its liveness are weak.
+ * The pack that needs no download: the weights are part of installed npm packages and are converted
+ * at the first start. It is suitable for trials, for comparing two faces and for small galleries. Its
+ * accuracy at very low false-match rates and its liveness check are weak.
  */
 export const builtinPack = {
   name: 'builtin',

@@ -13,39 +13,39 @@ const entry: BuiltinModel = { ...expression, golden: createGolden({ probabilitie
 test('the golden input follows its formula, channel by channel', () => {
   const { width, height } = expression.input
   const input = goldenInput(expression)
-  const at = (x: number, y: number, channel: number): number | undefined =>
+  const pixelAt = (x: number, y: number, channel: number): number | undefined =>
     input[(channel * height + y) * width + x]
   assert.equal(input.length, sizeOf(goldenInputShape(expression.input)))
-  assert.equal(at(0, 0, 0), 96)
-  assert.equal(at(40, 10, 0), 96 + Math.floor((40 + 30 + 25) / 4))
-  assert.equal(at(40, 10, 1), 96 + Math.floor((80 + 20 + 25) / 4))
-  assert.equal(at(100, 20, 2), 96 + Math.floor((511 - (300 + 20 + 125)) / 4))
+  assert.equal(pixelAt(0, 0, 0), 96)
+  assert.equal(pixelAt(40, 10, 0), 96 + Math.floor((40 + 30 + 25) / 4))
+  assert.equal(pixelAt(40, 10, 1), 96 + Math.floor((80 + 20 + 25) / 4))
+  assert.equal(pixelAt(100, 20, 2), 96 + Math.floor((511 - (300 + 20 + 125)) / 4))
 })
 
-test('the golden input is scaled as the model wants it', () => {
+test('the golden input has the mean and scale of the model', () => {
   assert.equal(goldenInput(blazeface)[0], Math.fround((96 - 127.5) / 127.5))
   assert.deepEqual(goldenInputShape(emotion.input), [1, 1, 64, 64])
 })
 
-test('the right outputs are accepted, and so is the last digit of another processor', () => {
+test('correct outputs match, and so do rounding differences of another processor', () => {
   assert.equal(goldenMismatch(entry, { probabilities }), undefined)
   const nearly = probabilities.map((value) => value * 1.00001)
   assert.equal(goldenMismatch(entry, { probabilities: nearly }), undefined)
 })
 
-test('wrong outputs are named', () => {
+test('a missing or wrong output is reported by name', () => {
   const wrong: readonly (readonly [Record<string, ArrayLike<number>>, RegExp])[] = [
     [{}, /face_expression has no output probabilities/u],
     [{ probabilities: probabilities.subarray(1) }, /has 6 values instead of 7/u],
-    [{ probabilities: probabilities.toReversed() }, /probabilities is off by/u],
-    [{ probabilities: probabilities.with(3, 0.101) }, /probabilities is off by/u],
-    [{ probabilities: probabilities.with(3, NaN) }, /probabilities is off by NaN/u],
+    [{ probabilities: probabilities.toReversed() }, /probabilities differs by/u],
+    [{ probabilities: probabilities.with(3, 0.101) }, /probabilities differs by/u],
+    [{ probabilities: probabilities.with(3, NaN) }, /probabilities differs by NaN/u],
   ]
   for (const [outputs, message] of wrong)
     assert.match(goldenMismatch(entry, outputs) ?? '', message)
 })
 
-test('a change between the samples of a long output is seen in its mean', () => {
+test('the mean reveals a change between the samples of a long output', () => {
   const logits = new Float32Array(512).fill(2)
   const long: BuiltinModel = {
     ...blazeface,
@@ -54,5 +54,5 @@ test('a change between the samples of a long output is seen in its mean', () => 
   }
   const wrong = logits.slice().fill(3, 1, 20)
   assert.equal(goldenMismatch(long, { logits }), undefined)
-  assert.match(goldenMismatch(long, { logits: wrong }) ?? '', /logits is off/u)
+  assert.match(goldenMismatch(long, { logits: wrong }) ?? '', /logits differs/u)
 })

@@ -2,37 +2,37 @@ import { sizeOf } from '../convert/onnx/layout.ts'
 import type { Golden, GoldenOutput, BuiltinModel, ModelInput } from './builtin-model.ts'
 
 /**
- * The fixed input of a model: its tensor `[1, channels, height, width]`, flat.
+ * Returns the fixed test input of a model: the flat tensor `[1, channels, height, width]`.
  *
- * The picture is a formula in whole numbers, so that it is the same to the bit everywhere: pixel
- * `(x, y)` of channel `c` (0, 1, 2 in the tensor's order) is `96 + ⌊wave(s) / 4⌋` of
- * `s = (1 + c)·x + (3 − c)·y + ⌊x·y / 16⌋`, where `wave` climbs from 0 to 255 and back in 512 steps.
- * These are slopes of another direction in each channel that get finer to the bottom right, so that
- * axes and channels cannot be exchanged unseen; and they are pale, so that hardly a probability comes
- * out so near 0 or 1 that it says nothing (chosen among eight such formulas for that).
+ * The image is an integer formula, so it is bit-identical on every machine: pixel `(x, y)` of channel
+ * `c` (0, 1, 2 in the order of the tensor) is `96 + ⌊wave(s) / 4⌋` with
+ * `s = (1 + c)·x + (3 − c)·y + ⌊x·y / 16⌋`, where `wave` rises from 0 to 255 and falls back in 512
+ * steps. Each channel has gradients in another direction that become finer to the bottom right, so an
+ * exchange of axes or channels is detected. The contrast is low, so that few probabilities saturate at
+ * 0 or 1 (chosen among eight such formulas for this property).
  */
 export function goldenInput({ input }: { readonly input: GoldenInputOptions }): Float32Array {
   const { width, height, mean, scale } = input
   const tensor = new Float32Array(mean.length * height * width)
-  let written = 0
+  let index = 0
   for (const [channel, channelMean] of mean.entries())
     for (let y = 0; y < height; y++)
       for (let x = 0; x < width; x++)
-        tensor[written++] = (goldenPixel(x, y, channel) - channelMean) * scale
+        tensor[index++] = (goldenPixel(x, y, channel) - channelMean) * scale
   return tensor
 }
 
-/** What a picture is made into, as far as its numbers go. */
+/** The fields of a model input that determine its values. */
 type GoldenInputOptions = Pick<ModelInput, 'width' | 'height' | 'mean' | 'scale'>
 
-/** The shape of `goldenInput`, the batch of one in front. */
+/** The shape of `goldenInput`, including the batch of one. */
 export function goldenInputShape({ mean, height, width }: ModelInput): readonly number[] {
   return [1, mean.length, height, width]
 }
 
 /**
- * Says what is wrong with `outputs` (name → flat float32 values of one run on `goldenInput`), or
- * `undefined` when the network computes what it should.
+ * Compares the outputs of one run on `goldenInput` (name → flat float32 values) with the expected
+ * outputs. Returns the first mismatch, or `undefined` when all outputs match.
  */
 export function goldenMismatch(
   entry: BuiltinModel,
@@ -46,27 +46,27 @@ export function goldenMismatch(
       return `${entry.id}: ${name} has ${values.length} values instead of ${sizeOf(shape)}`
     const difference = largestDifference(summarize(values), expected)
     if (!(difference <= expected.tolerance))
-      return `${entry.id}: ${name} is off by ${difference}, more than ${expected.tolerance}`
+      return `${entry.id}: ${name} differs by ${difference}, more than ${expected.tolerance}`
   }
   return undefined
 }
 
-/** The golden of `outputs`, as the manifest keeps it. */
+/** Creates the golden values of `outputs` for the manifest. */
 export function createGolden(outputs: Readonly<Record<string, ArrayLike<number>>>): Golden {
   return Object.fromEntries(
     Object.entries(outputs).map(([name, values]) => {
       const { samples, meanAbsolute } = summarize(values)
-      return [name, { samples, meanAbsolute, tolerance: toleranceShare * meanAbsolute }]
+      return [name, { samples, meanAbsolute, tolerance: toleranceFraction * meanAbsolute }]
     }),
   )
 }
 
 /**
- * Of the mean absolute value. onnxruntime and TensorFlow.js, which add in another order, differ by a
- * tenth of this at the most; channels in the wrong order, axes exchanged or a wrong scale of the input
- * exceed it for every model of the pack. (A few wrong weights may not: the checksum sees those.)
+ * The tolerance as a fraction of the mean absolute value. onnxruntime and TensorFlow.js add in another
+ * order and differ by at most a tenth of it. A wrong channel order, exchanged axes or a wrong input
+ * scale exceed it for every model of the pack. (A few wrong weights may not; the checksum detects them.)
  */
-const toleranceShare = 2e-3
+const toleranceFraction = 2e-3
 
 const samplesMax = 16
 
@@ -87,7 +87,7 @@ function summarize(values: ArrayLike<number>): OutputSummary {
   return { samples, meanAbsolute: sum / list.length }
 }
 
-/** NaN when a value is missing or not a number: it is within no tolerance. */
+/** Returns NaN when a value is missing or not a number: NaN exceeds every tolerance. */
 function largestDifference(actual: OutputSummary, expected: OutputSummary): number {
   const differences = expected.samples.map((sample, index) =>
     Math.abs(sample - (actual.samples[index] ?? NaN)),

@@ -8,18 +8,19 @@ import type { BuiltinModel } from './builtin-model.ts'
 import { prepareBuiltinPack } from './prepare-builtin-pack.ts'
 import type { PrepareProgress, PrepareOptions } from './prepare-builtin-pack.ts'
 import { removeUnfinishedFiles, writeFileAtomic } from '../artifact-file.ts'
-import { installedPackageFolder, sha256Of } from '../convert/read-source.ts'
+import { installedPackageFolder } from '../convert/read-source.ts'
+import { sha256Of } from '../sha256.ts'
 
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'facegate-models-'))
 after(() => rm(scratch, { recursive: true }))
 
-/** The two smallest models: what holds for them holds for all. */
+/** The two smallest models represent all models in these tests. */
 const { liveness, face_expression: expression } = builtinPack.models
 const models: readonly BuiltinModel[] = [liveness, expression]
 
 const newFolder = (): Promise<string> => mkdtemp(path.join(scratch, 'pack-'))
-const fileOf = (folder: string, entry: BuiltinModel): string =>
-  path.join(folder, entry.artifact.file)
+const fileOf = (folder: string, model: BuiltinModel): string =>
+  path.join(folder, model.artifact.file)
 
 type PrepareRecord = {
   readonly progress: PrepareProgress[]
@@ -27,29 +28,29 @@ type PrepareRecord = {
   readonly debugMessages: string[]
 }
 
-/** Prepares `folder` and gives back what was told meanwhile: progress, and the files that were named. */
+/** Prepares `folder`. Returns the reported progress and the names of the logged files. */
 async function prepare(
   folder: string,
   options: Partial<PrepareOptions> = {},
 ): Promise<PrepareRecord> {
-  const told: PrepareRecord = { progress: [], warnings: [], debugMessages: [] }
+  const record: PrepareRecord = { progress: [], warnings: [], debugMessages: [] }
   const log = {
-    warn: ({ file }: { file: string }) => told.warnings.push(path.basename(file)),
-    debug: ({ file }: { file: string }) => told.debugMessages.push(path.basename(file)),
+    warn: ({ file }: { file: string }) => record.warnings.push(path.basename(file)),
+    debug: ({ file }: { file: string }) => record.debugMessages.push(path.basename(file)),
   } as unknown as NonNullable<PrepareOptions['log']>
-  const onProgress = (progress: PrepareProgress): number => told.progress.push(progress)
+  const onProgress = (progress: PrepareProgress): number => record.progress.push(progress)
   await prepareBuiltinPack({ folder, models, log, onProgress, ...options })
-  return told
+  return record
 }
 
-async function assertWhole(folder: string, entries = models): Promise<void> {
-  const files = entries.map(({ artifact: product }) => product.file)
+async function assertComplete(folder: string, expected = models): Promise<void> {
+  const files = expected.map(({ artifact }) => artifact.file)
   assert.deepEqual((await readdir(folder)).toSorted(), files.toSorted())
-  for (const entry of entries)
-    assert.equal(sha256Of(await readFile(fileOf(folder, entry))), entry.artifact.sha256)
+  for (const model of expected)
+    assert.equal(sha256Of(await readFile(fileOf(folder, model))), model.artifact.sha256)
 }
 
-/** A copy of one model's source, for a test to spoil. */
+/** Copies the source of one model, for tests that damage it. */
 async function copySource({ source }: BuiltinModel): Promise<string> {
   const copy = await mkdtemp(path.join(scratch, 'package-'))
   for (const { path: file } of [source.manifest, source.weights]) {
@@ -59,18 +60,18 @@ async function copySource({ source }: BuiltinModel): Promise<string> {
   return copy
 }
 
-test('the first start makes every model of the pack, the same bytes as everywhere', async () => {
+test('the first start converts every model of the pack to the expected bytes', async () => {
   const folder = await newFolder()
-  const entries: readonly BuiltinModel[] = Object.values(builtinPack.models)
-  const { progress } = await prepare(folder, { models: entries })
-  await assertWhole(folder, entries)
+  const allModels: readonly BuiltinModel[] = Object.values(builtinPack.models)
+  const { progress } = await prepare(folder, { models: allModels })
+  await assertComplete(folder, allModels)
   assert.deepEqual(
     progress,
-    entries.map(({ id }, index) => ({ done: index + 1, total: 10, id, outcome: 'converted' })),
+    allModels.map(({ id }, index) => ({ done: index + 1, total: 10, id, outcome: 'converted' })),
   )
 })
 
-test('the next start verifies and writes nothing', async () => {
+test('the next start verifies the files and writes nothing', async () => {
   const folder = await newFolder()
   const first = await prepare(folder)
   const written = await stat(fileOf(folder, liveness))
@@ -78,20 +79,20 @@ test('the next start verifies and writes nothing', async () => {
   const { ino, mtimeMs } = await stat(fileOf(folder, liveness))
   assert.deepEqual(first.debugMessages, ['liveness.onnx', 'face_expression.onnx'])
   assert.deepEqual([ino, mtimeMs], [written.ino, written.mtimeMs])
-  assert.deepEqual(new Set(second.progress.map(({ outcome: what }) => what)), new Set(['verified']))
+  assert.deepEqual(new Set(second.progress.map(({ outcome }) => outcome)), new Set(['verified']))
   assert.deepEqual([...second.warnings, ...second.debugMessages], [])
 })
 
-test('a whole folder needs no sources', async () => {
+test('a complete folder needs no source packages', async () => {
   const folder = await newFolder()
   await prepare(folder)
   await prepare(folder, { resolvePackageFolder: () => path.join(scratch, 'nowhere') })
 })
 
-test('a folder in a folder that is not there is made', async () => {
+test('a missing folder is created together with its parents', async () => {
   const folder = path.join(await newFolder(), 'data', 'models')
   await prepare(folder)
-  await assertWhole(folder)
+  await assertComplete(folder)
 })
 
 const damages: Readonly<Record<string, (folder: string) => Promise<void>>> = {
@@ -105,88 +106,88 @@ const damages: Readonly<Record<string, (folder: string) => Promise<void>>> = {
     bytes[300_000] = (bytes[300_000] ?? 0) ^ 1
     await writeFile(fileOf(folder, liveness), bytes)
   },
-  'another model under the name': (folder) =>
+  'the file of another model under this name': (folder) =>
     copyFile(fileOf(folder, expression), fileOf(folder, liveness)),
 }
 
 for (const [damage, inflict] of Object.entries(damages))
-  test(`${damage} is named and made again`, async () => {
+  test(`${damage} is logged and converted again`, async () => {
     const folder = await newFolder()
     await prepare(folder)
     await inflict(folder)
-    const { warnings: warned, progress } = await prepare(folder)
-    assert.deepEqual(warned, ['liveness.onnx'])
+    const { warnings, progress } = await prepare(folder)
+    assert.deepEqual(warnings, ['liveness.onnx'])
     assert.deepEqual(
-      progress.map(({ outcome: what }) => what),
+      progress.map(({ outcome }) => outcome),
       ['converted', 'verified'],
     )
-    await assertWhole(folder)
+    await assertComplete(folder)
   })
 
-test('a missing file is named and made again', async () => {
+test('a missing file is logged and converted again', async () => {
   const folder = await newFolder()
   await prepare(folder)
   await rm(fileOf(folder, expression))
-  const { debugMessages: informed } = await prepare(folder)
-  assert.deepEqual(informed, ['face_expression.onnx'])
-  await assertWhole(folder)
+  const { debugMessages } = await prepare(folder)
+  assert.deepEqual(debugMessages, ['face_expression.onnx'])
+  await assertComplete(folder)
 })
 
 for (const kind of ['manifest', 'weights'] as const) {
   const name = path.basename(liveness.source[kind].path)
 
-  test(`an altered source of ${kind} is refused by name, and nothing is written`, async () => {
+  test(`an altered source ${kind} file is rejected by name, and nothing is written`, async () => {
     const [folder, copy] = [await newFolder(), await copySource(liveness)]
     const file = path.join(copy, liveness.source[kind].path)
     const bytes = await readFile(file)
     bytes[10_000] = (bytes[10_000] ?? 0) ^ 1
     await writeFile(file, bytes)
-    const start = prepare(folder, { resolvePackageFolder: () => copy })
+    const preparation = prepare(folder, { resolvePackageFolder: () => copy })
     await assert.rejects(
-      start,
+      preparation,
       ({ message }: Error) => /altered/u.test(message) && message.includes(name),
     )
     assert.deepEqual(await readdir(folder), [])
   })
 
-  test(`a missing source of ${kind} is refused by name, and nothing is written`, async () => {
+  test(`a missing source ${kind} file is rejected by name, and nothing is written`, async () => {
     const [folder, copy] = [await newFolder(), await copySource(liveness)]
     await rm(path.join(copy, liveness.source[kind].path))
-    const start = prepare(folder, { resolvePackageFolder: () => copy })
-    await assert.rejects(start, ({ message }: Error) => message.includes(name))
+    const preparation = prepare(folder, { resolvePackageFolder: () => copy })
+    await assert.rejects(preparation, ({ message }: Error) => message.includes(name))
     assert.deepEqual(await readdir(folder), [])
   })
 }
 
-test('a conversion that gives other bytes than the manifest names is refused', async () => {
+test('a conversion with an unexpected checksum is rejected', async () => {
   const folder = await newFolder()
-  const product = { ...liveness.artifact, sha256: expression.artifact.sha256 }
-  const start = prepare(folder, { models: [{ ...liveness, artifact: product }] })
-  await assert.rejects(start, /conversion of liveness gave another liveness\.onnx/u)
+  const artifact = { ...liveness.artifact, sha256: expression.artifact.sha256 }
+  const preparation = prepare(folder, { models: [{ ...liveness, artifact }] })
+  await assert.rejects(preparation, /conversion of liveness created an unexpected liveness\.onnx/u)
   assert.deepEqual(await readdir(folder), [])
 })
 
 test('the unfinished file of a killed start is removed', async () => {
   const folder = await newFolder()
-  await writeFile(`${fileOf(folder, liveness)}.0b6f.unfinished`, 'half a mo')
+  await writeFile(`${fileOf(folder, liveness)}.0b6f.unfinished`, 'half a model')
   await prepare(folder)
-  await assertWhole(folder)
+  await assertComplete(folder)
 })
 
-test('starts at once do not spoil each other', async () => {
+test('concurrent starts do not damage the files', async () => {
   const folder = await newFolder()
   await Promise.all(Array.from({ length: 8 }, () => prepare(folder)))
-  await assertWhole(folder)
+  await assertComplete(folder)
 })
 
-test('a file that another start took for a leftover is written again', async () => {
+test('a file is written again when another start removes it as unfinished', async () => {
   const folder = await newFolder()
-  const place = path.join(folder, 'large.onnx')
+  const filePath = path.join(folder, 'large.onnx')
   const bytes = new Uint8Array(32 << 20).fill(7)
-  const writing = writeFileAtomic(place, bytes)
+  const writing = writeFileAtomic(filePath, bytes)
   let removed: readonly string[] = []
   while (removed.length === 0) removed = await removeUnfinishedFiles(folder)
   await writing
   assert.deepEqual(await readdir(folder), ['large.onnx'])
-  assert.equal(sha256Of(await readFile(place)), sha256Of(bytes))
+  assert.equal(sha256Of(await readFile(filePath)), sha256Of(bytes))
 })

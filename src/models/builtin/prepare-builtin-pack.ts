@@ -1,26 +1,27 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Log } from '../../lib/log.ts'
-import { builtinPack } from './builtin-pack.ts'
-import { convertModel } from '../convert/convert-model.ts'
-import type { BuiltinModel, BuiltinModelId } from './builtin-model.ts'
 import { readArtifactState, removeUnfinishedFiles, writeFileAtomic } from '../artifact-file.ts'
-import { installedPackageFolder, readSource, sha256Of } from '../convert/read-source.ts'
+import { convertModel } from '../convert/convert-model.ts'
+import { installedPackageFolder, readSource } from '../convert/read-source.ts'
 import type { ResolvePackageFolder } from '../convert/read-source.ts'
+import { sha256Of } from '../sha256.ts'
+import type { BuiltinModel, BuiltinModelId } from './builtin-model.ts'
+import { builtinPack } from './builtin-pack.ts'
 
 export type PrepareOptions = {
-  /** Where the ONNX files lie; made if need be. */
+  /** The folder of the ONNX files; created if it is missing. */
   readonly folder: string
   readonly onProgress?: (progress: PrepareProgress) => void
-  /** Hears the name of every file that is missing or damaged. */
+  /** Receives the name of every missing or damaged file. */
   readonly log?: Pick<Log, 'debug' | 'warn'>
-  /** The models to prepare: all of the built-in pack. */
+  /** The models to prepare; by default all of the built-in pack. */
   readonly models?: readonly BuiltinModel[]
-  /** Where the sources lie: in the installed packages. */
+  /** Returns the folder of a source package; by default the installed package. */
   readonly resolvePackageFolder?: ResolvePackageFolder
 }
 
-/** `done` of `total` models are in place, `id` the last of them. */
+/** `done` of `total` models are ready; `id` is the latest of them. */
 export type PrepareProgress = {
   readonly done: number
   readonly total: number
@@ -29,49 +30,49 @@ export type PrepareProgress = {
 }
 
 /**
- * Makes `folder` hold every file of the pack, whole and right.
+ * Creates or repairs every file of the pack in `folder`.
  *
- * Every product is checked by its sha256, at every start; one that is missing or damaged is named in
- * the log and converted again. A folder may be prepared by several starts at once: all write the same
- * bytes, each under a name of its own until they are complete.
+ * Every start checks the SHA-256 of every file. A missing or damaged file is logged and converted
+ * again. Several starts can prepare one folder at the same time: all write the same bytes, each to a
+ * temporary file until it is complete.
  *
- * @throws when a product must be made and its source is missing or altered, naming the file: a start
- * must then refuse, as the alternative is another network than the one that was measured.
+ * @throws Error that names the missing or altered source of a file to convert. The start must then
+ *   fail, because the alternative is another network than the measured one.
  */
 export async function prepareBuiltinPack({
   folder,
   onProgress,
   log,
   models = Object.values(builtinPack.models),
-  resolvePackageFolder: packageFolder = installedPackageFolder,
+  resolvePackageFolder = installedPackageFolder,
 }: PrepareOptions): Promise<void> {
   await mkdir(folder, { recursive: true })
   for (const file of await removeUnfinishedFiles(folder))
-    log?.debug({ file }, 'the unfinished file of an earlier start is removed')
-  for (const [index, entry] of models.entries()) {
-    const place = path.join(folder, entry.artifact.file)
-    const state = await readArtifactState(place, entry.artifact.sha256)
-    if (state !== 'whole') {
-      const report = { model: entry.id, file: place, state }
-      if (state === 'damaged') log?.warn(report, 'a model file is damaged: it is made again')
-      else log?.debug(report, 'a model file is missing: it is made')
-      await writeFileAtomic(place, await convertArtifact(entry, packageFolder))
+    log?.debug({ file }, 'removed the unfinished model file of an earlier start')
+  for (const [index, model] of models.entries()) {
+    const filePath = path.join(folder, model.artifact.file)
+    const state = await readArtifactState(filePath, model.artifact.sha256)
+    if (state !== 'valid') {
+      const fields = { model: model.id, file: filePath, state }
+      if (state === 'damaged') log?.warn(fields, 'a model file is damaged; it is converted again')
+      else log?.debug(fields, 'a model file is missing; it is converted')
+      await writeFileAtomic(filePath, await convertArtifact(model, resolvePackageFolder))
     }
-    const what = state === 'whole' ? 'verified' : 'converted'
-    onProgress?.({ done: index + 1, total: models.length, id: entry.id, outcome: what })
+    const outcome = state === 'valid' ? 'verified' : 'converted'
+    onProgress?.({ done: index + 1, total: models.length, id: model.id, outcome })
   }
 }
 
 async function convertArtifact(
-  entry: BuiltinModel,
-  packageFolder: ResolvePackageFolder,
+  model: BuiltinModel,
+  resolvePackageFolder: ResolvePackageFolder,
 ): Promise<Uint8Array> {
-  const product = convertModel(entry, await readSource(entry, packageFolder))
-  const sha256 = sha256Of(product)
-  if (sha256 !== entry.artifact.sha256)
+  const artifact = convertModel(model, await readSource(model, resolvePackageFolder))
+  const sha256 = sha256Of(artifact)
+  if (sha256 !== model.artifact.sha256)
     throw new Error(
-      `the conversion of ${entry.id} gave another ${entry.artifact.file} than expected ` +
-        `(sha256 ${sha256}, expected ${entry.artifact.sha256})`,
+      `the conversion of ${model.id} created an unexpected ${model.artifact.file} ` +
+        `(sha256 ${sha256}, expected ${model.artifact.sha256})`,
     )
-  return product
+  return artifact
 }

@@ -1,10 +1,10 @@
 import type { PackManifestInput } from '../pack-manifest.ts'
 
-/** hairymax's network; constants of its `src/FaceAntiSpoofing.py`. */
+/** A network of hairymax; the constants are from its `src/FaceAntiSpoofing.py`. */
 export const antispoofingBin: PackManifestInput = {
   schema: 1,
   name: 'antispoofing-bin-1.5',
-  description: 'Another liveness network, milder to live faces; its licence is not stated.',
+  description: 'Another liveness network that rejects fewer live faces. Its licence is not stated.',
   models: [
     {
       id: 'antispoofing-bin-1.5',
@@ -21,7 +21,7 @@ export const antispoofingBin: PackManifestInput = {
       licence: {
         name: 'not stated',
         commercialUse: 'unclear',
-        note: 'The repository has no licence: by law all rights are reserved.',
+        note: 'The repository has no licence, so all rights are reserved by law.',
       },
       provenance: {
         origin: 'AntiSpoofing_bin_1.5_128, hairymax/Face-AntiSpoofing',
@@ -37,13 +37,13 @@ export const antispoofingBin: PackManifestInput = {
         logits: true,
       },
       measured: [
-        { what: 'ACER', on: 'NUAA, ten people held out: prints of 2010', value: '0.046' },
+        { what: 'ACER', on: 'NUAA (prints of 2010), ten held-out people', value: '0.046' },
         { what: 'live faces rejected at 0.5', on: 'LFW', value: '0.7 %' },
         { what: 'one face, one thread', on: '128×128', value: '5.2 ms' },
       ],
       notFor:
-        'Commercial use before its author allows it; a sole gate to anything of ' +
-        'value; alone at all: it calls the sample of a screen live (0.86).',
+        'Commercial use without permission of its author; the only protection of anything valuable; ' +
+        'use without another network: it classifies the sample of a screen as live (0.86).',
     },
   ],
 }

@@ -1,11 +1,11 @@
 import type { PackManifestInput } from '../pack-manifest.ts'
 
-/** fal's embedder; constants of InsightFace's `arcface_onnx.py`, whose format it has. */
+/** A recognizer of fal. It has the format of InsightFace; the constants are from `arcface_onnx.py`. */
 export const auraface: PackManifestInput = {
   schema: 1,
   name: 'auraface',
   description:
-    'A large embedder for business use, 261 MB. Needs a calibration of yours before it serves.',
+    'A large recognizer for commercial use, 261 MB. It must be calibrated with your own pictures before use.',
   models: [
     {
       id: 'auraface-v1',
@@ -22,7 +22,7 @@ export const auraface: PackManifestInput = {
       licence: { name: 'Apache-2.0', commercialUse: 'allowed', note: 'Stated by its model card.' },
       provenance: {
         origin: 'AuraFace-v1 (ResNet-100, ArcFace), fal',
-        trainingData: 'not published; its model card says more',
+        trainingData: 'not published; see its model card',
       },
       input: {
         width: 112,
@@ -32,7 +32,8 @@ export const auraface: PackManifestInput = {
         scale: 1 / 127.5,
       },
       decoding: { kind: 'arcface', dimensions: 512, flip: true },
-      notFor: 'Small machines: it has sixty times the weights of MobileFaceNet. Not measured here.',
+      notFor:
+        'Small machines: it has sixty times as many weights as MobileFaceNet. Not measured here.',
     },
   ],
 }

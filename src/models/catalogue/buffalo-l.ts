@@ -6,18 +6,18 @@ const insightfaceTerms = {
   licence: {
     name: 'InsightFace: non-commercial research purposes only',
     commercialUse: 'forbidden',
-    note: "The address is a copy; InsightFace's own is an archive, buffalo_l.zip of its release v0.7.",
+    note: 'The download is a copy; InsightFace publishes an archive, buffalo_l.zip of its release v0.7.',
   },
   notFor: 'Any commercial use. Not measured here.',
 } as const
 
-/** InsightFace's large pack; constants of its `scrfd.py` and `arcface_onnx.py`. */
+/** The large pack of InsightFace; the constants are from its `scrfd.py` and `arcface_onnx.py`. */
 export const buffaloL: PackManifestInput = {
   schema: 1,
   name: 'buffalo-l',
   description:
-    'The pack that most people know from InsightFace, 191 MB; not for business use. ' +
-    'The embedder needs a calibration of yours before it serves.',
+    'The best-known pack of InsightFace, 191 MB; not for commercial use. ' +
+    'The recognizer must be calibrated with your own pictures before use.',
   models: [
     {
       id: 'det-10g',
@@ -34,7 +34,7 @@ export const buffaloL: PackManifestInput = {
       ...insightfaceTerms,
       provenance: {
         origin: 'SCRFD-10GF with key points, deepinsight/insightface',
-        trainingData: 'WIDER FACE (its pictures carry research terms)',
+        trainingData: 'WIDER FACE (its pictures have research-only terms)',
       },
       input: {
         name: 'input.1',
@@ -61,7 +61,7 @@ export const buffaloL: PackManifestInput = {
       ...insightfaceTerms,
       provenance: {
         origin: 'ArcFace ResNet-50, deepinsight/insightface',
-        trainingData: 'WebFace600K (research terms)',
+        trainingData: 'WebFace600K (research-only terms)',
       },
       input: {
         name: 'input.1',

@@ -8,9 +8,9 @@ import { scrfd25g } from './scrfd-2.5g.ts'
 import { packManifest, type PackManifest } from '../pack-manifest.ts'
 
 /**
- * Public packs that people use, each with its address, what its source says of its licence, and the
- * constants that its networks need. Nothing of them ships with the service; the first is the one to
- * begin with.
+ * Public packs, each with its download addresses, the licence as its source states it, and the
+ * constants of its networks. No file of them is part of the service. The first one is the recommended
+ * start.
  */
 export const catalogue: readonly PackManifest[] = [
   recommended,

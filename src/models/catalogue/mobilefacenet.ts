@@ -1,11 +1,11 @@
 import type { PackManifestInput } from '../pack-manifest.ts'
 
-/** A conversion of foamliu's MobileFaceNet that has no address of its own: bring the file. */
+/** A conversion of foamliu's MobileFaceNet without a download address: the user provides the file. */
 export const mobilefacenet: PackManifestInput = {
   schema: 1,
   name: 'mobilefacenet',
   description:
-    'A small embedder; bring the file with --from. Needs a calibration of yours before it serves.',
+    'A small recognizer; pass the folder of the file with --from. It must be calibrated with your own pictures before use.',
   models: [
     {
       id: 'mobilefacenet',
@@ -16,7 +16,7 @@ export const mobilefacenet: PackManifestInput = {
       licence: {
         name: 'unclear',
         commercialUse: 'unclear',
-        note: 'Who converted the file, and under what licence, is not known.',
+        note: 'The author of the conversion and its licence are unknown.',
       },
       provenance: {
         origin: 'MobileFaceNet, a conversion of foamliu/MobileFaceNet',
@@ -33,24 +33,24 @@ export const mobilefacenet: PackManifestInput = {
       decoding: { kind: 'arcface', dimensions: 128, flip: true },
       measured: [
         {
-          what: 'ten-fold accuracy, mirrored too, raw',
+          what: 'ten-fold accuracy, averaged with the mirrored face, raw scores',
           on: 'LFW, 6,000 pairs',
           value: '99.1–99.3 %',
         },
         {
-          what: 'TAR at FAR 1e-4, 1e-5, 1e-6, raw',
-          on: 'LFW, 23.75 million pairs of strangers',
+          what: 'TAR at FAR 1e-4, 1e-5, 1e-6, raw scores',
+          on: 'LFW, 23.75 million pairs of different people',
           value: '95.6, 91.0, 76 %',
         },
         {
-          what: 'TAR at FAR 1e-3, 1e-4, 1e-5, mirrored too, raw',
-          on: 'LFW, fold 1: 931 pairs of one person, 324,290 of two',
+          what: 'TAR at FAR 1e-3, 1e-4, 1e-5, averaged with the mirrored face, raw scores',
+          on: 'LFW, fold 1: 931 pairs of the same person, 324,290 of different people',
           value: '98.6, 96.2, 92.8 %',
           how: 'facegate evaluate verification <folder> --models mobilefacenet --models recommended/yunet-n',
         },
-        { what: 'one face, mirrored too, one thread', on: '112×112', value: '5.0 ms' },
+        { what: 'one face and its mirror image, one thread', on: '112×112', value: '5.0 ms' },
       ],
-      notFor: 'Commercial use before its licence is known.',
+      notFor: 'Commercial use, as long as its licence is unknown.',
     },
   ],
 }

@@ -3,13 +3,13 @@ import type { PackManifestInput } from '../pack-manifest.ts'
 const zooUrl =
   'https://media.githubusercontent.com/media/opencv/opencv_zoo/47534e27c9851bb1128ccc0102f1145e27f23f98/models'
 
-/** OpenCV's pair; constants of its classes FaceDetectorYN and FaceRecognizerSF. */
+/** A detector and a recognizer of OpenCV; the constants are from FaceDetectorYN and FaceRecognizerSF. */
 export const opencvZoo: PackManifestInput = {
   schema: 1,
   name: 'opencv-zoo',
   description:
-    "OpenCV's detector and embedder for business use, 39 MB. " +
-    'The embedder needs a calibration of yours before it serves.',
+    'A detector and a recognizer of OpenCV for commercial use, 39 MB. ' +
+    'The recognizer must be calibrated with your own pictures before use.',
   models: [
     {
       id: 'yunet-2023mar',
@@ -26,16 +26,16 @@ export const opencvZoo: PackManifestInput = {
       licence: {
         name: 'MIT',
         commercialUse: 'allowed',
-        note: 'LICENSE in the folder of the model.',
+        note: 'LICENSE file in the folder of the model.',
       },
       provenance: {
         origin: 'YuNet of March 2023, opencv/opencv_zoo',
-        trainingData: 'WIDER FACE (its pictures carry research terms)',
+        trainingData: 'WIDER FACE (its pictures have research-only terms)',
       },
       input: { width: 640, height: 640, colourOrder: 'BGR' },
       decoding: { kind: 'yunet', scoreThreshold: 0.7, overlapMax: 0.35 },
       notFor:
-        'Speed: at 640 px it takes four times the work of the pack recommended. Not measured here.',
+        'Low latency: at 640 px it needs four times the computation of the recommended pack. Not measured here.',
     },
     {
       id: 'sface-2021dec',
@@ -52,16 +52,16 @@ export const opencvZoo: PackManifestInput = {
       licence: {
         name: 'Apache-2.0',
         commercialUse: 'allowed',
-        note: 'LICENSE in the folder of the model.',
+        note: 'LICENSE file in the folder of the model.',
       },
       provenance: {
         origin: 'SFace of December 2021, opencv/opencv_zoo',
-        trainingData: 'not stated there; its paper trains on public sets with research terms',
+        trainingData: 'not stated there; its paper uses public data sets with research-only terms',
       },
-      // The graph itself subtracts its mean and scales.
+      // The graph subtracts the mean and applies the scale.
       input: { width: 112, height: 112, colourOrder: 'RGB' },
       decoding: { kind: 'arcface', dimensions: 128, flip: true },
-      notFor: 'Anything before you have measured it on pictures of yours: not measured here.',
+      notFor: 'Use without your own measurement: not measured here.',
     },
   ],
 }

@@ -7,30 +7,30 @@ const minivisionTerms = {
   licence: {
     name: 'Apache-2.0',
     commercialUse: 'allowed',
-    note: 'LICENSE of the repository, which holds the weights.',
+    note: 'LICENSE file of the repository, which contains the weights.',
   },
   notFor:
-    'A sole gate to anything of value; masks, good screens, injected pictures and other attacks that ' +
-    'were not measured; grey pictures and faces without surroundings (docs/liveness.md).',
+    'The only protection of anything valuable; masks, good screens, injected pictures and other ' +
+    'unmeasured attacks; grey pictures and faces without surroundings (docs/liveness.md).',
 } as const
 
-/** What all networks of minivision take and give; the crop differs. */
+/** The input and decoding of all networks of minivision; the crop factor differs. */
 const miniFasNet = {
   input: { name: 'input', width: 80, height: 80, colourOrder: 'BGR' },
   decoding: { kind: 'antispoof', crop: 'stretched', classes: 3, liveClass: 1, logits: true },
 } as const
 
 /**
- * Small networks whose licence allows business use: a detector and two networks against prints and
- * screens, asked together. Crop factors, colour order and classes are those of `test.py` and
- * `src/generate_patches.py` of minivision's repository.
+ * Small networks whose licence allows commercial use: a detector and two liveness networks against
+ * prints and screens, whose scores are averaged. Crop factors, colour order and classes are those of
+ * `test.py` and `src/generate_patches.py` of minivision's repository.
  */
 export const recommended: PackManifestInput = {
   schema: 1,
   name: 'recommended',
   description:
-    'A quicker detector and two networks against prints and screens, 4 MB, for business use. ' +
-    'Put an embedder of your choice beside it.',
+    'A faster detector and two liveness networks against prints and screens, 4 MB, for commercial ' +
+    'use. Add a recognizer of your choice.',
   models: [
     {
       id: 'yunet-n',
@@ -47,7 +47,7 @@ export const recommended: PackManifestInput = {
       licence: { name: 'Apache-2.0', commercialUse: 'allowed' },
       provenance: {
         origin: 'YuNet-n, ShiqiYu/libfacedetection.train',
-        trainingData: 'WIDER FACE (its pictures carry research terms)',
+        trainingData: 'WIDER FACE (its pictures have research-only terms)',
       },
       input: { name: 'input', width: 320, height: 320, colourOrder: 'BGR' },
       decoding: {
@@ -55,24 +55,24 @@ export const recommended: PackManifestInput = {
         scoreThreshold: 0.5,
         certainScore: 0.8,
         overlapMax: 0.35,
-        // Medians over 416 faces that the built-in detector found too (docs/accuracy.md).
+        // Medians over 416 faces that the built-in detector also found (docs/accuracy.md).
         boxToFace: { left: -0.048, top: 0.063, width: 1.075, height: 0.902 },
       },
       measured: [
         {
-          what: 'faces found, false ones per picture',
+          what: 'faces found, false detections per picture',
           on: '205 labelled faces',
           value: '200–203 of 205, 0.03–0.11',
         },
         { what: 'one picture, one thread', on: '320×320', value: '3.4 ms' },
         {
-          what: 'faces counted exactly, false faces (built in: the same)',
+          what: 'pictures with the exact number of faces, false detections (built-in models: the same)',
           on: '18 pictures',
           value: '17 of 18, none',
           how: 'facegate evaluate detection <folder> --models recommended',
         },
       ],
-      notFor: 'Faces smaller than about 10 px of the 320 that the picture is scaled to.',
+      notFor: 'Faces smaller than about 10 px after the picture is scaled to 320 px.',
     },
     {
       id: 'minifasnet-v2',
@@ -95,18 +95,18 @@ export const recommended: PackManifestInput = {
       measured: [
         {
           what: 'ACER; APCER at BPCER ≤ 0.6 %',
-          on: 'NUAA, ten people held out: prints of 2010',
+          on: 'NUAA (prints of 2010), ten held-out people',
           value: '0.003; 0',
         },
         {
-          what: 'live faces rejected at 0.5, both networks (another crop was quoted with 20 %)',
-          on: '807 photographs of the press (LFW)',
+          what: 'live faces rejected at 0.5, both networks (quoted for another crop: 20 %)',
+          on: '807 press photographs (LFW)',
           value: '8.9 %',
           how: 'facegate evaluate liveness drawn --models recommended (docs/liveness.md)',
         },
         {
-          what: 'prints, screens called live; people called spoofs; without a judgement; both networks',
-          on: 'drawn attacks and photographs of 435 people',
+          what: 'prints and screens classified as live; live people classified as spoofs; undecided; both networks',
+          on: 'simulated attacks and photographs of 435 people',
           value: '10.8, 11.0; 6.6; 16.6 %',
           how: 'facegate evaluate liveness drawn --models recommended (docs/liveness.md)',
         },
@@ -133,7 +133,7 @@ export const recommended: PackManifestInput = {
       measured: [
         {
           what: 'ACER; APCER at BPCER ≤ 0.6 %',
-          on: 'NUAA, ten people held out: prints of 2010',
+          on: 'NUAA (prints of 2010), ten held-out people',
           value: '0.000; 0',
         },
       ],

@@ -1,10 +1,11 @@
 import type { PackManifestInput } from '../pack-manifest.ts'
 
-/** InsightFace's detector of 2.5 GFLOPS with five points; constants of its `scrfd.py`. */
+/** The 2.5 GFLOPS detector of InsightFace with five points; the constants are from its `scrfd.py`. */
 export const scrfd25g: PackManifestInput = {
   schema: 1,
   name: 'scrfd-2.5g',
-  description: 'A detector with the best five points measured here; not for business use.',
+  description:
+    'A detector with the most accurate five points of all measured here; not for commercial use.',
   models: [
     {
       id: 'scrfd-2.5g',
@@ -21,11 +22,11 @@ export const scrfd25g: PackManifestInput = {
       licence: {
         name: 'InsightFace: non-commercial research purposes only',
         commercialUse: 'forbidden',
-        note: "The address is a copy; InsightFace's own is a folder that needs a browser.",
+        note: "The download is a copy; InsightFace's original folder requires a browser.",
       },
       provenance: {
         origin: 'SCRFD-2.5GF with key points, deepinsight/insightface',
-        trainingData: 'WIDER FACE (its pictures carry research terms)',
+        trainingData: 'WIDER FACE (its pictures have research-only terms)',
       },
       input: {
         name: 'input.1',
@@ -41,18 +42,18 @@ export const scrfd25g: PackManifestInput = {
         scoreThreshold: 0.25,
         certainScore: 0.6,
         overlapMax: 0.4,
-        // Medians over 415 faces that the built-in detector found too (docs/accuracy.md).
+        // Medians over 415 faces that the built-in detector also found (docs/accuracy.md).
         boxToFace: { left: -0.042, top: 0.063, width: 1.059, height: 0.909 },
       },
       measured: [
         {
           what: 'faces found',
           on: '205 labelled faces',
-          value: '201–203 of 205; none on the two pictures without one',
+          value: '201–203 of 205; none on the two pictures without a face',
         },
         { what: 'one picture, one thread', on: '320×320', value: '22 ms' },
         {
-          what: 'faces counted exactly, false faces (built in: the same)',
+          what: 'pictures with the exact number of faces, false detections (built-in models: the same)',
           on: '18 pictures',
           value: '17 of 18, none',
           how: 'facegate evaluate detection <folder> --models scrfd-2.5g',

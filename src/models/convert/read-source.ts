@@ -1,30 +1,32 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import path from 'node:path'
-import type { SourceBytes } from './convert-model.ts'
 import type { BuiltinModel, ConversionSource, SourceFile } from '../builtin/builtin-model.ts'
+import { sha256Of } from '../sha256.ts'
 
-/** Where the files of a package lie. */
+/** The complete content of the two source files of a model. */
+export type SourceBytes = { readonly manifest: Uint8Array; readonly weights: Uint8Array }
+
+/** Returns the folder of an npm package. */
 export type ResolvePackageFolder = (name: ConversionSource['package']) => string
 
-/** The folder of an installed package, whatever the working directory is. */
+/** The folder of an installed package, independent of the working directory. */
 export const installedPackageFolder: ResolvePackageFolder = (name) => {
   const file = findPackageJSON(name, import.meta.url)
-  if (!file) throw new Error(`the package ${name} is not installed`)
+  if (!file) throw new Error(`the package ${name} is not installed: run npm install`)
   return path.dirname(file)
 }
 
 /**
- * Reads the two files that a model is made from.
+ * Reads the two source files of a model.
  *
- * @throws naming the file that is missing, or that is not the one of the manifest.
+ * @throws Error that names the missing or altered file.
  */
 export async function readSource(
   { source }: BuiltinModel,
-  packageFolder: ResolvePackageFolder = installedPackageFolder,
+  resolvePackageFolder: ResolvePackageFolder = installedPackageFolder,
 ): Promise<SourceBytes> {
-  const folder = packageFolder(source.package)
+  const folder = resolvePackageFolder(source.package)
   const [manifest, weights] = await Promise.all([
     readSourceFile(folder, source.manifest),
     readSourceFile(folder, source.weights),
@@ -32,19 +34,17 @@ export async function readSource(
   return { manifest, weights }
 }
 
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
 async function readSourceFile(folder: string, file: SourceFile): Promise<Uint8Array> {
-  const place = path.join(folder, file.path)
-  const bytes = await readFile(place).catch((cause: unknown) => {
-    throw new Error(`cannot read the model source ${place}: install the packages again`, { cause })
+  const filePath = path.join(folder, file.path)
+  const bytes = await readFile(filePath).catch((cause: unknown) => {
+    throw new Error(`cannot read the model source ${filePath}: install the packages again`, {
+      cause,
+    })
   })
   const sha256 = sha256Of(bytes)
   if (sha256 !== file.sha256)
     throw new Error(
-      `the model source ${place} was altered (sha256 ${sha256}, expected ${file.sha256}): ` +
+      `the model source ${filePath} was altered (sha256 ${sha256}, expected ${file.sha256}): ` +
         'install the packages again',
     )
   return bytes

@@ -1,17 +1,16 @@
-import { float16FromBits } from './half.ts'
 import { sizeOf } from './onnx/layout.ts'
 
-/** A tensor of weights, in TensorFlow's layout. Integers (shapes, axes) are small: exact in float32. */
+/** A tensor of weights in TensorFlow's layout. Integers (shapes, axes) are small, so float32 is exact. */
 export type WeightTensor = { readonly shape: readonly number[]; readonly data: Float32Array }
 
-/** One group of a weight manifest as TensorFlow.js and face-api write it: it describes one file. */
+/** One group of a weight manifest of TensorFlow.js or face-api. It describes one file. */
 export type WeightsGroup = {
   readonly weights: readonly {
     readonly name: string
     readonly shape: readonly number[]
-    /** What the weights are once read. */
+    /** The type of the weights after decoding. */
     readonly dtype: string
-    /** How they are stored: as halves, or as small integers of `value × scale + min`. */
+    /** The stored format: half precision, or small integers decoded as `value × scale + min`. */
     readonly quantization?: {
       readonly dtype: string
       readonly scale?: number
@@ -20,7 +19,7 @@ export type WeightsGroup = {
   }[]
 }
 
-/** Reads every tensor of a weight file. @throws when the file is longer or shorter than described. */
+/** Reads every tensor of a weight file. @throws Error when the size of the file is wrong. */
 export function readWeights(
   group: WeightsGroup,
   file: Uint8Array,
@@ -49,11 +48,11 @@ type StoredType = {
   readonly read: (view: DataView, offset: number) => number
 }
 
-/** The types of the weights as they lie in the file, little-endian. */
+/** The stored types of weights, little-endian. */
 const storedTypes: Readonly<Record<string, StoredType>> = {
   float32: { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) },
   int32: { bytes: 4, read: (view, offset) => view.getInt32(offset, true) },
-  float16: { bytes: 2, read: (view, offset) => float16FromBits(view.getUint16(offset, true)) },
+  float16: { bytes: 2, read: (view, offset) => view.getFloat16(offset, true) },
   uint16: { bytes: 2, read: (view, offset) => view.getUint16(offset, true) },
   uint8: { bytes: 1, read: (view, offset) => view.getUint8(offset) },
 }

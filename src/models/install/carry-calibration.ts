@@ -1,30 +1,31 @@
 import { copyFile } from 'node:fs/promises'
 import path from 'node:path'
+import { calibrationFilesOf, isRecognizerDecoding } from '../decoding.ts'
 import type { InstalledPack } from '../installed-packs.ts'
-import { modelFilesOf, type PackModel } from '../pack-manifest.ts'
+import type { PackModel } from '../pack-manifest.ts'
 
 /**
- * What a user has made for an installed embedder, its cohort and its table of similarities, is taken
- * over when the same network is installed again from a manifest that has neither.
+ * Copies the cohort and the similarity table that a user created for an installed recognizer, when
+ * the same network is installed again from a manifest that has neither.
  *
- * @returns the model, complete; its files are in `staging`.
+ * @returns the complete model; its files are in `staging`.
  */
 export async function carryCalibration(
   staging: string,
   model: PackModel,
-  before: InstalledPack | undefined,
+  previousPack: InstalledPack | undefined,
 ): Promise<PackModel> {
-  const old = before?.manifest.models.find(
+  const previous = previousPack?.manifest.models.find(
     ({ id, version, sha256 }) =>
       id === model.id && version === model.version && sha256 === model.sha256,
   )
-  if (!before || old?.decoding.kind !== 'arcface' || !isUncalibrated(model)) return model
-  const carried = { ...model, decoding: old.decoding }
-  for (const file of modelFilesOf(carried).slice(1))
-    await copyFile(path.join(before.folder, file), path.join(staging, file))
-  return carried
+  if (!previousPack || !previous || !isRecognizerDecoding(previous.decoding)) return model
+  if (!isUncalibrated(model)) return model
+  for (const { file } of calibrationFilesOf(previous.decoding))
+    await copyFile(path.join(previousPack.folder, file), path.join(staging, file))
+  return { ...model, decoding: previous.decoding }
 }
 
 function isUncalibrated({ decoding }: PackModel): boolean {
-  return decoding.kind === 'arcface' && !decoding.cohort && decoding.calibration === undefined
+  return isRecognizerDecoding(decoding) && calibrationFilesOf(decoding).length === 0
 }

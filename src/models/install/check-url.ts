@@ -1,13 +1,13 @@
 import { PermanentDownloadError } from './permanent-download-error.ts'
 
 /**
- * Whether models may be fetched from an address: by https, so that nobody on the way changes them
- * before a checksum is known; by http from this machine alone.
+ * Returns the URL when models may be downloaded from it. HTTPS is required, because a file without a
+ * known checksum could be changed in transit; HTTP is accepted for this machine only.
  *
- * @throws RefusedError that says what is wrong with it.
+ * @throws PermanentDownloadError that names the URL.
  */
 export function checkUrl(url: URL): URL {
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url
-  throw new PermanentDownloadError(`${url.href} is not an address by https`)
+  throw new PermanentDownloadError(`${url.href} is not an HTTPS address`)
 }

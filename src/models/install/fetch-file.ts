@@ -1,46 +1,54 @@
 import { existsSync } from 'node:fs'
 import { copyFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { sha256OfFile } from '../installed-packs.ts'
+import { sha256OfFile } from '../sha256.ts'
 import { download, type DownloadLimits } from './download.ts'
 import type { RequiredFile } from './required-files.ts'
 import type { OnBytesReceived } from './transfer.ts'
 
 export type FetchOptions = {
-  /** A folder that is looked into for every file before it is fetched. */
+  /** A folder that is searched for every file before the file is downloaded. */
   readonly filesFolder?: string | undefined
   readonly onProgress: (file: string, ...progress: Parameters<OnBytesReceived>) => void
   readonly limits?: DownloadLimits | undefined
 }
 
 /**
- * Puts a file into the staging folder, checked.
+ * Copies or downloads a file into the staging folder and checks it.
  *
- * @returns its sha256.
- * @throws Error that names the file or address, when it is not there or another one.
+ * @returns its SHA-256.
+ * @throws Error that names the file or URL when it is missing or has another checksum.
  */
 export async function fetchFile(
   staging: string,
-  { name, sourceName: called, sha256, source }: RequiredFile,
+  { name, sourceName, sha256, source }: RequiredFile,
   { filesFolder, onProgress, limits }: FetchOptions,
 ): Promise<string> {
-  const place = path.join(staging, name)
-  const given = path.join(filesFolder ?? '', called)
-  if (filesFolder !== undefined && existsSync(given)) return copyChecked(given, place, sha256)
-  if (!source) throw new Error(`nobody says where ${called} is: name a folder that has it, --from`)
-  if ('place' in source) return copyChecked(source.place, place, sha256)
-  // The last run may have fetched this file and been cut off at the next one.
-  if (sha256 !== null && existsSync(place) && (await sha256OfFile(place)) === sha256) return sha256
-  const progress: OnBytesReceived = (done, total) => onProgress(called, done, total)
-  return download({ url: source.url, path: place, sha256, onProgress: progress }, limits)
+  const stagedPath = path.join(staging, name)
+  const localPath = path.join(filesFolder ?? '', sourceName)
+  if (filesFolder !== undefined && existsSync(localPath))
+    return copyChecked(localPath, stagedPath, sha256)
+  if (!source)
+    throw new Error(
+      `${sourceName} has no download address: pass --from with the folder that contains it`,
+    )
+  if ('path' in source) return copyChecked(source.path, stagedPath, sha256)
+  // An interrupted run may have completed this file before it failed at a later one.
+  if (sha256 !== null && existsSync(stagedPath) && (await sha256OfFile(stagedPath)) === sha256)
+    return sha256
+  const reportProgress: OnBytesReceived = (received, total) =>
+    onProgress(sourceName, received, total)
+  return download({ url: source.url, path: stagedPath, sha256, onProgress: reportProgress }, limits)
 }
 
 async function copyChecked(from: string, to: string, sha256: string | null): Promise<string> {
   await copyFile(from, to).catch((cause: unknown) => {
     throw new Error(`cannot read ${from}`, { cause })
   })
-  const found = await sha256OfFile(to)
-  if (sha256 === null || found === sha256) return found
+  const actual = await sha256OfFile(to)
+  if (sha256 === null || actual === sha256) return actual
   await rm(to)
-  throw new Error(`${from} is not the file of the manifest (sha256 ${found}, expected ${sha256})`)
+  throw new Error(
+    `${from} does not match the checksum in the manifest (sha256 ${actual}, expected ${sha256})`,
+  )
 }

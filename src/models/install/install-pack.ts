@@ -1,68 +1,63 @@
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { installedModelsOf, readActiveSet } from '../active-set.ts'
+import { readActiveSet } from '../active-set.ts'
+import { convertPytorch } from '../convert/pytorch/convert-pytorch.ts'
+import { isRecognizerDecoding } from '../decoding.ts'
 import {
   findPack,
   manifestFileName,
   packFolder,
   packsFolder,
   readPack,
-  sha256OfFile,
 } from '../installed-packs.ts'
 import type { InstalledPack } from '../installed-packs.ts'
-import {
-  modelFilesOf,
-  type InstalledModel,
-  type PackManifest,
-  type PackModel,
-} from '../pack-manifest.ts'
-import { convertPytorch } from '../convert/pytorch/convert-pytorch.ts'
+import { installedModelsOf, type InstalledModel } from '../model-set.ts'
+import { modelFilesOf, type PackManifest, type PackModel } from '../pack-manifest.ts'
+import { sha256OfFile } from '../sha256.ts'
 import { carryCalibration } from './carry-calibration.ts'
 import { fetchFile, type FetchOptions } from './fetch-file.ts'
-import { requiredFiles, weightsFileOf, type RequiredFile } from './required-files.ts'
 import type { PackSource } from './pack-source.ts'
+import { requiredFiles, weightsFileOf, type RequiredFile } from './required-files.ts'
 
 export type InstallOptions = FetchOptions & {
-  /** Loads a model and runs it; what is wrong with it, if anything. */
+  /** Loads a model and runs it once. Returns the problem, if there is one. */
   readonly smokeTest: (model: InstalledModel) => Promise<string | undefined>
 }
 
 export type InstallResult = {
   readonly pack: InstalledPack
-  /** The files whose checksum the manifest did not know: it is now the one of what came. */
+  /** The files without a checksum in the manifest. The checksum of the fetched file is now stored. */
   readonly pinnedFiles: readonly string[]
 }
 
 /**
- * Fetches, checks and tries every file of a pack, and only then puts the pack in its place, in one
- * step. What an installation that was cut off leaves is a hidden folder, which the next one of the
- * same pack goes on with.
+ * Fetches, checks and smoke-tests every file of a pack, and then moves the pack to its folder in one
+ * step. An interrupted installation leaves a hidden folder; the next installation of the pack resumes
+ * from it.
  *
- * @throws Error that says what is wrong; then nothing has changed but parts to go on with.
+ * @throws Error that states the problem. In this case nothing is installed; partial downloads remain.
  */
 export async function installPack(
   modelsFolder: string,
-  offer: PackSource,
+  packSource: PackSource,
   options: InstallOptions,
 ): Promise<InstallResult> {
-  const { manifest } = offer
+  const { manifest } = packSource
   const staging = path.join(packsFolder(modelsFolder), `.unfinished-${manifest.name}`)
   await mkdir(staging, { recursive: true })
-  const needed = requiredFiles(offer)
-  await removeOtherFiles(staging, needed)
+  const required = requiredFiles(packSource)
+  await removeOtherFiles(staging, required)
   const sha256s = new Map<string, string>()
-  for (const file of needed) sha256s.set(file.name, await fetchFile(staging, file, options))
+  for (const file of required) sha256s.set(file.name, await fetchFile(staging, file, options))
 
-  const before = await findPack(modelsFolder, manifest.name).catch(() => undefined)
+  const previousPack = await findPack(modelsFolder, manifest.name).catch(() => undefined)
   const models: PackModel[] = []
   for (const model of manifest.models) {
-    const weights = weightsFileOf(offer, model)
-    const finished = await finishModel(staging, model, {
-      ...weights,
-      sha256: sha256s.get(weights.name) ?? null,
-    })
-    models.push(await carryCalibration(staging, finished, before))
+    const weights = weightsFileOf(packSource, model)
+    const sha256 = sha256s.get(weights.name) ?? null
+    const finished = await finishModel(staging, model, { ...weights, sha256 })
+    models.push(await carryCalibration(staging, finished, previousPack))
   }
   for (const model of models) await assertRuns({ folder: staging, model }, options.smokeTest)
 
@@ -79,60 +74,61 @@ export async function installPack(
   return { pack: await readPack(folder), pinnedFiles: pinned.map(({ file }) => file) }
 }
 
-/** Makes the ONNX file of a model of what was fetched. @returns the model with its checksums. */
+/** Converts the fetched weights to ONNX if needed. @returns the model with its checksums. */
 async function finishModel(
   staging: string,
   model: PackModel,
   fetched: Pick<RequiredFile, 'name' | 'sourceName' | 'sha256'>,
 ): Promise<PackModel> {
-  const place = path.join(staging, model.file)
+  const filePath = path.join(staging, model.file)
   const { source } = model
   if (source?.format.kind === 'pytorch') {
     const weights = await readFile(path.join(staging, fetched.name))
-    await writeFile(place, convertPytorch(source.format.architecture, weights, fetched.sourceName))
+    const onnx = convertPytorch(source.format.architecture, weights, fetched.sourceName)
+    await writeFile(filePath, onnx)
   }
-  const sha256 = await sha256OfFile(place)
+  const sha256 = await sha256OfFile(filePath)
   if (model.sha256 !== null && sha256 !== model.sha256)
     throw new Error(
-      `${model.file} is not what the manifest says (sha256 ${sha256}, expected ${model.sha256})`,
+      `${model.file} does not match the checksum in the manifest (sha256 ${sha256}, expected ${model.sha256})`,
     )
   return { ...model, sha256, ...(source && { source: { ...source, sha256: fetched.sha256 } }) }
 }
 
 async function assertRuns(
   model: InstalledModel,
-  probe: InstallOptions['smokeTest'],
+  smokeTest: InstallOptions['smokeTest'],
 ): Promise<void> {
-  const fault = await probe(model)
-  if (fault !== undefined) throw new Error(`${model.model.id} does not work: ${fault}`)
+  const problem = await smokeTest(model)
+  if (problem !== undefined) throw new Error(`${model.model.id} does not work: ${problem}`)
 }
 
 /**
- * A running server loads its models again whenever it replaces a worker: under the name of a pack
- * that it uses only the same bytes may lie.
+ * Rejects other bytes for a model that is in use: a running server loads its models again when it
+ * replaces a worker process.
  */
 async function rejectChangeOfActive(modelsFolder: string, pack: PackManifest): Promise<void> {
-  // A choice that cannot be read keeps the service from starting; mending it may take this pack.
+  // An unreadable selection stops the service from starting, and this pack may be the repair.
   const set = await readActiveSet(modelsFolder).catch(() => undefined)
   const folder = packFolder(modelsFolder, pack.name)
   for (const used of set ? installedModelsOf(set) : []) {
     const same = pack.models.find(({ id }) => id === used.model.id)
     if (used.folder === folder && !(same && isSameNetwork(same, used.model)))
       throw new Error(
-        `${pack.name} is in use and this would change its ${used.model.id}; ` +
-          'facegate models use builtin first, or give the pack another name',
+        `${pack.name} is in use and this would change its ${used.model.id}: ` +
+          'run facegate models use builtin first, or give the pack another name',
       )
   }
 }
 
-/** Another cohort makes other templates, as other weights do. */
+/** Compares the network and the cohort: another cohort creates other templates, as other weights do. */
 function isSameNetwork(a: PackModel, b: PackModel): boolean {
   const cohortOf = ({ decoding }: PackModel): string | undefined =>
-    decoding.kind === 'arcface' ? decoding.cohort?.sha256 : undefined
+    isRecognizerDecoding(decoding) ? decoding.cohort?.sha256 : undefined
   return a.version === b.version && a.sha256 === b.sha256 && cohortOf(a) === cohortOf(b)
 }
 
-/** Between the two renames a crash would leave neither: the next installation mends that. */
+/** A crash between the two renames leaves no pack; the next installation repairs this. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   const old = path.join(path.dirname(to), `.old-${path.basename(to)}`)
   await rm(old, { recursive: true, force: true })
@@ -141,7 +137,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
-/** Keeps the named files and their parts alone. */
+/** Deletes everything except the named files and their partial downloads. */
 async function removeOtherFiles(
   folder: string,
   keep: readonly { readonly name: string }[],

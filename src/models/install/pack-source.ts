@@ -9,59 +9,59 @@ import { PermanentDownloadError } from './permanent-download-error.ts'
 /** A pack that can be installed. */
 export type PackSource = {
   readonly manifest: PackManifest
-  /** What the manifest was read from: files without an address lie beside it. */
+  /** The origin of the manifest. Files without a download address are beside it. */
   readonly origin:
     | { readonly kind: 'catalogue' }
     | { readonly kind: 'folder'; readonly folder: string }
-    | { readonly kind: 'address'; readonly url: URL }
+    | { readonly kind: 'url'; readonly url: URL }
 }
 
 /**
- * Finds a pack by its name in the catalogue, by the folder that it lies in, or by the address of its
- * `pack.json`.
+ * Finds a pack.
  *
- * @throws Error that says why there is no such pack.
+ * @param location a name in the catalogue, a folder, or the URL of a `pack.json`.
+ * @throws Error that states why there is no such pack.
  */
-export async function findPackSource(wanted: string): Promise<PackSource> {
-  if (/^https?:\/\//u.test(wanted)) return fetchUrlSource(checkUrl(new URL(wanted)))
-  const isFolder = await stat(wanted).then(
-    (found) => found.isDirectory(),
+export async function findPackSource(location: string): Promise<PackSource> {
+  if (/^https?:\/\//u.test(location)) return fetchUrlSource(checkUrl(new URL(location)))
+  const isFolder = await stat(location).then(
+    (stats) => stats.isDirectory(),
     () => false,
   )
-  if (isFolder && /[/\\.]/u.test(wanted)) return readFolderSource(path.resolve(wanted))
-  const manifest = catalogue.find(({ name }) => name === wanted)
+  if (isFolder && /[/\\.]/u.test(location)) return readFolderSource(path.resolve(location))
+  const manifest = catalogue.find(({ name }) => name === location)
   if (manifest) return { manifest, origin: { kind: 'catalogue' } }
-  if (isFolder) return readFolderSource(path.resolve(wanted))
+  if (isFolder) return readFolderSource(path.resolve(location))
   const names = catalogue.map(({ name }) => name).join(', ')
-  throw new Error(`there is no pack ${wanted}: name a folder, an address, or one of ${names}`)
+  throw new Error(`there is no pack ${location}: pass a folder, a URL, or one of ${names}`)
 }
 
 async function readFolderSource(folder: string): Promise<PackSource> {
-  const place = path.join(folder, manifestFileName)
-  const text = await readFile(place, 'utf8').catch((cause: unknown) => {
+  const filePath = path.join(folder, manifestFileName)
+  const text = await readFile(filePath, 'utf8').catch((cause: unknown) => {
     throw new Error(`the folder ${folder} has no ${manifestFileName}`, { cause })
   })
-  return { manifest: parseManifest(text, place), origin: { kind: 'folder', folder } }
+  return { manifest: parseManifest(text, filePath), origin: { kind: 'folder', folder } }
 }
 
 const manifestBytesMax = 1_048_576
-const manifestMsMax = 30_000
+const manifestTimeoutMs = 30_000
 
 async function fetchUrlSource(url: URL): Promise<PackSource> {
-  const signal = AbortSignal.timeout(manifestMsMax)
-  const answer = await fetch(url, { redirect: 'error', signal }).catch((cause: unknown) => {
-    throw new Error(`cannot fetch ${url.href}`, { cause })
+  const signal = AbortSignal.timeout(manifestTimeoutMs)
+  const response = await fetch(url, { redirect: 'error', signal }).catch((cause: unknown) => {
+    throw new Error(`cannot download ${url.href}`, { cause })
   })
-  if (answer.status !== 200)
-    throw new PermanentDownloadError(`${url.href} answered ${answer.status}`)
-  const pieces: Uint8Array[] = []
+  if (response.status !== 200)
+    throw new PermanentDownloadError(`${url.href} returned HTTP ${response.status}`)
+  const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of answer.body ?? []) {
-    bytes += piece.length
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
     if (bytes > manifestBytesMax)
       throw new PermanentDownloadError(`${url.href} is too large for a manifest`)
-    pieces.push(piece)
+    chunks.push(chunk)
   }
-  const text = Buffer.concat(pieces).toString()
-  return { manifest: parseManifest(text, url.href), origin: { kind: 'address', url } }
+  const text = Buffer.concat(chunks).toString()
+  return { manifest: parseManifest(text, url.href), origin: { kind: 'url', url } }
 }

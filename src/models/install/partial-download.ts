@@ -1,46 +1,47 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 
-/** A file that has not wholly come yet, and the note of what it is a part of. */
+/** An incomplete file, and its state: the URL and the validator of the complete file. */
 export type PartialDownload = {
   readonly path: string
-  /** What is there of the file at `url`, and the validator of that file; nothing of another. */
+  /** Returns the received bytes of the file at `url` and its validator; 0 bytes for another URL. */
   readonly readState: (
     url: string,
   ) => Promise<{ readonly bytes: number; readonly validator: string }>
-  /** Empties it, and notes what it is going to be a part of. */
+  /** Empties the file and stores the URL and the validator of the new download. */
   readonly start: (url: string, headers: Headers) => Promise<void>
   readonly remove: () => Promise<void>
 }
 
 const downloadState = z.strictObject({ url: z.string(), validator: z.string() })
 
-/** The part of what is to lie at `place`: `<place>.part` and its note `<place>.part.json`. */
-export function partialDownloadAt(place: string): PartialDownload {
-  const part = `${place}.part`
-  const notePlace = `${part}.json`
+/** The partial download of `filePath`: `<filePath>.part` and its state `<filePath>.part.json`. */
+export function partialDownloadAt(filePath: string): PartialDownload {
+  const partPath = `${filePath}.part`
+  const statePath = `${partPath}.json`
   const remove = async (): Promise<void> => {
-    await rm(part, { force: true })
-    await rm(notePlace, { force: true })
+    await rm(partPath, { force: true })
+    await rm(statePath, { force: true })
   }
   return {
-    path: part,
+    path: partPath,
     async readState(url) {
       try {
-        const noted = downloadState.parse(JSON.parse(await readFile(notePlace, 'utf8')))
-        if (noted.url === url) return { bytes: (await stat(part)).size, validator: noted.validator }
+        const state = downloadState.parse(JSON.parse(await readFile(statePath, 'utf8')))
+        if (state.url === url)
+          return { bytes: (await stat(partPath)).size, validator: state.validator }
       } catch {
-        // No part, or no note of it: as good as nothing.
+        // Without a readable state the download starts from the beginning.
       }
       return { bytes: 0, validator: '' }
     },
     async start(url, headers) {
       await remove()
-      await writeFile(part, '')
+      await writeFile(partPath, '')
       const etag = headers.get('etag')
-      // A weak tag vouches for the meaning, not for the bytes: one cannot continue by it.
+      // A weak ETag confirms the meaning, not the bytes, so it cannot be used to resume.
       const validator = etag?.startsWith('"') ? etag : headers.get('last-modified')
-      if (validator) await writeFile(notePlace, JSON.stringify({ url, validator }))
+      if (validator) await writeFile(statePath, JSON.stringify({ url, validator }))
     },
     remove,
   }

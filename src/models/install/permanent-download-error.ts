@@ -1,4 +1,4 @@
-/** The source said no, or sent what cannot be used: asking again changes nothing. */
+/** The source refused the request or sent unusable data: a retry cannot succeed. */
 export class PermanentDownloadError extends Error {
-  override readonly name = 'RefusedError'
+  override readonly name = 'PermanentDownloadError'
 }

@@ -1,54 +1,56 @@
 import path from 'node:path'
+import { calibrationFilesOf } from '../decoding.ts'
 import type { PackManifest, PackModel } from '../pack-manifest.ts'
 import type { PackSource } from './pack-source.ts'
 
 /** One file that an installation needs. */
 export type RequiredFile = {
-  /** What it is called where it is fetched to; no two files of a pack are called the same. */
+  /** File name in the staging folder, unique within the pack. */
   readonly name: string
-  /** What it is called where it comes from. */
+  /** File name at the source. */
   readonly sourceName: string
-  /** Of the file as it comes; null where it is not known. */
+  /** Checksum of the fetched file; null when unknown. */
   readonly sha256: string | null
-  /** Where it is; undefined: only the user has it. */
-  readonly source: { readonly url: string } | { readonly place: string } | undefined
+  /** The location; undefined: the user must provide the file. */
+  readonly source: { readonly url: string } | { readonly path: string } | undefined
 }
 
 /**
- * The files of a pack and where each comes from. The file of weights first, then what was made for
- * it: cohort and table of similarities, which lie beside the manifest.
+ * Lists the files of a pack and their sources: for each model the file of weights, then the cohort
+ * and the similarity table, which are beside the manifest.
  */
-export function requiredFiles(offer: PackSource): readonly RequiredFile[] {
-  const files = offer.manifest.models.flatMap((model) => [
-    weightsFileOf(offer, model),
-    ...calibrationFilesOf(model).map((file) => ({
-      ...file,
-      sourceName: file.name,
-      source: siblingSource(offer, file.name),
+export function requiredFiles(packSource: PackSource): readonly RequiredFile[] {
+  const files = packSource.manifest.models.flatMap((model) => [
+    weightsFileOf(packSource, model),
+    ...calibrationFilesOf(model.decoding).map(({ file, sha256 }) => ({
+      name: file,
+      sourceName: file,
+      sha256,
+      source: siblingSource(packSource, file),
     })),
   ])
   return [...new Map(files.map((file) => [file.name, file])).values()]
 }
 
-/** The file of weights of a model: its ONNX file itself, or what that is made of. */
-export function weightsFileOf(offer: PackSource, model: PackModel): RequiredFile {
+/** The file of weights of a model: its ONNX file, or the file that is converted to it. */
+export function weightsFileOf(packSource: PackSource, model: PackModel): RequiredFile {
   const { source, file } = model
   if (!source)
     return {
       name: file,
       sourceName: file,
       sha256: model.sha256,
-      source: siblingSource(offer, file),
+      source: siblingSource(packSource, file),
     }
   return {
     name: source.format.kind === 'onnx' ? file : `${file}.weights`,
     sourceName: isUrl(source.url) ? lastPathSegment(source.url) || file : source.url,
     sha256: source.sha256,
-    source: isUrl(source.url) ? { url: source.url } : siblingSource(offer, source.url),
+    source: isUrl(source.url) ? { url: source.url } : siblingSource(packSource, source.url),
   }
 }
 
-/** The bytes of all sources; null when one does not say. */
+/** The total size of all downloads; null when the size of one is unknown. */
 export function totalSourceBytes({ models }: PackManifest): number | null {
   return models.reduce<number | null>((sum, { source }) => {
     const bytes = source?.bytes ?? null
@@ -56,23 +58,13 @@ export function totalSourceBytes({ models }: PackManifest): number | null {
   }, 0)
 }
 
-function calibrationFilesOf({
-  decoding,
-}: PackModel): readonly Pick<RequiredFile, 'name' | 'sha256'>[] {
-  if (decoding.kind !== 'arcface') return []
-  const { cohort, calibration } = decoding
-  return [
-    ...(cohort ? [{ name: cohort.file, sha256: cohort.sha256 }] : []),
-    ...(calibration === undefined ? [] : [{ name: calibration, sha256: null }]),
-  ]
+/** The location of a file beside the manifest. */
+function siblingSource({ origin }: PackSource, name: string): RequiredFile['source'] {
+  if (origin.kind === 'folder') return { path: path.join(origin.folder, name) }
+  return origin.kind === 'url' ? { url: new URL(name, origin.url).href } : undefined
 }
 
-function siblingSource({ origin: from }: PackSource, name: string): RequiredFile['source'] {
-  if (from.kind === 'folder') return { place: path.join(from.folder, name) }
-  return from.kind === 'address' ? { url: new URL(name, from.url).href } : undefined
-}
-
-/** The last part of an address, as a plain file name. */
+/** The last segment of the path of a URL, as a plain file name. */
 function lastPathSegment(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? ''
   return last.replaceAll(/[^A-Za-z0-9._-]/gu, '_')

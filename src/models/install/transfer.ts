@@ -3,100 +3,102 @@ import { checkUrl } from './check-url.ts'
 import type { PartialDownload } from './partial-download.ts'
 import { PermanentDownloadError } from './permanent-download-error.ts'
 
-/** How long and how much one may wait and fetch. */
 export type TransferLimits = {
   readonly bytesMax: number
-  /** Until the answer begins, and between two pieces of it, ms. */
+  /** Maximum time until the response starts, and between two chunks of it, ms. */
   readonly idleMsMax: number
 }
 
-/** `total` is null where the source does not say. */
-export type OnBytesReceived = (done: number, total: number | null) => void
+/** `total` is null when the source does not send a length. */
+export type OnBytesReceived = (received: number, total: number | null) => void
 
 /**
- * Fetches what `part` still lacks of the file at `url` and appends it to the part; from the start if
- * the file has changed since, or the source cannot send the rest alone.
+ * Fetches the missing rest of the file at `url` and appends it to the partial download. Starts from
+ * the beginning when the file has changed, or when the source cannot send a range.
  *
- * @throws RefusedError, or the error of a connection that was cut: then the part has grown.
+ * @throws PermanentDownloadError when a retry cannot succeed; Error when the connection was
+ *   interrupted: then the partial download contains the bytes received so far.
  */
 export async function transfer(
   url: string,
   part: PartialDownload,
-  given: { readonly limits: TransferLimits; readonly onProgress: OnBytesReceived },
+  options: { readonly limits: TransferLimits; readonly onProgress: OnBytesReceived },
 ): Promise<void> {
-  const { limits, onProgress } = given
-  const silence = new AbortController()
-  const watch = setTimeout(() => silence.abort(), limits.idleMsMax)
+  const { limits, onProgress } = options
+  const idleAbort = new AbortController()
+  const idleTimer = setTimeout(() => idleAbort.abort(), limits.idleMsMax)
   try {
-    const known = await part.readState(url)
-    const answer = await requestRange(url, known, silence.signal)
-    if (answer.status === 416) await part.remove()
-    const from = responseOffset(answer, known.bytes)
-    // Compressed on the way nevertheless, it has another length, and no part to go on with.
-    const isCompressed = answer.headers.has('content-encoding')
-    if (from === 0) await part.start(url, isCompressed ? new Headers() : answer.headers)
-    const length = isCompressed ? null : answer.headers.get('content-length')
-    const total = length === null ? null : from + Number(length)
+    const state = await part.readState(url)
+    const response = await requestRange(url, state, idleAbort.signal)
+    if (response.status === 416) await part.remove()
+    const offset = responseOffset(response, state.bytes)
+    // A compressed response has another length, and its parts cannot be resumed.
+    const isCompressed = response.headers.has('content-encoding')
+    if (offset === 0) await part.start(url, isCompressed ? new Headers() : response.headers)
+    const length = isCompressed ? null : response.headers.get('content-length')
+    const total = length === null ? null : offset + Number(length)
     if (total !== null && total > limits.bytesMax) throw tooLargeError(url, limits)
     await using file = await open(part.path, 'a')
-    let done = from
-    for await (const piece of answer.body ?? []) {
-      watch.refresh()
-      done += piece.length
-      if (done > limits.bytesMax) throw tooLargeError(url, limits)
-      await file.write(piece)
-      onProgress(done, total)
+    let received = offset
+    for await (const chunk of response.body ?? []) {
+      idleTimer.refresh()
+      received += chunk.length
+      if (received > limits.bytesMax) throw tooLargeError(url, limits)
+      await file.write(chunk)
+      onProgress(received, total)
     }
-    if (total !== null && done < total) throw new Error(`${url} ended at byte ${done} of ${total}`)
+    if (total !== null && received < total)
+      throw new Error(`${url} ended at byte ${received} of ${total}`)
     await file.sync()
   } catch (error) {
-    if (!silence.signal.aborted) throw error
-    throw new Error(`${url} has sent nothing for too long`, { cause: error })
+    if (!idleAbort.signal.aborted) throw error
+    throw new Error(`${url} sent no data for ${limits.idleMsMax} ms`, { cause: error })
   } finally {
-    clearTimeout(watch)
+    clearTimeout(idleTimer)
   }
 }
 
 const redirectsMax = 5
 
-/** Follows redirects itself: each hop must be an address that may be used. */
+/** Follows redirects itself, because every hop must pass `checkUrl`. */
 async function requestRange(
   url: string,
-  known: { readonly bytes: number; readonly validator: string },
+  state: { readonly bytes: number; readonly validator: string },
   signal: AbortSignal,
 ): Promise<Response> {
-  const resume = { range: `bytes=${known.bytes}-`, 'if-range': known.validator }
-  // Compressed on the way, the bytes would be other ones than those that are counted and resumed.
-  const headers = { 'accept-encoding': 'identity', ...(known.bytes > 0 && resume) }
-  let at = checkUrl(new URL(url))
+  const resume = { range: `bytes=${state.bytes}-`, 'if-range': state.validator }
+  // A compressed response would contain other bytes than the ones that are counted and resumed.
+  const headers = { 'accept-encoding': 'identity', ...(state.bytes > 0 && resume) }
+  let hopUrl = checkUrl(new URL(url))
   for (let hop = 0; hop <= redirectsMax; hop++) {
-    const answer = await fetch(at, { redirect: 'manual', headers, signal })
-    const location = answer.headers.get('location')
-    if (answer.status < 300 || answer.status >= 400 || location === null) return answer
-    await answer.body?.cancel()
-    const next = new URL(location, at)
-    if (at.protocol === 'https:' && next.protocol !== 'https:')
-      throw new PermanentDownloadError(`${url} leads away from https, to ${next.origin}`)
-    at = checkUrl(next)
+    const response = await fetch(hopUrl, { redirect: 'manual', headers, signal })
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status >= 400 || location === null) return response
+    await response.body?.cancel()
+    const next = new URL(location, hopUrl)
+    if (hopUrl.protocol === 'https:' && next.protocol !== 'https:')
+      throw new PermanentDownloadError(`${url} redirects from HTTPS to HTTP at ${next.origin}`)
+    hopUrl = checkUrl(next)
   }
   throw new PermanentDownloadError(`${url} was redirected more than ${redirectsMax} times`)
 }
 
 /**
- * Where the bytes of the answer begin in the file.
+ * Returns the offset of the response in the file.
  *
- * @throws RefusedError when it is no file; Error when another try may bring it.
+ * @throws PermanentDownloadError when the response is not a file; Error when a retry may succeed.
  */
-function responseOffset(answer: Response, known: number): number {
-  if (answer.status === 200) return 0
-  const range = /^bytes (\d+)-/u.exec(answer.headers.get('content-range') ?? '')
-  if (answer.status === 206 && known > 0 && Number(range?.[1]) === known) return known
-  const said = `${answer.url} answered ${answer.status} ${answer.statusText}`.trim()
-  if (isRetryable(answer.status)) throw new Error(said)
-  throw new PermanentDownloadError(said)
+function responseOffset(response: Response, receivedBytes: number): number {
+  if (response.status === 200) return 0
+  const range = /^bytes (\d+)-/u.exec(response.headers.get('content-range') ?? '')
+  if (response.status === 206 && receivedBytes > 0 && Number(range?.[1]) === receivedBytes)
+    return receivedBytes
+  const message = `${response.url} returned HTTP ${response.status} ${response.statusText}`.trim()
+  if (isRetryable(response.status)) throw new Error(message)
+  throw new PermanentDownloadError(message)
 }
 
-/** Faults of the source, a busy one, and a part that is not (any more) a part of the file. */
+/** Server errors, rate limits, and a range that does not (or no longer does) fit the file. */
 function isRetryable(status: number): boolean {
   return status >= 500 || status === 429 || status === 416
 }

@@ -1,36 +1,40 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { requireRecognizerDecoding } from '../decoding.ts'
+import type { InstalledModel } from '../model-set.ts'
+import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-import type { InstalledModel } from '../pack-manifest.ts'
-import { sha256Of } from '../convert/read-source.ts'
 
-/** Strangers that the density of faces is measured against. */
+/** Templates of other people, used to measure the density of faces. */
 export type Cohort = {
   /** Row by row, each as long as a template. */
   readonly cohort: Float32Array
-  /** How many of the nearest rows make the density. */
+  /** The number of nearest rows that the density is the mean of. */
   readonly neighbours: number
 }
 
 /**
- * Reads the cohort of an installed recognizer; undefined where it has none yet.
+ * Reads the cohort of an installed recognizer; undefined when it has none yet.
  *
- * @throws Error naming the file when it is missing, altered, or no whole number of rows.
+ * @throws Error that names the file when it is missing, altered or of the wrong size.
  */
 export async function readCohort({ folder, model }: InstalledModel): Promise<Cohort | undefined> {
-  const { decoding } = model
-  if (decoding.kind !== 'arcface') throw new Error(`${model.id} is no recognizer`)
-  if (!decoding.cohort) return undefined
-  const { file, sha256, neighbours } = decoding.cohort
-  const place = path.join(folder, file)
-  const bytes = await readFile(place).catch((cause: unknown) => {
-    throw new Error(`cannot read the cohort ${place}`, { cause })
+  const { cohort: cohortFile, dimensions } = requireRecognizerDecoding(model)
+  if (!cohortFile) return undefined
+  const { file, sha256, neighbours } = cohortFile
+  const filePath = path.join(folder, file)
+  const bytes = await readFile(filePath).catch((cause: unknown) => {
+    throw new Error(`cannot read the cohort ${filePath}`, { cause })
   })
   if (sha256Of(bytes) !== sha256)
-    throw new Error(`${place} was altered: templates made with it would not compare with others`)
+    throw new Error(
+      `the cohort ${filePath} was altered: new templates would not match stored ones; install the pack again`,
+    )
   const cohort = decodeFloat16(bytes)
-  const rows = cohort.length / decoding.dimensions
+  const rows = cohort.length / dimensions
   if (!Number.isInteger(rows) || rows < neighbours)
-    throw new Error(`${place} holds no ${neighbours} rows of ${decoding.dimensions} numbers`)
+    throw new Error(
+      `the cohort ${filePath} must contain at least ${neighbours} rows of ${dimensions} numbers`,
+    )
   return { cohort, neighbours }
 }

@@ -1,34 +1,34 @@
 import { readFile } from 'node:fs/promises'
+import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-import { sha256Of } from '../convert/read-source.ts'
 import manifest from './manifest.json' with { type: 'json' }
 
 /**
- * How a template is made of the descriptors of two networks: everything that was learnt from
- * pictures beyond the networks themselves. Matrices are flat, row by row.
+ * The fitted values that turn the embeddings of two networks into one template: everything that was
+ * learned from images beyond the networks themselves. Matrices are flat, row by row.
  */
 export type TemplateModel = {
-  /** "id@version", remembered by every template; raised whenever a value below changes. */
+  /** "id@version". Every template stores it; it is raised when a value below changes. */
   readonly modelId: string
-  /** What dlib's descriptor is multiplied with before it stands beside that of faceres. */
+  /** Factor of the embedding of dlib before it is concatenated with the embedding of faceres. */
   readonly dlibWeight: number
-  /** Mean of faceres, 1,024 values. */
+  /** Mean of the faceres embedding, 1,024 values. */
   readonly centre: Float32Array
-  /** Mean of the fused vectors, 1,152 values. */
+  /** Mean of the concatenated vectors, 1,152 values. */
   readonly mean: Float32Array
-  /** Principal axes, one a row: dimensions × 1,152 values. */
+  /** Principal axes, one per row: dimensions × 1,152 values. */
   readonly axes: Float32Array
-  /** Mixtures of people that stand for strangers: rows × dimensions values. */
+  /** Mixtures of people that represent other people: rows × dimensions values. */
   readonly cohort: Float32Array
-  /** How many of the nearest rows of the cohort make the density. */
+  /** The number of nearest cohort rows that the density is the mean of. */
   readonly neighbours: number
 }
 
 /**
- * Reads the model of the built-in pack's templates.
+ * Reads the template model of the built-in pack.
  *
- * @throws naming the file that is missing or altered: templates made with another would not compare
- *   with those that are stored.
+ * @throws Error that names the missing or altered file. With another file, new templates would not
+ *   match the stored ones.
  */
 export async function readTemplateModel(): Promise<TemplateModel> {
   const { id, version, dlibWeight, neighbours, files } = manifest
@@ -46,11 +46,14 @@ export async function readTemplateModel(): Promise<TemplateModel> {
 /** The folder of the manifest and its files. */
 export const templateFolder = new URL('./', import.meta.url)
 
-/** Half precision, little-endian: templates move by 3e-4 of a typical distance, accuracy not at all. */
+/**
+ * Reads half-precision numbers, little-endian. Half precision moves a template by 3e-4 of a typical
+ * distance and does not change the accuracy.
+ */
 async function readFloat16File(name: string, sha256: string): Promise<Float32Array> {
-  const place = new URL(`${name}.f16`, templateFolder)
-  const bytes = await readFile(place)
+  const fileUrl = new URL(`${name}.f16`, templateFolder)
+  const bytes = await readFile(fileUrl)
   if (sha256Of(bytes) !== sha256)
-    throw new Error(`${place.pathname} was altered: install Facegate again`)
+    throw new Error(`${fileUrl.pathname} was altered: install Facegate again`)
   return decodeFloat16(bytes)
 }

@@ -1,4 +1,5 @@
-import type { Decoding, InstalledModel } from '../../models/pack-manifest.ts'
+import type { Decoding } from '../../models/decoding.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
 import { confidenceFromScore } from './combine-detections.ts'
 import type { Detection } from './combine-detections.ts'
 import type { DecodeDetections, RawDetection } from './decoders/raw-detection.ts'

@@ -1,5 +1,5 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { ModelSet } from '../../models/pack-manifest.ts'
+import type { ModelSet } from '../../models/model-set.ts'
 import type { Detection } from './combine-detections.ts'
 import { runBlazeface } from './blazeface.ts'
 import { detectBorderFaces } from './border-faces.ts'

@@ -1,5 +1,6 @@
 import { readCohort } from '../../models/template/read-cohort.ts'
-import type { InstalledModel } from '../../models/pack-manifest.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
+import { requireRecognizerDecoding } from '../../models/decoding.ts'
 import { arcfaceTemplate, landmarkPoints } from '../landmarks/arcface-template.ts'
 import { l2Normalize } from './embed.ts'
 import { meshLandmarks } from '../landmarks/mesh.ts'
@@ -22,9 +23,7 @@ export async function openInstalledRecognizer(
   installed: InstalledModel,
   sessions: ModelSessions,
 ): Promise<Recognizer> {
-  const { decoding } = installed.model
-  if (decoding.kind !== 'arcface') throw new Error(`${installed.model.id} is no recognizer`)
-  const { dimensions, flip } = decoding
+  const { dimensions, flip } = requireRecognizerDecoding(installed.model)
   const cohort = await readCohort(installed)
   const session = await sessions.openInstalled(installed)
   const { input } = session

@@ -1,5 +1,5 @@
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
-import type { ModelSet } from '../../models/pack-manifest.ts'
+import type { ModelSet } from '../../models/model-set.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
 import { sampleAlignedCrops } from './aligned-crops.ts'
 import { embed } from './embed.ts'

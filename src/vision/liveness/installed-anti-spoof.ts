@@ -1,4 +1,5 @@
-import type { Decoding, InstalledModel } from '../../models/pack-manifest.ts'
+import type { Decoding } from '../../models/decoding.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
 import type { Frame } from '../image/frame.ts'
 import type { Rect } from '../image/geometry.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'

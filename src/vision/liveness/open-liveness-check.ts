@@ -1,4 +1,4 @@
-import type { ModelSet } from '../../models/pack-manifest.ts'
+import type { ModelSet } from '../../models/model-set.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import type { ModelSessions } from '../model-sessions.ts'

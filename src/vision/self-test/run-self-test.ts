@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import type { ModelSet } from '../../models/pack-manifest.ts'
+import type { ModelSet } from '../../models/model-set.ts'
 
 const entry = fileURLToPath(new URL('./self-test-process.ts', import.meta.url))
 

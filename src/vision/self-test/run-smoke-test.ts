@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { InstalledModel } from '../../models/pack-manifest.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
 
 const entry = fileURLToPath(new URL('./smoke-test-process.ts', import.meta.url))
 

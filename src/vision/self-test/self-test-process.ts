@@ -1,5 +1,5 @@
 /** The main module of the process that checks the models at every start. */
-import type { ModelSet } from '../../models/pack-manifest.ts'
+import type { ModelSet } from '../../models/model-set.ts'
 import { selfTestModels } from './self-test.ts'
 
 const [modelsFolder = '', set = ''] = process.argv.slice(2)

@@ -2,9 +2,8 @@ import path from 'node:path'
 
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
-import { installedModelsOf } from '../../models/active-set.ts'
 import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
-import { builtinSet, type ModelSet } from '../../models/pack-manifest.ts'
+import { installedModelsOf, builtinSet, type ModelSet } from '../../models/model-set.ts'
 import { smokeTest } from './smoke-test.ts'
 import { openBuiltinModel } from '../session.ts'
 

@@ -1,5 +1,5 @@
 /** The main module of the process that tries one installed model. */
-import type { InstalledModel } from '../../models/pack-manifest.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
 import { smokeTest } from './smoke-test.ts'
 
 // The parent process wrote it, from a manifest that it has checked.

@@ -1,5 +1,7 @@
 import { goldenInput } from '../../models/builtin/golden.ts'
-import type { InstalledModel, PackModel } from '../../models/pack-manifest.ts'
+import type { PackModel } from '../../models/pack-manifest.ts'
+import type { InstalledModel } from '../../models/model-set.ts'
+import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { openInstalledModel, type ModelOutputs } from '../session.ts'
 
 /**
@@ -45,7 +47,7 @@ function expectedOutputs(
   names: readonly string[],
 ): readonly ExpectedOutput[] {
   const nth = (at: number): string => names[at] ?? `number ${at + 1}`
-  if (decoding.kind === 'arcface') return [{ name: nth(0), length: decoding.dimensions }]
+  if (isRecognizerDecoding(decoding)) return [{ name: nth(0), length: decoding.dimensions }]
   if (decoding.kind === 'antispoof') return [{ name: nth(0), length: decoding.classes }]
   const cells = (stride: number): number =>
     Math.ceil(input.width / stride) * Math.ceil(input.height / stride)

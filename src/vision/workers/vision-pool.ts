@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { withSpan } from '../../lib/observability/call-trace.ts'
-import type { ModelSet } from '../../models/pack-manifest.ts'
+import type { ModelSet } from '../../models/model-set.ts'
 import { startWorker } from './worker-process.ts'
 import type { WorkerProcess } from './worker-process.ts'
 import { superviseWorkers } from './supervisor.ts'
@@ -164,7 +164,7 @@ class WorkerPool implements VisionPool {
     try {
       // Once more: a twin of this picture may have killed a worker while this one waited.
       this.#poison.assertNotQuarantined(bytes, path)
-      return await withSpan('vision.work', () => child.run(job))
+      return await withSpan('vision.analyze', () => child.run(job))
     } catch (error) {
       if (!(error instanceof WorkerLostError)) throw error
       this.#poison.recordCrash(bytes)

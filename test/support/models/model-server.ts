@@ -4,51 +4,51 @@ import type { AddressInfo } from 'node:net'
 export type ServedFile = {
   readonly bytes: Uint8Array
   readonly etag?: string
-  /** Cuts the connection after so many bytes, once they are received: the first answers, one each. */
+  /** Closes the connection when the client has received this number of bytes; one entry per response. */
   readonly disconnectAfterBytes?: number[]
-  /** Answers so instead, for the first requests, one each. */
+  /** Returns these statuses instead of the file; one entry per request. */
   readonly statuses?: number[]
   readonly redirect?: string
-  /** Whether it knows how to send a part of a file. */
+  /** Whether the server supports range requests; true by default. */
   readonly isRangeSupported?: boolean
-  /** Sends all but the last byte, and then nothing any more. */
+  /** Sends everything except the last byte and keeps the connection open. */
   readonly isStalledAtEnd?: boolean
   readonly isLengthOmitted?: boolean
 }
 
 export type ModelServer = AsyncDisposable & {
   readonly url: (name: string) => string
-  /** What is served, by path without the slash; may be changed. */
+  /** The served files by path without the leading slash. Tests can change them. */
   readonly files: Map<string, ServedFile>
-  /** To be told of what has come, so that nothing that is on the way is lost by a cut. */
+  /** The test reports the received bytes, so that no data in transit is lost by a disconnect. */
   readonly reportReceivedBytes: (bytes: number) => void
   /** `path range` of each request. */
   readonly requests: string[]
 }
 
-/** A source of models on this machine. */
+/** Starts an HTTP server for model files on this machine. */
 export async function startModelServer(
   files: Readonly<Record<string, ServedFile>>,
 ): Promise<ModelServer> {
   const served = new Map(Object.entries(files))
-  const asked: string[] = []
-  let hanging: PendingDisconnect | undefined
+  const requests: string[] = []
+  let pending: PendingDisconnect | undefined
   const server = createServer((request, response) => {
     const name = (request.url ?? '').slice(1)
-    asked.push(`${name} ${request.headers.range ?? ''}`.trim())
+    requests.push(`${name} ${request.headers.range ?? ''}`.trim())
     const file = served.get(name)
-    if (file) hanging = sendFile(file, request, response)
+    if (file) pending = sendFile(file, request, response)
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this kind.
+  // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo
   return {
     url: (name) => `http://127.0.0.1:${port}/${name}`,
     files: served,
-    requests: asked,
+    requests,
     reportReceivedBytes: (bytes) => {
-      if (hanging && bytes >= hanging.atBytes) hanging.response.destroy()
+      if (pending && bytes >= pending.atBytes) pending.response.destroy()
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
@@ -57,7 +57,7 @@ export async function startModelServer(
   }
 }
 
-/** An answer that is cut when so many bytes of the file have come. */
+/** A response that is aborted when the client has received `atBytes` bytes of the file. */
 type PendingDisconnect = { readonly response: ServerResponse; readonly atBytes: number }
 
 function sendFile(
@@ -65,24 +65,24 @@ function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
 ): PendingDisconnect | undefined {
-  const { bytes, etag, isRangeSupported: ranges = true } = file
-  const wanted = /^bytes=(\d+)-$/u.exec(request.headers.range ?? '')
+  const { bytes, etag, isRangeSupported = true } = file
+  const range = /^bytes=(\d+)-$/u.exec(request.headers.range ?? '')
   const isSame = etag === undefined || request.headers['if-range'] === etag
-  const from = wanted && ranges && isSame ? Number(wanted[1]) : 0
-  const rest = Buffer.from(bytes.subarray(from))
-  const status = file.statuses?.shift() ?? (from > 0 && rest.length === 0 ? 416 : undefined)
+  const start = range && isRangeSupported && isSame ? Number(range[1]) : 0
+  const rest = Buffer.from(bytes.subarray(start))
+  const status = file.statuses?.shift() ?? (start > 0 && rest.length === 0 ? 416 : undefined)
   const cut = file.disconnectAfterBytes?.shift()
   if (status !== undefined) response.writeHead(status).end()
   else if (file.redirect !== undefined) response.writeHead(302, { location: file.redirect }).end()
   else {
-    response.writeHead(from > 0 ? 206 : 200, {
+    response.writeHead(start > 0 ? 206 : 200, {
       ...(etag !== undefined && { etag }),
-      ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
+      ...(start > 0 && { 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` }),
       ...(file.isLengthOmitted !== true && { 'content-length': rest.length }),
     })
     if (cut !== undefined) response.write(rest.subarray(0, cut))
     else if (file.isStalledAtEnd === true) response.write(rest.subarray(0, -1))
     else response.end(rest)
   }
-  return cut === undefined ? undefined : { response, atBytes: from + cut }
+  return cut === undefined ? undefined : { response, atBytes: start + cut }
 }

@@ -1,6 +1,6 @@
 import type { WeightTensor } from '../../../src/models/convert/weights.ts'
 
-/** The float32 weights of an ONNX file by their names (fields of `onnx.proto`). */
+/** Reads the float32 weights of an ONNX file by name. Field numbers are those of `onnx.proto`. */
 export function readOnnxWeights(file: Uint8Array): ReadonlyMap<string, WeightTensor> {
   const weights = new Map<string, WeightTensor>()
   const [graph = new Uint8Array()] = fields(file, 7)
@@ -17,49 +17,50 @@ export function readOnnxWeights(file: Uint8Array): ReadonlyMap<string, WeightTen
 
 type TestProtobufField = { readonly number: number; readonly value: number | Uint8Array }
 
-function fields(message: Uint8Array, wanted: number): Uint8Array[] {
+function fields(message: Uint8Array, fieldNumber: number): Uint8Array[] {
   return read(message).flatMap(({ number, value }) =>
-    number === wanted && typeof value !== 'number' ? [value] : [],
+    number === fieldNumber && typeof value !== 'number' ? [value] : [],
   )
 }
 
-/** A repeated number, packed or not. */
-function varints(message: Uint8Array, wanted: number): number[] {
+/** Reads a repeated integer, packed or not. */
+function varints(message: Uint8Array, fieldNumber: number): number[] {
   return read(message).flatMap(({ number, value }) => {
-    if (number !== wanted) return []
+    if (number !== fieldNumber) return []
     if (typeof value === 'number') return [value]
     const packed: number[] = []
-    for (let at = 0; at < value.length;) {
-      const [one, next] = varint(value, at)
-      packed.push(one)
-      at = next
+    for (let offset = 0; offset < value.length;) {
+      const [integer, next] = varint(value, offset)
+      packed.push(integer)
+      offset = next
     }
     return packed
   })
 }
 
 function read(message: Uint8Array): TestProtobufField[] {
-  const found: TestProtobufField[] = []
-  for (let at = 0; at < message.length;) {
-    const [key, start] = varint(message, at)
-    const wire = key % 8
-    const [first, after] = wire === 5 || wire === 1 ? [0, start] : varint(message, start)
-    const length = wire === 2 ? first : { 0: 0, 1: 8, 5: 4 }[wire]
-    if (length === undefined) throw new Error(`a field of the wire type ${wire}`)
-    const value = wire === 0 ? first : message.subarray(after, after + length)
-    found.push({ number: Math.floor(key / 8), value })
-    at = after + length
+  const result: TestProtobufField[] = []
+  for (let offset = 0; offset < message.length;) {
+    const [key, keyEnd] = varint(message, offset)
+    const wireType = key % 8
+    const [integer, start] =
+      wireType === 5 || wireType === 1 ? [0, keyEnd] : varint(message, keyEnd)
+    const length = wireType === 2 ? integer : { 0: 0, 1: 8, 5: 4 }[wireType]
+    if (length === undefined) throw new Error(`a field has the wire type ${wireType}`)
+    const value = wireType === 0 ? integer : message.subarray(start, start + length)
+    result.push({ number: Math.floor(key / 8), value })
+    offset = start + length
   }
-  return found
+  return result
 }
 
-function varint(bytes: Uint8Array, from: number): [value: number, next: number] {
+function varint(bytes: Uint8Array, start: number): [value: number, next: number] {
   let value = 0
   let factor = 1
-  for (let at = from; ; at++) {
-    const byte = bytes[at] ?? 0
+  for (let offset = start; ; offset++) {
+    const byte = bytes[offset] ?? 0
     value += (byte & 127) * factor
-    if (byte < 128) return [value, at + 1]
+    if (byte < 128) return [value, offset + 1]
     factor *= 128
   }
 }

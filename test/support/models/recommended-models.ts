@@ -1,25 +1,21 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { recommended } from '../../../src/models/catalogue/recommended.ts'
-import {
-  builtinSet,
-  packManifest,
-  type InstalledModel,
-  type ModelSet,
-} from '../../../src/models/pack-manifest.ts'
+import { packManifest } from '../../../src/models/pack-manifest.ts'
+import { builtinSet, type InstalledModel, type ModelSet } from '../../../src/models/model-set.ts'
 import { evalDataFolder } from '../paths.ts'
 
-/** Two pictures of a vendor's: a person, and a screen that shows one. */
+/** Two sample pictures of a vendor: a live person, and a person on a screen. */
 export const vendorSamples = {
   live: path.join(evalDataFolder, 'liveness/other/doubango_genuine.jpg'),
   spoof: path.join(evalDataFolder, 'liveness/other/doubango_spoof.jpg'),
 }
 
 export const skipWithoutEvalData = {
-  skip: !existsSync(vendorSamples.live) && 'NOT MEASURED: no eval-data',
+  skip: !existsSync(vendorSamples.live) && 'eval-data is missing',
 }
 
-/** The networks of the recommended pack, as its manifest says them: a detector and two for liveness. */
+/** Returns the detector and the two liveness networks of the recommended pack. */
 export function recommendedModels(): { readonly detector: InstalledModel } & Pick<
   ModelSet,
   'liveness'
@@ -33,7 +29,7 @@ export function recommendedModels(): { readonly detector: InstalledModel } & Pic
   return { detector, liveness: [first, ...others] }
 }
 
-/** The built-in models but for liveness. */
+/** The built-in models with the liveness networks of the recommended pack. */
 export function withRecommendedLiveness(): ModelSet {
   return { ...builtinSet, liveness: recommendedModels().liveness }
 }

@@ -7,28 +7,30 @@ import type { PackManifestInput } from '../../../src/models/pack-manifest.ts'
 export const smallSidePx = 16
 
 /**
- * A network that takes a picture of 16×16 and answers with so many values, each a mean of it times a
- * number of its own. `fault` fills it with what is not a number.
+ * Creates a network for 16×16 images with the given number of output values. Output i is i + 1 times
+ * the mean of the input. `fault` replaces all weights by NaN.
  */
-export function smallNetwork(values: number, fault?: 'NaN'): Uint8Array {
+export function smallNetwork(outputCount: number, fault?: 'NaN'): Uint8Array {
   const graph = buildGraph('small')
   const size = 3 * smallSidePx * smallSidePx
   graph.input('input', [3, smallSidePx, smallSidePx])
-  const weights = Float32Array.from({ length: values * size }, (_, at) =>
-    fault ? Number.NaN : (Math.floor(at / size) + 1) / size / 255,
+  const weights = Float32Array.from({ length: outputCount * size }, (_, index) =>
+    fault ? Number.NaN : (Math.floor(index / size) + 1) / size / 255,
   )
   const flat = graph.add('Flatten', ['input'])
-  const answer = graph.add('Gemm', [flat, graph.floats(weights, [values, size])], { transB: 1 })
-  graph.output('output', answer, [values])
+  const output = graph.add('Gemm', [flat, graph.floats(weights, [outputCount, size])], {
+    transB: 1,
+  })
+  graph.output('output', output, [outputCount])
   return encodeModel(graph.graph)
 }
 
 type ModelManifestInput = PackManifestInput['models'][number]
 
-/** The manifest of a liveness network of two classes that `smallNetwork(2)` fits. */
+/** The manifest of a liveness network with two classes, for `smallNetwork(2)`. */
 export function smallLiveness(
   id: string,
-  more: Partial<ModelManifestInput> = {},
+  overrides: Partial<ModelManifestInput> = {},
 ): ModelManifestInput {
   return {
     id,
@@ -39,19 +41,19 @@ export function smallLiveness(
     provenance: { origin: 'a test', trainingData: 'none' },
     input: { width: smallSidePx, height: smallSidePx, colourOrder: 'RGB', scale: 1 / 255 },
     decoding: { kind: 'antispoof', crop: 'square', cropFactor: 1, classes: 2, liveClass: 0 },
-    ...more,
+    ...overrides,
   }
 }
 
-/** The manifest of an embedder of 16 dimensions that `smallNetwork(16)` fits. */
-export function smallEmbedder(
+/** The manifest of a recognizer with 16 dimensions, for `smallNetwork(16)`. */
+export function smallRecognizer(
   id: string,
-  more: Partial<ModelManifestInput> = {},
+  overrides: Partial<ModelManifestInput> = {},
 ): ModelManifestInput {
   return smallLiveness(id, {
     role: 'recognizer',
     decoding: { kind: 'arcface', dimensions: 16 },
-    ...more,
+    ...overrides,
   })
 }
 
@@ -59,13 +61,13 @@ export function manifestOf(name: string, models: readonly ModelManifestInput[]):
   const manifest: PackManifestInput = {
     schema: 1,
     name,
-    description: 'of a test',
+    description: 'a test pack',
     models: [...models],
   }
   return JSON.stringify(manifest)
 }
 
-/** A folder with a `pack.json` and other files. */
+/** Writes a folder with a `pack.json` and other files. @returns the folder. */
 export async function writePack(
   folder: string,
   manifest: string,

@@ -1,6 +1,6 @@
 import type { WeightTensor } from '../../../src/models/convert/weights.ts'
 
-/** Weights as a file of torch before version 1.6 holds them: a few pickles, then the numbers. */
+/** Encodes weights in the format of PyTorch before version 1.6: several pickles, then the numbers. */
 export function legacyTorchFile(dict: ReadonlyMap<string, WeightTensor>): Uint8Array {
   const tensors = [...dict]
   const magic = Buffer.from('6cfc9c46f9206aa85019', 'hex')
@@ -15,7 +15,7 @@ export function legacyTorchFile(dict: ReadonlyMap<string, WeightTensor>): Uint8A
   ])
 }
 
-/** The same as a file of torch since version 1.6 holds them: a zip archive. */
+/** Encodes weights in the format of PyTorch since version 1.6: a zip archive. */
 export function zipTorchFile(dict: ReadonlyMap<string, WeightTensor>): Uint8Array {
   const tensors = [...dict]
   return zipFile([
@@ -25,37 +25,37 @@ export function zipTorchFile(dict: ReadonlyMap<string, WeightTensor>): Uint8Arra
   ])
 }
 
-/** A zip archive of entries that are stored as they are, or said to be compressed (method 8). */
+/** Creates a zip archive of uncompressed entries; `method` 8 declares them as compressed. */
 export function zipFile(
   entries: readonly (readonly [name: string, bytes: Buffer])[],
   method = 0,
 ): Buffer {
   const locals: Buffer[] = []
   const central: Buffer[] = []
-  let at = 0
+  let offset = 0
   for (const [name, bytes] of entries) {
     const common = [u16(20), u16(0), u16(method), '\0'.repeat(8), u32(bytes.length)]
     const sizes = [u32(bytes.length), u16(name.length), u16(0)]
     const local = Buffer.from(['PK\x03\x04', ...common, ...sizes, name].join(''), 'latin1')
-    const rest = [u16(0), u16(0), u16(0), u32(0), u32(at), name]
+    const trailer = [u16(0), u16(0), u16(0), u32(0), u32(offset), name]
     central.push(
-      Buffer.from(['PK\x01\x02', u16(20), ...common, ...sizes, ...rest].join(''), 'latin1'),
+      Buffer.from(['PK\x01\x02', u16(20), ...common, ...sizes, ...trailer].join(''), 'latin1'),
     )
     locals.push(local, bytes)
-    at += local.length + bytes.length
+    offset += local.length + bytes.length
   }
   const list = Buffer.concat(central)
   const count = u16(entries.length)
-  const end = ['PK\x05\x06', u16(0), u16(0), count, count, u32(list.length), u32(at), u16(0)]
+  const end = ['PK\x05\x06', u16(0), u16(0), count, count, u32(list.length), u32(offset), u16(0)]
   return Buffer.concat([...locals, list, Buffer.from(end.join(''), 'latin1')])
 }
 
-/** A pickle of protocol 2 from its operations, one character a byte. */
+/** Creates a pickle of protocol 2 from its operations; every character is one byte. */
 export function pickle(operations: string): Buffer {
   return Buffer.from(`\x80\x02${operations}.`, 'latin1')
 }
 
-/** The operation that makes a text. */
+/** The operation that pushes a string. */
 export function pickleText(value: string): string {
   return `X${u32(value.length)}${value}`
 }

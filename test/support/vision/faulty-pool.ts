@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 
 import { HttpError } from '../../../src/lib/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { builtinSet } from '../../../src/models/pack-manifest.ts'
+import { builtinSet } from '../../../src/models/model-set.ts'
 import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
 import type {
   VisionPoolOptions,

@@ -1,7 +1,7 @@
 /** Opens a pool, has one worker busy, prints the processes of both and waits to be killed. */
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { builtinSet } from '../../../src/models/pack-manifest.ts'
+import { builtinSet } from '../../../src/models/model-set.ts'
 import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
 
 const pool = openVisionPool({

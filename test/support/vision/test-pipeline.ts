@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { builtinSet, type ModelSet } from '../../../src/models/pack-manifest.ts'
+import { builtinSet, type ModelSet } from '../../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../../src/models/builtin/prepare-builtin-pack.ts'
 import { createPipeline, type Pipeline } from '../../../src/vision/pipeline.ts'
 import type {

@@ -1,8 +1,8 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
 /**
- * Age and gender from the tight box. Its age is averaged with that of `faceres`; its gender is not
- * used: it errs more (221 of 233 right against 232), and so does the average.
+ * Age and gender from the tight box. Its age is averaged with the age of `faceres`. Its gender is not
+ * used: it has more errors (221 of 233 correct, `faceres` 232), and so has the average of both.
  */
 export const ageGender = {
   id: 'age_gender',
@@ -25,22 +25,21 @@ export const ageGender = {
     conversion: { from: 'face-api', network: 'age_gender' },
   },
   provenance: {
-    origin: 'face-api, its own network (TUTORIAL.md)',
+    origin: 'a network of face-api (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'UTK, FGNET, Chalearn, Wiki, IMDB, CACD, MegaAge, MegaAge-Asian (TUTORIAL.md)',
   },
   measured: [
     {
       what: 'age, mean error, 16 to 70 years',
-      on: 'UTKFace, 878 pictures, of which it has seen some in training',
+      on: 'UTKFace, 878 pictures, some of them in its training data',
       value: '6.5 years',
       how: 'quoted',
     },
     { what: 'sex', on: 'LFW and celebrities, 177 pictures', value: '98.3 %', how: 'quoted' },
   ],
-  notFor:
-    'Telling who may buy, enter or see something by age; gender as anything but an impression.',
+  notFor: 'Age checks for purchases, entry or content; any use of gender beyond an impression.',
   input: {
     name: 'input',
     width: 112,
@@ -52,10 +51,10 @@ export const ageGender = {
   },
   outputs: [
     { name: 'age', shape: [1], meaning: 'years' },
-    { name: 'gender', shape: [2], meaning: 'probabilities of male and female, summing to 1' },
+    { name: 'gender', shape: [2], meaning: 'probabilities of male and female, sum 1' },
   ],
   constants: {
-    /** The tight square box: a crop of 1.2 doubles the error of the age. */
+    /** The tight square box: the factor 1.2 doubles the error of the age. */
     cropFactor: 1,
     genders: ['male', 'female'],
   },

@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** Finds faces, best those near the camera. The "back" variant of BlazeFace, 256 px. */
+/** Finds faces; best for faces near the camera. The "back" variant of BlazeFace, 256 px. */
 export const blazeface = {
   id: 'blazeface',
   version: '1',
@@ -25,19 +25,19 @@ export const blazeface = {
     origin:
       'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/blazeface.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
     {
-      what: 'faces found, false ones per picture, alone at 0.5',
+      what: 'faces found, false detections per picture, without other detectors, at 0.5',
       on: '205 labelled faces',
       value: '199 of 205, 0.03',
       how: 'quoted',
     },
     { what: 'one picture, one thread', on: '256×256', value: '6.8 ms', how: 'quoted' },
   ],
-  notFor: 'Small faces of a group alone: the service asks ssd_mobilenetv1 there.',
+  notFor: 'Small faces in groups without ssd_mobilenetv1, which the service runs for them.',
   input: {
     name: 'input',
     width: 256,
@@ -61,21 +61,26 @@ export const blazeface = {
     {
       name: 'Identity_2',
       shape: [512, 16],
-      meaning: 'px from the anchor: centre x, y; width, height; six points x, y',
+      meaning:
+        'for each anchor of the 16×16 cells, px from the anchor: centre x, y; width, height; six points x, y',
     },
-    { name: 'Identity_3', shape: [384, 16], meaning: 'the same for the anchors of the 8×8 cells' },
+    {
+      name: 'Identity_3',
+      shape: [384, 16],
+      meaning: 'the same values for each anchor of the 8×8 cells',
+    },
   ],
   constants: {
-    /** The picture is scaled by its long side, put at the top left, and black fills the rest. */
+    /** The image is scaled by its long side and placed at the top left; the rest is black. */
     fit: 'letterbox',
-    /** Anchors lie in the centre of each cell, row by row, several in one place. */
+    /** Anchors are in the centre of each cell, row by row, several at the same place. */
     anchors: [
       { stridePx: 16, perCell: 2, logits: 'Identity', boxes: 'Identity_2' },
       { stridePx: 32, perCell: 6, logits: 'Identity_1', boxes: 'Identity_3' },
     ],
-    /** Left and right as seen in the image. */
+    /** Left and right as in the image. */
     points: ['leftEye', 'rightEye', 'noseTip', 'mouth', 'leftEar', 'rightEar'],
-    /** Of two boxes that overlap more, the better one is kept. */
+    /** From this IoU on, the box with the lower score is dropped. */
     overlapMax: 0.3,
   },
   golden: {

@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** Seven expressions from a grey crop; averaged with `faceExpression`. */
+/** Seven expressions from a grey crop; the result is averaged with `faceExpression`. */
 export const emotion = {
   id: 'emotion',
   version: '1',
@@ -25,18 +25,18 @@ export const emotion = {
     origin:
       'oarriaga/face_classification: generatedBy https://github.com/oarriaga/face_classification (models/emotion.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
     {
-      what: 'accuracy, alone; averaged with face_expression',
-      on: 'FER2013, 1,794 pictures (people: about 65 %)',
+      what: 'accuracy, without and with averaging with face_expression',
+      on: 'FER2013, 1,794 pictures (human accuracy: about 65 %)',
       value: '56.2 %; 59.5 %',
       how: 'quoted',
     },
   ],
-  notFor: 'Inferring what people feel, want or are, least of all at work and in education.',
+  notFor: 'Inferring feelings, intentions or character, in particular at work and in education.',
   input: {
     name: 'input_1',
     width: 64,
@@ -46,10 +46,10 @@ export const emotion = {
     mean: [127.5],
     scale: 1 / 127.5,
   },
-  outputs: [{ name: 'probabilities', shape: [7], meaning: 'of each label, summing to 1' }],
+  outputs: [{ name: 'probabilities', shape: [7], meaning: 'probability of each label, sum 1' }],
   constants: {
     cropFactor: 1,
-    /** Shares of red, green and blue in grey, as human mixes them. */
+    /** Weights of red, green and blue in grey, as in the package human. */
     greyWeights: [0.2989, 0.587, 0.114],
     labels: ['angry', 'disgusted', 'fearful', 'happy', 'sad', 'surprised', 'neutral'],
   },

@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** Seven expressions from a crop; averaged with `emotion`. */
+/** Seven expressions from a colour crop; the result is averaged with `emotion`. */
 export const faceExpression = {
   id: 'face_expression',
   version: '1',
@@ -22,20 +22,20 @@ export const faceExpression = {
     conversion: { from: 'face-api', network: 'face_expression' },
   },
   provenance: {
-    origin: 'face-api, its own network (TUTORIAL.md)',
+    origin: 'a network of face-api (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'public data sets, not named, and images scraped from the web (TUTORIAL.md)',
   },
   measured: [
     {
-      what: 'accuracy, alone; averaged with emotion',
-      on: 'FER2013, 1,794 pictures (people: about 65 %)',
+      what: 'accuracy, without and with averaging with emotion',
+      on: 'FER2013, 1,794 pictures (human accuracy: about 65 %)',
       value: '57.4 %; 59.5 %',
       how: 'quoted',
     },
   ],
-  notFor: 'Inferring what people feel, want or are, least of all at work and in education.',
+  notFor: 'Inferring feelings, intentions or character, in particular at work and in education.',
   input: {
     name: 'input',
     width: 112,
@@ -45,7 +45,7 @@ export const faceExpression = {
     mean: [0, 0, 0],
     scale: 1,
   },
-  outputs: [{ name: 'probabilities', shape: [7], meaning: 'of each label, summing to 1' }],
+  outputs: [{ name: 'probabilities', shape: [7], meaning: 'probability of each label, sum 1' }],
   constants: {
     cropFactor: 1,
     labels: ['neutral', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised'],

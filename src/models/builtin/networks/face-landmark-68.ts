@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** Sixty-eight points of a face from a crop; rough, and enough to turn the face upright. */
+/** Finds 68 points of a face in a crop. They are rough, but sufficient to rotate the face upright. */
 export const faceLandmark68 = {
   id: 'face_landmark_68',
   version: '1',
@@ -22,13 +22,13 @@ export const faceLandmark68 = {
     conversion: { from: 'face-api', network: 'face_landmark_68' },
   },
   provenance: {
-    origin: 'face-api, its own network (TUTORIAL.md)',
+    origin: 'a network of face-api (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'about 35,000 face images labelled with 68 points, not named (TUTORIAL.md)',
   },
   measured: [{ what: 'one face, one thread', on: '112×112', value: '1.1 ms', how: 'quoted' }],
-  notFor: 'Profiles; measuring faces to the pixel: it places the mesh, no more.',
+  notFor: 'Profiles; exact measurements: the points only place the crop of the mesh.',
   input: {
     name: 'input',
     width: 112,
@@ -42,13 +42,13 @@ export const faceLandmark68 = {
     {
       name: 'landmarks',
       shape: [136],
-      meaning: '68 points of the iBUG order, x and y in turn, as fractions of the crop',
+      meaning: '68 points of the iBUG order, x and y alternating, as fractions of the crop',
     },
   ],
   constants: {
-    /** The crop is a square on the box's longer side, about its centre. */
+    /** The crop is a square with the longer side of the box, about its centre. */
     cropFactor: 1,
-    /** A box of blazeface ends below the forehead: its top is moved up by this share of its height. */
+    /** A box of blazeface starts below the forehead: its top is moved up by this fraction of its height. */
     blazefaceTopShift: 0.08,
   },
   golden: {

@@ -1,7 +1,48 @@
 import type { BuiltinModel } from '../builtin-model.ts'
-import { dlibChipPoints } from './chip-template.ts'
 
-/** A descriptor of a face, aligned the way dlib's `get_face_chip` does. */
+/**
+ * The landmark positions of the alignment by dlib's `get_face_chip_details`: `[landmark of 68, x, y]`
+ * as fractions of the crop without its padding. They are the nose, the eyes, the outer lip to its right
+ * corner and the upper inner lip of dlib's mean face shape (landmarks 27 to 54 and 60 to 64). dlib
+ * leaves the rest of the lips, the brows and the chin out of the fit.
+ */
+const dlibChipPoints = [
+  [27, 0.490127, 0.203352],
+  [28, 0.490127, 0.307009],
+  [29, 0.490127, 0.409805],
+  [30, 0.490127, 0.515625],
+  [31, 0.36688, 0.587326],
+  [32, 0.426036, 0.609345],
+  [33, 0.490127, 0.628106],
+  [34, 0.554217, 0.609345],
+  [35, 0.613373, 0.587326],
+  [36, 0.121737, 0.216423],
+  [37, 0.187122, 0.178758],
+  [38, 0.265825, 0.179852],
+  [39, 0.334606, 0.231733],
+  [40, 0.260918, 0.245099],
+  [41, 0.182743, 0.244077],
+  [42, 0.645647, 0.231733],
+  [43, 0.714428, 0.179852],
+  [44, 0.793132, 0.178758],
+  [45, 0.858516, 0.216423],
+  [46, 0.79751, 0.244077],
+  [47, 0.719335, 0.245099],
+  [48, 0.254149, 0.780233],
+  [49, 0.340985, 0.745405],
+  [50, 0.428858, 0.727388],
+  [51, 0.490127, 0.742578],
+  [52, 0.551395, 0.727388],
+  [53, 0.639268, 0.745405],
+  [54, 0.726104, 0.780233],
+  [60, 0.290379, 0.784792],
+  [61, 0.428096, 0.778746],
+  [62, 0.490127, 0.785343],
+  [63, 0.552157, 0.778746],
+  [64, 0.689874, 0.784792],
+] as const
+
+/** An embedding of a face, aligned as by dlib's `get_face_chip`. */
 export const faceRecognition = {
   id: 'face_recognition',
   version: '1',
@@ -25,26 +66,26 @@ export const faceRecognition = {
   provenance: {
     origin: "dlib's ResNet, weights trained by davisking (TUTORIAL.md)",
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
     {
-      what: 'ten-fold accuracy, mirrored too, alone',
+      what: 'ten-fold accuracy, averaged with the mirrored face, without faceres',
       on: 'LFW, 6,000 pairs',
       value: '99.12 ± 0.14 %',
       how: 'quoted',
     },
     {
-      what: 'TAR at FAR 1e-4, 1e-5, alone, mirrored too',
-      on: 'LFW, 23.75 million pairs of strangers',
+      what: 'TAR at FAR 1e-4, 1e-5, averaged with the mirrored face, without faceres',
+      on: 'LFW, 23.75 million pairs of different people',
       value: '74.6, 49.4 %',
       how: 'quoted',
     },
     { what: 'one face, one thread', on: '150×150', value: '6.3 ms', how: 'quoted' },
   ],
   notFor:
-    'Galleries of more than a few thousand people; deciding about anybody without a person in between.',
+    'Galleries of more than a few thousand people; decisions about a person without human review.',
   input: {
     name: 'input',
     width: 150,
@@ -58,11 +99,11 @@ export const faceRecognition = {
     {
       name: 'descriptor',
       shape: [128],
-      meaning: 'the face as a vector, not normalised; compare by Euclidean distance',
+      meaning: 'embedding of the face, not normalised; compare by Euclidean distance',
     },
   ],
   constants: {
-    /** The crop is the template with this share of its side around it. */
+    /** The crop is the aligned template plus a border of this fraction of its side. */
     cropPadding: 0.25,
     template: dlibChipPoints,
     dimensions: 128,

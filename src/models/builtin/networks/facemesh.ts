@@ -1,7 +1,14 @@
 import type { BuiltinModel } from '../builtin-model.ts'
-import { meshPointsOfLandmarks68 } from './mesh-landmarks.ts'
 
-/** Four hundred and sixty-eight points in space from an upright crop. */
+/** The index of the mesh point (0..467) at each of the 68 landmarks of the iBUG order. */
+const meshPointsOfLandmarks68 = [
+  162, 234, 93, 58, 172, 136, 149, 148, 152, 377, 378, 365, 397, 288, 323, 454, 389, 71, 63, 105,
+  66, 107, 336, 296, 334, 293, 301, 168, 197, 5, 4, 75, 97, 2, 326, 305, 33, 160, 158, 133, 153,
+  144, 362, 385, 387, 263, 373, 380, 61, 39, 37, 0, 267, 269, 291, 405, 314, 17, 84, 181, 78, 82,
+  13, 312, 308, 317, 14, 87,
+] as const
+
+/** Finds 468 points in 3D from an upright crop. */
 export const facemesh = {
   id: 'facemesh',
   version: '1',
@@ -26,11 +33,11 @@ export const facemesh = {
     origin:
       'MediaPipe (Google): generatedBy https://github.com/google/mediapipe (models/facemesh.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [{ what: 'one face, one thread', on: '192×192', value: '3.9 ms', how: 'quoted' }],
-  notFor: 'Medical or cosmetic measures: the depth is a guess from one picture.',
+  notFor: 'Medical or cosmetic measurements: the depth is estimated from one picture.',
   input: {
     name: 'input_1',
     width: 192,
@@ -44,9 +51,9 @@ export const facemesh = {
     {
       name: 'Identity',
       shape: [266],
-      meaning: 'contours of eyes and lips, x and y in turn, px of the crop',
+      meaning: 'contours of eyes and lips, x and y alternating, px of the crop',
     },
-    { name: 'Identity_1', shape: [1], meaning: 'probability that the crop holds a face, 0..1' },
+    { name: 'Identity_1', shape: [1], meaning: 'probability that the crop contains a face, 0..1' },
     {
       name: 'Identity_2',
       shape: [1404],
@@ -54,11 +61,11 @@ export const facemesh = {
     },
   ],
   constants: {
-    /** The crop is a square of 1.5 times the longer side of the box about the 68 landmarks. */
+    /** The crop is a square, 1.5 times the longer side of the box around the 68 landmarks. */
     cropFactor: 1.5,
-    /** Its centre is that of the box, moved along y by this share of the longer side. */
+    /** The centre of the crop is the centre of the box, moved along y by this fraction of the longer side. */
     centreShift: -0.1,
-    /** It is turned so that the line between the eyes is level. */
+    /** The crop is rotated until the line between the eyes is horizontal. */
     isUpright: true,
     landmarks68: meshPointsOfLandmarks68,
   },

@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** A second descriptor, age and gender from one aligned crop. */
+/** A second embedding, the age and the gender from one aligned crop. */
 export const faceres = {
   id: 'faceres',
   version: '1',
@@ -32,12 +32,12 @@ export const faceres = {
     origin:
       'HSE_FaceRec_tf: generatedBy https://github.com/HSE-asavchenko/HSE_FaceRec_tf (models/faceres.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
     {
-      what: 'ten-fold accuracy, mirrored too, alone',
+      what: 'ten-fold accuracy, averaged with the mirrored face, without face_recognition',
       on: 'LFW, 6,000 pairs',
       value: '98.53 ± 0.18 %',
       how: 'quoted',
@@ -51,8 +51,7 @@ export const faceres = {
     { what: 'sex', on: 'LFW and celebrities, 177 pictures', value: '98.9 %', how: 'quoted' },
     { what: 'one face, one thread', on: '224×224', value: '13.3 ms', how: 'quoted' },
   ],
-  notFor:
-    'Telling who may buy, enter or see something by age; gender as anything but an impression.',
+  notFor: 'Age checks for purchases, entry or content; any use of gender beyond an impression.',
   input: {
     name: 'input_1',
     width: 224,
@@ -64,21 +63,22 @@ export const faceres = {
   },
   outputs: [
     { name: 'age', shape: [100], meaning: 'probability of each age, 0 to 99 years' },
-    { name: 'embedding', shape: [1024], meaning: 'the face as a vector, not normalised' },
+    { name: 'embedding', shape: [1024], meaning: 'embedding of the face, not normalised' },
     { name: 'gender', shape: [1], meaning: 'probability that the face is male, 0..1' },
   ],
   constants: {
-    /** Aligned by five points to the ArcFace template, scaled by this about the crop's centre. */
+    /** Scale of the ArcFace template about the centre of the crop; the face is aligned to it by five points. */
     templateScale: 0.8,
     dimensions: 1024,
-    /** The age is the expectation over the bins, bin `i` being `i` years. */
+    /** The age is the expected value over the bins; bin `i` means `i` years. */
     ageBins: 100,
-    /** For age and gender the face is a little larger in the crop. */
+    /** The template scale for age and gender: the face is slightly larger in the crop. */
     attributesTemplateScale: 0.9,
     /**
-     * The network leans towards "male". The border that parts 113 women from 120 men of LFW best;
-     * at 0.5 seven women are taken for men, here nobody but one boy whom the list calls female
-     * (`facegate evaluate attributes`, docs/accuracy.md).
+     * From this probability on the face is reported as male. The network is biased towards "male". This
+     * value separates 113 women and 120 men of LFW best: at 0.5, seven women are classified as men;
+     * here the only error is one boy that the list labels female (`facegate evaluate attributes`,
+     * docs/accuracy.md).
      */
     maleBorder: 0.635,
   },

@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** Whether a face is filmed or shown on a screen: a weak signal, never a sole gate. */
+/** Whether a face is live or shown on paper or a screen: a weak signal, never sufficient on its own. */
 export const liveness = {
   id: 'liveness',
   version: '1',
@@ -24,20 +24,25 @@ export const liveness = {
   provenance: {
     origin: 'livenessnet: generatedBy https://github.com/leokwu/livenessnet (models/liveness.json)',
     licence:
-      "MIT (LICENSE of @vladmandic/human, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/human); no separate licence for the weights',
     trainingData: 'not stated',
   },
   measured: [
     {
       what: 'ACER of one crop; of six crops',
-      on: 'NUAA, ten people held out: prints of 2010',
+      on: 'NUAA (prints of 2010), ten held-out people',
       value: '0.41; 0.28',
       how: 'quoted',
     },
-    { what: 'APCER at BPCER 5 %, six crops', on: 'the same', value: '56 %', how: 'quoted' },
+    {
+      what: 'APCER at BPCER 5 %, six crops',
+      on: 'the same pictures',
+      value: '56 %',
+      how: 'quoted',
+    },
   ],
   notFor:
-    'A gate of any kind: where it rejects one live face in twenty it misses half of the prints.',
+    'Access control of any kind: when it rejects one live face in twenty, it misses half of the prints.',
   input: {
     name: 'conv2d_1_input',
     width: 32,
@@ -47,11 +52,13 @@ export const liveness = {
     mean: [0, 0, 0],
     scale: 1 / 255,
   },
-  outputs: [{ name: 'probabilities', shape: [2], meaning: 'of live and not live, summing to 1' }],
+  outputs: [
+    { name: 'probabilities', shape: [2], meaning: 'probabilities of live and not live, sum 1' },
+  ],
   constants: {
     /**
-     * Squares of this many times the face's longer side about its centre, and what the log-odds of
-     * "live" in each count for in those of the face: fitted by eval/fit-liveness.ts.
+     * Square crops about the centre of the face, `cropFactor` times its longer side, and the weight of
+     * the log-odds of "live" of each crop in the sum: fitted by eval/fit-liveness.ts.
      */
     crops: [
       { cropFactor: 0.8, weight: 0.226 },
@@ -62,10 +69,10 @@ export const liveness = {
       { cropFactor: 2, weight: 0.065 },
     ],
     bias: -2.702,
-    /** Live from here on, not live below the other; see docs/liveness.md. */
+    /** A face is live from `liveMin` on and a spoof below `spoofMax`; see docs/liveness.md. */
     liveMin: 0.9,
     spoofMax: 0.08,
-    /** The picture must be so many times as wide and high as the face. */
+    /** The minimum ratio of image size to face size, in width and in height. */
     contextMin: 1.5,
     labels: ['live', 'spoof'],
   },

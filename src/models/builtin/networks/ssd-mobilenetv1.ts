@@ -1,6 +1,6 @@
 import type { BuiltinModel } from '../builtin-model.ts'
 
-/** Finds faces, best small ones in groups; misses those that fill the picture. */
+/** Finds faces; best for small faces in groups. Misses faces that fill the image. */
 export const ssdMobilenetv1 = {
   id: 'ssd_mobilenetv1',
   version: '1',
@@ -24,19 +24,19 @@ export const ssdMobilenetv1 = {
   provenance: {
     origin: 'yeephycho/tensorflow-face-detection (TUTORIAL.md)',
     licence:
-      "MIT (LICENSE of @vladmandic/face-api, for the package as a whole; none of the weights' own)",
+      'MIT for the whole package (LICENSE of @vladmandic/face-api); no separate licence for the weights',
     trainingData: 'WIDER FACE (TUTORIAL.md)',
   },
   measured: [
     {
-      what: 'faces found, false ones per picture, with blazeface',
+      what: 'faces found, false detections per picture, with blazeface',
       on: '205 labelled faces',
       value: '201 of 205, 0.03',
       how: 'quoted',
     },
     { what: 'one picture, one thread', on: '512×512', value: '64.8 ms', how: 'quoted' },
   ],
-  notFor: 'Faces that fill half of the picture alone: it hardly sees them, blazeface does.',
+  notFor: 'Faces that fill half of the picture without blazeface: it rarely finds them.',
   input: {
     name: 'input',
     width: 512,
@@ -55,9 +55,9 @@ export const ssdMobilenetv1 = {
     { name: 'scores', shape: [5118], meaning: 'probability of a face, 0..1' },
   ],
   constants: {
-    /** The picture is scaled by its long side, put at the top left, and black fills the rest. */
+    /** The image is scaled by its long side and placed at the top left; the rest is black. */
     fit: 'letterbox',
-    /** Of two boxes that overlap more, the better one is kept. */
+    /** From this IoU on, the box with the lower score is dropped. */
     overlapMax: 0.5,
   },
   golden: {

@@ -9,17 +9,17 @@ import { createFaceApiBuilder } from './face-api-builder.ts'
 import type { FaceApiBuilder } from './face-api-builder.ts'
 import { buildSsdMobilenetv1 } from './ssd-mobilenetv1.ts'
 
-/** Builds a face-api network with its weights as an ONNX graph. */
+/** Converts a face-api network to an ONNX graph. */
 export function convertFaceApi(
-  network: FaceApiNetworkName,
+  name: FaceApiNetworkName,
   source: { readonly manifest: readonly [WeightsGroup]; readonly weights: Uint8Array },
 ): Graph {
-  const opened = createFaceApiBuilder(network, readWeights(source.manifest[0], source.weights))
-  architectures[network](opened)
-  return opened.graph.graph
+  const builder = createFaceApiBuilder(name, readWeights(source.manifest[0], source.weights))
+  architectures[name](builder)
+  return builder.graph.graph
 }
 
-const architectures: Readonly<Record<FaceApiNetworkName, (network: FaceApiBuilder) => void>> = {
+const architectures: Readonly<Record<FaceApiNetworkName, (builder: FaceApiBuilder) => void>> = {
   ssd_mobilenetv1: buildSsdMobilenetv1,
   face_landmark_68: buildFaceLandmark68,
   face_recognition: buildFaceRecognition,

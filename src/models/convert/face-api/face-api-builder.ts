@@ -5,8 +5,9 @@ import type { Convolution, FeatureMap, Padding } from '../onnx/layers.ts'
 import type { WeightTensor } from '../weights.ts'
 
 /**
- * A face-api network on its way to ONNX. face-api ships weights without a graph: the layers are in
- * its source code, and each network's file here follows the file of the same purpose there.
+ * The ONNX graph under construction and the weights of a face-api network. face-api contains weights
+ * without a graph: the layers are in its source code, and each network file here follows the
+ * corresponding file there.
  */
 export type FaceApiBuilder = {
   readonly graph: GraphBuilder
@@ -21,27 +22,27 @@ export function createFaceApiBuilder(
 }
 
 export function findWeights({ weights }: FaceApiBuilder, name: string): WeightTensor {
-  const found = weights.get(name)
-  if (!found) throw new Error(`there are no weights ${name}`)
-  return found
+  const tensor = weights.get(name)
+  if (!tensor) throw new Error(`there are no weights ${name}`)
+  return tensor
 }
 
-/** Declares the input: a square picture, RGB, 0..255. */
+/** Declares the input: a square image, RGB, 0..255. */
 export function squareInput({ graph }: FaceApiBuilder, sidePx: number): FeatureMap {
   graph.input('input', [3, sidePx, sidePx])
   return { name: 'input', size: [sidePx, sidePx], channels: 3 }
 }
 
-/** The mean colour, RGB, that face-api's NetInput subtracts for every network on faces. */
+/** The mean colour, RGB, that NetInput of face-api subtracts for every network on face crops. */
 const meanColour = [122.782, 117.001, 104.298]
 
 /**
- * The input of the networks on faces: `(x − mean) / 255`. These are operations of their own: folded
- * into a convolution that pads with zeros, the mean would be wrong at the border.
+ * Adds the input of the networks on face crops: `(x − mean) / 255`. These are separate operators: if
+ * the mean were folded into a convolution with zero padding, it would be wrong at the border.
  */
-export function normalizedInput(network: FaceApiBuilder, sidePx: number): FeatureMap {
-  const { graph } = network
-  const input = squareInput(network, sidePx)
+export function normalizedInput(builder: FaceApiBuilder, sidePx: number): FeatureMap {
+  const { graph } = builder
+  const input = squareInput(builder, sidePx)
   const centred = graph.add('Sub', [input.name, graph.floats(meanColour, [1, 3, 1, 1])])
   return { ...input, name: graph.add('Mul', [centred, graph.floats([1 / 255], [])]) }
 }
@@ -49,19 +50,19 @@ export function normalizedInput(network: FaceApiBuilder, sidePx: number): Featur
 export type LayerOptions = {
   readonly stride?: number
   readonly padding?: Padding
-  /** A factor per output channel, folded into the filters. */
+  /** One factor for each output channel, folded into the filters. */
   readonly scale?: Float32Array
 } & Pick<Convolution, 'bias' | 'isDepthwise'>
 
-/** A convolution with the filters of that name. */
+/** Adds a convolution with the filters of the given name. */
 export function convolutionLayer(
-  network: FaceApiBuilder,
+  builder: FaceApiBuilder,
   input: FeatureMap,
   filtersName: string,
   { stride = 1, padding = 'SAME', scale, bias, isDepthwise = false }: LayerOptions,
 ): FeatureMap {
-  const filters = findWeights(network, filtersName)
-  return convolve(network.graph, input, {
+  const filters = findWeights(builder, filtersName)
+  return convolve(builder.graph, input, {
     filters: scale ? scaleFilters(filters, scale) : filters,
     bias,
     stride: [stride, stride],
@@ -70,19 +71,19 @@ export function convolutionLayer(
   })
 }
 
-/** A depthwise convolution and a pointwise one, as one layer. */
+/** Adds a depthwise convolution followed by a pointwise convolution. */
 export function separableLayer(
-  network: FaceApiBuilder,
+  builder: FaceApiBuilder,
   input: FeatureMap,
   prefix: string,
   stride = 1,
 ): FeatureMap {
-  const filtered = convolutionLayer(network, input, `${prefix}/depthwise_filter`, {
+  const filtered = convolutionLayer(builder, input, `${prefix}/depthwise_filter`, {
     stride,
     isDepthwise: true,
   })
-  return convolutionLayer(network, filtered, `${prefix}/pointwise_filter`, {
-    bias: findWeights(network, `${prefix}/bias`).data,
+  return convolutionLayer(builder, filtered, `${prefix}/pointwise_filter`, {
+    bias: findWeights(builder, `${prefix}/bias`).data,
   })
 }
 
@@ -92,7 +93,7 @@ export function relu({ graph }: FaceApiBuilder, input: FeatureMap): FeatureMap {
 
 export function add({ graph }: FaceApiBuilder, a: FeatureMap, b: FeatureMap): FeatureMap {
   if (a.size.join() !== b.size.join() || a.channels !== b.channels)
-    throw new Error('only feature maps of one shape can be added')
+    throw new Error('only feature maps of the same shape can be added')
   return { ...a, name: graph.add('Add', [a.name, b.name]) }
 }
 
@@ -100,11 +101,11 @@ export function flatten({ graph }: FaceApiBuilder, input: FeatureMap): string {
   return graph.add('Flatten', [input.name], { axis: 1 })
 }
 
-/** A dense layer with `<prefix>/weights` `[in, out]` and `<prefix>/bias`. */
-export function denseLayer(network: FaceApiBuilder, features: string, prefix: string): string {
-  const weights = findWeights(network, `${prefix}/weights`)
-  const bias = findWeights(network, `${prefix}/bias`)
-  const { graph } = network
+/** Adds a dense layer with `<prefix>/weights` `[in, out]` and `<prefix>/bias`. */
+export function denseLayer(builder: FaceApiBuilder, features: string, prefix: string): string {
+  const weights = findWeights(builder, `${prefix}/weights`)
+  const bias = findWeights(builder, `${prefix}/bias`)
+  const { graph } = builder
   return graph.add('Gemm', [
     features,
     graph.floats(weights.data, weights.shape),
@@ -112,7 +113,7 @@ export function denseLayer(network: FaceApiBuilder, features: string, prefix: st
   ])
 }
 
-/** In TensorFlow's layout the output channels are the fastest axis, depthwise or not. */
+/** In TensorFlow's layout the output channel is the fastest axis, in depthwise filters too. */
 function scaleFilters({ shape, data }: WeightTensor, scale: Float32Array): WeightTensor {
   return { shape, data: data.map((value, index) => value * (scale[index % scale.length] ?? 1)) }
 }

@@ -10,26 +10,26 @@ import {
 } from './face-api-builder.ts'
 import type { FaceApiBuilder } from './face-api-builder.ts'
 
-/** A descriptor of 128 numbers of a face (150 px): dlib's ResNet with 29 convolutions. */
-export function buildFaceRecognition(network: FaceApiBuilder): void {
-  const { graph } = network
-  const entry = scaledLayer(network, normalizedInput(network, 150), 'conv32_down', downsampling)
-  let features = pool(graph, 'MaxPool', relu(network, entry), {
+/** An embedding of 128 numbers for a face (150 px): dlib's ResNet with 29 convolutions. */
+export function buildFaceRecognition(builder: FaceApiBuilder): void {
+  const { graph } = builder
+  const entry = scaledLayer(builder, normalizedInput(builder, 150), 'conv32_down', downsampling)
+  let features = pool(graph, 'MaxPool', relu(builder, entry), {
     kernel: [3, 3],
     stride: [2, 2],
     padding: 'VALID',
   })
   for (const block of blocks)
     features = block.includes('down')
-      ? downsamplingBlock(network, features, block)
-      : residualBlock(network, features, block)
+      ? downsamplingBlock(builder, features, block)
+      : residualBlock(builder, features, block)
   const mean = { ...features, name: graph.add('GlobalAveragePool', [features.name]) }
-  const { data, shape } = findWeights(network, 'fc')
-  const descriptor = graph.add('MatMul', [flatten(network, mean), graph.floats(data, shape)])
-  graph.output('descriptor', descriptor, [128])
+  const { data, shape } = findWeights(builder, 'fc')
+  const embedding = graph.add('MatMul', [flatten(builder, mean), graph.floats(data, shape)])
+  graph.output('descriptor', embedding, [128])
 }
 
-/** The blocks by the names of their weights; the number is that of the channels. */
+/** The blocks by the names of their weights; the number is the number of channels. */
 const blocks = `
   conv32_1 conv32_2 conv32_3 conv64_down
   conv64_1 conv64_2 conv64_3 conv128_down
@@ -40,33 +40,36 @@ const blocks = `
   .split(/\s+/u)
 
 type StrideAndPadding = { readonly stride: number; readonly padding: Padding }
-/** dlib takes no padding where it halves the picture. */
+/** dlib uses no padding where it halves the size. */
 const downsampling: StrideAndPadding = { stride: 2, padding: 'VALID' }
 const sameSize: StrideAndPadding = { stride: 1, padding: 'SAME' }
 
-function residualBlock(network: FaceApiBuilder, input: FeatureMap, prefix: string): FeatureMap {
-  const first = relu(network, scaledLayer(network, input, `${prefix}/conv1`, sameSize))
-  const second = scaledLayer(network, first, `${prefix}/conv2`, sameSize)
-  return relu(network, add(network, second, input))
+function residualBlock(builder: FaceApiBuilder, input: FeatureMap, prefix: string): FeatureMap {
+  const first = relu(builder, scaledLayer(builder, input, `${prefix}/conv1`, sameSize))
+  const second = scaledLayer(builder, first, `${prefix}/conv2`, sameSize)
+  return relu(builder, add(builder, second, input))
 }
 
-/** The short cut is an average pooling; whichever branch is smaller gets zeros at its end. */
-function downsamplingBlock(network: FaceApiBuilder, input: FeatureMap, prefix: string): FeatureMap {
-  const first = relu(network, scaledLayer(network, input, `${prefix}/conv1`, downsampling))
-  const second = scaledLayer(network, first, `${prefix}/conv2`, sameSize)
-  const shortCut = pool(network.graph, 'AveragePool', input, {
+/** The shortcut is an average pooling; the smaller branch is padded with zeros at its end. */
+function downsamplingBlock(builder: FaceApiBuilder, input: FeatureMap, prefix: string): FeatureMap {
+  const first = relu(builder, scaledLayer(builder, input, `${prefix}/conv1`, downsampling))
+  const second = scaledLayer(builder, first, `${prefix}/conv2`, sameSize)
+  const shortcut = pool(builder.graph, 'AveragePool', input, {
     kernel: [2, 2],
     stride: [2, 2],
     padding: 'VALID',
   })
-  const grown = {
+  const commonShape = {
     size: [
-      Math.max(second.size[0], shortCut.size[0]),
-      Math.max(second.size[1], shortCut.size[1]),
+      Math.max(second.size[0], shortcut.size[0]),
+      Math.max(second.size[1], shortcut.size[1]),
     ] as const,
-    channels: Math.max(second.channels, shortCut.channels),
+    channels: Math.max(second.channels, shortcut.channels),
   }
-  return relu(network, add(network, padTo(network, shortCut, grown), padTo(network, second, grown)))
+  return relu(
+    builder,
+    add(builder, padTo(builder, shortcut, commonShape), padTo(builder, second, commonShape)),
+  )
 }
 
 /** Adds zeros behind the last channel, below the last row and right of the last column. */
@@ -75,25 +78,31 @@ function padTo(
   input: FeatureMap,
   { size, channels }: Omit<FeatureMap, 'name'>,
 ): FeatureMap {
-  const added = [channels - input.channels, size[0] - input.size[0], size[1] - input.size[1]]
-  if (added.every((amount) => amount === 0)) return input
-  const pads = graph.integers([0, 0, 0, 0, 0, ...added])
+  const amounts = [channels - input.channels, size[0] - input.size[0], size[1] - input.size[1]]
+  if (amounts.every((amount) => amount === 0)) return input
+  const pads = graph.integers([0, 0, 0, 0, 0, ...amounts])
   return { name: graph.add('Pad', [input.name, pads]), size, channels }
 }
 
 /**
- * A convolution with bias, then dlib's affine layer `x · scale + shift`, in one: the scale goes into
- * the filters and into the bias.
+ * A convolution with a bias and dlib's affine layer `x · scale + shift` as one convolution: the scale
+ * is folded into the filters and the bias.
  */
 function scaledLayer(
-  network: FaceApiBuilder,
+  builder: FaceApiBuilder,
   input: FeatureMap,
   prefix: string,
-  step: StrideAndPadding,
+  strideAndPadding: StrideAndPadding,
 ): FeatureMap {
-  const scale = findWeights(network, `${prefix}/scale/weights`).data
-  const shift = findWeights(network, `${prefix}/scale/biases`).data
-  const ownBias = findWeights(network, `${prefix}/conv/bias`).data
-  const bias = shift.map((value, index) => value + (ownBias[index] ?? 0) * (scale[index] ?? 1))
-  return convolutionLayer(network, input, `${prefix}/conv/filters`, { ...step, scale, bias })
+  const scale = findWeights(builder, `${prefix}/scale/weights`).data
+  const shift = findWeights(builder, `${prefix}/scale/biases`).data
+  const convolutionBias = findWeights(builder, `${prefix}/conv/bias`).data
+  const bias = shift.map(
+    (value, index) => value + (convolutionBias[index] ?? 0) * (scale[index] ?? 1),
+  )
+  return convolutionLayer(builder, input, `${prefix}/conv/filters`, {
+    ...strideAndPadding,
+    scale,
+    bias,
+  })
 }

@@ -1,8 +1,9 @@
 import type { GraphBuilder } from '../onnx/graph.ts'
 
 /**
- * Turns encodings `[N, priors, 4]` (how far a box is from its prior, centre first, in tenths and
- * fifths of the prior's size) into boxes: top, left, bottom, right as fractions of the square picture.
+ * Converts encodings `[N, priors, 4]` to boxes: top, left, bottom, right as fractions of the square
+ * image. An encoding is the difference of a box from its prior: the centre in tenths of the size of
+ * the prior, then the logarithm of the size in fifths.
  *
  * @param priors top, left, bottom, right of each prior.
  */
@@ -11,23 +12,23 @@ export function decodeBoxes(graph: GraphBuilder, encodings: string, priors: Floa
   const { sizes, centres } = sizesAndCentres(priors)
   const priorSizes = graph.floats(sizes, [1, count, 2])
   const shifts = scaled(graph, lastAxis(graph, encodings, { from: 0, to: 2 }), 0.1)
-  const moved = graph.add('Mul', [shifts, priorSizes])
-  const boxCentres = graph.add('Add', [moved, graph.floats(centres, [1, count, 2])])
-  const stretches = scaled(graph, lastAxis(graph, encodings, { from: 2, to: 4 }), 0.2)
-  const boxSizes = graph.add('Mul', [graph.add('Exp', [stretches]), priorSizes])
-  const halves = scaled(graph, boxSizes, 0.5)
-  const topLeft = graph.add('Sub', [boxCentres, halves])
-  const bottomRight = graph.add('Add', [boxCentres, halves])
+  const offsets = graph.add('Mul', [shifts, priorSizes])
+  const boxCentres = graph.add('Add', [offsets, graph.floats(centres, [1, count, 2])])
+  const logScales = scaled(graph, lastAxis(graph, encodings, { from: 2, to: 4 }), 0.2)
+  const boxSizes = graph.add('Mul', [graph.add('Exp', [logScales]), priorSizes])
+  const halfSizes = scaled(graph, boxSizes, 0.5)
+  const topLeft = graph.add('Sub', [boxCentres, halfSizes])
+  const bottomRight = graph.add('Add', [boxCentres, halfSizes])
   return graph.add('Concat', [topLeft, bottomRight], { axis: 2 })
 }
 
-/** The probability of the class "face", the second of three, `[N, priors]`. */
+/** The probability of "face", the second of three classes, `[N, priors]`. */
 export function faceScores(graph: GraphBuilder, classes: string, priorCount: number): string {
   const face = graph.add('Sigmoid', [lastAxis(graph, classes, { from: 1, to: 2 })])
   return graph.add('Reshape', [face, graph.integers([-1, priorCount])])
 }
 
-/** Of each prior, height first: `[priors, 2]` each. */
+/** Sizes and centres of the priors, each `[priors, 2]`, vertical axis first. */
 function sizesAndCentres(priors: Float32Array): {
   readonly sizes: Float32Array
   readonly centres: Float32Array
@@ -48,7 +49,7 @@ function scaled(graph: GraphBuilder, name: string, factor: number): string {
   return graph.add('Mul', [name, graph.floats([factor], [])])
 }
 
-/** The numbers from `from` to before `to` of every prior. */
+/** The numbers from `from` (inclusive) to `to` (exclusive) of every prior. */
 function lastAxis(
   graph: GraphBuilder,
   name: string,

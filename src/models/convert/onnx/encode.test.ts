@@ -7,18 +7,18 @@ import type { Graph } from './graph.ts'
 const hex = (graph: Graph): string => Buffer.from(encodeModel(graph)).toString('hex')
 const text = (ascii: string): string => Buffer.from(ascii).toString('hex')
 
-test('a model has the bytes that onnx.proto prescribes', () => {
+test('an encoded model has the bytes that onnx.proto specifies', () => {
   const builder = buildGraph('g')
   builder.input('x', [2])
   builder.output('y', 'x', [2])
   const shape = `0a0312014e 0a020802` // N, 2
-  const type = `0a0d 0801 1209 ${shape}` // a tensor of float32
+  const type = `0a0d 0801 1209 ${shape}` // a float32 tensor
   const expected = [
     `0807`, // IR version 7
     `1208 ${text('facegate')}`, // the producer
     `3a44`, // the graph
     `0a13 0a0178 120179 1a0179 2208 ${text('Identity')}`, // node: inputs, outputs, name, operator
-    `120167`, // the graph's name
+    `120167`, // the name of the graph
     `5a14 0a0178 120f ${type}`, // the input
     `6214 0a0179 120f ${type}`, // the output
     `4204 0a00 100d`, // operator set 13 of the default domain
@@ -26,7 +26,7 @@ test('a model has the bytes that onnx.proto prescribes', () => {
   assert.equal(hex(builder.graph), expected.join('').replaceAll(' ', ''))
 })
 
-test('attributes carry their type, and a negative integer all its bits', () => {
+test('attributes contain their type, and negative integers all 64 bits', () => {
   const builder = buildGraph('g')
   builder.add('Any', [], { axis: -1, mode: 'edge', pads: [0, 300] })
   const bytes = hex(builder.graph)
@@ -35,7 +35,7 @@ test('attributes carry their type, and a negative integer all its bits', () => {
   assert.ok(bytes.includes(`2a0e0a04${text('pads')}400040ac02a00107`))
 })
 
-test('weights are raw, little-endian, with their shape and type', () => {
+test('weights are raw little-endian bytes with their shape and type', () => {
   const builder = buildGraph('g')
   builder.floats([1.5, -2], [2, 1])
   builder.integers([-1])

@@ -2,9 +2,9 @@ import type { NodeAttribute, Graph, GraphNode, GraphPort, Initializer } from './
 import { bytesField, integerField, joinMessage, messageField, stringField } from './protobuf.ts'
 import type { ProtobufMessage } from './protobuf.ts'
 
-/** The version of the file format that belongs to operator set 13. */
+/** The file format version of operator set 13. */
 const irVersion = 7
-/** The first operator set in which every operator of the pack has its present form. */
+/** The first operator set in which every operator of the pack has its current form. */
 const operatorSet = 13
 
 /** Values of TensorProto.DataType. */
@@ -13,8 +13,8 @@ const dataType = { float32: 1, int64: 7 } as const
 const attributeType = { integer: 2, string: 3, integers: 7 } as const
 
 /**
- * Writes a graph as the bytes of an `.onnx` file. Field numbers are those of `onnx.proto`. The batch
- * is the symbol `N` in front of every input's and output's shape.
+ * Encodes a graph as the bytes of an `.onnx` file. Field numbers are those of `onnx.proto`. The batch
+ * dimension is the symbol `N` before the shape of every input and output.
  */
 export function encodeModel({ name, nodes, initializers, inputs, outputs }: Graph): Uint8Array {
   const graph: ProtobufMessage = [
@@ -32,7 +32,7 @@ export function encodeModel({ name, nodes, initializers, inputs, outputs }: Grap
   ])
 }
 
-/** A node as `NodeProto`. */
+/** Encodes a node as `NodeProto`. */
 export function nodeMessage({ operator, inputs, output, attributes }: GraphNode): ProtobufMessage {
   return [
     ...inputs.flatMap((input) => stringField(1, input)),
@@ -54,7 +54,10 @@ function attributeFields(value: NodeAttribute): ProtobufMessage {
   return [...items, ...integerField(20, attributeType.integers)]
 }
 
-/** A tensor as `TensorProto`. Raw data is little-endian in ONNX, as it is in memory on every processor that Node runs on. */
+/**
+ * Encodes a tensor as `TensorProto`. Raw data is little-endian in ONNX, as in the memory of every
+ * processor that Node.js supports.
+ */
 export function tensorMessage({ name, shape, data }: Initializer): ProtobufMessage {
   return [
     ...shape.flatMap((size) => integerField(1, size)),

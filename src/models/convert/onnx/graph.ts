@@ -1,9 +1,9 @@
 /**
- * Builds an ONNX graph node by node. Values are known by their names, which are counted up, so that
- * the same calls give the same bytes on every machine.
+ * Builds an ONNX graph node by node. Values have numbered names, so the same calls create the same
+ * bytes on every machine.
  */
 export type GraphBuilder = {
-  /** Adds a node with one output and returns the output's name. */
+  /** Adds a node with one output and returns the name of the output. */
   readonly add: (
     operator: string,
     inputs: readonly string[],
@@ -13,9 +13,9 @@ export type GraphBuilder = {
   readonly floats: (data: Float32Array | readonly number[], shape: readonly number[]) => string
   /** Adds a one-dimensional int64 tensor: shapes, axes, paddings. */
   readonly integers: (values: readonly number[]) => string
-  /** Declares an input; `shape` is that of one picture, without the batch. */
+  /** Declares an input; `shape` is the shape for one image, without the batch dimension. */
   readonly input: (name: string, shape: readonly number[]) => void
-  /** Gives the value `from` the name under which a caller reads it. */
+  /** Declares the value `from` as an output with the given name. */
   readonly output: (name: string, from: string, shape: readonly number[]) => void
   readonly graph: Graph
 }
@@ -35,7 +35,7 @@ export type GraphNode = {
   readonly attributes: Readonly<Record<string, NodeAttribute>>
 }
 
-/** An int, a string or a list of ints: no operator of the pack needs more. */
+/** An integer, a string or a list of integers: no operator of the pack needs other types. */
 export type NodeAttribute = number | string | readonly number[]
 
 export type Initializer = {
@@ -44,7 +44,7 @@ export type Initializer = {
   readonly data: Float32Array | BigInt64Array
 }
 
-/** An input or output: float32, its shape without the batch in front. */
+/** An input or output: float32; the shape is without the batch dimension. */
 export type GraphPort = { readonly name: string; readonly shape: readonly number[] }
 
 export function buildGraph(name: string): GraphBuilder {
@@ -58,15 +58,15 @@ export function buildGraph(name: string): GraphBuilder {
     nodes.push({ operator, inputs: from, output, attributes })
     return output
   }
-  const store = (shape: readonly number[], data: Float32Array | BigInt64Array): string => {
+  const addInitializer = (shape: readonly number[], data: Float32Array | BigInt64Array): string => {
     const constant = `constant_${initializers.length}`
     initializers.push({ name: constant, shape, data })
     return constant
   }
   return {
     add,
-    floats: (data, shape) => store(shape, new Float32Array(data)),
-    integers: (values) => store([values.length], BigInt64Array.from(values, BigInt)),
+    floats: (data, shape) => addInitializer(shape, new Float32Array(data)),
+    integers: (values) => addInitializer([values.length], BigInt64Array.from(values, BigInt)),
     input: (port, shape) => inputs.push({ name: port, shape }),
     output: (port, from, shape) => {
       nodes.push({ operator: 'Identity', inputs: [from], output: port, attributes: {} })

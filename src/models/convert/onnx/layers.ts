@@ -3,28 +3,28 @@ import type { GraphBuilder } from './graph.ts'
 import { noPads, samePads, windowedSize, transpose } from './layout.ts'
 import type { Size2 } from './layout.ts'
 
-/** A value of the graph that is a stack of pictures, `[N, channels, height, width]`. */
+/** A value of the graph with the shape `[N, channels, height, width]`. */
 export type FeatureMap = {
   readonly name: string
   readonly size: Size2
   readonly channels: number
 }
 
-/** TensorFlow's ways to treat the border: fill it with zeros, or stay within the picture. */
+/** TensorFlow's padding modes: `SAME` adds zeros at the border, `VALID` adds nothing. */
 export type Padding = 'SAME' | 'VALID'
 
 export type Convolution = {
   /** `[height, width, in, out]`; depthwise `[height, width, channels, 1]`. */
   readonly filters: WeightTensor
-  /** One per output channel. */
+  /** One value for each output channel. */
   readonly bias?: Float32Array | undefined
   readonly stride: Size2
   readonly padding: Padding
-  /** Whether every channel has a filter of its own. */
+  /** Whether every channel has a separate filter. */
   readonly isDepthwise?: boolean
 }
 
-/** Adds a convolution, its filters reordered from TensorFlow's layout. */
+/** Adds a convolution. Reorders the filters from TensorFlow's layout to ONNX's. */
 export function convolve(
   graph: GraphBuilder,
   input: FeatureMap,
@@ -55,7 +55,7 @@ export type Pooling = {
   readonly padding: Padding
 }
 
-/** Adds a pooling. An average does not count padding, in ONNX as in TensorFlow. */
+/** Adds a pooling layer. An average excludes the padding, as in TensorFlow. */
 export function pool(
   graph: GraphBuilder,
   kind: 'MaxPool' | 'AveragePool',

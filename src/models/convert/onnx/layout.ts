@@ -1,6 +1,6 @@
-/** Arithmetic on shapes, and the reordering of weights from TensorFlow's layout to ONNX's. */
+/** Shape arithmetic, and the reordering of weights from TensorFlow's layout to ONNX's. */
 
-/** How many values a tensor of this shape has; 1 for a scalar. */
+/** The number of values of a tensor with this shape; 1 for a scalar. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1)
 }
@@ -14,27 +14,27 @@ export function transpose(
   const strides = shape.map((_, axis) => sizeOf(shape.slice(axis + 1)))
   const axes = order.map((axis) => ({ size: shape[axis] ?? 1, stride: strides[axis] ?? 1 }))
   const result = new Float32Array(data.length)
-  let written = 0
+  let index = 0
   const copy = (depth: number, offset: number): void => {
     const axis = axes[depth]
-    if (!axis) result[written++] = data[offset] ?? Number.NaN
+    if (!axis) result[index++] = data[offset] ?? Number.NaN
     else for (let i = 0; i < axis.size; i++) copy(depth + 1, offset + i * axis.stride)
   }
   copy(0, 0)
   return result
 }
 
-/** A height and a width: of pixels, a kernel, a stride. */
+/** The height and width of an image, a kernel or a stride. */
 export type Size2 = readonly [height: number, width: number]
 
-/** Pixels added around a picture, in ONNX's order. */
+/** Pixels added around an image, in ONNX's order. */
 export type Pads = readonly [top: number, left: number, bottom: number, right: number]
 
 export const noPads: Pads = [0, 0, 0, 0]
 
 /**
- * TensorFlow's "SAME": as many outputs as strides fit into the input, the odd pixel of padding at the
- * bottom and right (so a symmetric padding would be wrong at stride 2).
+ * The padding of TensorFlow's "SAME" mode: there are as many outputs as strides fit into the input,
+ * and the odd pixel is at the bottom and right (symmetric padding would be wrong at stride 2).
  */
 export function samePads(input: Size2, kernel: Size2, stride: Size2): Pads {
   const [top, bottom] = samePadsOfAxis(input[0], kernel[0], stride[0])
@@ -49,7 +49,7 @@ function samePadsOfAxis(input: number, kernel: number, stride: number): [number,
   return [before, total - before]
 }
 
-/** The size that a convolution or pooling leaves. */
+/** The output size of a convolution or pooling layer. */
 export function windowedSize(
   input: Size2,
   window: { readonly kernel: Size2; readonly stride: Size2; readonly pads: Pads },

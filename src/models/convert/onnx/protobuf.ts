@@ -1,8 +1,8 @@
 /**
- * Writes the protocol buffer wire format, as much of it as ONNX needs.
+ * A message in the protocol buffer wire format, with the features that ONNX needs.
  *
- * A message is the list of its pieces, joined once at the end: weights of tens of megabytes are
- * copied a single time, however deep they are nested.
+ * It is a list of chunks that are joined once at the end, so weights of tens of megabytes are copied
+ * only once at every nesting depth.
  */
 export type ProtobufMessage = readonly Uint8Array[]
 
@@ -30,20 +30,20 @@ export function messageField(field: number, message: ProtobufMessage): ProtobufM
   return [key, varint(byteLength(message)), ...message]
 }
 
-/** The message in one piece. */
+/** Joins the chunks of a message. */
 export function joinMessage(message: ProtobufMessage): Uint8Array {
   const bytes = new Uint8Array(byteLength(message))
   let offset = 0
-  for (const piece of message) {
-    bytes.set(piece, offset)
-    offset += piece.length
+  for (const chunk of message) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
   }
   return bytes
 }
 
 /**
- * A whole number in groups of seven bits, lowest first. A negative one is written as 64 bits of two's
- * complement, hence the big integers.
+ * Encodes an integer in groups of seven bits, lowest first. A negative integer is encoded as 64 bits
+ * of two's complement, which needs BigInt.
  */
 function varint(value: number): Uint8Array {
   let rest = BigInt.asUintN(64, BigInt(value))
@@ -57,5 +57,5 @@ function varint(value: number): Uint8Array {
 }
 
 function byteLength(message: ProtobufMessage): number {
-  return message.reduce((sum, piece) => sum + piece.length, 0)
+  return message.reduce((sum, chunk) => sum + chunk.length, 0)
 }

@@ -1,45 +1,49 @@
 import { readPickle } from './read-pickle.ts'
 import { isKind } from './pickled-value.ts'
-import type { TorchContent } from './state-dict.ts'
 import { storageOf } from './storage.ts'
+import type { TorchContent } from './tensor.ts'
 
 /** `torch.serialization.MAGIC_NUMBER` and `PROTOCOL_VERSION`. */
 const magicNumber = 0x1950a86a20f9469cfc6cn
 const protocolVersion = 1001
 
 /**
- * The content of a file of torch before version 1.6: the pickles of a magic number, a version, the
- * machine that wrote it, the value and the keys of its storages; then, in the order of the keys, the
- * length of each storage (64 bits) and its numbers.
+ * Reads a file of PyTorch before version 1.6. It consists of five pickles (a magic number, a version,
+ * the properties of the machine, the value, the storage keys) and then, in the order of the keys, the
+ * length (64 bits) and the numbers of each storage.
  *
- * @throws Error that says what it is not.
+ * @throws Error that states the first deviation from this format.
  */
 export function readLegacyContent(bytes: Uint8Array): TorchContent {
   const magic = readPickle(bytes)
-  if (magic.value !== magicNumber) throw new Error('it does not begin as a file of torch')
+  if (magic.value !== magicNumber)
+    throw new Error('it does not start with the magic number of PyTorch')
   const version = readPickle(bytes, magic.end)
-  if (version.value !== protocolVersion) throw new Error(`it is not of version ${protocolVersion}`)
+  if (version.value !== protocolVersion)
+    throw new Error(`its format version is not ${protocolVersion}`)
   const machine = readPickle(bytes, version.end)
   if (!(machine.value instanceof Map) || machine.value.get('little_endian') !== true)
     throw new Error('it was not written on a little-endian machine')
-  const { value, references, end } = readPickle(bytes, machine.end)
-  const keys = readPickle(bytes, end)
+  const content = readPickle(bytes, machine.end)
+  const keys = readPickle(bytes, content.end)
   if (!isKind(keys.value, 'list')) throw new Error('it has no list of storages')
 
-  const known = new Map(references.map(storageOf).map((storage) => [storage.key, storage]))
+  const referenced = new Map(
+    content.references.map(storageOf).map((storage) => [storage.key, storage]),
+  )
   const storages = new Map<string, Uint8Array>()
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let at = keys.end
+  let offset = keys.end
   for (const key of keys.value.items) {
-    const storage = typeof key === 'string' ? known.get(key) : undefined
-    if (!storage) throw new Error('nothing refers to one of its storages')
-    const from = at + 8
-    const to = from + storage.length * storage.type.bytes
-    if (to > bytes.length) throw new Error(`it ends within the storage ${storage.key}`)
-    if (view.getBigInt64(at, true) !== BigInt(storage.length))
-      throw new Error(`the storage ${storage.key} has another length than its tensors`)
-    storages.set(storage.key, bytes.subarray(from, to))
-    at = to
+    const storage = typeof key === 'string' ? referenced.get(key) : undefined
+    if (!storage) throw new Error('it has a storage without a reference')
+    const start = offset + 8
+    const end = start + storage.length * storage.type.bytes
+    if (end > bytes.length) throw new Error(`it ends within the storage ${storage.key}`)
+    if (view.getBigInt64(offset, true) !== BigInt(storage.length))
+      throw new Error(`the storage ${storage.key} has another length than its reference`)
+    storages.set(storage.key, bytes.subarray(start, end))
+    offset = end
   }
-  return { value, bytesOf: (key) => storages.get(key) }
+  return { value: content.value, bytesOf: (key) => storages.get(key) }
 }

@@ -1,4 +1,4 @@
-/** What a pickle may hold: plain values, and notes of what it would have called. */
+/** A value in a pickle: plain data, or the description of a call that was not executed. */
 export type PickledValue =
   | null
   | boolean
@@ -16,17 +16,17 @@ export type PickledList = { readonly kind: 'list'; readonly items: PickledValue[
 export type PickledTuple = { readonly kind: 'tuple'; readonly items: readonly PickledValue[] }
 /** Also an `OrderedDict`; its keys are strings or numbers. */
 export type PickledDict = ReadonlyMap<PickledValue, PickledValue>
-/** A name of a module, as `torch.FloatStorage`. */
+/** A name of a module, such as `torch.FloatStorage`. */
 export type PickledGlobal = { readonly kind: 'global'; readonly name: string }
 export type PickledCall = {
   readonly kind: 'call'
   readonly callee: PickledGlobal
   readonly args: PickledTuple
 }
-/** What lies outside of the pickle: for torch a storage of numbers. */
+/** A reference to data outside of the pickle: in PyTorch, a storage of numbers. */
 export type PickledReference = { readonly kind: 'reference'; readonly id: PickledValue }
 
-/** Whether a value is of one of the kinds that carry a name. */
+/** Whether a value has the given `kind`. */
 export function isKind<Kind extends TaggedValue['kind']>(
   value: PickledValue | undefined,
   kind: Kind,

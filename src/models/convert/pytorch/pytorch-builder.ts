@@ -4,32 +4,32 @@ import { windowedSize } from '../onnx/layout.ts'
 import type { WeightTensor } from '../weights.ts'
 import type { StateDict } from './state-dict.ts'
 
-/** A graph in the making and the weights that it is made of. */
+/** The ONNX graph under construction and the weights of a PyTorch network. */
 export type PyTorchBuilder = {
   readonly graph: GraphBuilder
-  /** The weights of this name and shape. @throws Error that names them when they are not there. */
+  /** Returns the weights of this name and shape. @throws Error that names missing or other weights. */
   readonly weights: (name: string, shape: readonly number[]) => Float32Array
-  /** How many outputs a layer has: the first axis of its weights. */
+  /** The number of outputs of a layer: the first axis of its weights. */
   readonly outputsOf: (name: string) => number
-  /** Names of the weights that no layer has asked for. */
+  /** The names of the weights that no layer has read. */
   readonly unusedNames: () => readonly string[]
 }
 
 export function createPyTorchBuilder(graph: GraphBuilder, dict: StateDict): PyTorchBuilder {
   const used = new Set<string>()
   const find = (name: string): WeightTensor => {
-    const found = dict.get(name)
-    if (!found) throw new Error(`there are no weights ${name}`)
+    const tensor = dict.get(name)
+    if (!tensor) throw new Error(`there are no weights ${name}`)
     used.add(name)
-    return found
+    return tensor
   }
   return {
     graph,
     weights: (name, shape) => {
-      const found = find(name)
-      if (found.shape.join() !== shape.join())
-        throw new Error(`${name} has the shape ${found.shape.join('×')}, not ${shape.join('×')}`)
-      return found.data
+      const tensor = find(name)
+      if (tensor.shape.join() !== shape.join())
+        throw new Error(`${name} has the shape ${tensor.shape.join('×')}, not ${shape.join('×')}`)
+      return tensor.data
     },
     outputsOf: (name) => find(name).shape[0] ?? 0,
     unusedNames: () => [...dict.keys()].filter((name) => !used.has(name)),
@@ -39,18 +39,18 @@ export function createPyTorchBuilder(graph: GraphBuilder, dict: StateDict): PyTo
 export type ConvolutionWindow = {
   readonly kernel: number
   readonly stride?: number
-  /** Pixels of zeros on every side. */
+  /** Zero padding on every side, px. */
   readonly pad?: number
-  /** Whether every channel has a filter of its own. */
+  /** Whether every channel has a separate filter. */
   readonly isDepthwise?: boolean
 }
 
-/** The names of a convolution and of the batch normalisation after it. */
+/** The names of a layer and of the batch normalisation after it. */
 export type NormalizedLayer = { readonly layer: string; readonly norm: string }
 
-/** A convolution without a bias and its batch normalisation, as one convolution with a bias. */
+/** Adds a convolution without a bias and its batch normalisation as one convolution with a bias. */
 export function convolve(
-  network: PyTorchBuilder,
+  builder: PyTorchBuilder,
   input: FeatureMap,
   {
     layer,
@@ -61,11 +61,11 @@ export function convolve(
     isDepthwise = false,
   }: NormalizedLayer & ConvolutionWindow,
 ): FeatureMap {
-  const { graph } = network
-  const channels = network.outputsOf(`${layer}.weight`)
+  const { graph } = builder
+  const channels = builder.outputsOf(`${layer}.weight`)
   const group = isDepthwise ? channels : 1
   const shape = [channels, input.channels / group, kernel, kernel]
-  const { filters, bias } = foldBatchNorm(network, { layer, norm }, shape)
+  const { filters, bias } = foldBatchNorm(builder, { layer, norm }, shape)
   const pads = [pad, pad, pad, pad] as const
   const weights = [graph.floats(filters, shape), graph.floats(bias, [channels])]
   const attributes = { kernel_shape: [kernel, kernel], strides: [stride, stride], pads, group }
@@ -77,42 +77,42 @@ export function convolve(
   }
 }
 
-/** A fully connected layer without a bias and its batch normalisation. */
+/** Adds a dense layer without a bias and its batch normalisation as one layer with a bias. */
 export function denseLayer(
-  network: PyTorchBuilder,
+  builder: PyTorchBuilder,
   input: { readonly name: string; readonly channels: number },
   names: NormalizedLayer,
 ): { readonly name: string; readonly channels: number } {
-  const channels = network.outputsOf(`${names.layer}.weight`)
+  const channels = builder.outputsOf(`${names.layer}.weight`)
   const shape = [channels, input.channels]
-  const { filters, bias } = foldBatchNorm(network, names, shape)
-  const { graph } = network
+  const { filters, bias } = foldBatchNorm(builder, names, shape)
+  const { graph } = builder
   const weights = [graph.floats(filters, shape), graph.floats(bias, [channels])]
   return { channels, name: graph.add('Gemm', [input.name, ...weights], { transB: 1 }) }
 }
 
-/** `x` where it is positive, else `x` times the slope of its channel. */
-export function prelu(network: PyTorchBuilder, input: FeatureMap, name: string): FeatureMap {
-  const slopes = network.weights(`${name}.weight`, [input.channels])
-  const constant = network.graph.floats(slopes, [input.channels, 1, 1])
-  return { ...input, name: network.graph.add('PRelu', [input.name, constant]) }
+/** Adds a PReLU: positive values are unchanged, others are multiplied by the slope of the channel. */
+export function prelu(builder: PyTorchBuilder, input: FeatureMap, name: string): FeatureMap {
+  const slopes = builder.weights(`${name}.weight`, [input.channels])
+  const constant = builder.graph.floats(slopes, [input.channels, 1, 1])
+  return { ...input, name: builder.graph.add('PRelu', [input.name, constant]) }
 }
 
-/** What torch adds to a variance before its root, when nothing else is said. */
+/** The default epsilon of PyTorch, added to the variance. */
 const epsilon = 1e-5
 
 /**
- * The normalisation of a trained network, `γ·(x − mean)/√(variance + ε) + β`, put into the filters
- * and a bias. In double precision; rounded once.
+ * Folds the batch normalisation `γ·(x − mean)/√(variance + ε) + β` into the filters and a bias. The
+ * computation is in double precision and rounded once.
  */
 function foldBatchNorm(
-  network: PyTorchBuilder,
+  builder: PyTorchBuilder,
   { layer, norm }: NormalizedLayer,
   shape: readonly number[],
 ) {
   const [channels = 0] = shape
-  const weights = network.weights(`${layer}.weight`, shape)
-  const read = (name: string): Float32Array => network.weights(`${norm}.${name}`, [channels])
+  const weights = builder.weights(`${layer}.weight`, shape)
+  const read = (name: string): Float32Array => builder.weights(`${norm}.${name}`, [channels])
   const variance = read('running_var')
   const mean = read('running_mean')
   const beta = read('bias')
@@ -122,7 +122,7 @@ function foldBatchNorm(
   )
   const perChannel = weights.length / channels
   return {
-    filters: weights.map((value, at) => value * (factors[Math.floor(at / perChannel)] ?? 0)),
+    filters: weights.map((value, index) => value * (factors[Math.floor(index / perChannel)] ?? 0)),
     bias: beta.map((value, channel) => value - (mean[channel] ?? 0) * (factors[channel] ?? 0)),
   }
 }

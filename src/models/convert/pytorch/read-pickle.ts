@@ -3,20 +3,19 @@ import { isKind, type PickledValue, type PickledReference } from './pickled-valu
 
 export type PickleContent = {
   readonly value: PickledValue
-  /** Every reference in it. */
+  /** All references in the value. */
   readonly references: readonly PickledReference[]
-  /** Where the bytes after it begin. */
+  /** The offset of the first byte after the pickle. */
   readonly end: number
 }
 
 /**
- * Reads the pickle (Python's, protocol 2) that begins at `start`, as data. A pickle is a program that
- * may call anything; here nothing is called: of its operations only those that make up plain values
- * are known, of its names only those that weights have use for, and a call stays a note of what was to
- * be called with what.
+ * Reads the Python pickle (protocol 2) at `start` as data. A pickle is a program that can call any
+ * function. This reader calls nothing: it supports only the operations for plain values and the names
+ * that weights need, and returns a description of each call.
  *
- * @throws Error that names the operation or name that a state dict has no use for, or says where the
- * bytes end too early; nothing of the file has been run.
+ * @throws Error that names the unsupported operation or name, or the offset where the bytes end. No
+ *   part of the file has been executed.
  */
 export function readPickle(bytes: Uint8Array, start = 0): PickleContent {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -30,20 +29,22 @@ export function readPickle(bytes: Uint8Array, start = 0): PickleContent {
   }
   const references: PickledReference[] = []
   for (let count = 0; count < operationsMax; count++) {
-    const at = machine.offset
+    const offset = machine.offset
     const code = take(machine, 1)[0] ?? 0
     if (code === stopCode) return { value: pop(machine), references, end: machine.offset }
     const operation = pickleOperations[code]
     if (!operation)
-      throw new Error(`operation 0x${code.toString(16)} at byte ${at} is none of a state dict's`)
-    const made = operation(machine)
-    if (made === undefined) continue
-    machine.stack.push(made)
-    if (isKind(made, 'reference')) references.push(made)
+      throw new Error(
+        `operation 0x${code.toString(16)} at byte ${offset} is not used in a state dict`,
+      )
+    const value = operation(machine)
+    if (value === undefined) continue
+    machine.stack.push(value)
+    if (isKind(value, 'reference')) references.push(value)
   }
-  throw new Error(`a pickle of more than ${operationsMax} operations`)
+  throw new Error(`it has more than ${operationsMax} operations`)
 }
 
-/** A network of a thousand tensors takes some fifty thousand. */
+/** A network with a thousand tensors needs about fifty thousand. */
 const operationsMax = 2_000_000
 const stopCode = 0x2e

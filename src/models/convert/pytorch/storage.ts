@@ -1,15 +1,14 @@
-import { float16FromBits } from '../half.ts'
 import { isKind, type PickledReference } from './pickled-value.ts'
 
-/** A row of numbers of one type that tensors are cut from; torch keeps it outside of the pickle. */
+/** An array of numbers that contains tensors. PyTorch stores it outside of the pickle. */
 export type TorchStorage = {
   readonly key: string
   readonly type: StorageType
-  /** How many numbers. */
+  /** The number of values. */
   readonly length: number
 }
 
-/** How a storage's numbers lie in the file, little-endian. */
+/** The encoding of the values in the file, little-endian. */
 export type StorageType = {
   readonly bytes: number
   readonly read: (view: DataView, offset: number) => number
@@ -19,7 +18,7 @@ const storageTypes: Readonly<Record<string, StorageType>> = {
   'torch.FloatStorage': { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) },
   'torch.HalfStorage': {
     bytes: 2,
-    read: (view, offset) => float16FromBits(view.getUint16(offset, true)),
+    read: (view, offset) => view.getFloat16(offset, true),
   },
   'torch.LongStorage': { bytes: 8, read: (view, offset) => Number(view.getBigInt64(offset, true)) },
 }
@@ -28,17 +27,17 @@ const storageTypes: Readonly<Record<string, StorageType>> = {
 const lengthMax = 2 ** 28
 
 /**
- * What a reference of the pickle says: `('storage', type, key, device, length)`, in old files with a
- * last `None`.
+ * Decodes a reference of the pickle: `('storage', type, key, device, length)`, in old files with a
+ * `None` at the end.
  */
 export function storageOf({ id }: PickledReference): TorchStorage {
-  if (!isKind(id, 'tuple')) throw new Error('a reference to something other than a storage')
-  const [what, type, key, , length, part = null] = id.items
-  const known = isKind(type, 'global') ? storageTypes[type.name] : undefined
-  if (what !== 'storage' || typeof key !== 'string' || part !== null)
-    throw new Error('a reference to something other than a whole storage')
-  if (!known) throw new Error(`the storage ${key} is of a type other than float, half and long`)
+  if (!isKind(id, 'tuple')) throw new Error('a reference is not to a storage')
+  const [tag, type, key, , length, view = null] = id.items
+  const storageType = isKind(type, 'global') ? storageTypes[type.name] : undefined
+  if (tag !== 'storage' || typeof key !== 'string' || view !== null)
+    throw new Error('a reference is not to a complete storage')
+  if (!storageType) throw new Error(`the storage ${key} has a type other than float, half and long`)
   if (typeof length !== 'number' || length < 0 || length > lengthMax)
-    throw new Error(`the storage ${key} has no possible length`)
-  return { key, type: known, length }
+    throw new Error(`the storage ${key} has an invalid length`)
+  return { key, type: storageType, length }
 }

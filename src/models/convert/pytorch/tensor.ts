@@ -3,10 +3,13 @@ import type { WeightTensor } from '../weights.ts'
 import { isKind, type PickledValue, type PickledTuple } from './pickled-value.ts'
 import { storageOf } from './storage.ts'
 
-/** The bytes of a storage, by its key; undefined when the file has none. */
+/** Returns the bytes of the storage with this key; undefined when the file has none. */
 export type StorageBytesOf = (key: string) => Uint8Array | undefined
 
-/** The tensor that the call in a pickle was to make; undefined when `value` is none. */
+/** The content of a PyTorch file: a pickled value and the storages that it refers to. */
+export type TorchContent = { readonly value: PickledValue; readonly bytesOf: StorageBytesOf }
+
+/** Returns the tensor that a pickled call describes; undefined when `value` is not such a call. */
 export function tensorOf(value: PickledValue, bytesOf: StorageBytesOf): WeightTensor | undefined {
   if (!isKind(value, 'call')) return undefined
   const [first = null] = value.args.items
@@ -15,21 +18,23 @@ export function tensorOf(value: PickledValue, bytesOf: StorageBytesOf): WeightTe
   return rebuild(value.args, bytesOf)
 }
 
-/** `(storage, offset, shape, strides, …)`: tensors may share a storage and be cut across it. */
+/** The arguments are `(storage, offset, shape, strides, …)`. Tensors can share a storage. */
 function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf): WeightTensor {
   const [reference, offset, size, stride] = items
-  if (!isKind(reference, 'reference')) throw new Error('a tensor without a storage')
+  if (!isKind(reference, 'reference')) throw new Error('a tensor has no storage')
   const { key, type, length } = storageOf(reference)
   const shape = nonNegativeIntegers(size)
   const strides = nonNegativeIntegers(stride)
-  const [from] = nonNegativeIntegers({ kind: 'tuple', items: [offset ?? null] })
+  const [start = 0] = nonNegativeIntegers({ kind: 'tuple', items: [offset ?? null] })
   const count = sizeOf(shape)
-  const reach = shape.reduce(
+  const lastIndex = shape.reduce(
     (sum, side, axis) => sum + (side - 1) * (strides[axis] ?? 0),
-    from ?? 0,
+    start,
   )
-  if (shape.length !== strides.length || count > length || (count > 0 && reach >= length))
-    throw new Error(`a tensor of ${shape.join('×')} does not fit the storage ${key} of ${length}`)
+  if (shape.length !== strides.length || count > length || (count > 0 && lastIndex >= length))
+    throw new Error(
+      `a tensor of ${shape.join('×')} does not fit the storage ${key} of ${length} values`,
+    )
   const bytes = bytesOf(key)
   if (bytes?.length !== length * type.bytes)
     throw new Error(`the storage ${key} has ${bytes?.length ?? 'no'} bytes`)
@@ -39,9 +44,9 @@ function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf): WeightTensor
   const copy = (axis: number, index: number): void => {
     const side = shape[axis]
     if (side === undefined) data[written++] = type.read(view, index * type.bytes)
-    else for (let at = 0; at < side; at++) copy(axis + 1, index + at * (strides[axis] ?? 0))
+    else for (let i = 0; i < side; i++) copy(axis + 1, index + i * (strides[axis] ?? 0))
   }
-  copy(0, from ?? 0)
+  copy(0, start)
   return { shape, data }
 }
 
@@ -50,13 +55,13 @@ const axesMax = 8
 function nonNegativeIntegers(value: PickledValue | undefined): readonly number[] {
   const items = isKind(value, 'tuple') ? value.items : []
   const numbers = items.filter((item) => typeof item === 'number')
-  const areFine = numbers.every((number) => Number.isSafeInteger(number) && number >= 0)
+  const areValid = numbers.every((number) => Number.isSafeInteger(number) && number >= 0)
   if (
     !isKind(value, 'tuple') ||
     numbers.length < items.length ||
-    !areFine ||
+    !areValid ||
     items.length > axesMax
   )
-    throw new Error('a tensor whose shape is none')
+    throw new Error('a tensor has an invalid shape')
   return numbers
 }

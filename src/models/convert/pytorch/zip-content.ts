@@ -1,19 +1,19 @@
 import { readPickle } from './read-pickle.ts'
-import type { TorchContent } from './state-dict.ts'
 import { readZip } from './read-zip.ts'
+import type { TorchContent } from './tensor.ts'
 
 /**
- * The content of a file of torch since version 1.6: a zip archive with one folder that holds the
- * pickle `data.pkl` and the storages `data/<key>`.
+ * Reads a file of PyTorch since version 1.6: a zip archive with one folder that contains the pickle
+ * `data.pkl` and the storages `data/<key>`.
  */
 export function readZipContent(bytes: Uint8Array): TorchContent {
   const entries = readZip(bytes)
-  const pickle = [...entries.keys()].find((name) => /^[^/]+\/data\.pkl$/u.test(name))
-  if (pickle === undefined) throw new Error('it has no data.pkl')
-  const folder = pickle.slice(0, -'data.pkl'.length)
-  const order = entries.get(`${folder}byteorder`)
-  if (order && Buffer.from(order).toString() !== 'little')
+  const pickleName = [...entries.keys()].find((name) => /^[^/]+\/data\.pkl$/u.test(name))
+  if (pickleName === undefined) throw new Error('it has no data.pkl')
+  const folder = pickleName.slice(0, -'data.pkl'.length)
+  const byteOrder = entries.get(`${folder}byteorder`)
+  if (byteOrder && Buffer.from(byteOrder).toString() !== 'little')
     throw new Error('it was not written on a little-endian machine')
-  const { value } = readPickle(entries.get(pickle) ?? new Uint8Array())
+  const { value } = readPickle(entries.get(pickleName) ?? new Uint8Array())
   return { value, bytesOf: (key) => entries.get(`${folder}data/${key}`) }
 }

@@ -2,7 +2,7 @@ import { transpose } from '../onnx/layout.ts'
 import { tensor, tensorInput } from './node-conversion.ts'
 import type { NodeConversion, NodeConverter, GraphValue } from './node-conversion.ts'
 
-/** Of two tensors of one shape, or of a tensor and one number (or one number per channel). */
+/** Operators on two tensors of one shape, or on a tensor and one number (or one number per channel). */
 export const arithmeticConverters: Readonly<Record<string, NodeConverter>> = {
   Add: binary('Add'),
   AddV2: binary('Add'),
@@ -10,14 +10,14 @@ export const arithmeticConverters: Readonly<Record<string, NodeConverter>> = {
 }
 
 function binary(operator: string): NodeConverter {
-  return (operation) => {
-    const { shape } = tensorInput(operation, 0)
-    const names = operation.inputs.map((value) => operandName(operation, value, shape.length))
-    return tensor(operation.graph.add(operator, names), shape)
+  return (conversion) => {
+    const { shape } = tensorInput(conversion, 0)
+    const names = conversion.inputs.map((value) => operandName(conversion, value, shape.length))
+    return tensor(conversion.graph.add(operator, names), shape)
   }
 }
 
-/** A constant gets as many dimensions as its partner and follows it into NCHW. */
+/** Expands a constant to the rank of the other operand and transposes it to NCHW. */
 function operandName({ graph }: NodeConversion, value: GraphValue, rank: number): string {
   if (value.kind === 'tensor') return value.name
   if (rank !== 4 || value.data.length === 1) return graph.floats(value.data, value.shape)

@@ -18,18 +18,22 @@ const imageInput: TopologyNode = {
   attr: { shape: { shape: { dim: ['-1', '2', '2', '3'].map((size) => ({ size })) } } },
 }
 
-/** Converts the graph of these nodes, a 2×2 picture `x` and the constants above. */
+/** Converts a graph of these nodes, a 2×2 image `x` and the constants above. */
 function convert(nodes: readonly TopologyNode[]): Graph {
-  const entries = Object.entries(constants)
-  const weights = entries.map(([name, { length }]) => ({ name, shape: [length], dtype: 'float32' }))
-  const bytes = Float32Array.from(entries.flatMap(([, values]) => values))
+  const namedValues = Object.entries(constants)
+  const weights = namedValues.map(([name, { length }]) => ({
+    name,
+    shape: [length],
+    dtype: 'float32',
+  }))
+  const bytes = Float32Array.from(namedValues.flatMap(([, values]) => values))
   const constantNodes = weights.map(({ name }) => ({ name, op: 'Const' }))
   const model = {
     modelTopology: { node: [...nodes, imageInput, ...constantNodes] },
     weightsManifest: [{ weights }] as const,
   }
-  const last = nodes[0]?.name ?? ''
-  return convertGraphModel('g', { model, weights: new Uint8Array(bytes.buffer) }, { y: last })
+  const outputNode = nodes[0]?.name ?? ''
+  return convertGraphModel('g', { model, weights: new Uint8Array(bytes.buffer) }, { y: outputNode })
 }
 
 const operators = ({ nodes }: Graph): string[] => nodes.map(({ operator }) => operator)
@@ -40,32 +44,32 @@ function constantOf({ nodes, initializers }: Graph, operator: string, input: num
   return constant && { shape: constant.shape, data: [...constant.data].map(Number) }
 }
 
-test('a picture is declared as NCHW, and leaves in the order of TensorFlow', () => {
+test('an image input is NCHW, and an image output is in TensorFlow order', () => {
   const graph = convert([{ name: 'relu', op: 'Relu', input: ['x'] }])
   assert.deepEqual(graph.inputs, [{ name: 'x', shape: [3, 2, 2] }])
   assert.deepEqual(graph.outputs, [{ name: 'y', shape: [2, 2, 3] }])
   assert.deepEqual(operators(graph), ['Relu', 'Transpose', 'Identity'])
 })
 
-test('a constant per channel follows the picture into NCHW', () => {
+test('a constant with one value per channel is transposed to NCHW', () => {
   const graph = convert([{ name: 'sum', op: 'AddV2', input: ['x', 'perChannel'] }])
   assert.deepEqual(constantOf(graph, 'Add', 1), { shape: [1, 3, 1, 1], data: [1, 2, 3] })
 })
 
-test('flattening brings the values into the order of TensorFlow first, whatever the batch', () => {
+test('Reshape restores the TensorFlow order first and keeps the batch dimension', () => {
   const graph = convert([{ name: 'flatten', op: 'Reshape', input: ['x', 'flat'] }])
   assert.deepEqual(operators(graph), ['Transpose', 'Reshape', 'Identity'])
   assert.deepEqual(constantOf(graph, 'Reshape', 1), { shape: [2], data: [-1, 12] })
   assert.deepEqual(graph.outputs, [{ name: 'y', shape: [12] }])
 })
 
-test('padding keeps its side and its axis', () => {
+test('padding keeps its side and axis in NCHW', () => {
   const graph = convert([{ name: 'pad', op: 'Pad', input: ['x', 'border'] }])
   assert.deepEqual(constantOf(graph, 'Pad', 1), { shape: [8], data: [0, 0, 0, 2, 0, 5, 1, 0] })
   assert.deepEqual(graph.outputs, [{ name: 'y', shape: [3, 4, 8] }])
 })
 
-test('a ReLU6 in three steps becomes one, and nothing is left of the steps', () => {
+test('a ReLU6 of three nodes is fused into one Clip', () => {
   const graph = convert([
     { name: 'clipped', op: 'Maximum', input: ['bounded', 'zero'] },
     { name: 'bounded', op: 'Minimum', input: ['relu', 'six'] },
@@ -76,10 +80,13 @@ test('a ReLU6 in three steps becomes one, and nothing is left of the steps', () 
   assert.deepEqual(constantOf(graph, 'Clip', 2), { shape: [], data: [6] })
 })
 
-test('an operator that is not known is refused by name', () => {
+test('an unsupported operator is rejected by name', () => {
   assert.throws(() => convert([{ name: 'odd', op: 'Einsum', input: ['x'] }]), /odd \(Einsum\)/u)
 })
 
-test('a graph that reads a node it does not have is refused', () => {
-  assert.throws(() => convert([{ name: 'relu', op: 'Relu', input: ['gone'] }]), /no node gone/u)
+test('a graph that reads a missing node is rejected', () => {
+  assert.throws(
+    () => convert([{ name: 'relu', op: 'Relu', input: ['missing'] }]),
+    /no node missing/u,
+  )
 })

@@ -13,10 +13,10 @@ import { unconsumedNodes, nodesInOrder, shapeAttribute } from './topology.ts'
 import type { GraphModel, TopologyNode } from './topology.ts'
 
 /**
- * Turns a TensorFlow.js graph model into an ONNX graph with its pictures in NCHW, by walking it once
- * with the shapes of a batch of one; the batch of the result is free.
+ * Converts a TensorFlow.js graph model to an ONNX graph with images in NCHW. The shapes are computed
+ * for a batch of one; the batch size of the result is variable.
  *
- * `outputs` is name in the product → node; without it every node that nothing reads is an output.
+ * @param outputs output name in the ONNX graph → node. By default, every node that no other node reads.
  */
 export function convertGraphModel(
   name: string,
@@ -27,9 +27,10 @@ export function convertGraphModel(
   const weights = readWeights(source.model.weightsManifest[0], source.weights)
   const builder = buildGraph(name)
   const values = new Map<string, GraphValue>()
-  const wanted = outputs ?? Object.fromEntries(unconsumedNodes(nodes).map((leaf) => [leaf, leaf]))
+  const outputNodes =
+    outputs ?? Object.fromEntries(unconsumedNodes(nodes).map((leaf) => [leaf, leaf]))
 
-  for (const node of nodesInOrder(fuseRelu6(nodes), Object.values(wanted))) {
+  for (const node of nodesInOrder(fuseRelu6(nodes), Object.values(outputNodes))) {
     const constant = weights.get(node.name)
     const inputs = (node.input ?? []).map((input) => valueOf(values, input))
     values.set(
@@ -37,7 +38,7 @@ export function convertGraphModel(
       constant ? { kind: 'constant', ...constant } : convertNode({ node, inputs, graph: builder }),
     )
   }
-  for (const [output, node] of Object.entries(wanted))
+  for (const [output, node] of Object.entries(outputNodes))
     declareOutput(builder, output, valueOf(values, node))
   return builder.graph
 }
@@ -51,12 +52,12 @@ const converters: Readonly<Record<string, NodeConverter>> = {
   ...shapeConverters,
 }
 
-function convertNode(operation: NodeConversion): GraphValue {
-  const { name, op } = operation.node
+function convertNode(conversion: NodeConversion): GraphValue {
+  const { name, op } = conversion.node
   try {
-    const operator = converters[op]
-    if (!operator) throw new Error('there is no such operator here')
-    return operator(operation)
+    const converter = converters[op]
+    if (!converter) throw new Error('this operator is not supported')
+    return converter(conversion)
   } catch (cause) {
     throw new Error(`cannot convert ${name} (${op})`, { cause })
   }
@@ -64,7 +65,7 @@ function convertNode(operation: NodeConversion): GraphValue {
 
 function valueOf(values: ReadonlyMap<string, GraphValue>, name: string): GraphValue {
   const value = values.get(name)
-  if (!value) throw new Error(`${name} is read before it is there`)
+  if (!value) throw new Error(`${name} is read before it is defined`)
   return value
 }
 

@@ -7,14 +7,14 @@ import type { NodeConversion, NodeConverter } from './node-conversion.ts'
 import { integersAttribute, stringAttribute, stringsAttribute } from './topology.ts'
 import type { TopologyNode } from './topology.ts'
 
-/** Everything that slides a window over a picture. */
+/** Operators that move a window over an image. */
 export const convolutionConverters: Readonly<Record<string, NodeConverter>> = {
-  Conv2D: (operation) => convolution(operation, false),
-  _FusedConv2D: (operation) => convolution(operation, false),
-  DepthwiseConv2dNative: (operation) => convolution(operation, true),
-  MaxPool: (operation) => {
-    const { node, graph } = operation
-    const pooled = pool(graph, 'MaxPool', featureMapInput(operation, 0), {
+  Conv2D: (conversion) => convolution(conversion, false),
+  _FusedConv2D: (conversion) => convolution(conversion, false),
+  DepthwiseConv2dNative: (conversion) => convolution(conversion, true),
+  MaxPool: (conversion) => {
+    const { node, graph } = conversion
+    const pooled = pool(graph, 'MaxPool', featureMapInput(conversion, 0), {
       kernel: spatial(node, 'ksize'),
       stride: spatial(node, 'strides'),
       padding: padding(node),
@@ -23,24 +23,25 @@ export const convolutionConverters: Readonly<Record<string, NodeConverter>> = {
   },
 }
 
-/** Inputs: picture, filters, and when they are fused in, bias and slopes of the activation. */
-function convolution(operation: NodeConversion, isDepthwise: boolean): ReturnType<NodeConverter> {
-  const { node, graph } = operation
+/** Inputs: image, filters, and if they are fused, the bias and the slopes of the activation. */
+function convolution(conversion: NodeConversion, isDepthwise: boolean): ReturnType<NodeConverter> {
+  const { node, graph } = conversion
   const [bias, activation] = stringsAttribute(node, 'fused_ops')
-  if (spatial(node, 'dilations').some((step) => step !== 1)) throw new Error('it is dilated')
-  const convolved = convolve(graph, featureMapInput(operation, 0), {
-    filters: constantInput(operation, 1),
-    bias: bias === 'BiasAdd' ? constantInput(operation, 2).data : undefined,
+  if (spatial(node, 'dilations').some((step) => step !== 1))
+    throw new Error('dilated convolutions are not supported')
+  const convolved = convolve(graph, featureMapInput(conversion, 0), {
+    filters: constantInput(conversion, 1),
+    bias: bias === 'BiasAdd' ? constantInput(conversion, 2).data : undefined,
     stride: spatial(node, 'strides'),
     padding: padding(node),
     isDepthwise,
   })
   if (!activation) return fromFeatureMap(convolved)
-  const name = fusedActivation(operation, convolved.name, { activation, slopesIndex: 3 })
+  const name = fusedActivation(conversion, convolved.name, { activation, slopesIndex: 3 })
   return fromFeatureMap({ ...convolved, name })
 }
 
-/** The two middle ones of four numbers for batch, height, width and channels. */
+/** Returns height and width of four numbers for batch, height, width and channels. */
 function spatial(node: TopologyNode, key: string): Size2 {
   const [, height = 1, width = 1] = integersAttribute(node, key)
   return [height, width]
@@ -48,6 +49,6 @@ function spatial(node: TopologyNode, key: string): Size2 {
 
 function padding(node: TopologyNode): Padding {
   const name = stringAttribute(node, 'padding')
-  if (name !== 'SAME' && name !== 'VALID') throw new Error(`no padding ${name}`)
+  if (name !== 'SAME' && name !== 'VALID') throw new Error(`the padding ${name} is not supported`)
   return name
 }

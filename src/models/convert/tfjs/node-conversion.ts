@@ -3,16 +3,16 @@ import type { FeatureMap } from '../onnx/layers.ts'
 import type { WeightTensor } from '../weights.ts'
 import type { TopologyNode } from './topology.ts'
 
-/** What a node of the TensorFlow.js graph turns into. */
+/** The result of the conversion of a TensorFlow.js node. */
 export type GraphValue = ConstantValue | RuntimeTensor
 
-/** A value known at conversion. */
+/** A value that is known at conversion. */
 export type ConstantValue = WeightTensor & { readonly kind: 'constant' }
 
 /**
- * A value known at run time. `shape` is TensorFlow's, with a batch of one in front. A tensor of four
- * dimensions, `[1, height, width, channels]` there, lies in the ONNX graph as NCHW; all others lie as
- * they are.
+ * A value that is known at run time. `shape` is TensorFlow's, including a batch of one. A tensor with
+ * four dimensions, `[1, height, width, channels]`, is NCHW in the ONNX graph; all others keep their
+ * layout.
  */
 export type RuntimeTensor = {
   readonly kind: 'tensor'
@@ -20,8 +20,8 @@ export type RuntimeTensor = {
   readonly shape: readonly number[]
 }
 
-/** Turns one node into nodes of the ONNX graph. */
-export type NodeConverter = (operation: NodeConversion) => GraphValue
+/** Converts one node to nodes of the ONNX graph. */
+export type NodeConverter = (conversion: NodeConversion) => GraphValue
 
 export type NodeConversion = {
   readonly node: TopologyNode
@@ -31,20 +31,20 @@ export type NodeConversion = {
 
 export function tensorInput({ inputs }: NodeConversion, index: number): RuntimeTensor {
   const value = inputs[index]
-  if (value?.kind !== 'tensor') throw new Error(`input ${index} is not known at run time only`)
+  if (value?.kind !== 'tensor') throw new Error(`input ${index} must be a run-time value`)
   return value
 }
 
 export function constantInput({ inputs }: NodeConversion, index: number): ConstantValue {
   const value = inputs[index]
-  if (value?.kind !== 'constant') throw new Error(`input ${index} is not known at conversion`)
+  if (value?.kind !== 'constant') throw new Error(`input ${index} must be a constant`)
   return value
 }
 
-export function featureMapInput(operation: NodeConversion, index: number): FeatureMap {
-  const { name, shape } = tensorInput(operation, index)
+export function featureMapInput(conversion: NodeConversion, index: number): FeatureMap {
+  const { name, shape } = tensorInput(conversion, index)
   const [, height = 0, width = 0, channels = 0] = shape
-  if (shape.length !== 4) throw new Error(`input ${index} is not a stack of pictures`)
+  if (shape.length !== 4) throw new Error(`input ${index} must have four dimensions`)
   return { name, size: [height, width], channels }
 }
 
@@ -56,7 +56,7 @@ export function fromFeatureMap({ name, size, channels }: FeatureMap): RuntimeTen
   return tensor(name, [1, ...size, channels])
 }
 
-/** The name of the same values in TensorFlow's order. */
+/** Returns the name of the value in TensorFlow's order; adds a Transpose if it is needed. */
 export function inTensorFlowOrder(graph: GraphBuilder, { name, shape }: RuntimeTensor): string {
   return shape.length === 4 ? graph.add('Transpose', [name], { perm: [0, 2, 3, 1] }) : name
 }

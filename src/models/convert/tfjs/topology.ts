@@ -1,6 +1,6 @@
 import type { WeightsGroup } from '../weights.ts'
 
-/** A graph model as TensorFlow.js ships it: the JSON next to the file of weights. */
+/** A graph model of TensorFlow.js: the JSON beside the file of weights. */
 export type GraphModel = {
   readonly modelTopology: { readonly node: readonly TopologyNode[] }
   readonly weightsManifest: readonly [WeightsGroup]
@@ -14,7 +14,7 @@ export type TopologyNode = {
   readonly attr?: Readonly<Record<string, AttributeValue>>
 }
 
-/** The protocol buffer AttrValue as JSON: whole numbers are texts, texts are base64. */
+/** The protocol buffer AttrValue as JSON: integers are strings, strings are base64. */
 type AttributeValue = {
   readonly s?: string
   readonly b?: boolean
@@ -22,7 +22,7 @@ type AttributeValue = {
   readonly shape?: { readonly dim: readonly { readonly size: string }[] }
 }
 
-/** The nodes that `outputs` need, each after those that it reads. */
+/** Returns the nodes that `outputs` need; each node follows the nodes that it reads. */
 export function nodesInOrder(
   nodes: readonly TopologyNode[],
   outputs: readonly string[],
@@ -40,7 +40,7 @@ export function nodesInOrder(
   return [...ordered]
 }
 
-/** The nodes that no other node reads. */
+/** Returns the names of the nodes that no other node reads. */
 export function unconsumedNodes(nodes: readonly TopologyNode[]): readonly string[] {
   const read = new Set(nodes.flatMap((node) => node.input ?? []))
   return nodes.map(({ name }) => name).filter((name) => !read.has(name))

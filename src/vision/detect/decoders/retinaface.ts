@@ -1,4 +1,4 @@
-import type { Decoding } from '../../../models/pack-manifest.ts'
+import type { Decoding } from '../../../models/decoding.ts'
 import type { ImageSize } from '../../network-input.ts'
 import type { ModelSession } from '../../session.ts'
 import { cellGrid, readOutput, candidateScoreMin } from './raw-detection.ts'

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { ActionError, errorTable } from '../../../lib/errors.ts'
 import type { ActionErrorCode } from '../../../lib/errors.ts'
-import type { ModelSet } from '../../../models/pack-manifest.ts'
+import type { ModelSet } from '../../../models/model-set.ts'
 import type {
   AnalysisRequest,
   EncodedImage,

@@ -1,0 +1,61 @@
+import { builtinPack } from './builtin/builtin-pack.ts'
+import { isRecognizerDecoding } from './decoding.ts'
+import type { PackModel } from './pack-manifest.ts'
+import { readTemplateModel } from './template/template-model.ts'
+
+/** A model of an installed pack and the folder of its files. Plain data. */
+export type InstalledModel = { readonly folder: string; readonly model: PackModel }
+
+/**
+ * The models that the service uses: for each role the built-in models or installed ones instead. The
+ * scores of several liveness networks are averaged.
+ */
+export type ModelSet = {
+  readonly detector: 'builtin' | InstalledModel
+  readonly recognizer: 'builtin' | InstalledModel
+  readonly liveness: 'builtin' | readonly [InstalledModel, ...InstalledModel[]]
+  /** Recognizers that created older templates. They stay loaded until no template needs them. */
+  readonly formerRecognizers: readonly ('builtin' | InstalledModel)[]
+}
+
+export const builtinSet: ModelSet = {
+  detector: 'builtin',
+  recognizer: 'builtin',
+  liveness: 'builtin',
+  formerRecognizers: [],
+}
+
+/** All installed models of a set, the former recognizers included. */
+export function installedModelsOf(set: ModelSet): readonly InstalledModel[] {
+  const { detector, recognizer, liveness, formerRecognizers } = set
+  return [
+    detector,
+    recognizer,
+    ...(liveness === 'builtin' ? [] : liveness),
+    ...formerRecognizers,
+  ].filter((model) => model !== 'builtin')
+}
+
+/** Whether the recognizer has a cohort and a similarity table. The built-in recognizer has both. */
+export function isCalibrated(recognizer: ModelSet['recognizer']): boolean {
+  if (recognizer === 'builtin') return true
+  const { decoding } = recognizer.model
+  if (!isRecognizerDecoding(decoding)) return true
+  return decoding.cohort !== undefined && decoding.calibration !== undefined
+}
+
+/** The `modelId` of the templates that a recognizer creates: "id@version". */
+export async function recognizerModelId(recognizer: ModelSet['recognizer']): Promise<string> {
+  if (recognizer === 'builtin') return (await readTemplateModel()).modelId
+  const { id, version } = recognizer.model
+  return `${id}@${version}`
+}
+
+/** The score from which a face is live. For several networks it is the mean, as their score is. */
+export function liveScoreMin({ liveness }: ModelSet): number {
+  if (liveness === 'builtin') return builtinPack.models.liveness.constants.liveMin
+  const minima = liveness.map(({ model }) =>
+    model.decoding.kind === 'antispoof' ? model.decoding.liveMin : Number.NaN,
+  )
+  return minima.reduce((sum, min) => sum + min, 0) / minima.length
+}
