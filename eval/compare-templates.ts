@@ -15,16 +15,13 @@ import type { PersonTemplate } from '../src/evaluation/verification/pair-scores.
 import { measureRankOne } from '../src/evaluation/verification/measure-search.ts'
 import { embedFaceSet } from './fit/embed-face-set.ts'
 import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
-import {
-  learnDlibOnly,
-  learnReduced,
-  learnUnreduced,
-} from '../src/evaluation/calibration/template-learners.ts'
-import type { TemplateLearner } from '../src/evaluation/calibration/template-learners.ts'
+import { learnDlibOnly, learnReduced, learnUnreduced } from './fit/template-learners.ts'
+import type { PersonEmbedding } from './fit/fit-template-model.ts'
+import type { TemplateLearner } from '../src/evaluation/calibration/learn-density.ts'
 
 /** A half of LFW's fold 1 has 83,000 pairs: it resolves no more. */
 const fars = [1e-2, 1e-3, 1e-4]
-const kinds: readonly (readonly [name: string, learn: TemplateLearner])[] = [
+const kinds: readonly (readonly [name: string, learn: TemplateLearner<PersonEmbedding>])[] = [
   ['both, all 1,152 dimensions', learnUnreduced],
   ...[384, 256, 128].map((dimensions) => {
     const learn = learnReduced('learnt', { dimensions, seed: 1 })

@@ -18,16 +18,11 @@ import type { CalibrationSet } from '../src/evaluation/calibration/build-calibra
 import { shareAbove } from '../src/evaluation/verification/operating-points.ts'
 import { scorers } from '../src/evaluation/verification/pair-scores.ts'
 import { embedFaceSet } from './fit/embed-face-set.ts'
-import {
-  cohortRowCount,
-  fitTemplateModel,
-} from '../src/evaluation/calibration/fit-template-model.ts'
-import type {
-  TemplateModelFit,
-  PersonEmbedding,
-} from '../src/evaluation/calibration/fit-template-model.ts'
+import { fitTemplateModel } from './fit/fit-template-model.ts'
+import type { TemplateModelFit, PersonEmbedding } from './fit/fit-template-model.ts'
+import { cohortRowCount } from '../src/evaluation/calibration/learn-density.ts'
 import { scoreHeldOut, foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
-import { learnReduced } from '../src/evaluation/calibration/template-learners.ts'
+import { learnReduced } from './fit/template-learners.ts'
 
 const id = 'dlib-faceres-256'
 const version = '1'

@@ -11,7 +11,7 @@ import {
   extractTemplates,
   templatesRequest,
 } from '../../src/evaluation/verification/extract-templates.ts'
-import type { PersonEmbedding } from '../../src/evaluation/calibration/fit-template-model.ts'
+import type { PersonEmbedding } from './fit-template-model.ts'
 
 /** Larger than any picture of a set. */
 const limits = { bytesMax: 64 * 2 ** 20, pixelsMax: 1e8, sideMinPx: 32 }

@@ -19,7 +19,7 @@ import {
 import { measureSearch } from '../../src/evaluation/verification/measure-search.ts'
 import { readFaceSet } from '../../src/evaluation/face-set.ts'
 import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
-import { principalAxes } from '../../src/evaluation/calibration/principal-axes.ts'
+import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/evaluation/seeded-random.ts'
 import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'

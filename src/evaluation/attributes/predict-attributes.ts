@@ -7,7 +7,7 @@ import type {
   FaceResult,
   ImageAnalysis,
 } from '../../vision/image-analysis.ts'
-import { readImage } from '../detection/evaluate-detection.ts'
+import { readImage } from '../read-image.ts'
 import { readLabels } from '../read-labels.ts'
 import { expressions, genders } from './attributes-report.ts'
 import type { AttributesReport, Gender, AttributePrediction } from './attributes-report.ts'

@@ -4,9 +4,8 @@ import type { CalibrationSet } from './build-calibration.ts'
 import { scorers } from '../verification/pair-scores.ts'
 import type { PersonTemplate, PairScores } from '../verification/pair-scores.ts'
 import { mixCohort } from './mix-cohort.ts'
-import { cohortRowCount, neighbourCount } from './fit-template-model.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
-import { learnDensity } from './template-learners.ts'
+import { cohortRowCount, learnDensity, neighbourCount } from './learn-density.ts'
 import { seededRandom } from '../seeded-random.ts'
 
 /** What an installed recognizer needs before it may serve. */

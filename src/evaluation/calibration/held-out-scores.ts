@@ -1,5 +1,5 @@
 import type { PersonTemplate, Scorer, PairScores } from '../verification/pair-scores.ts'
-import type { TemplateLearner } from './template-learners.ts'
+import type { TemplateLearner } from './learn-density.ts'
 import { seededRandom, shuffled } from '../seeded-random.ts'
 
 type HasPerson = { readonly person: string }

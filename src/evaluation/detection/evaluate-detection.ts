@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { iou, type Rect } from '../../vision/image/geometry.ts'
 import type { BoundingBox, EncodedImage, ImageAnalysis } from '../../vision/image-analysis.ts'
+import { readImage } from '../read-image.ts'
 import { readLabels } from '../read-labels.ts'
 
 /** One labelled picture and what was found in it. */
@@ -50,14 +50,6 @@ export async function evaluateDetection(
     }),
   )
   return summarize(rows)
-}
-
-export async function readImage(file: string): Promise<EncodedImage> {
-  const bytes = await readFile(file)
-  return {
-    bytes: bytes.toString('base64'),
-    contentType: bytes[0] === 0x89 ? 'image/png' : 'image/jpeg',
-  }
 }
 
 function parseBoxes(text: string): Rect[] {

@@ -6,7 +6,7 @@ import type {
   FaceResult,
   ImageAnalysis,
 } from '../../vision/image-analysis.ts'
-import { readImage } from '../detection/evaluate-detection.ts'
+import { readImage } from '../read-image.ts'
 import type { Presentation } from './read-presentations.ts'
 
 /** The largest face, as `svc.liveness` looks for it by default. */

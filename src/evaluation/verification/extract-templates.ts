@@ -6,7 +6,7 @@ import type {
   Template,
   ImageAnalysis,
 } from '../../vision/image-analysis.ts'
-import { readImage } from '../detection/evaluate-detection.ts'
+import { readImage } from '../read-image.ts'
 import type { LabelledImage } from '../face-set.ts'
 
 /** How a picture of a known person is looked at; strangers may stand beside. */
