@@ -132,7 +132,7 @@ test('a small face, a cut-off one and a turned one are named', async () => {
 
 test('what covers a face is noticed, and where', async () => {
   await using close = await analyzeClosely()
-  const seen = await close.look(portrait)
+  const seen = await close.analyzeImage(portrait)
   const parts: Partial<Record<CoverKind, 'lowerFace' | 'leftEye'>> = {
     blueMask: 'lowerFace',
     blackMask: 'lowerFace',

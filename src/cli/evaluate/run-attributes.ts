@@ -10,51 +10,51 @@ import { openVision } from './open-vision.ts'
 
 export type AttributesCommandOptions = {
   readonly json: boolean
-  /** Where to draw the tables. */
+  /** The image file of the tables. */
   readonly out: string | undefined
-  /** `--models`. */
+  /** The values of `--models`. */
   readonly models: readonly string[]
 }
 
-/** `facegate evaluate attributes`. */
+/** Runs `facegate evaluate attributes`. */
 export async function runAttributes(
   folder: string,
   { json, out, models }: AttributesCommandOptions,
 ): Promise<void> {
   await using vision = await openVision(models)
-  const bar = createProgressBar('pictures')
-  const { told, unusable } = await predictAttributes(folder, vision.analyzeImage, bar.update)
+  const bar = createProgressBar('images')
+  const { predictions, unusable } = await predictAttributes(folder, vision.analyzeImage, bar.update)
   bar.end()
-  const found = createAttributesReport(told, unusable)
-  if (out !== undefined) await drawAttributes(out, found)
-  console.log(json ? JSON.stringify(found) : text(found))
+  const report = createAttributesReport(predictions, unusable)
+  if (out !== undefined) await drawAttributes(out, report)
+  console.log(json ? JSON.stringify(report) : toText(report))
 }
 
-function text({ pictures, unusable, age, gender, expression, genderErrors }: AttributesReport) {
+function toText({ pictures, unusable, age, gender, expression, genderErrors }: AttributesReport) {
   return [
-    `pictures   ${pictures}`,
+    `images     ${pictures}`,
     ...unusable.map(({ file, reason }) => `unusable   ${file}: ${reason}`),
     ...(age ? ['', 'AGE, years'] : []),
     ...(age ?? []).map(
-      (one) =>
-        `  ${`${one.from} to ${one.to}`.padEnd(12)}mean absolute error ${one.meanAbsoluteError.toFixed(1).padStart(5)}   bias ${one.bias.toFixed(1).padStart(5)}   within the interval ${percent(one.withinInterval)}   ${one.pictures} pictures`,
+      (group) =>
+        `  ${`${group.from} to ${group.to}`.padEnd(12)}mean absolute error ${group.meanAbsoluteError.toFixed(1).padStart(5)}   bias ${group.bias.toFixed(1).padStart(5)}   within the interval ${percent(group.withinInterval)}   ${group.pictures} images`,
     ),
     ...(gender ? table('GENDER', gender) : []),
-    ...genderErrors.map((file) => `  otherwise than labelled: ${file}`),
+    ...genderErrors.map((file) => `  differs from the label: ${file}`),
     ...(expression ? table('EXPRESSION', expression) : []),
   ].join('\n')
 }
 
 function table(name: string, confusion: ConfusionMatrix): string[] {
   const { labels, counts, pictures, accuracy, balancedAccuracy } = confusion
-  const wide = Math.max(...labels.map(({ length }) => length)) + 2
+  const width = Math.max(...labels.map(({ length }) => length)) + 2
   return [
     '',
-    `${name}, ${pictures} pictures: ${percent(accuracy)} right, ${percent(balancedAccuracy)} as the mean over labels`,
-    `  ${'labelled, told'.padEnd(16)}${labels.map((label) => label.padStart(wide)).join('')}`,
+    `${name}, ${pictures} images: accuracy ${percent(accuracy)}, mean over labels ${percent(balancedAccuracy)}`,
+    `  ${'label, result'.padEnd(16)}${labels.map((label) => label.padStart(width)).join('')}`,
     ...counts.map(
-      (row, at) =>
-        `  ${(labels[at] ?? '').padEnd(16)}${row.map((count) => String(count).padStart(wide)).join('')}`,
+      (row, index) =>
+        `  ${(labels[index] ?? '').padEnd(16)}${row.map((count) => String(count).padStart(width)).join('')}`,
     ),
   ]
 }

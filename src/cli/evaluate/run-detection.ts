@@ -5,23 +5,19 @@ import {
 import { createProgressBar } from '../progress-bar.ts'
 import { openVision } from './open-vision.ts'
 
-/** `facegate evaluate detection`. */
+/** Runs `facegate evaluate detection`. */
 export async function runDetection(
   folder: string,
   { json, models }: { readonly json: boolean; readonly models: readonly string[] },
 ): Promise<void> {
   await using vision = await openVision(models)
-  const bar = createProgressBar('pictures')
-  const report = await evaluateDetection(
-    folder,
-    (picture) => vision.analyzeImage(picture),
-    bar.update,
-  )
+  const bar = createProgressBar('images')
+  const report = await evaluateDetection(folder, (image) => vision.analyzeImage(image), bar.update)
   bar.end()
-  console.log(json ? JSON.stringify(report) : text(report))
+  console.log(json ? JSON.stringify(report) : toText(report))
 }
 
-function text(report: DetectionReport): string {
+function toText(report: DetectionReport): string {
   const width = Math.max(...report.rows.map((row) => row.file.length))
   const rows = report.rows.map((row) => {
     const boxes = row.boxes > 0 ? `, boxes ${row.boxesFound} of ${row.boxes}` : ''
@@ -31,11 +27,11 @@ function text(report: DetectionReport): string {
   return [
     ...rows,
     '',
-    `pictures                     ${pictures}`,
-    `box recall at IoU >= 0.3     ${boxRecall === null ? 'no boxes labelled' : boxRecall.toFixed(4)}`,
-    `false positives per picture  ${report.falsePositivesPerImage.toFixed(3)}`,
-    `exact counts                 ${report.exactCounts} of ${pictures}`,
-    `counts within 1              ${report.countsWithinOne} of ${pictures}`,
-    `mean absolute count error    ${report.countMeanAbsoluteError.toFixed(3)}`,
+    `images                     ${pictures}`,
+    `box recall at IoU >= 0.3   ${boxRecall === null ? 'no boxes labelled' : boxRecall.toFixed(4)}`,
+    `false positives per image  ${report.falsePositivesPerImage.toFixed(3)}`,
+    `exact counts               ${report.exactCounts} of ${pictures}`,
+    `counts within 1            ${report.countsWithinOne} of ${pictures}`,
+    `mean absolute count error  ${report.countMeanAbsoluteError.toFixed(3)}`,
   ].join('\n')
 }

@@ -8,39 +8,40 @@ import { openVision } from './open-vision.ts'
 
 export type LivenessCommandOptions = {
   readonly json: boolean
-  /** Where to draw the curves. */
+  /** The image file of the curves. */
   readonly out: string | undefined
+  /** The values of `--models`. */
   readonly models: readonly string[]
 }
 
-/** `facegate evaluate liveness`. */
+/** Runs `facegate evaluate liveness`. */
 export async function runLiveness(
   folder: string,
   { json, out, models }: LivenessCommandOptions,
 ): Promise<void> {
   const presentations = await readPresentations(folder)
   await using vision = await openVision(models)
-  const bar = createProgressBar('pictures')
-  const judged = await analyzePresentations(presentations, vision.analyzeImage, bar.update)
+  const bar = createProgressBar('images')
+  const results = await analyzePresentations(presentations, vision.analyzeImage, bar.update)
   bar.end()
-  const found = createLivenessReport(judged)
-  if (out !== undefined) await drawDetCurves(out, detCurvesOf(judged))
-  console.log(json ? JSON.stringify(found) : text(found))
+  const report = createLivenessReport(results)
+  if (out !== undefined) await drawDetCurves(out, detCurvesOf(results))
+  console.log(json ? JSON.stringify(report) : toText(report))
 }
 
-function text({ networks, threshold, byScore, asAnswered, unusable }: LivenessReport): string {
+function toText({ networks, threshold, byScore, asAnswered, unusable }: LivenessReport): string {
   return [
-    `networks   ${networks}`,
+    `models     ${networks}`,
     ...unusable.map(({ file, reason }) => `unusable   ${file}: ${reason}`),
     '',
-    'AS svc.liveness ANSWERS (uncertain and no face counted apart)',
-    `  APCER, attacks called live, worst kind      ${percent(asAnswered.apcer)}`,
-    `  BPCER, live people called spoofs            ${percent(asAnswered.bpcer)}`,
-    `  attacks without a judgement, worst kind     ${percent(asAnswered.attackNonResponse)}`,
-    `  live people without a judgement             ${percent(asAnswered.bonaFideNonResponse)}`,
+    'RESULTS OF svc.liveness (uncertain and no face are counted separately)',
+    `  APCER: attacks classified as live, worst kind     ${percent(asAnswered.apcer)}`,
+    `  BPCER: live people classified as spoof            ${percent(asAnswered.bpcer)}`,
+    `  attacks without a classification, worst kind      ${percent(asAnswered.attackNonResponse)}`,
+    `  live people without a classification              ${percent(asAnswered.bonaFideNonResponse)}`,
     ...asAnswered.kinds.map(kindLine),
     '',
-    `BY SCORE ALONE, live from ${threshold}`,
+    `BY SCORE ALONE, live if the score is at least ${threshold}`,
     `  APCER, worst kind   ${percent(byScore.apcer)}`,
     `  BPCER               ${percent(byScore.bpcer)}`,
     `  ACER                ${percent(byScore.acer)}`,
@@ -54,7 +55,7 @@ function text({ networks, threshold, byScore, asAnswered, unusable }: LivenessRe
 }
 
 function kindLine({ kind, presentations, live, spoof, uncertain, unusable }: KindReport): string {
-  return `  ${kind}: ${presentations}, of them live ${live}, spoof ${spoof}, uncertain ${uncertain}, no face ${unusable}`
+  return `  ${kind}: ${presentations} images, live ${live}, spoof ${spoof}, uncertain ${uncertain}, no face ${unusable}`
 }
 
 function percent(share: number): string {

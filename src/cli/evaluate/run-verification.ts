@@ -16,10 +16,9 @@ import type {
   VerificationResult,
   VerificationReport,
 } from '../../evaluation/verification/evaluate-verification.ts'
-import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { manifestFileName } from '../../models/installed-packs.ts'
+import { isCalibrated, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
-import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/model-set.ts'
 import type { EncodedImage } from '../../vision/image-analysis.ts'
 import {
   writeCalibration,
@@ -31,45 +30,49 @@ import { openVision } from './open-vision.ts'
 
 export type VerificationCommandOptions = {
   readonly json: boolean
-  /** Where to draw the curve. */
+  /** The image file of the curve. */
   readonly out: string | undefined
-  /** Where to write the table of similarities: a file, or the folder of the recognizer's pack. */
+  /** Target of the calibration: a file, or the folder of the recognizer's pack. */
   readonly calibrate: string | undefined
-  /** What `--models` says. */
+  /** The values of `--models`. */
   readonly models: readonly string[]
 }
 
-/** `facegate evaluate verification`. */
+/** Runs `facegate evaluate verification`. */
 export async function runVerification(
-  place: string,
+  source: string,
   options: VerificationCommandOptions,
 ): Promise<void> {
-  const set = await readFaceSet(place)
+  const faceSet = await readFaceSet(source)
   await using vision = await openVision(options.models)
   const { recognizer } = vision.modelSet
   const pack = packToCalibrate(recognizer, options.calibrate)
-  const bar = createProgressBar('pictures')
-  const look = (picture: EncodedImage) => vision.analyzeImage(picture, templatesRequest)
-  const gathered = await extractTemplates(set.pictures, look, bar.update)
+  const bar = createProgressBar('images')
+  const analyze = (image: EncodedImage) => vision.analyzeImage(image, templatesRequest)
+  const templates = await extractTemplates(faceSet.images, analyze, bar.update)
   bar.end()
-  const pairs = createProgressBar('pairs')
+  const pairsBar = createProgressBar('pairs')
   const calibration = isCalibrated(recognizer)
     ? await readRecognizerCalibration(recognizer)
     : undefined
-  const found = evaluateVerification(set, gathered, { calibration, onProgress: pairs.update })
-  pairs.end()
-  const { raw, corrected } = found.scores
+  const result = evaluateVerification(faceSet, templates, {
+    calibration,
+    onProgress: pairsBar.update,
+  })
+  pairsBar.end()
+  const { raw, corrected } = result.scores
   if (options.out !== undefined)
     await drawRoc(options.out, [
       { name: 'corrected', scores: corrected, colour: '#0b6e4f' },
       { name: 'raw distance', scores: raw, colour: '#b0413e' },
     ])
-  if (pack) await calibratePack(pack, place, found)
-  else if (options.calibrate !== undefined) await writeTable(options.calibrate, place, found)
-  console.log(options.json ? JSON.stringify(found.report) : text(found.report))
+  if (pack) await calibratePack(pack, source, result)
+  else if (options.calibrate !== undefined)
+    await writeCalibrationFile(options.calibrate, source, result)
+  console.log(options.json ? JSON.stringify(result.report) : toText(result.report))
 }
 
-/** The recognizer that `--calibrate` names by the folder of its pack, if it does. */
+/** Returns the recognizer if `--calibrate` is the folder of its pack. */
 function packToCalibrate(
   recognizer: ModelSet['recognizer'],
   calibrate: string | undefined,
@@ -77,62 +80,71 @@ function packToCalibrate(
   if (calibrate === undefined || !existsSync(path.join(calibrate, manifestFileName)))
     return undefined
   if (recognizer === 'builtin' || path.resolve(recognizer.folder) !== path.resolve(calibrate))
-    throw new UsageError(`--calibrate ${calibrate}: choose its recognizer with --models`)
+    throw new UsageError(
+      `--calibrate ${calibrate}: select the recognizer of this pack with --models`,
+    )
   return recognizer
 }
 
-/** A recognizer without a cohort gets one, and a table that none of its people distort. */
+/**
+ * Writes the calibration into the pack. A recognizer without a cohort also gets a cohort; then the
+ * calibration is computed from people who are not in the cohort.
+ */
 async function calibratePack(
   pack: InstalledModel,
-  place: string,
-  found: VerificationResult,
+  source: string,
+  result: VerificationResult,
 ): Promise<void> {
-  const about = calibrationSetOf(place, found.report)
+  const calibrationSet = calibrationSetOf(source, result.report)
   const { decoding } = pack.model
-  const hasCohort = isRecognizerDecoding(decoding) && decoding.cohort !== undefined
+  const hasCohort = decoding.kind === 'arcface' && decoding.cohort !== undefined
   const bar = createProgressBar('cohorts')
-  const made = hasCohort
-    ? { calibration: buildCalibration(found.scores.corrected, found.identical, about) }
-    : toCalibrationOutput(fitRecognizer(found.faces, about, bar.update))
+  const output = hasCohort
+    ? { calibration: buildCalibration(result.scores.corrected, result.identical, calibrationSet) }
+    : toCalibrationOutput(fitRecognizer(result.faces, calibrationSet, bar.update))
   bar.end()
-  const files = await writeCalibration(pack, made)
-  console.error(`written in ${pack.folder}: ${files.join(', ')}`)
+  const files = await writeCalibration(pack, output)
+  console.error(`written to ${pack.folder}: ${files.join(', ')}`)
 }
 
 function toCalibrationOutput({
-  calibration: table,
+  calibration,
   cohort,
   neighbours,
   heldOut,
 }: RecognizerFit): CalibrationOutput {
-  for (const { fmr, score } of table.points) {
+  for (const { fmr, score } of calibration.points) {
     const tar = percent(shareAbove(heldOut.genuine, score))
-    console.error(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar}, on people held out`)
+    console.error(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar}, on held-out people`)
   }
-  return { calibration: table, cohort: { cohort, neighbours } }
+  return { calibration, cohort: { cohort, neighbours } }
 }
 
-async function writeTable(file: string, place: string, found: VerificationResult): Promise<void> {
-  const about = calibrationSetOf(place, found.report)
-  const table = buildCalibration(found.scores.corrected, found.identical, about)
-  await writeFile(file, `${JSON.stringify(table, null, 2)}\n`)
+async function writeCalibrationFile(
+  file: string,
+  source: string,
+  { scores, identical, report }: VerificationResult,
+): Promise<void> {
+  const calibrationSet = calibrationSetOf(source, report)
+  const calibration = buildCalibration(scores.corrected, identical, calibrationSet)
+  await writeFile(file, `${JSON.stringify(calibration, null, 2)}\n`)
 }
 
-function calibrationSetOf(place: string, { modelId, pictures, people }: VerificationReport) {
+function calibrationSetOf(source: string, { modelId, pictures, people }: VerificationReport) {
   const measuredOn = new Date().toISOString().slice(0, 10)
-  return { modelId, set: path.basename(place), measuredOn, people, pictures }
+  return { modelId, set: path.basename(source), measuredOn, people, pictures }
 }
 
-function text(report: VerificationReport): string {
+function toText(report: VerificationReport): string {
   const { modelId, pictures, people, unusable, similarity } = report
   return [
     `model      ${modelId}`,
-    `pictures   ${pictures} of ${people} people`,
+    `images     ${pictures} of ${people} people`,
     ...unusable.map(({ file, reason }) => `unusable   ${file}: ${reason}`),
     ...metricLines('corrected', report.corrected),
     ...metricLines('raw distance', report.raw),
     '',
-    'similarity    strangers that reach it    pairs of one person that miss it',
+    'similarity    false matches (FMR)        false non-matches (FNMR)',
     ...similarity.map(
       (row) =>
         `${row.similarity.toFixed(2).padEnd(14)}${row.fmr.toExponential(1).padEnd(27)}${percent(row.fnmr)}`,
@@ -141,8 +153,11 @@ function text(report: VerificationReport): string {
 }
 
 function metricLines(name: string, { pairs, allPairs, search }: VerificationMetrics): string[] {
-  const lines = (title: string, { genuine, impostor, areaUnderCurve, points }: typeof allPairs) => [
-    `${title}, ${genuine} of one person and ${impostor} of two:`,
+  const curveLines = (
+    title: string,
+    { genuine, impostor, areaUnderCurve, points }: typeof allPairs,
+  ) => [
+    `${title}, ${genuine} of one person and ${impostor} of two people:`,
     `  area under the curve   ${areaUnderCurve.toFixed(5)}`,
     ...points.map(
       ({ far, tar, score }) =>
@@ -154,11 +169,11 @@ function metricLines(name: string, { pairs, allPairs, search }: VerificationMetr
     name.toUpperCase(),
     ...(pairs
       ? [
-          ...lines('listed pairs', pairs),
+          ...curveLines('listed pairs', pairs),
           `  accuracy, ten folds    ${percent(pairs.accuracy)} ± ${percent(pairs.standardError)}`,
         ]
       : []),
-    ...lines('all pairs', allPairs),
+    ...curveLines('all pairs', allPairs),
     ...search.flatMap(({ gallerySize, mated, nonMated, rankOne, points }) => [
       `gallery of ${gallerySize}, ${mated} searches for people in it and ${nonMated} for others:`,
       `  rank one               ${percent(rankOne)}`,
