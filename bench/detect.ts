@@ -63,11 +63,11 @@ async function measureSpeeds(
   files: readonly string[],
 ): Promise<Map<string, number[]>> {
   const speeds = new Map(systems.map(({ name }) => [name, [] as number[]]))
-  for (const { detect: run } of systems) await run(files, 0)
+  for (const { detect } of systems) await detect(files, 0)
   for (let round = 1; round <= rounds; round++)
-    for (const { name, detect: run } of systems) {
+    for (const { name, detect } of systems) {
       showProgress(`round ${round} of ${rounds}: ${name}`)
-      const { images, elapsedMs } = await run(files, roundMs)
+      const { images, elapsedMs } = await detect(files, roundMs)
       speeds.get(name)?.push((images / elapsedMs) * 1000)
     }
   return speeds
@@ -93,9 +93,9 @@ async function recallTable(systems: readonly DetectionSystem[], folder: string):
   })
   const total = labels.reduce((sum, { count }) => sum + count, 0)
   const rows: string[][] = []
-  for (const { name, detect: run } of systems) {
+  for (const { name, detect } of systems) {
     showProgress(`counting faces: ${name}`)
-    const { counts } = await run(
+    const { counts } = await detect(
       labels.map(({ file }) => file),
       0,
     )
@@ -109,7 +109,7 @@ async function recallTable(systems: readonly DetectionSystem[], folder: string):
     )
     rows.push([name, `${found} of ${total}`, String(extra)])
   }
-  const head = `\nFaces found in a labelled folder of ${labels.length} pictures\n`
+  const head = `\nFaces found in a labelled folder of ${labels.length} images\n`
   return head + markdownTable(['', 'found', 'more than labelled'], rows)
 }
 

@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await rm(folder, { recursive: true, force: true })
   }
   console.log(
-    markdownTable(['', 'subjects', 'bytes each', 'a million, GB', 'subjects a second'], rows),
+    markdownTable(['', 'subjects', 'bytes per subject', 'GB per million', 'subjects/s'], rows),
   )
 }
 
@@ -74,23 +74,23 @@ async function measure(
   const file = path.join(keyFolder, 'master.key')
   createMasterKeyFile(file)
   const keys = createSubjectKeys(openKeyring(file), Date.now)
-  const first = await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
-  if (!first) throw new Error('the database is not empty')
+  const project = await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
+  if (!project) throw new Error('the database is not empty')
   await store.checkpoint()
-  const before = await bytesNow()
-  const beganMs = performance.now()
-  for (let at = 0; at < subjects; at += batchSubjects)
-    await store.write((tx) => enrollBatch(tx, keys, first, at))
-  const seconds = (performance.now() - beganMs) / 1000
+  const bytesBefore = await bytesNow()
+  const startMs = performance.now()
+  for (let from = 0; from < subjects; from += batchSubjects)
+    await store.write((tx) => enrollBatch(tx, keys, project, from))
+  const seconds = (performance.now() - startMs) / 1000
   await store.checkpoint()
-  const each = ((await bytesNow()) - before) / subjects
+  const bytesPerSubject = ((await bytesNow()) - bytesBefore) / subjects
   await rm(keyFolder, { recursive: true })
-  const figures = [subjects, each, each / 1000, subjects / seconds]
-  return [name, ...figures.map((figure, at) => figure.toFixed(at === 2 ? 2 : 0))]
+  const figures = [subjects, bytesPerSubject, bytesPerSubject / 1000, subjects / seconds]
+  return [name, ...figures.map((figure, index) => figure.toFixed(index === 2 ? 2 : 0))]
 }
 
-async function enrollBatch(tx: Tx, keys: SubjectKeys, first: InitialProject, from: number) {
-  const { projectId, accountId } = first
+async function enrollBatch(tx: Tx, keys: SubjectKeys, project: InitialProject, from: number) {
+  const { projectId, accountId } = project
   const owner = { galleryId: projectId, accountId, projectId }
   const nowUtc = new Date().toISOString()
   await lockGallery(tx, projectId, 'alone')
@@ -99,7 +99,7 @@ async function enrollBatch(tx: Tx, keys: SubjectKeys, first: InitialProject, fro
     const subject = await createSubject(tx, keys, owner, { externalId, nowUtc })
     const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
     const template = { modelId: 'bench@1', vector, density: 0 }
-    const adding = { ...limits, keys, nowUtc, storeVector: async () => {} }
-    await addFace(tx, subject, { template, qualityScore: 80 }, adding)
+    const options = { ...limits, keys, nowUtc, storeVector: async () => {} }
+    await addFace(tx, subject, { template, qualityScore: 80 }, options)
   }
 }

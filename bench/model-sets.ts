@@ -42,26 +42,26 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.models.length === 0) throw new Error('no packs to compare: pass --models <pack>')
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await prepareBuiltinPack({ folder })
-  const set = await selectModelSet(values.models, installedFolder())
+  const modelSet = await selectModelSet(values.models, installedFolder())
   await using builtin = await openModelSetWorker('built-in', folder, builtinSet)
-  await using installed = await openModelSetWorker('packs', folder, set)
+  await using installed = await openModelSetWorker('packs', folder, modelSet)
   const kinds = { near: await writeOneFaceImages(), distant: await writeDistantFaceImages() }
   for (const [kind, files] of Object.entries(kinds)) {
-    const pictures = await Promise.all(files.map(readImage))
-    for (const [name, look] of Object.entries(analysisRequests)) {
-      const taken = [builtin, installed].map((eyes): ModelSetMeasurement => ({
-        worker: eyes,
+    const images = await Promise.all(files.map(readImage))
+    for (const [name, request] of Object.entries(analysisRequests)) {
+      const measurements = [builtin, installed].map((worker): ModelSetMeasurement => ({
+        worker,
         rounds: [],
         analyses: [],
       }))
       for (let round = -2; round < rounds; round++) {
         showProgress(`${name}, a ${kind} face: round ${Math.max(0, round)} of ${rounds}`)
-        for (const one of taken) await measureRound(one, pictures, look)
-        if (round < 0) for (const { rounds: warm } of taken) warm.length = 0
+        for (const measurement of measurements) await measureRound(measurement, images, request)
+        if (round < 0) for (const { rounds: warmUpRounds } of measurements) warmUpRounds.length = 0
       }
-      const where = `1280×720 JPEG, one worker, ${rounds} rounds in turn`
-      console.log(`\n${name}, a ${kind} face, ${where}\n`)
-      console.log(speedTable(taken))
+      const conditions = `1280×720 JPEG, one worker, ${rounds} alternating rounds`
+      console.log(`\n${name}, a ${kind} face, ${conditions}\n`)
+      console.log(speedTable(measurements))
     }
   }
   await rm(folder, { recursive: true })
@@ -70,7 +70,7 @@ export async function run(args: readonly string[]): Promise<void> {
 /** A model set in a separate worker process. */
 type ModelSetWorker = AsyncDisposable & {
   readonly name: string
-  readonly analyzeImage: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>
+  readonly analyzeImage: (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
   /** CPU time of all worker threads so far; NaN where the system does not report it. */
   readonly cpuMs: () => Promise<number>
 }
@@ -96,7 +96,7 @@ async function openModelSetWorker(
   })
   return {
     name,
-    analyzeImage: (picture, look) => child.run({ image: picture, request: look, path: 'picture' }),
+    analyzeImage: (image, request) => child.run({ image, request, path: 'image' }),
     cpuMs: () => cpuMsOf(child.pid),
     [Symbol.asyncDispose]: () => child.kill(),
   }
@@ -111,44 +111,46 @@ async function cpuMsOf(pid: number): Promise<number> {
 }
 
 async function measureRound(
-  { worker: eyes, rounds: took, analyses: views }: ModelSetMeasurement,
-  pictures: readonly EncodedImage[],
-  look: AnalysisRequest,
+  { worker, rounds: measuredRounds, analyses }: ModelSetMeasurement,
+  images: readonly EncodedImage[],
+  request: AnalysisRequest,
 ): Promise<void> {
-  const [startMs, startCpuMs] = [performance.now(), await eyes.cpuMs()]
+  const [startMs, startCpuMs] = [performance.now(), await worker.cpuMs()]
   for (let pass = 0; pass < passesPerRound; pass++)
-    for (const picture of pictures) views.push(await eyes.analyzeImage(picture, look))
-  const looked = passesPerRound * pictures.length
-  took.push({
-    ms: (performance.now() - startMs) / looked,
-    cpuMs: ((await eyes.cpuMs()) - startCpuMs) / looked,
+    for (const image of images) analyses.push(await worker.analyzeImage(image, request))
+  const imageCount = passesPerRound * images.length
+  measuredRounds.push({
+    ms: (performance.now() - startMs) / imageCount,
+    cpuMs: ((await worker.cpuMs()) - startCpuMs) / imageCount,
   })
 }
 
 /** Other work on the machine only adds time, so the best round is shown beside the median. */
-function speedTable(taken: readonly ModelSetMeasurement[]): string {
-  const first = taken[0]?.rounds ?? []
+function speedTable(measurements: readonly ModelSetMeasurement[]): string {
+  const baseRounds = measurements[0]?.rounds ?? []
   const stages = Object.keys(
-    taken[0]?.analyses[0]?.timingsMs ?? {},
+    measurements[0]?.analyses[0]?.timingsMs ?? {},
   ) as (keyof ImageAnalysis['timingsMs'])[]
-  const rows = taken.map(({ worker: eyes, rounds: took, analyses: views }) => {
-    const ms = took.map((one) => one.ms)
-    const cpuMs = took.map((one) => one.cpuMs)
-    const faster = first.map((one, round) => one.ms / (ms[round] ?? Number.NaN))
-    const cheaper = mean(first.map((one) => one.cpuMs)) / mean(cpuMs)
+  const rows = measurements.map(({ worker, rounds: measuredRounds, analyses }) => {
+    const ms = measuredRounds.map((round) => round.ms)
+    const cpuMs = measuredRounds.map((round) => round.cpuMs)
+    const faster = baseRounds.map((round, index) => round.ms / (ms[index] ?? Number.NaN))
+    const cheaper = mean(baseRounds.map((round) => round.cpuMs)) / mean(cpuMs)
     return [
-      eyes.name,
+      worker.name,
       (1000 / median(ms)).toFixed(1),
       (1000 / Math.min(...ms)).toFixed(1),
       `${median(faster).toFixed(2)}×`,
       mean(cpuMs).toFixed(1),
       `${cheaper.toFixed(2)}×`,
-      ...stages.map((stage) => median(views.map(({ timingsMs }) => timingsMs[stage])).toFixed(1)),
+      ...stages.map((stage) =>
+        median(analyses.map(({ timingsMs }) => timingsMs[stage])).toFixed(1),
+      ),
     ]
   })
-  const heads = ['models', 'images/s (median)', 'best round', 'faster by (median of rounds)']
-  const cpu = ['CPU, ms an image', 'cheaper by']
-  return markdownTable([...heads, ...cpu, ...stages.map((stage) => `${stage}, ms`)], rows)
+  const headings = ['models', 'images/s (median)', 'best round', 'faster by (median of rounds)']
+  const cpu = ['CPU ms per image', 'cheaper by']
+  return markdownTable([...headings, ...cpu, ...stages.map((stage) => `${stage}, ms`)], rows)
 }
 
 function mean(values: readonly number[]): number {

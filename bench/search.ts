@@ -49,7 +49,7 @@ export async function run(args: readonly string[]): Promise<void> {
     showProgress('')
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${availableParallelism()} cores, ` +
-        `${rounds} rounds in turn`,
+        `${rounds} alternating rounds`,
     )
     console.log(markdownTable(['', 'p50 ms', 'p99 ms', 'recall@1', 'loop delay p99 ms'], lines))
   }
@@ -61,36 +61,36 @@ async function compareSystems(
 ): Promise<string[][]> {
   const probes = makeProbes(faces, rounds * probesPerRound)
   await using opened = new AsyncDisposableStack()
-  const contenders: SearchSystem[] = []
+  const systems: SearchSystem[] = []
   const missing: string[] = []
   for (const threads of [1, 2]) {
     const report = (text: string) => showProgress(`facegate, ${threads}: ${text}`)
-    contenders.push(opened.use(await openFacegate(threads, { faces, probes }, report)))
+    systems.push(opened.use(await openFacegate(threads, { faces, probes }, report)))
   }
   for (const peer of peers) {
     showProgress(`${peer}: opening`)
     const report = (text: string) => showProgress(`${peer}: ${text}`)
-    const contender = await openPeerThread({ faces, probes, peer }, report)
-    if (contender) contenders.push(opened.use(contender))
+    const system = await openPeerThread({ faces, probes, peer }, report)
+    if (system) systems.push(opened.use(system))
     else missing.push(peer)
   }
-  const runs = await runRounds(contenders)
+  const runs = await runRounds(systems)
   return [
-    ...contenders.map((contender) => rowOf(contender, runs)),
+    ...systems.map((system) => rowOf(system, runs)),
     ...missing.map((name) => [name, 'not installed', '', '', '']),
   ]
 }
 
 /** Runs each system once per round with the same probes. */
-async function runRounds(contenders: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
-  const runs = new Map(contenders.map(({ name }) => [name, [] as SearchRun[]]))
-  for (const { search: race } of contenders) await race([0])
+async function runRounds(systems: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
+  const runs = new Map(systems.map(({ name }) => [name, [] as SearchRun[]]))
+  for (const { search } of systems) await search([0])
   for (let round = 0; round < rounds; round++)
-    for (const { name, search: race } of contenders) {
+    for (const { name, search } of systems) {
       showProgress(`round ${round + 1} of ${rounds}: ${name}`)
       const probes = name === reference ? probesPerRoundSlow : probesPerRound
-      const wanted = Array.from({ length: probes }, (_, at) => round * probesPerRound + at)
-      runs.get(name)?.push(await race(wanted))
+      const probeIndexes = Array.from({ length: probes }, (_, i) => round * probesPerRound + i)
+      runs.get(name)?.push(await search(probeIndexes))
     }
   return runs
 }
@@ -105,9 +105,9 @@ function rowOf(
   const own = runs.get(name) ?? []
   const timesMs = own.flatMap((run) => run.timesMs).toSorted((a, b) => a - b)
   const p99 = timesMs[Math.floor(timesMs.length * 0.99)] ?? Number.NaN
-  const right = (runs.get(reference) ?? []).map((run) => run.rows)
+  const expected = (runs.get(reference) ?? []).map((run) => run.rows)
   const hits = own.map(({ rows }, round) =>
-    (right[round] ?? []).map((row, at): number => (row === rows[at] ? 1 : 0)),
+    (expected[round] ?? []).map((row, index): number => (row === rows[index] ? 1 : 0)),
   )
   const recall = hits.flat().reduce((sum, hit) => sum + hit, 0) / hits.flat().length
   const delay = delayP99Ms().toFixed(1)

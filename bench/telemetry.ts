@@ -16,7 +16,7 @@ const callsPerBatch = 200
 const warmUpCalls = 2000
 const emptyCallCount = 20_000
 
-type TelemetryMode = { readonly name: string; readonly watch: RequestObserver }
+type TelemetryMode = { readonly name: string; readonly observer: RequestObserver }
 type CallCost = { readonly cpuUs: number; readonly p50Ms: number }
 
 /**
@@ -33,23 +33,29 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   const collector = fork(new URL('./collector.ts', import.meta.url))
   const [url] = (await once(collector, 'message')) as [string]
-  const [tenth, whole] = [await openTraces(url, 0.1), await openTraces(url, 1)]
+  const [sampledTraces, allTraces] = [await openTraces(url, 0.1), await openTraces(url, 1)]
   const { onStep, onRequestCompleted } = createMetrics([])
   const metrics = { onSpanEnd: onStep, onRequestCompleted }
   const modes: readonly TelemetryMode[] = [
-    { name: 'no observer', watch: {} },
-    { name: 'metrics (default)', watch: metrics },
-    { name: 'metrics and one trace of ten', watch: { ...metrics, startTrace: tenth?.startTrace } },
-    { name: 'metrics and every trace', watch: { ...metrics, startTrace: whole?.startTrace } },
+    { name: 'no observer', observer: {} },
+    { name: 'metrics (default)', observer: metrics },
+    {
+      name: 'metrics and one trace of ten',
+      observer: { ...metrics, startTrace: sampledTraces?.startTrace },
+    },
+    {
+      name: 'metrics and every trace',
+      observer: { ...metrics, startTrace: allTraces?.startTrace },
+    },
   ]
-  const alone = await measureEmptySpans(modes)
+  const emptySpanRows = await measureEmptySpans(modes)
   const costs = await measureModes(modes, Number(values.rounds))
-  await Promise.all([tenth?.close(), whole?.close()])
+  await Promise.all([sampledTraces?.close(), allTraces?.close()])
   collector.kill()
   console.log(markdownTable(['', 'p50 ms', 'CPU µs', 'more CPU µs', 'middle half'], rowsOf(costs)))
-  console.log(`\n${markdownTable(['eight empty steps of a call', 'CPU µs'], alone)}`)
+  console.log(`\n${markdownTable(['eight empty steps of a call', 'CPU µs'], emptySpanRows)}`)
   console.log(
-    `\nReading the SDK: ${await measureSdkImportMs()} ms, once, where a collector is named.`,
+    `\nLoading the SDK takes ${await measureSdkImportMs()} ms, once, if a collector is configured.`,
   )
 }
 
@@ -73,27 +79,27 @@ async function measureModes(
   rounds: number,
 ): Promise<Map<string, CallCost[]>> {
   const costs = new Map<string, CallCost[]>(modes.map(({ name }) => [name, []]))
-  let now: RequestObserver = {}
-  const watch: RequestObserver = {
-    onSpanEnd: (...args) => now.onSpanEnd?.(...args),
-    onRequestCompleted: (...args) => now.onRequestCompleted?.(...args),
+  let current: RequestObserver = {}
+  const observer: RequestObserver = {
+    onSpanEnd: (...args) => current.onSpanEnd?.(...args),
+    onRequestCompleted: (...args) => current.onRequestCompleted?.(...args),
     get startTrace() {
-      return now.startTrace
+      return current.startTrace
     },
   }
   await using gate = await startGate({
-    observer: watch,
+    observer,
     environment: { STARTER_CREDIT_MICROS: '1000000000000' },
   })
   using client = await openClient(gate.url, gate.key)
   for (let round = 0; round <= rounds; round++) {
     showProgress(`round ${round} of ${rounds}`)
     // The order alternates, so that spans that are sent late fall into blocks that create spans.
-    for (const way of round % 2 === 0 ? modes : modes.toReversed()) {
-      now = way.watch
+    for (const mode of round % 2 === 0 ? modes : modes.toReversed()) {
+      current = mode.observer
       const cost = await measureBatch(client)
       // The first round warms up.
-      if (round > 0) costs.get(way.name)?.push(cost)
+      if (round > 0) costs.get(mode.name)?.push(cost)
     }
   }
   return costs
@@ -106,20 +112,20 @@ async function measureModes(
 async function measureEmptySpans(modes: readonly TelemetryMode[]): Promise<string[][]> {
   const rows: string[][] = []
   // Sequential, the most expensive mode last, so that no mode sends the spans of another.
-  for (const { name, watch } of modes) {
-    await runEmptyCalls(watch, warmUpCalls)
+  for (const { name, observer } of modes) {
+    await runEmptyCalls(observer, warmUpCalls)
     const before = process.threadCpuUsage()
-    await runEmptyCalls(watch, emptyCallCount)
+    await runEmptyCalls(observer, emptyCallCount)
     const { user, system } = process.threadCpuUsage(before)
     rows.push([name, ((user + system) / emptyCallCount).toFixed(1)])
   }
   return rows
 }
 
-async function runEmptyCalls(watch: RequestObserver, calls: number): Promise<void> {
+async function runEmptyCalls(observer: RequestObserver, calls: number): Promise<void> {
   for (let call = 0; call < calls; call++) {
     await traceCall(
-      { attributes: { requestId: newId(), method: 'POST', route: '/' }, observer: watch },
+      { attributes: { requestId: newId(), method: 'POST', route: '/' }, observer },
       runEightSpans,
     )
     // Pauses let the spans be sent, as in real calls that wait.
@@ -132,17 +138,17 @@ async function runEightSpans(): Promise<void> {
 }
 
 async function measureBatch(client: BenchClient): Promise<CallCost> {
-  const took: number[] = []
+  const timesMs: number[] = []
   const before = process.threadCpuUsage()
   for (let call = 0; call < callsPerBatch; call++) {
     const startMs = performance.now()
     const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
-    const answer = await client.post(JSON.stringify(body))
-    if (!answer.startsWith('{"ok":true')) throw new Error(answer)
-    took.push(performance.now() - startMs)
+    const response = await client.post(JSON.stringify(body))
+    if (!response.startsWith('{"ok":true')) throw new Error(response)
+    timesMs.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(before)
-  return { cpuUs: (user + system) / callsPerBatch, p50Ms: median(took) }
+  return { cpuUs: (user + system) / callsPerBatch, p50Ms: median(timesMs) }
 }
 
 function rowsOf(costs: ReadonlyMap<string, readonly CallCost[]>): string[][] {
@@ -161,14 +167,14 @@ function rowsOf(costs: ReadonlyMap<string, readonly CallCost[]>): string[][] {
 async function measureSdkImportMs(): Promise<string> {
   const otlp = new URL('../src/telemetry/otlp.ts', import.meta.url).href
   const source = `const from = performance.now(); await import('${otlp}'); console.log(performance.now() - from)`
-  const took: number[] = []
+  const timesMs: number[] = []
   for (let n = 0; n < 5; n++) {
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--input-type=module',
       '-e',
       source,
     ])
-    took.push(Number(stdout))
+    timesMs.push(Number(stdout))
   }
-  return median(took).toFixed(0)
+  return median(timesMs).toFixed(0)
 }

@@ -23,7 +23,7 @@ export async function gatedCallsTable({
   const rows: string[][] = []
   for (const projects of projectCounts) {
     await using database = await cluster.createDatabase()
-    const places: GateDeployment[] = [
+    const deployments: GateDeployment[] = [
       { name: 'SQLite', nodes: 1, url: '', folder: path.join(folder, `sqlite-${projects}`) },
       ...nodeCounts.map((nodes) => ({
         name: 'PostgreSQL',
@@ -33,16 +33,19 @@ export async function gatedCallsTable({
       })),
     ]
     const keys = new Map<string, readonly string[]>()
-    for (const place of places)
-      if (!keys.has(place.url)) keys.set(place.url, await createKeys(place, projects))
+    for (const deployment of deployments)
+      if (!keys.has(deployment.url))
+        keys.set(deployment.url, await createKeys(deployment, projects))
     const loads = new Map<GateDeployment, LoadResult[]>()
     for (let round = 1; round <= rounds; round++)
-      for (const place of places) {
-        showProgress(`round ${round}: ${place.name}, ${place.nodes} servers, ${projects} projects`)
-        const load = await gatedCalls(place, keys.get(place.url) ?? [], measureMs)
-        loads.set(place, [...(loads.get(place) ?? []), load])
+      for (const deployment of deployments) {
+        showProgress(
+          `round ${round}: ${deployment.name}, ${deployment.nodes} servers, ${projects} projects`,
+        )
+        const load = await gatedCalls(deployment, keys.get(deployment.url) ?? [], measureMs)
+        loads.set(deployment, [...(loads.get(deployment) ?? []), load])
       }
-    for (const [place, taken] of loads) rows.push(rowOf(place, projects, taken))
+    for (const [deployment, results] of loads) rows.push(rowOf(deployment, projects, results))
   }
   return markdownTable(head, rows)
 }
@@ -90,19 +93,19 @@ async function createKeys(
 }
 
 async function gatedCalls(
-  place: GateDeployment,
+  deployment: GateDeployment,
   keys: readonly string[],
   measureMs: number,
 ): Promise<LoadResult> {
   await using opened = new AsyncDisposableStack()
-  const { url, folder } = place
+  const { url, folder } = deployment
   const environment = { ...settings, DATABASE_URL: url, KEY: keys[0] ?? '' }
-  const starting = Array.from({ length: place.nodes }, async (_, node) =>
+  const starting = Array.from({ length: deployment.nodes }, async (_, node) =>
     opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
   )
   const nodes = await Promise.all(starting)
-  return await measure(clientCount, measureMs, (worker) =>
-    openEchoClient(nodes[worker % nodes.length]?.url ?? '', keys[worker % keys.length] ?? ''),
+  return await measure(clientCount, measureMs, (index) =>
+    openEchoClient(nodes[index % nodes.length]?.url ?? '', keys[index % keys.length] ?? ''),
   )
 }
 

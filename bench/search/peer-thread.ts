@@ -24,7 +24,8 @@ const send = (message: PeerThreadMessage): void => port.postMessage(message)
 
 if (peer && probes) {
   const find = open(peer)
-  if (find) port.on('message', (wanted: readonly number[]) => send(runProbes(find, probes, wanted)))
+  if (find)
+    port.on('message', (indexes: readonly number[]) => send(runProbes(find, probes, indexes)))
   send(find ? { rows: [], timesMs: [] } : { isMissing: true })
 } else {
   fillTemplates(faces)
@@ -42,13 +43,13 @@ function open(name: PeerName): FindNearest | undefined {
 
 function runProbes(
   find: FindNearest,
-  among: TemplateMatrix,
-  wanted: readonly number[],
+  matrix: TemplateMatrix,
+  indexes: readonly number[],
 ): PeerThreadMessage {
   const rows: number[] = []
   const timesMs: number[] = []
-  for (const at of wanted) {
-    const face = templateAt(among, at)
+  for (const index of indexes) {
+    const face = templateAt(matrix, index)
     const startMs = performance.now()
     rows.push(find(face))
     timesMs.push(performance.now() - startMs)

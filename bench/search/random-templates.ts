@@ -28,9 +28,9 @@ export function allocateTemplates(count: number): TemplateMatrix {
 export function fillTemplates({ vectors, densities }: TemplateMatrix): void {
   const random = normalNumbers(1)
   const spread = axisDeviations()
-  for (let at = 0; at < vectors.length; at++)
-    vectors[at] = random() * (spread[at % dimensions] ?? 0)
-  for (let at = 0; at < densities.length; at++) densities[at] = -2.4 + random() * 0.15
+  for (let index = 0; index < vectors.length; index++)
+    vectors[index] = random() * (spread[index % dimensions] ?? 0)
+  for (let row = 0; row < densities.length; row++) densities[row] = -2.4 + random() * 0.15
 }
 
 /**
@@ -44,12 +44,12 @@ export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix
   const galleryRows = faces.densities.length
   for (let probe = 0; probe < count; probe++) {
     const row = Math.floor(((probe + 0.5) / count) * galleryRows)
-    const kept = probe % 2 === 0 ? 0.8 : 0
-    const noise = Math.sqrt(1 - kept * kept)
+    const mateShare = probe % 2 === 0 ? 0.8 : 0
+    const noise = Math.sqrt(1 - mateShare * mateShare)
     for (let axis = 0; axis < dimensions; axis++) {
       const mate = faces.vectors[row * dimensions + axis] ?? 0
       probes.vectors[probe * dimensions + axis] =
-        mate * kept + random() * (spread[axis] ?? 0) * noise
+        mate * mateShare + random() * (spread[axis] ?? 0) * noise
     }
     probes.densities[probe] = -2.4
   }
@@ -57,9 +57,9 @@ export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix
 }
 
 /** Returns a copy, because sending a view would send the whole memory. */
-export function templateAt({ vectors, densities }: TemplateMatrix, at: number): TemplateVector {
-  const vector = Float32Array.from(vectors.subarray(at * dimensions, (at + 1) * dimensions))
-  return { vector, density: densities[at] ?? 0 }
+export function templateAt({ vectors, densities }: TemplateMatrix, row: number): TemplateVector {
+  const vector = Float32Array.from(vectors.subarray(row * dimensions, (row + 1) * dimensions))
+  return { vector, density: densities[row] ?? 0 }
 }
 
 function axisDeviations(): Float64Array {

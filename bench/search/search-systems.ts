@@ -10,7 +10,7 @@ import type { PeerName } from './peers.ts'
 export type SearchSystem = AsyncDisposable & {
   readonly name: string
   /** Searches for the probes with these indexes. */
-  readonly search: (wanted: readonly number[]) => Promise<SearchRun>
+  readonly search: (probeIndexes: readonly number[]) => Promise<SearchRun>
   /** The largest p99 delay of the main event loop in all runs, loading included. */
   readonly delayP99Ms: () => number
 }
@@ -54,18 +54,18 @@ export async function openFacegate(
       await search.apply(galleryId, changesOf(faces, from))
     }
   })
-  const find = async (at: number): Promise<{ row: number; timeMs: number }> => {
-    const probe = templateAt(probes, at)
+  const find = async (index: number): Promise<{ row: number; timeMs: number }> => {
+    const probe = templateAt(probes, index)
     const startMs = performance.now()
     const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
     return { row: Number(best?.templateId), timeMs: performance.now() - startMs }
   }
   return {
     name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
-    search: (wanted) =>
+    search: (probeIndexes) =>
       delay.during(async () => {
         const found: { row: number; timeMs: number }[] = []
-        for (const at of wanted) found.push(await find(at))
+        for (const index of probeIndexes) found.push(await find(index))
         return { rows: found.map(({ row }) => row), timesMs: found.map(({ timeMs }) => timeMs) }
       }),
     delayP99Ms: delay.worstP99Ms,
@@ -75,8 +75,8 @@ export async function openFacegate(
 
 function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
   const to = Math.min(faces.densities.length, from + batchChanges)
-  return Array.from({ length: to - from }, (_, at): IndexChange => {
-    const row = from + at
+  return Array.from({ length: to - from }, (_, offset): IndexChange => {
+    const row = from + offset
     const vector = faces.vectors.subarray(row * dimensions, (row + 1) * dimensions)
     const density = faces.densities[row] ?? 0
     const template = { modelId, subjectId: `s${row}`, groups: [], vector, density }
@@ -98,9 +98,9 @@ export async function openPeerThread(
   const delay = createLoopDelayMonitor()
   return {
     name: start.peer,
-    search: (wanted) =>
+    search: (probeIndexes) =>
       delay.during(async () => {
-        worker.postMessage(wanted, [])
+        worker.postMessage(probeIndexes, [])
         return (await readResult(worker, report)) ?? { rows: [], timesMs: [] }
       }),
     delayP99Ms: delay.worstP99Ms,

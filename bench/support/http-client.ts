@@ -13,28 +13,28 @@ export async function openClient(url: string, key: string): Promise<BenchClient>
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.setNoDelay(true)
-  let waiting: PromiseWithResolvers<string> | undefined
+  let pending: PromiseWithResolvers<string> | undefined
   let text = ''
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
-    const head = text.indexOf('\r\n\r\n')
-    if (head < 0) return
+    const headEnd = text.indexOf('\r\n\r\n')
+    if (headEnd < 0) return
     const length = Number(/content-length: (\d+)/iu.exec(text)?.[1])
-    if (text.length < head + 4 + length) return
-    const body = text.slice(head + 4)
+    if (text.length < headEnd + 4 + length) return
+    const body = text.slice(headEnd + 4)
     text = ''
-    waiting?.resolve(body)
+    pending?.resolve(body)
   })
-  socket.on('error', (error) => waiting?.reject(error))
+  socket.on('error', (error) => pending?.reject(error))
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()))
   return {
     post: (body) => {
-      waiting = Promise.withResolvers<string>()
+      pending = Promise.withResolvers<string>()
       socket.write(
         `POST /v1/face/execute HTTP/1.1\r\nHost: bench\r\nX-Api-Key: ${key}\r\n` +
           `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       )
-      return waiting.promise
+      return pending.promise
     },
     [Symbol.dispose]: () => socket.destroy(),
   }

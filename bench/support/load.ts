@@ -17,23 +17,26 @@ const warmUpMs = 1000
 export async function measure(
   clients: number,
   measureMs: number,
-  open: (worker: number) => Promise<LoadClient>,
+  open: (index: number) => Promise<LoadClient>,
 ): Promise<LoadResult> {
-  const took: number[] = []
+  const latenciesMs: number[] = []
   const fromMs = performance.now() + warmUpMs
   const toMs = fromMs + measureMs
-  const work = async (_: unknown, nth: number): Promise<void> => {
-    const worker = await open(nth)
+  const runClient = async (_: unknown, index: number): Promise<void> => {
+    const client = await open(index)
     for (let startMs = performance.now(); startMs < toMs;) {
-      await worker.once()
+      await client.once()
       const endMs = performance.now()
-      if (startMs >= fromMs) took.push(endMs - startMs)
+      if (startMs >= fromMs) latenciesMs.push(endMs - startMs)
       startMs = endMs
     }
-    worker.close()
+    client.close()
   }
-  await Promise.all(Array.from({ length: clients }, work))
-  return { ...quantiles(took), perS: took.length / ((performance.now() - fromMs) / 1000) }
+  await Promise.all(Array.from({ length: clients }, runClient))
+  return {
+    ...quantiles(latenciesMs),
+    perS: latenciesMs.length / ((performance.now() - fromMs) / 1000),
+  }
 }
 
 /** Calls an empty action. */
@@ -41,16 +44,17 @@ export async function openEchoClient(url: string, key: string): Promise<LoadClie
   const client = await openClient(url, key)
   const once = async (): Promise<void> => {
     const body = { action: 'svc.echo', requestId: newId(), params: { say: 'bench' } }
-    const answer = await client.post(JSON.stringify(body))
-    if (!answer.startsWith('{"ok":true')) throw new Error(answer)
+    const response = await client.post(JSON.stringify(body))
+    if (!response.startsWith('{"ok":true')) throw new Error(response)
   }
   return { once, close: () => client[Symbol.dispose]() }
 }
 
 export function quantiles(values: readonly number[]): Quantiles {
   const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { p50Ms: at(0.5), p99Ms: at(0.99) }
+  const quantile = (share: number): number =>
+    sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return { p50Ms: quantile(0.5), p99Ms: quantile(0.99) }
 }
 
 export function formatMs(value: number): string {

@@ -23,7 +23,7 @@ const singleFaceRegions = [
 
 /** Writes 1280×720 JPEGs with one near face each to a new temporary folder. */
 export function writeOneFaceImages(): Promise<string[]> {
-  return writeImages((window) => window.resize(1280, 720))
+  return writeImages((region) => region.resize(1280, 720))
 }
 
 /**
@@ -31,8 +31,8 @@ export function writeOneFaceImages(): Promise<string[]> {
  * person some metres from the camera.
  */
 export function writeDistantFaceImages(): Promise<string[]> {
-  return writeImages(async (window) => {
-    const near = await window.resize(426, 240).png().toBuffer()
+  return writeImages(async (region) => {
+    const near = await region.resize(426, 240).png().toBuffer()
     return sharp(near)
       .resize(1280, 720)
       .blur(80)
@@ -40,15 +40,17 @@ export function writeDistantFaceImages(): Promise<string[]> {
   })
 }
 
-async function writeImages(place: (window: Sharp) => Sharp | Promise<Sharp>): Promise<string[]> {
+async function writeImages(
+  transform: (region: Sharp) => Sharp | Promise<Sharp>,
+): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
   return Promise.all(
     singleFaceRegions.map(async ([sample, left, top, width], index) => {
       const height = Math.round((width * 9) / 16)
-      const window = sharp(groupImages[sample - 1]).extract({ left, top, width, height })
-      const picture = await place(window)
+      const region = sharp(groupImages[sample - 1]).extract({ left, top, width, height })
+      const image = await transform(region)
       const file = path.join(folder, `${index}.jpg`)
-      await writeFile(file, await picture.jpeg({ quality: 90 }).toBuffer())
+      await writeFile(file, await image.jpeg({ quality: 90 }).toBuffer())
       return file
     }),
   )

@@ -34,9 +34,9 @@ export async function startService(
     key,
     dataDir,
     [Symbol.asyncDispose]: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
+      const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
-      await ended
+      await exited
       await rm(dataDir, { recursive: true, force: true })
     },
   }
@@ -44,14 +44,14 @@ export async function startService(
 
 /** Reads the address and the key from the output of the first start. */
 async function readStartupOutput(child: ChildProcess): Promise<{ url: string; key: string }> {
-  let printed = ''
+  let output = ''
   for await (const chunk of child.stdout ?? []) {
-    printed += String(chunk)
-    const url = /Facegate is at (\S+)/u.exec(printed)?.[1]
-    const key = /fsk_live_\S+/u.exec(printed)?.[0]
-    if (url && key && printed.includes('Documentation')) return { url, key }
+    output += String(chunk)
+    const url = /Facegate is at (\S+)/u.exec(output)?.[1]
+    const key = /fsk_live_\S+/u.exec(output)?.[0]
+    if (url && key && output.includes('Documentation')) return { url, key }
   }
-  throw new Error(`the service did not start: ${printed}`)
+  throw new Error(`the service did not start: ${output}`)
 }
 
 /** Returns the body of a call with one image file. */
@@ -68,10 +68,11 @@ export async function executeAction(service: BenchService, body: string): Promis
     headers: { 'x-api-key': service.key, 'content-type': 'application/json' },
     body,
   })
-  const answer = (await response.json()) as {
+  const envelope = (await response.json()) as {
     ok?: boolean
     data?: { results: [{ value: unknown }] }
   }
-  if (!answer.ok || !answer.data) throw new Error(`${response.status} ${JSON.stringify(answer)}`)
-  return answer.data.results[0].value
+  if (!envelope.ok || !envelope.data)
+    throw new Error(`${response.status} ${JSON.stringify(envelope)}`)
+  return envelope.data.results[0].value
 }

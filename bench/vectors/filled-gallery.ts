@@ -72,14 +72,14 @@ export async function openFilledGallery(
     calibrations: createCalibrations(shipped),
     log: silentLog,
   }
-  const held = opened.move()
+  const resources = opened.move()
   return {
     url,
     size,
     tenant: owner,
     parts,
     bytesPerVector: () => bytesPerVector(url, size),
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
@@ -90,22 +90,22 @@ type FillInput = {
 }
 
 /** Inserts like an enrolment, but many rows per statement. */
-async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number): Promise<void> {
-  const { keys, tenant: owner, faces } = storing
+async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): Promise<void> {
+  const { keys, tenant: owner, faces } = input
   const { galleryId, accountId: tenantId } = owner
   const nowUtc = new Date().toISOString()
   await createGallery(tx, { galleryId, accountId: tenantId })
   const rows = []
-  for (let at = from; at < to; at++) {
+  for (let index = from; index < to; index++) {
     const [subjectId, faceId] = [newId(), newId()]
     const { key, ...wrapped } = await keys.create(tx, { subjectId, galleryId })
-    const place = { tenantId, galleryId, subjectId, faceId, modelId }
-    const sealed = encryptTemplate(key, place, {
-      ...templateAt(faces, at),
+    const location = { tenantId, galleryId, subjectId, faceId, modelId }
+    const encryptedTemplate = encryptTemplate(key, location, {
+      ...templateAt(faces, index),
       modelId,
     })
-    const names = groupNames.filter((name) => at % Number(name.slice('1 in '.length)) === 0)
-    rows.push({ faceId, subjectId, wrapped, sealed, names })
+    const names = groupNames.filter((name) => index % Number(name.slice('1 in '.length)) === 0)
+    rows.push({ faceId, subjectId, wrapped, encryptedTemplate, names })
   }
   const sequence = await recordGalleryChange(tx, {
     galleryId,
@@ -113,13 +113,13 @@ async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number):
     faces: rows.length,
   })
   const times = { createdAtUtc: nowUtc, updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc }
-  const named = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
+  const defaults = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
   const { projectId } = owner
   const subjects = rows.map(({ subjectId, wrapped }) => ({
     subjectId,
     galleryId,
     projectId,
-    ...named,
+    ...defaults,
     ...wrapped,
     ...times,
   }))
@@ -127,7 +127,12 @@ async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number):
   const facts = { galleryId, sequence, qualityScore: 90, createdAtUtc: nowUtc }
   const faceRows = rows.map(({ faceId, subjectId }) => ({ ...facts, faceId, subjectId }))
   await tx.run(tx.build.insertInto('faces').values(faceRows))
-  const templates = rows.map(({ faceId, sealed }) => ({ galleryId, faceId, modelId, sealed }))
+  const templates = rows.map(({ faceId, encryptedTemplate }) => ({
+    galleryId,
+    faceId,
+    modelId,
+    sealed: encryptedTemplate,
+  }))
   await tx.run(tx.build.insertInto('templates').values(templates))
   const members = rows.flatMap(({ subjectId, names }) =>
     names.map((name) => ({ galleryId, name, subjectId })),
