@@ -71,7 +71,7 @@ export async function run(args: readonly string[]): Promise<void> {
 type ModelSetWorker = AsyncDisposable & {
   readonly name: string
   readonly analyzeImage: (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
-  /** CPU time of all worker threads so far; NaN where the system does not report it. */
+  /** CPU time of all worker threads so far; NaN if the system does not report it. */
   readonly cpuMs: () => Promise<number>
 }
 

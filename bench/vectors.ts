@@ -18,7 +18,7 @@ import {
 } from './vectors/filled-gallery.ts'
 
 const defaultSizes = '1000,10000,100000'
-/** Probes alternate between an enrolled person and a person who is not enrolled. */
+/** Probes alternate between an enrolled person and a person outside the gallery. */
 const defaultProbes = '100'
 /** Building a larger index takes many minutes. */
 const defaultIndexMax = '100000'
@@ -92,7 +92,7 @@ async function measure(filled: FilledGallery, probes: TemplateMatrix, isIndexed:
   if (!isIndexed) return { lines, facts: vectorFacts }
   showProgress('building the index')
   const buildStartMs = performance.now()
-  const indexKey = { galleryId: filled.tenant.galleryId, modelId, dimensions: dimensions + 1 }
+  const indexKey = { galleryId: filled.owner.galleryId, modelId, dimensions: dimensions + 1 }
   await maintenance.buildIndex(indexKey, new AbortController().signal)
   const indexS = (performance.now() - buildStartMs) / 1000
   const index = await inDatabase(0)
@@ -122,7 +122,7 @@ async function measureSearch(
   { filled, probes, count }: SearchBenchInput,
   groups: SearchOptions['groups'],
 ): Promise<SearchBenchResult> {
-  const { galleryId } = filled.tenant
+  const { galleryId } = filled.owner
   const options = { limit, groups }
   await search.search(galleryId, { ...templateAt(probes, 0), modelId }, options)
   const [found, scores, timesMs]: [string[][], string[], number[]] = [[], [], []]

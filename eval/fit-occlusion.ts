@@ -46,7 +46,7 @@ const folders = process.argv.slice(2)
 const peopleMax = 260
 const folds = 5
 
-/** Sets the threshold to 0.3. The lower face then has about the same false-alarm rate as the eyes, for hands and beards. */
+/** Sets the threshold to 0.3, which separates hands from beards at about the false-alarm rate of the eyes. */
 const lowerShift = Math.log(0.7 / 0.3)
 
 /** LFW images that show dark glasses, found among the false alarms of the first fit. */
@@ -133,9 +133,9 @@ function isSamePosition(a: MeshAnalysis, b: MeshAnalysis): boolean {
 /** Returns the mean colour at four points of the cheeks. */
 function skinOf({ mesh: { crop, cropPoints } }: MeshAnalysis): number[] {
   const points = [50, 280, 205, 425].map((index) => cropPoints[index] ?? { x: 96, y: 96 })
-  const within = (value: number): number => Math.max(0, Math.min(crop.width - 1, Math.floor(value)))
+  const clamp = (value: number): number => Math.max(0, Math.min(crop.width - 1, Math.floor(value)))
   const mean = (plane: number): number =>
-    points.reduce((sum, { x, y }) => sum + valueAt(crop, plane, within(x), within(y)), 0) / 4
+    points.reduce((sum, { x, y }) => sum + valueAt(crop, plane, clamp(x), clamp(y)), 0) / 4
   return [mean(0), mean(1), mean(2)]
 }
 

@@ -34,8 +34,8 @@ export function fillTemplates({ vectors, densities }: TemplateMatrix): void {
 }
 
 /**
- * Returns probes that alternate between an enrolled person (as far from the template as another picture
- * of the person) and a person who is not enrolled, whose best match is much harder to find.
+ * Returns probes that alternate between an enrolled person (as far from the template as another image
+ * of the person) and a person outside the gallery, whose best match is much harder to find.
  */
 export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix {
   const probes = allocateTemplates(count)

@@ -24,13 +24,13 @@ export const groupNames = ['1 in 10', '1 in 100'] as const
 export type FilledGallery = AsyncDisposable & {
   readonly url: string
   readonly size: number
-  readonly tenant: BenchTenant
+  readonly owner: BenchGalleryOwner
   readonly parts: SearchDeps
   /** Rows in the table and in the search index. */
   readonly bytesPerVector: () => Promise<readonly [table: number, index: number]>
 }
 
-type BenchTenant = {
+type BenchGalleryOwner = {
   readonly accountId: string
   readonly projectId: string
   readonly galleryId: string
@@ -60,7 +60,7 @@ export async function openFilledGallery(
   for (let from = 0; from < size; from += batchSubjects) {
     report(`storing ${from} of ${size}`)
     const to = Math.min(size, from + batchSubjects)
-    await store.write((tx) => storeBatch(tx, { keys, tenant: owner, faces }, from, to))
+    await store.write((tx) => storeBatch(tx, { keys, owner, faces }, from, to))
   }
   const shipped = calibrationOf(modelId)
   if (!shipped) throw new Error('the built-in calibration table is missing')
@@ -76,7 +76,7 @@ export async function openFilledGallery(
   return {
     url,
     size,
-    tenant: owner,
+    owner,
     parts,
     bytesPerVector: () => bytesPerVector(url, size),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -85,21 +85,21 @@ export async function openFilledGallery(
 
 type FillInput = {
   readonly keys: SearchDeps['keys']
-  readonly tenant: BenchTenant
+  readonly owner: BenchGalleryOwner
   readonly faces: TemplateMatrix
 }
 
 /** Inserts like an enrolment, but many rows per statement. */
 async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): Promise<void> {
-  const { keys, tenant: owner, faces } = input
-  const { galleryId, accountId: tenantId } = owner
+  const { keys, owner, faces } = input
+  const { galleryId, accountId } = owner
   const nowUtc = new Date().toISOString()
-  await createGallery(tx, { galleryId, accountId: tenantId })
+  await createGallery(tx, { galleryId, accountId })
   const rows = []
   for (let index = from; index < to; index++) {
     const [subjectId, faceId] = [newId(), newId()]
     const { key, ...wrapped } = await keys.create(tx, { subjectId, galleryId })
-    const location = { tenantId, galleryId, subjectId, faceId, modelId }
+    const location = { tenantId: accountId, galleryId, subjectId, faceId, modelId }
     const encryptedTemplate = encryptTemplate(key, location, {
       ...templateAt(faces, index),
       modelId,

@@ -83,7 +83,7 @@ export function detCurvesOf(results: readonly PresentationResult[]): DetCurve[] 
     .map((name) => ({ name, live, attacks: scores(name) }))
     .filter(({ attacks }) => attacks.length > 0)
   if (live.length === 0 || curves.length === 0)
-    throw new Error('the set needs a face in at least one live image and result attack')
+    throw new Error('the set needs a face in at least one live image and in one attack')
   return curves
 }
 
