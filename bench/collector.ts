@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A collector that throws everything away, as a process of its own. */
+/** A telemetry collector that discards everything. It runs in a separate process. */
 const server = createServer((request, response) => {
   request.resume()
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}')

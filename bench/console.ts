@@ -12,8 +12,8 @@ const days = 30
 const dayMs = 86_400_000
 
 /**
- * What the console asks of a log of a million calls: each question over HTTP, once after the start
- * and then again, five times.
+ * `npm run bench console [--calls 1000000]`: the latency of the console's queries over HTTP on a large
+ * request log, once after the start and then five times.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -22,19 +22,19 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-bench-console-'))
   try {
-    const first = await startConsole({ dataDir })
-    const projectId = first.projectId
-    const key = first.gallery.key
-    await first[Symbol.asyncDispose]()
+    const initialConsole = await startConsole({ dataDir })
+    const projectId = initialConsole.projectId
+    const key = initialConsole.gallery.key
+    await initialConsole[Symbol.asyncDispose]()
     showProgress(`writing ${values.calls} calls`)
     const nowMs = Date.now()
     await fillCallLog(dataDir, { projectId, calls: Number(values.calls), nowMs })
-    const desk = await startConsole({ dataDir, key })
+    const testConsole = await startConsole({ dataDir, key })
     const rows: string[][] = []
-    for (const [name, question] of Object.entries(consoleQueries(projectId, nowMs)))
-      rows.push(await measureQuery(desk, name, question))
-    console.log(markdownTable(['question', 'cold ms', 'warm ms (median of 5)'], rows))
-    await desk[Symbol.asyncDispose]()
+    for (const [name, query] of Object.entries(consoleQueries(projectId, nowMs)))
+      rows.push(await measureQuery(testConsole, name, query))
+    console.log(markdownTable(['query', 'cold ms', 'warm ms (median of 5)'], rows))
+    await testConsole[Symbol.asyncDispose]()
   } finally {
     await rm(dataDir, { recursive: true, force: true })
   }
@@ -42,13 +42,13 @@ export async function run(args: readonly string[]): Promise<void> {
 
 type CallLogFill = { readonly projectId: string; readonly calls: number; readonly nowMs: number }
 
-/** Calls of 30 days: six actions, ten keys, one in twelve not ok, each ok one charged. */
+/** Calls of 30 days: six actions, ten keys, one failure in twelve calls, each ok call charged. */
 async function fillCallLog(
   dataDir: string,
   { projectId, calls, nowMs }: CallLogFill,
 ): Promise<void> {
   const file = new DatabaseSync(path.join(dataDir, 'facegate.db'))
-  file.function('pick', (at, list) => String(list).split(',')[Number(at)] ?? null)
+  file.function('pick', (index, list) => String(list).split(',')[Number(index)] ?? null)
   const fromMs = nowMs - days * dayMs
   const actions = "'svc.detect,svc.verify,svc.identify,svc.enroll,svc.liveness,svc.analyze'"
   const codes = "'NO_FACE_FOUND,RATE_LIMITED,INVALID_REQUEST,LOW_QUALITY'"
@@ -86,11 +86,11 @@ function hoursList(): string {
   return Array.from({ length: days * 24 }, (_, hour) => hour).join(',')
 }
 
-/** Each question's path under /console/v1. */
+/** Query → its path under /console/v1. */
 function consoleQueries(projectId: string, nowMs: number): Readonly<Record<string, string>> {
   const range = `fromUtc=${new Date(nowMs - days * dayMs).toISOString()}`
   const hourly = `${range}&bucket=hour`
-  const old = `toUtc=${new Date(nowMs - 20 * dayMs).toISOString()}`
+  const olderRange = `toUtc=${new Date(nowMs - 20 * dayMs).toISOString()}`
   return {
     'overview, 1 day': '/overview?days=1',
     'overview, 30 days': '/overview?days=30',
@@ -101,7 +101,7 @@ function consoleQueries(projectId: string, nowMs: number): Readonly<Record<strin
     'spend by project, 30 days by the day': `/analytics/spend?by=project&${range}&bucket=day`,
     'similarities, 30 days': `/analytics/scores?kind=similarity&${range}`,
     'log, first page': '/log',
-    'log, a page of 20 days ago': `/log?${old}`,
+    'log, a page of 20 days ago': `/log?${olderRange}`,
     'log, an action and a code': '/log?action=svc.verify&code=LOW_QUALITY',
     'log, a project': `/log?projectId=${projectId}`,
     'log, a requestId': '/log?requestId=00000000-0000-4000-8000-000000000000',
@@ -110,12 +110,16 @@ function consoleQueries(projectId: string, nowMs: number): Readonly<Record<strin
   }
 }
 
-async function measureQuery(desk: TestConsole, name: string, place: string): Promise<string[]> {
+async function measureQuery(
+  testConsole: TestConsole,
+  name: string,
+  queryPath: string,
+): Promise<string[]> {
   showProgress(name)
   const once = async (): Promise<number> => {
     const startMs = performance.now()
-    const { status, text } = await desk.owner.get(place)
-    if (status !== 200) throw new Error(`${place}: ${text}`)
+    const { status, text } = await testConsole.owner.get(queryPath)
+    if (status !== 200) throw new Error(`${queryPath}: ${text}`)
     return performance.now() - startMs
   }
   const cold = await once()

@@ -13,10 +13,10 @@ import {
 } from './support/service.ts'
 import { median, showProgress, markdownTable } from './support/table.ts'
 
-/** Somebody who finds faces in files: Facegate over HTTP, or a peer in a process of its own. */
+/** A system that detects faces in files: Facegate over HTTP, or a peer in a separate process. */
 type DetectionSystem = AsyncDisposable & {
   readonly name: string
-  /** Works through the files for at least this long, at least once through. */
+  /** Processes all files at least once, and repeatedly for at least this time. */
   readonly detect: (files: readonly string[], forMs: number) => Promise<DetectionRun>
 }
 
@@ -32,9 +32,9 @@ const roundMs = 3000
 const peersFolder = path.join(import.meta.dirname, 'peers')
 
 /**
- * `npm run bench detect [--labels <folder>]`: images per second of svc.detect over HTTP next to the
- * peers that install from the registry, in turn, in one run; with a labelled folder also how many
- * of its faces each finds.
+ * `npm run bench detect [--labels <folder>]`: images per second of svc.detect over HTTP and of the
+ * peers that npm can install, alternating in one run. With a labelled folder it also counts the faces
+ * that each system finds.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { labels: { type: 'string' } } })
@@ -44,38 +44,38 @@ export async function run(args: readonly string[]): Promise<void> {
   await using facegate = openFacegate(service)
   await using human = await openPeer('human')
   await using faceApi = await openPeer('face-api')
-  const contenders = [facegate, human, faceApi]
+  const systems = [facegate, human, faceApi]
 
-  const near = await measureSpeeds(contenders, await writeOneFaceImages())
+  const near = await measureSpeeds(systems, await writeOneFaceImages())
   console.log(
     `\nOne face, 1280×720 JPEG, ${availableParallelism()} cores, ${rounds} rounds in turn`,
   )
-  console.log(speedTable(contenders, near))
-  const groups = await measureSpeeds(contenders, groupImages)
+  console.log(speedTable(systems, near))
+  const groups = await measureSpeeds(systems, groupImages)
   console.log('\nThree to five faces, 1920 px JPEG')
-  console.log(speedTable(contenders, groups))
-  if (values.labels) console.log(await recallTable(contenders, values.labels))
+  console.log(speedTable(systems, groups))
+  if (values.labels) console.log(await recallTable(systems, values.labels))
 }
 
-/** Images per second of each contender, one figure a round. */
+/** Returns the images per second of each system, one value per round. */
 async function measureSpeeds(
-  contenders: readonly DetectionSystem[],
+  systems: readonly DetectionSystem[],
   files: readonly string[],
 ): Promise<Map<string, number[]>> {
-  const speeds = new Map(contenders.map(({ name }) => [name, [] as number[]]))
-  for (const { detect: run } of contenders) await run(files, 0)
+  const speeds = new Map(systems.map(({ name }) => [name, [] as number[]]))
+  for (const { detect } of systems) await detect(files, 0)
   for (let round = 1; round <= rounds; round++)
-    for (const { name, detect: run } of contenders) {
+    for (const { name, detect } of systems) {
       showProgress(`round ${round} of ${rounds}: ${name}`)
-      const { images, elapsedMs } = await run(files, roundMs)
+      const { images, elapsedMs } = await detect(files, roundMs)
       speeds.get(name)?.push((images / elapsedMs) * 1000)
     }
   return speeds
 }
 
-function speedTable(contenders: readonly DetectionSystem[], speeds: ReadonlyMap<string, number[]>) {
+function speedTable(systems: readonly DetectionSystem[], speeds: ReadonlyMap<string, number[]>) {
   const ours = speeds.get('facegate') ?? []
-  const rows = contenders.map(({ name }) => {
+  const rows = systems.map(({ name }) => {
     const theirs = speeds.get(name) ?? []
     const ratios = ours.map((speed, round) => speed / (theirs[round] ?? Number.NaN))
     const range = [Math.min(...theirs), Math.max(...theirs)].map((speed) => speed.toFixed(1))
@@ -84,11 +84,8 @@ function speedTable(contenders: readonly DetectionSystem[], speeds: ReadonlyMap<
   return markdownTable(['', 'images/s (median)', 'range', 'facegate is faster by'], rows)
 }
 
-/** Faces found of those that the labels count; more than the label says does not help. */
-async function recallTable(
-  contenders: readonly DetectionSystem[],
-  folder: string,
-): Promise<string> {
+/** Compares the number of detected faces with the labels. Extra faces are counted separately. */
+async function recallTable(systems: readonly DetectionSystem[], folder: string): Promise<string> {
   const lines = (await readFile(path.join(folder, 'labels.csv'), 'utf8')).trim().split(/\r?\n/u)
   const labels = lines.slice(1).map((line) => {
     const [file = '', count = '0'] = line.split(',')
@@ -96,9 +93,9 @@ async function recallTable(
   })
   const total = labels.reduce((sum, { count }) => sum + count, 0)
   const rows: string[][] = []
-  for (const { name, detect: run } of contenders) {
+  for (const { name, detect } of systems) {
     showProgress(`counting faces: ${name}`)
-    const { counts } = await run(
+    const { counts } = await detect(
       labels.map(({ file }) => file),
       0,
     )
@@ -112,11 +109,11 @@ async function recallTable(
     )
     rows.push([name, `${found} of ${total}`, String(extra)])
   }
-  const head = `\nFaces found in a labelled folder of ${labels.length} pictures\n`
-  return head + markdownTable(['', 'found', 'beyond the label'], rows)
+  const head = `\nFaces found in a labelled folder of ${labels.length} images\n`
+  return head + markdownTable(['', 'found', 'more than labelled'], rows)
 }
 
-/** As many calls in flight as there are workers to keep busy, and one more each to keep them so. */
+/** Keeps two calls per worker in flight, so that no worker is ever idle. */
 function openFacegate(service: BenchService): DetectionSystem {
   const inFlight = availableParallelism() * 2
   return {
@@ -129,9 +126,9 @@ function openFacegate(service: BenchService): DetectionSystem {
       const startMs = performance.now()
       const client = async (): Promise<void> => {
         while (started < files.length || performance.now() - startMs < forMs) {
-          const turn = started++ % files.length
-          const value = (await executeAction(service, bodies[turn] ?? '')) as { faceCount: number }
-          counts[files[turn] ?? ''] = value.faceCount
+          const index = started++ % files.length
+          const value = (await executeAction(service, bodies[index] ?? '')) as { faceCount: number }
+          counts[files[index] ?? ''] = value.faceCount
           images++
         }
       }
@@ -146,14 +143,14 @@ async function openPeer(name: string): Promise<DetectionSystem> {
   const child = fork(path.join(peersFolder, `${name}.js`), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const answer = () => new Promise<unknown>((resolve) => child.once('message', resolve))
-  await answer()
+  const nextMessage = () => new Promise<unknown>((resolve) => child.once('message', resolve))
+  await nextMessage()
   return {
     name: `${name} (tfjs-wasm)`,
     detect: async (files, forMs) => {
-      const answered = answer()
+      const result = nextMessage()
       child.send({ files, forMs })
-      return (await answered) as DetectionRun
+      return (await result) as DetectionRun
     },
     [Symbol.asyncDispose]: async () => child.disconnect(),
   }

@@ -26,9 +26,9 @@ const batchSubjects = 200
 const limits = { templatesPerSubject: 20, templatesPerGallery: 1e9 }
 
 /**
- * `npm run bench disk [--subjects 20000]`: bytes that a database takes for each subject of one face
- * and one template of 256 values, an external id of 12 characters, no attributes; without its log of
- * calls and its write-ahead log.
+ * `npm run bench disk [--subjects 20000]`: database bytes per subject with one face, one template of
+ * 256 values, an external id of 12 characters and no attributes. The request log and the write-ahead
+ * log are not counted.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -47,7 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await rm(folder, { recursive: true, force: true })
   }
   console.log(
-    markdownTable(['', 'subjects', 'bytes each', 'a million, GB', 'subjects a second'], rows),
+    markdownTable(['', 'subjects', 'bytes per subject', 'GB per million', 'subjects/s'], rows),
   )
 }
 
@@ -76,32 +76,32 @@ async function measure(
   const file = path.join(keyFolder, 'master.key')
   createMasterKeyFile(file)
   const keys = createSubjectKeys(openKeyring(file), Date.now)
-  const first = await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
-  if (!first) throw new Error('the database is not empty')
+  const project = await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
+  if (!project) throw new Error('the database is not empty')
   await store.checkpoint()
-  const before = await bytesNow()
-  const beganMs = performance.now()
-  for (let at = 0; at < subjects; at += batchSubjects)
-    await store.write((tx) => enrollBatch(tx, keys, first, at))
-  const seconds = (performance.now() - beganMs) / 1000
+  const bytesBefore = await bytesNow()
+  const startMs = performance.now()
+  for (let from = 0; from < subjects; from += batchSubjects)
+    await store.write((tx) => enrollBatch(tx, keys, project, from))
+  const seconds = (performance.now() - startMs) / 1000
   await store.checkpoint()
-  const each = ((await bytesNow()) - before) / subjects
+  const bytesPerSubject = ((await bytesNow()) - bytesBefore) / subjects
   await rm(keyFolder, { recursive: true })
-  const figures = [subjects, each, each / 1000, subjects / seconds]
-  return [name, ...figures.map((figure, at) => figure.toFixed(at === 2 ? 2 : 0))]
+  const figures = [subjects, bytesPerSubject, bytesPerSubject / 1000, subjects / seconds]
+  return [name, ...figures.map((figure, index) => figure.toFixed(index === 2 ? 2 : 0))]
 }
 
-async function enrollBatch(tx: Tx, keys: SubjectKeys, first: InitialProject, from: number) {
-  const { projectId, accountId } = first
+async function enrollBatch(tx: Tx, keys: SubjectKeys, project: InitialProject, from: number) {
+  const { projectId, accountId } = project
   const owner = { galleryId: projectId, accountId, projectId }
   const nowUtc = new Date().toISOString()
   await lockGallery(tx, projectId, 'exclusive')
-  for (let at = from; at < from + batchSubjects; at++) {
-    const externalId = `person-${String(at).padStart(5, '0')}`
+  for (let index = from; index < from + batchSubjects; index++) {
+    const externalId = `person-${String(index).padStart(5, '0')}`
     const subject = await createSubject(tx, keys, owner, { externalId, nowUtc })
     const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
     const template = { modelId: 'bench@1', vector, density: 0 }
-    const adding = { ...limits, keys, nowUtc, storeVector: async () => {} }
-    await addFace(tx, subject, { template, qualityScore: 80 }, adding)
+    const options = { ...limits, keys, nowUtc, storeVector: async () => {} }
+    await addFace(tx, subject, { template, qualityScore: 80 }, options)
   }
 }

@@ -25,8 +25,9 @@ import { showProgress, markdownTable } from './support/table.ts'
 const clientCounts = [1, 8, 32]
 
 /**
- * What the gate costs: calls of an action that does nothing, over HTTP, with claim and settle, next
- * to the two bare commits that no durable gate can do without. Both in the same run on the same disk.
+ * `npm run bench gate [--seconds 5]`: the cost of the gate. Calls of an empty action over HTTP, with
+ * admission and settlement, beside the two bare commits that every durable gate needs, in one run on
+ * one disk.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -50,9 +51,9 @@ export async function run(args: readonly string[]): Promise<void> {
   showProgress('the gate without disk and network')
   const cpu = await gateCpu(20_000)
   console.log(markdownTable(head, rows))
-  const alone = `p50 ${formatMs(cpu.p50Ms)} ms, p99 ${formatMs(cpu.p99Ms)} ms`
+  const latency = `p50 ${formatMs(cpu.p50Ms)} ms, p99 ${formatMs(cpu.p99Ms)} ms`
   console.log(
-    `\nThe gate alone, in memory: ${alone}, ${formatMs(cpu.cpuMs)} ms of processor time a call.`,
+    `\nThe gate alone, in memory: ${latency}, ${formatMs(cpu.cpuMs)} ms of CPU time per call.`,
   )
 }
 
@@ -77,7 +78,7 @@ async function gatedCalls(
   return await measure(clients, measureMs, () => openEchoClient(gate.url, gate.key))
 }
 
-/** The same group commit with one row each time instead of a claim and a settlement. */
+/** Runs the same group commit with one row each instead of an admission and a settlement. */
 async function bareCommits(
   dataDir: string,
   clients: number,
@@ -98,8 +99,8 @@ async function bareCommits(
 }
 
 /**
- * Key, fingerprint, claim, settlement and seal on a database in memory: no disk, no network. The
- * processor's clock ticks too coarsely for single calls, so its time is given as the mean of all.
+ * Measures key check, fingerprint, admission, settlement and encryption on an in-memory database,
+ * without disk and network. The CPU clock is too coarse for single calls, so its mean is returned.
  */
 async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: number }> {
   const template = await createLedgerSnapshot()
@@ -111,11 +112,12 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
   const ids = { keyId, projectId, accountId, galleryId: projectId }
   const caller = { ...ids, permissions: ['*'], switches: defaultSwitches, state: 'active' } as const
   const key = generateApiKey('live')
-  const took: number[] = []
+  const latenciesMs: number[] = []
   const cpuBefore = process.threadCpuUsage()
   for (let call = 0; call < calls; call++) {
     const startMs = performance.now()
-    if (!isApiKey(key) || hashApiKey(key).length !== 32) throw new Error('the key is none')
+    if (!isApiKey(key) || hashApiKey(key).length !== 32)
+      throw new Error('the generated key is invalid')
     const requestId = newId()
     const params = { text: 'bench' }
     const fingerprint = fingerprintOf({
@@ -125,29 +127,29 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
       params,
       debug: false,
     })
-    const visit = { requestId, action: 'svc.echo', startMs, atMs: Date.now(), caller }
-    const asked = {
+    const authenticated = { requestId, action: 'svc.echo', startMs, atMs: Date.now(), caller }
+    const parsed = {
       action: { price: () => 1 },
       params,
       debug: false,
       permissions: ['svc.echo'],
       fingerprint,
     }
-    const claimed = await ledger.runTransaction((tx) =>
+    const admission = await ledger.runTransaction((tx) =>
       admitInTransaction(
         tx,
-        { call: visit, parsed: asked, consumedTokens: undefined, token: newId() },
+        { call: authenticated, parsed, consumedTokens: undefined, token: newId() },
         admissionSettings(),
       ),
     )
-    if (claimed.kind !== 'admitted') throw new Error(claimed.kind)
-    const answer = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
-    const completed = { output: { outcome: answer }, toSettlement: () => ({ response: answer }) }
-    await ledger.runTransaction((tx) => settle(tx, claimed.reservation, completed, Date.now()))
-    took.push(performance.now() - startMs)
+    if (admission.kind !== 'admitted') throw new Error(admission.kind)
+    const response = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
+    const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
+    await ledger.runTransaction((tx) => settle(tx, admission.reservation, completed, Date.now()))
+    latenciesMs.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(cpuBefore)
-  return { ...quantiles(took.slice(calls / 10)), cpuMs: (user + system) / 1000 / calls }
+  return { ...quantiles(latenciesMs.slice(calls / 10)), cpuMs: (user + system) / 1000 / calls }
 }
 
 function admissionSettings() {

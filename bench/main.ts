@@ -1,4 +1,4 @@
-import { run as desk } from './console.ts'
+import { run as consoleBench } from './console.ts'
 import { run as detect } from './detect.ts'
 import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
@@ -9,7 +9,7 @@ import { run as stages } from './stages.ts'
 import { run as telemetry } from './telemetry.ts'
 import { run as vectors } from './vectors.ts'
 
-/** `npm run bench [name]`: one file each; without a name, all that need no arguments. */
+/** `npm run bench [name]`: one file per benchmark. Without a name it runs all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   stages,
   detect,
@@ -19,7 +19,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   search,
   sets,
   vectors,
-  console: desk,
+  console: consoleBench,
   telemetry,
 }
 
@@ -28,7 +28,7 @@ const chosen =
   name === undefined ? Object.values(benches).filter((bench) => bench !== sets) : [benches[name]]
 for (const bench of chosen) {
   if (!bench) {
-    console.error(`there is no bench ${name}; there are ${Object.keys(benches).join(', ')}`)
+    console.error(`unknown benchmark ${name}; choose one of ${Object.keys(benches).join(', ')}`)
     process.exit(2)
   }
   await bench(args)

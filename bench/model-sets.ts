@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { readImage } from '../src/evaluation/detection/evaluate-detection.ts'
+import { readImage } from '../src/evaluation/read-image.ts'
 import { modelsFolder as installedFolder } from '../src/cli/with-store.ts'
 import { selectModelSet } from '../src/cli/models/models-option.ts'
 import { readConfig } from '../src/config.ts'
@@ -28,55 +28,55 @@ const analysisRequests: Readonly<Record<string, AnalysisRequest>> = {
   'Detect, liveness and template': { ...detectRequest, liveness: true, templates: true },
 }
 const rounds = 15
-/** Looks at every picture in one turn: enough for CPU time in hundredths of a second to be told. */
+/** Analyses of every image per round: enough for a CPU clock of 10 ms resolution. */
 const passesPerRound = 3
 
 /**
  * `npm run bench sets -- --models <pack> [--models <pack>]`: images per second of one worker process
- * on 1280×720 JPEGs of one face, near and distant, with the built-in models and with those of the packs, in turn.
+ * on 1280×720 JPEGs with one near or distant face, with the built-in models and each pack, alternating.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: { models: { type: 'string', multiple: true, default: [] } },
   })
-  if (values.models.length === 0) throw new Error('name the packs to compare: --models <pack>')
+  if (values.models.length === 0) throw new Error('no packs to compare: pass --models <pack>')
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await prepareBuiltinPack({ folder })
-  const set = await selectModelSet(values.models, installedFolder())
+  const modelSet = await selectModelSet(values.models, installedFolder())
   await using builtin = await openModelSetWorker('built-in', folder, builtinSet)
-  await using installed = await openModelSetWorker('packs', folder, set)
+  await using installed = await openModelSetWorker('packs', folder, modelSet)
   const kinds = { near: await writeOneFaceImages(), distant: await writeDistantFaceImages() }
   for (const [kind, files] of Object.entries(kinds)) {
-    const pictures = await Promise.all(files.map(readImage))
-    for (const [name, look] of Object.entries(analysisRequests)) {
-      const taken = [builtin, installed].map((eyes): ModelSetMeasurement => ({
-        worker: eyes,
+    const images = await Promise.all(files.map(readImage))
+    for (const [name, request] of Object.entries(analysisRequests)) {
+      const measurements = [builtin, installed].map((worker): ModelSetMeasurement => ({
+        worker,
         rounds: [],
         analyses: [],
       }))
       for (let round = -2; round < rounds; round++) {
         showProgress(`${name}, a ${kind} face: round ${Math.max(0, round)} of ${rounds}`)
-        for (const one of taken) await measureRound(one, pictures, look)
-        if (round < 0) for (const { rounds: warm } of taken) warm.length = 0
+        for (const measurement of measurements) await measureRound(measurement, images, request)
+        if (round < 0) for (const { rounds: warmUpRounds } of measurements) warmUpRounds.length = 0
       }
-      const where = `1280×720 JPEG, one worker, ${rounds} rounds in turn`
-      console.log(`\n${name}, a ${kind} face, ${where}\n`)
-      console.log(speedTable(taken))
+      const conditions = `1280×720 JPEG, one worker, ${rounds} alternating rounds`
+      console.log(`\n${name}, a ${kind} face, ${conditions}\n`)
+      console.log(speedTable(measurements))
     }
   }
   await rm(folder, { recursive: true })
 }
 
-/** A set of models in a worker process of its own. */
+/** A model set in a separate worker process. */
 type ModelSetWorker = AsyncDisposable & {
   readonly name: string
-  readonly analyzeImage: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>
-  /** Of the worker so far, in all its threads; NaN where the system does not tell. */
+  readonly analyzeImage: (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
+  /** CPU time of all worker threads so far; NaN if the system does not report it. */
   readonly cpuMs: () => Promise<number>
 }
 
-/** What a set of models took for a picture in each round, and what it saw. */
+/** The time of a model set per image in each round, and its results. */
 type ModelSetMeasurement = {
   readonly worker: ModelSetWorker
   readonly rounds: { readonly ms: number; readonly cpuMs: number }[]
@@ -102,59 +102,61 @@ async function openModelSetWorker(
   })
   return {
     name,
-    analyzeImage: (picture, look) => child.run({ image: picture, request: look, path: 'picture' }),
+    analyzeImage: (image, request) => child.run({ image, request, path: 'image' }),
     cpuMs: () => cpuMsOf(child.pid),
     [Symbol.asyncDispose]: () => child.kill(),
   }
 }
 
-/** Linux counts the time of a process in hundredths of a second; elsewhere it is not told. */
+/** Linux reports the CPU time of a process in units of 10 ms. Other systems do not report it here. */
 async function cpuMsOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The second field is the name in brackets, which may hold blanks; times are 14 and 15.
+  // The second field is the name in brackets, which can contain blanks. Fields 14 and 15 are times.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
 async function measureRound(
-  { worker: eyes, rounds: took, analyses: views }: ModelSetMeasurement,
-  pictures: readonly EncodedImage[],
-  look: AnalysisRequest,
+  { worker, rounds: measuredRounds, analyses }: ModelSetMeasurement,
+  images: readonly EncodedImage[],
+  request: AnalysisRequest,
 ): Promise<void> {
-  const [startMs, startCpuMs] = [performance.now(), await eyes.cpuMs()]
+  const [startMs, startCpuMs] = [performance.now(), await worker.cpuMs()]
   for (let pass = 0; pass < passesPerRound; pass++)
-    for (const picture of pictures) views.push(await eyes.analyzeImage(picture, look))
-  const looked = passesPerRound * pictures.length
-  took.push({
-    ms: (performance.now() - startMs) / looked,
-    cpuMs: ((await eyes.cpuMs()) - startCpuMs) / looked,
+    for (const image of images) analyses.push(await worker.analyzeImage(image, request))
+  const imageCount = passesPerRound * images.length
+  measuredRounds.push({
+    ms: (performance.now() - startMs) / imageCount,
+    cpuMs: ((await worker.cpuMs()) - startCpuMs) / imageCount,
   })
 }
 
-/** Other work on the machine only ever adds time: the best round is told beside the median. */
-function speedTable(taken: readonly ModelSetMeasurement[]): string {
-  const first = taken[0]?.rounds ?? []
+/** Other work on the machine only adds time, so the best round is shown beside the median. */
+function speedTable(measurements: readonly ModelSetMeasurement[]): string {
+  const baseRounds = measurements[0]?.rounds ?? []
   const stages = Object.keys(
-    taken[0]?.analyses[0]?.timingsMs ?? {},
+    measurements[0]?.analyses[0]?.timingsMs ?? {},
   ) as (keyof ImageAnalysis['timingsMs'])[]
-  const rows = taken.map(({ worker: eyes, rounds: took, analyses: views }) => {
-    const ms = took.map((one) => one.ms)
-    const cpuMs = took.map((one) => one.cpuMs)
-    const faster = first.map((one, round) => one.ms / (ms[round] ?? Number.NaN))
-    const cheaper = mean(first.map((one) => one.cpuMs)) / mean(cpuMs)
+  const rows = measurements.map(({ worker, rounds: measuredRounds, analyses }) => {
+    const ms = measuredRounds.map((round) => round.ms)
+    const cpuMs = measuredRounds.map((round) => round.cpuMs)
+    const faster = baseRounds.map((round, index) => round.ms / (ms[index] ?? Number.NaN))
+    const cheaper = mean(baseRounds.map((round) => round.cpuMs)) / mean(cpuMs)
     return [
-      eyes.name,
+      worker.name,
       (1000 / median(ms)).toFixed(1),
       (1000 / Math.min(...ms)).toFixed(1),
       `${median(faster).toFixed(2)}×`,
       mean(cpuMs).toFixed(1),
       `${cheaper.toFixed(2)}×`,
-      ...stages.map((stage) => median(views.map(({ timingsMs }) => timingsMs[stage])).toFixed(1)),
+      ...stages.map((stage) =>
+        median(analyses.map(({ timingsMs }) => timingsMs[stage])).toFixed(1),
+      ),
     ]
   })
-  const heads = ['models', 'images/s (median)', 'best round', 'faster by (median of rounds)']
-  const cpu = ['CPU, ms an image', 'cheaper by']
-  return markdownTable([...heads, ...cpu, ...stages.map((stage) => `${stage}, ms`)], rows)
+  const headings = ['models', 'images/s (median)', 'best round', 'faster by (median of rounds)']
+  const cpu = ['CPU ms per image', 'cheaper by']
+  return markdownTable([...headings, ...cpu, ...stages.map((stage) => `${stage}, ms`)], rows)
 }
 
 function mean(values: readonly number[]): number {

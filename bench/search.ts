@@ -18,17 +18,17 @@ import { median, showProgress, markdownTable } from './support/table.ts'
 
 const sizesUsual = '10000,100000,1000000'
 const rounds = 5
-/** Probes a round and contender; of these, the first few also for the slow ones. */
+/** Probes per round and system. Slow systems only get the first ones. */
 const probesPerRound = 40
 const probesPerRoundSlow = 6
-/** Building HNSW over a million templates takes many minutes. */
+/** Building HNSW for a million templates takes many minutes. */
 const hnswRowsMax = 100_000
 
 /**
  * `npm run bench search [--sizes 10000,100000] [--hnsw-max 1000000]`: the time of one exact search
- * next to usearch and a plain loop, in turn, in one run. usearch is one of the bench's peers; where
- * it is not installed, its lines say so. The peers run in a thread of their own, so that the loop's
- * delay in their lines is that of a loop with nothing to do on this machine at that time.
+ * beside usearch and a plain loop, alternating in one run. usearch is one of the benchmark peers. If it
+ * is not installed, its rows report that. The peers run in a separate thread, so the event-loop delay
+ * in their rows is that of an idle loop at that time.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -40,7 +40,7 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   for (const size of values.sizes.split(',').map(Number)) {
     const faces = allocateTemplates(size)
-    showProgress(`making ${size} faces`)
+    showProgress(`creating ${size} faces`)
     await fillTemplatesInThread(faces)
     const peers = peerNames.filter(
       (name) => name !== 'usearch HNSW f32' || size <= Number(values['hnsw-max']),
@@ -49,7 +49,7 @@ export async function run(args: readonly string[]): Promise<void> {
     showProgress('')
     console.log(
       `\n${size} templates × ${dimensions} dimensions, ${availableParallelism()} cores, ` +
-        `${rounds} rounds in turn`,
+        `${rounds} alternating rounds`,
     )
     console.log(markdownTable(['', 'p50 ms', 'p99 ms', 'recall@1', 'loop delay p99 ms'], lines))
   }
@@ -61,41 +61,41 @@ async function compareSystems(
 ): Promise<string[][]> {
   const probes = makeProbes(faces, rounds * probesPerRound)
   await using opened = new AsyncDisposableStack()
-  const contenders: SearchSystem[] = []
+  const systems: SearchSystem[] = []
   const missing: string[] = []
   for (const threads of [1, 2]) {
     const report = (text: string) => showProgress(`facegate, ${threads}: ${text}`)
-    contenders.push(opened.use(await openFacegate(threads, { faces, probes }, report)))
+    systems.push(opened.use(await openFacegate(threads, { faces, probes }, report)))
   }
   for (const peer of peers) {
     showProgress(`${peer}: opening`)
     const report = (text: string) => showProgress(`${peer}: ${text}`)
-    const contender = await openPeerThread({ faces, probes, peer }, report)
-    if (contender) contenders.push(opened.use(contender))
+    const system = await openPeerThread({ faces, probes, peer }, report)
+    if (system) systems.push(opened.use(system))
     else missing.push(peer)
   }
-  const runs = await runRounds(contenders)
+  const runs = await runRounds(systems)
   return [
-    ...contenders.map((contender) => rowOf(contender, runs)),
+    ...systems.map((system) => rowOf(system, runs)),
     ...missing.map((name) => [name, 'not installed', '', '', '']),
   ]
 }
 
-/** One run for each contender and round; all search for the same probes. */
-async function runRounds(contenders: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
-  const runs = new Map(contenders.map(({ name }) => [name, [] as SearchRun[]]))
-  for (const { search: race } of contenders) await race([0])
+/** Runs each system once per round with the same probes. */
+async function runRounds(systems: readonly SearchSystem[]): Promise<Map<string, SearchRun[]>> {
+  const runs = new Map(systems.map(({ name }) => [name, [] as SearchRun[]]))
+  for (const { search } of systems) await search([0])
   for (let round = 0; round < rounds; round++)
-    for (const { name, search: race } of contenders) {
+    for (const { name, search } of systems) {
       showProgress(`round ${round + 1} of ${rounds}: ${name}`)
       const probes = name === reference ? probesPerRoundSlow : probesPerRound
-      const wanted = Array.from({ length: probes }, (_, at) => round * probesPerRound + at)
-      runs.get(name)?.push(await race(wanted))
+      const probeIndexes = Array.from({ length: probes }, (_, i) => round * probesPerRound + i)
+      runs.get(name)?.push(await search(probeIndexes))
     }
   return runs
 }
 
-/** Scores every template in float32 vectors: what it finds is right. */
+/** Scores every template with float32 vectors. This is the ground truth. */
 const reference: PeerName = 'plain JavaScript loop'
 
 function rowOf(
@@ -105,9 +105,9 @@ function rowOf(
   const own = runs.get(name) ?? []
   const timesMs = own.flatMap((run) => run.timesMs).toSorted((a, b) => a - b)
   const p99 = timesMs[Math.floor(timesMs.length * 0.99)] ?? Number.NaN
-  const right = (runs.get(reference) ?? []).map((run) => run.rows)
+  const expected = (runs.get(reference) ?? []).map((run) => run.rows)
   const hits = own.map(({ rows }, round) =>
-    (right[round] ?? []).map((row, at): number => (row === rows[at] ? 1 : 0)),
+    (expected[round] ?? []).map((row, index): number => (row === rows[index] ? 1 : 0)),
   )
   const recall = hits.flat().reduce((sum, hit) => sum + hit, 0) / hits.flat().length
   const delay = delayP99Ms().toFixed(1)

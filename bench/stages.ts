@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readImage } from '../src/evaluation/detection/evaluate-detection.ts'
+import { readImage } from '../src/evaluation/read-image.ts'
 import { builtinPack } from '../src/models/builtin/builtin-pack.ts'
 import { goldenInput } from '../src/models/builtin/golden.ts'
 import type { BuiltinModel } from '../src/models/builtin/builtin-model.ts'
@@ -17,13 +17,13 @@ const detectRequest = { minFaceConfidence: 0.6, minFaceSizePx: 40, maxFaces: 100
 const rounds = 40
 
 /**
- * `npm run bench stages [--templates]`: what one look at a one-face 1280×720 JPEG costs by stage, in
- * this process, on one thread, next to the bare time of the networks that it runs. Both are measured
- * in turn. Templates run their two networks on the face and on its mirror image.
+ * `npm run bench stages [--templates]`: the time of one analysis of a 1280×720 JPEG with one face by
+ * stage, in this process on one thread, beside the bare time of its networks. Both alternate. Templates
+ * run their two networks on the face and on its mirror image.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const templates = args.includes('--templates')
-  const look = { ...detectRequest, templates }
+  const request = { ...detectRequest, templates }
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-models-'))
   await prepareBuiltinPack({ folder })
   const { blazeface, face_landmark_68: landmarks, facemesh } = builtinPack.models
@@ -32,28 +32,30 @@ export async function run(args: readonly string[]): Promise<void> {
   const entries = [blazeface, landmarks, facemesh, ...recognizers]
   const models = await Promise.all(entries.map((entry) => openTimer(folder, entry)))
   const pipeline = await createPipeline({ modelsFolder: folder, modelSet: builtinSet, limits })
-  const pictures = await Promise.all((await writeOneFaceImages()).map(readImage))
+  const images = await Promise.all((await writeOneFaceImages()).map(readImage))
 
   const stages: Record<string, number[]> = {}
-  const note = (name: string, ms: number): void => void (stages[name] ??= []).push(ms)
+  const record = (name: string, ms: number): void => void (stages[name] ??= []).push(ms)
   const ratios: number[] = []
   for (let round = -4; round < rounds; round++) {
-    showProgress(`look ${Math.max(0, round)} of ${rounds}`)
-    const picture = pictures[(round + 4) % pictures.length]
-    if (!picture) continue
+    showProgress(`analysis ${Math.max(0, round)} of ${rounds}`)
+    const image = images[(round + 4) % images.length]
+    if (!image) continue
     const modelMs = await measureTimes(models)
     const startMs = performance.now()
-    const { timingsMs } = await pipeline.analyzeImage(picture, look, 'picture')
+    const { timingsMs } = await pipeline.analyzeImage(image, request, 'image')
     const totalMs = performance.now() - startMs
     if (round < 0) continue
     for (const [name, ms] of Object.entries({ ...modelMs, ...timingsMs, total: totalMs }))
-      note(name, ms)
+      record(name, ms)
     ratios.push(totalMs / Object.values(modelMs).reduce((sum, ms) => sum + ms, 0))
   }
   const rows = Object.entries(stages).map(([name, ms]) => [name, median(ms).toFixed(2)])
-  console.log(`\nOne look at one face, 1280×720 JPEG, one thread, median of ${rounds}`)
+  console.log(`\nOne analysis of one face, 1280×720 JPEG, one thread, median of ${rounds}`)
   console.log(markdownTable(['stage or network', 'ms'], rows))
-  console.log(`\nThe whole look takes ${median(ratios).toFixed(2)} times the sum of its networks.`)
+  console.log(
+    `\nThe whole analysis takes ${median(ratios).toFixed(2)} times the sum of its networks.`,
+  )
   await pipeline.close()
   await rm(folder, { recursive: true })
 }
@@ -73,7 +75,7 @@ async function openTimer(folder: string, entry: BuiltinModel): Promise<NetworkTi
   }
 }
 
-/** The sum where a network has two timers. */
+/** A network with two timers gets the sum. */
 async function measureTimes(timers: readonly NetworkTimer[]): Promise<Record<string, number>> {
   const times: Record<string, number> = {}
   for (const { name, time } of timers) times[name] = (times[name] ?? 0) + (await time())

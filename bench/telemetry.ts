@@ -16,15 +16,15 @@ const callsPerBatch = 200
 const warmUpCalls = 2000
 const emptyCallCount = 20_000
 
-type TelemetryMode = { readonly name: string; readonly watch: RequestObserver }
+type TelemetryMode = { readonly name: string; readonly observer: RequestObserver }
 type CallCost = { readonly cpuUs: number; readonly p50Ms: number }
 
 /**
- * What looking on costs: calls of an action that does nothing, over HTTP, with nobody who looks on,
- * with metrics, and with traces that a collector in another process receives. One server and one
- * database for all; the ways take turns of 200 calls, and each turn is held against that of nobody
- * in the same round, so that what else the machine does hits all alike. The processor's time is that
- * of the server's thread, in which the client runs as well.
+ * `npm run bench telemetry`: the cost of observability. Calls of an empty action over HTTP without an
+ * observer, with metrics, and with traces that a collector in another process receives. All modes share
+ * one server and one database and alternate in blocks of 200 calls. Each block is compared with the
+ * block without an observer of the same round, so that other load affects all modes equally. The CPU
+ * time is that of the server thread, which also runs the client.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -33,23 +33,29 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   const collector = fork(new URL('./collector.ts', import.meta.url))
   const [url] = (await once(collector, 'message')) as [string]
-  const [tenth, whole] = [await openTraces(url, 0.1), await openTraces(url, 1)]
+  const [sampledTraces, allTraces] = [await openTraces(url, 0.1), await openTraces(url, 1)]
   const { onStep, onRequestCompleted } = createMetrics([])
   const metrics = { onSpanEnd: onStep, onRequestCompleted }
-  const ways: readonly TelemetryMode[] = [
-    { name: 'nobody looks on', watch: {} },
-    { name: 'metrics, as always', watch: metrics },
-    { name: 'and one trace of ten', watch: { ...metrics, startTrace: tenth?.startTrace } },
-    { name: 'and every trace', watch: { ...metrics, startTrace: whole?.startTrace } },
+  const modes: readonly TelemetryMode[] = [
+    { name: 'no observer', observer: {} },
+    { name: 'metrics (default)', observer: metrics },
+    {
+      name: 'metrics and one trace of ten',
+      observer: { ...metrics, startTrace: sampledTraces?.startTrace },
+    },
+    {
+      name: 'metrics and every trace',
+      observer: { ...metrics, startTrace: allTraces?.startTrace },
+    },
   ]
-  const alone = await measureEmptySpans(ways)
-  const costs = await measureModes(ways, Number(values.rounds))
-  await Promise.all([tenth?.close(), whole?.close()])
+  const emptySpanRows = await measureEmptySpans(modes)
+  const costs = await measureModes(modes, Number(values.rounds))
+  await Promise.all([sampledTraces?.close(), allTraces?.close()])
   collector.kill()
   console.log(markdownTable(['', 'p50 ms', 'CPU µs', 'more CPU µs', 'middle half'], rowsOf(costs)))
-  console.log(`\n${markdownTable(['eight empty steps of a call', 'CPU µs'], alone)}`)
+  console.log(`\n${markdownTable(['eight empty steps of a call', 'CPU µs'], emptySpanRows)}`)
   console.log(
-    `\nReading the SDK: ${await measureSdkImportMs()} ms, once, where a collector is named.`,
+    `\nLoading the SDK takes ${await measureSdkImportMs()} ms, once, if a collector is configured.`,
   )
 }
 
@@ -67,62 +73,62 @@ function openTraces(url: string, samplerRatio: number) {
   })
 }
 
-/** @returns the costs of each way, one of each round. */
+/** Returns the costs of each mode, one per round. */
 async function measureModes(
-  ways: readonly TelemetryMode[],
+  modes: readonly TelemetryMode[],
   rounds: number,
 ): Promise<Map<string, CallCost[]>> {
-  const costs = new Map<string, CallCost[]>(ways.map(({ name }) => [name, []]))
-  let now: RequestObserver = {}
-  const watch: RequestObserver = {
-    onSpanEnd: (...told) => now.onSpanEnd?.(...told),
-    onRequestCompleted: (...told) => now.onRequestCompleted?.(...told),
+  const costs = new Map<string, CallCost[]>(modes.map(({ name }) => [name, []]))
+  let current: RequestObserver = {}
+  const observer: RequestObserver = {
+    onSpanEnd: (...args) => current.onSpanEnd?.(...args),
+    onRequestCompleted: (...args) => current.onRequestCompleted?.(...args),
     get startTrace() {
-      return now.startTrace
+      return current.startTrace
     },
   }
   await using gate = await startGate({
-    observer: watch,
+    observer,
     environment: { STARTER_CREDIT_MICROS: '1000000000000' },
   })
   using client = await openClient(gate.url, gate.key)
   for (let round = 0; round <= rounds; round++) {
     showProgress(`round ${round} of ${rounds}`)
-    // There and back: spans that are sent late then fall on the turns of those who make spans.
-    for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
-      now = way.watch
+    // The order alternates, so that spans that are sent late fall into blocks that create spans.
+    for (const mode of round % 2 === 0 ? modes : modes.toReversed()) {
+      current = mode.observer
       const cost = await measureBatch(client)
       // The first round warms up.
-      if (round > 0) costs.get(way.name)?.push(cost)
+      if (round > 0) costs.get(mode.name)?.push(cost)
     }
   }
   return costs
 }
 
 /**
- * The same without HTTP and database: a call of eight steps in which nothing happens. The clock of
- * the processor ticks too coarsely for few of these, so that the mean of all is given.
+ * The same without HTTP and database: a call of eight empty steps. The CPU clock is too coarse for a
+ * few of them, so the mean is returned.
  */
-async function measureEmptySpans(ways: readonly TelemetryMode[]): Promise<string[][]> {
+async function measureEmptySpans(modes: readonly TelemetryMode[]): Promise<string[][]> {
   const rows: string[][] = []
-  // One after the other, the dearest last: nobody pays for what another has left to be sent.
-  for (const { name, watch } of ways) {
-    await runEmptyCalls(watch, warmUpCalls)
+  // Sequential, the most expensive mode last, so that no mode sends the spans of another.
+  for (const { name, observer } of modes) {
+    await runEmptyCalls(observer, warmUpCalls)
     const before = process.threadCpuUsage()
-    await runEmptyCalls(watch, emptyCallCount)
+    await runEmptyCalls(observer, emptyCallCount)
     const { user, system } = process.threadCpuUsage(before)
     rows.push([name, ((user + system) / emptyCallCount).toFixed(1)])
   }
   return rows
 }
 
-async function runEmptyCalls(watch: RequestObserver, calls: number): Promise<void> {
+async function runEmptyCalls(observer: RequestObserver, calls: number): Promise<void> {
   for (let call = 0; call < calls; call++) {
     await traceCall(
-      { attributes: { requestId: newId(), method: 'POST', route: '/' }, observer: watch },
+      { attributes: { requestId: newId(), method: 'POST', route: '/' }, observer },
       runEightSpans,
     )
-    // The spans are sent in between, as they are between calls that wait for something.
+    // Pauses let the spans be sent, as in real calls that wait.
     if (call % 20 === 0) await nextTurn()
   }
 }
@@ -132,17 +138,17 @@ async function runEightSpans(): Promise<void> {
 }
 
 async function measureBatch(client: BenchClient): Promise<CallCost> {
-  const took: number[] = []
+  const timesMs: number[] = []
   const before = process.threadCpuUsage()
   for (let call = 0; call < callsPerBatch; call++) {
     const startMs = performance.now()
     const body = { action: 'svc.echo', requestId: newId(), params: { text: 'bench' } }
-    const answer = await client.post(JSON.stringify(body))
-    if (!answer.startsWith('{"ok":true')) throw new Error(answer)
-    took.push(performance.now() - startMs)
+    const response = await client.post(JSON.stringify(body))
+    if (!response.startsWith('{"ok":true')) throw new Error(response)
+    timesMs.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(before)
-  return { cpuUs: (user + system) / callsPerBatch, p50Ms: median(took) }
+  return { cpuUs: (user + system) / callsPerBatch, p50Ms: median(timesMs) }
 }
 
 function rowsOf(costs: ReadonlyMap<string, readonly CallCost[]>): string[][] {
@@ -157,18 +163,18 @@ function rowsOf(costs: ReadonlyMap<string, readonly CallCost[]>): string[][] {
   })
 }
 
-/** In processes of their own: a module is read once. */
+/** Uses separate processes, because a process loads a module once. */
 async function measureSdkImportMs(): Promise<string> {
   const otlp = new URL('../src/telemetry/otlp.ts', import.meta.url).href
   const source = `const from = performance.now(); await import('${otlp}'); console.log(performance.now() - from)`
-  const took: number[] = []
+  const timesMs: number[] = []
   for (let n = 0; n < 5; n++) {
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--input-type=module',
       '-e',
       source,
     ])
-    took.push(Number(stdout))
+    timesMs.push(Number(stdout))
   }
-  return median(took).toFixed(0)
+  return median(timesMs).toFixed(0)
 }

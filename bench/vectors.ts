@@ -17,28 +17,28 @@ import {
   type FilledGallery,
 } from './vectors/filled-gallery.ts'
 
-const sizesUsual = '1000,10000,100000'
-/** Probes in turn of somebody in the gallery and of a stranger. */
-const probesUsual = '100'
-/** Building an index over more takes many minutes. */
-const indexMaxUsual = '100000'
+const defaultSizes = '1000,10000,100000'
+/** Probes alternate between an enrolled person and a person outside the gallery. */
+const defaultProbes = '100'
+/** Building a larger index takes many minutes. */
+const defaultIndexMax = '100000'
 const limit = 10
 const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
 const noIndexMin = Number.MAX_SAFE_INTEGER
 
 /**
  * `npm run bench vectors [--sizes 1000,10000,100000] [--probes 100] [--index-max 10000]`: the
- * time and recall of one search in a throwaway PostgreSQL with pgvector, exact and by its index, next to the search in
- * memory, whose answers are right. The whole way is measured: the transaction, the search and the
- * opening of the templates found.
+ * time and recall of one search in a temporary PostgreSQL with pgvector, exact and with its index,
+ * beside the search in memory, which is the ground truth. It measures the transaction, the search and
+ * the decryption of the templates found.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      sizes: { type: 'string', default: sizesUsual },
-      probes: { type: 'string', default: probesUsual },
-      'index-max': { type: 'string', default: indexMaxUsual },
+      sizes: { type: 'string', default: defaultSizes },
+      probes: { type: 'string', default: defaultProbes },
+      'index-max': { type: 'string', default: defaultIndexMax },
     },
   })
   await using cluster = await startPostgresCluster()
@@ -63,46 +63,45 @@ async function measure(filled: FilledGallery, probes: TemplateMatrix, isIndexed:
   const { parts, url } = filled
   const count = probes.densities.length
   await using exact = openExactSearch({ threads: 1, log: silentLog })
-  showProgress('filling the memory')
+  showProgress('filling the memory index')
   const memory = await openMemorySearch(exact)(parts)
-  await using upkeep = await openVectorMaintenance(url, { log: silentLog })
-  const inDatabase = (exactMax: number) =>
-    openDatabaseSearch({ exactMax, maintenance: upkeep })(parts)
+  await using maintenance = await openVectorMaintenance(url, { log: silentLog })
+  const inDatabase = (exactMax: number) => openDatabaseSearch({ exactMax, maintenance })(parts)
 
-  showProgress('making vectors')
-  const madeMs = performance.now()
+  showProgress('creating vectors')
+  const vectorsStartMs = performance.now()
   const scan = await inDatabase(noIndexMin)
-  const perVectorUs = ((performance.now() - madeMs) / filled.size) * 1000
+  const perVectorUs = ((performance.now() - vectorsStartMs) / filled.size) * 1000
 
-  const asked = { filled, probes, count }
+  const input = { filled, probes, count }
   const lines: string[][] = []
-  const right = new Map<string, SearchBenchResult>()
+  const truths = new Map<string, SearchBenchResult>()
   const add = async (name: string, search: GallerySearch, groups?: readonly string[]) => {
     showProgress(name)
     const key = String(groups)
-    const truth = right.get(key) ?? (await measureSearch(memory, asked, groups))
-    right.set(key, truth)
-    lines.push(rowOf(name, await measureSearch(search, asked, groups), truth))
+    const truth = truths.get(key) ?? (await measureSearch(memory, input, groups))
+    truths.set(key, truth)
+    lines.push(rowOf(name, await measureSearch(search, input, groups), truth))
   }
   await add('memory, 1 thread', memory)
   await add('pgvector, exact', scan)
   for (const name of groupNames) await add(`pgvector, exact, group of ${name}`, scan, [name])
 
-  const made = `a vector ${perVectorUs.toFixed(0)} µs to make`
-  if (!isIndexed) return { lines, facts: made }
+  const vectorFacts = `${perVectorUs.toFixed(0)} µs to create a vector`
+  if (!isIndexed) return { lines, facts: vectorFacts }
   showProgress('building the index')
-  const builtMs = performance.now()
-  const of = { galleryId: filled.tenant.galleryId, modelId, dimensions: dimensions + 1 }
-  await upkeep.buildIndex(of, new AbortController().signal)
-  const indexS = (performance.now() - builtMs) / 1000
+  const buildStartMs = performance.now()
+  const indexKey = { galleryId: filled.owner.galleryId, modelId, dimensions: dimensions + 1 }
+  await maintenance.buildIndex(indexKey, new AbortController().signal)
+  const indexS = (performance.now() - buildStartMs) / 1000
   const index = await inDatabase(0)
   await add('pgvector, index', index)
   for (const name of groupNames) await add(`pgvector, index, group of ${name}`, index, [name])
 
   const [tableBytes, indexBytes] = await filled.bytesPerVector()
   const facts =
-    `${made}, ${tableBytes.toFixed(0)} bytes in its table; ` +
-    `index built in ${indexS.toFixed(1)} s, ${indexBytes.toFixed(0)} bytes a vector`
+    `${vectorFacts}, ${tableBytes.toFixed(0)} bytes in its table; ` +
+    `index built in ${indexS.toFixed(1)} s, ${indexBytes.toFixed(0)} bytes per vector`
   return { lines, facts }
 }
 
@@ -122,12 +121,12 @@ async function measureSearch(
   { filled, probes, count }: SearchBenchInput,
   groups: SearchOptions['groups'],
 ): Promise<SearchBenchResult> {
-  const { galleryId } = filled.tenant
+  const { galleryId } = filled.owner
   const options = { limit, groups }
   await search.search(galleryId, { ...templateAt(probes, 0), modelId }, options)
   const [found, scores, timesMs]: [string[][], string[], number[]] = [[], [], []]
-  for (let at = 0; at < count; at++) {
-    const probe = { ...templateAt(probes, at), modelId }
+  for (let index = 0; index < count; index++) {
+    const probe = { ...templateAt(probes, index), modelId }
     const startMs = performance.now()
     const candidates = await search.search(galleryId, probe, options)
     timesMs.push(performance.now() - startMs)
@@ -137,16 +136,16 @@ async function measureSearch(
   return { found, scores, timesMs }
 }
 
-function rowOf(name: string, own: SearchBenchResult, right: SearchBenchResult): string[] {
-  const recallAt = (most: number): string => {
-    const hits = right.found.map((ids, at) => {
-      const wanted = ids.slice(0, most)
-      const had = new Set(own.found[at])
-      return wanted.filter((id) => had.has(id)).length / Math.max(1, wanted.length)
+function rowOf(name: string, own: SearchBenchResult, truth: SearchBenchResult): string[] {
+  const recallAt = (rank: number): string => {
+    const hits = truth.found.map((ids, index) => {
+      const expected = ids.slice(0, rank)
+      const found = new Set(own.found[index])
+      return expected.filter((id) => found.has(id)).length / Math.max(1, expected.length)
     })
     return (hits.reduce((sum, hit) => sum + hit, 0) / hits.length).toFixed(3)
   }
-  const same = own.scores.filter((answer, at) => answer === right.scores[at]).length
+  const same = own.scores.filter((scores, index) => scores === truth.scores[index]).length
   const times = own.timesMs.toSorted((a, b) => a - b)
   const p99 = times[Math.floor(times.length * 0.99)] ?? Number.NaN
   const share = (same / own.scores.length).toFixed(3)

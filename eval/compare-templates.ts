@@ -1,11 +1,11 @@
 /**
- * What templates of several kinds are worth, with and without the density correction, on people
- * whom none of them has learnt from:
+ * Compares several kinds of templates, with and without the density correction, on people that the
+ * templates have not learnt from:
  *
  *   node eval/compare-templates.ts <folder|pairs.csv> [number of splits, 4]
  *
- * Parts the people into two halves by chance, learns from one, measures all pairs of the other, and
- * the other way round; prints the mean over all splits and both ways as a table.
+ * Splits the people at random into two halves, learns from one half and measures all pairs of the
+ * other, then swaps the halves. Prints the mean over all splits and both directions as a table.
  */
 import { median, markdownTable } from '../bench/support/table.ts'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
@@ -15,16 +15,13 @@ import type { PersonTemplate } from '../src/evaluation/verification/pair-scores.
 import { measureRankOne } from '../src/evaluation/verification/measure-search.ts'
 import { embedFaceSet } from './fit/embed-face-set.ts'
 import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
-import {
-  learnDlibOnly,
-  learnReduced,
-  learnUnreduced,
-} from '../src/evaluation/calibration/template-learners.ts'
-import type { TemplateLearner } from '../src/evaluation/calibration/template-learners.ts'
+import { learnDlibOnly, learnReduced, learnUnreduced } from './fit/template-learners.ts'
+import type { PersonEmbedding } from './fit/fit-template-model.ts'
+import type { TemplateLearner } from '../src/evaluation/calibration/learn-density.ts'
 
-/** A half of LFW's fold 1 has 83,000 pairs: it resolves no more. */
+/** A half of LFW fold 1 has 83,000 pairs, too few to resolve lower rates. */
 const fars = [1e-2, 1e-3, 1e-4]
-const kinds: readonly (readonly [name: string, learn: TemplateLearner])[] = [
+const kinds: readonly (readonly [name: string, learn: TemplateLearner<PersonEmbedding>])[] = [
   ['both, all 1,152 dimensions', learnUnreduced],
   ...[384, 256, 128].map((dimensions) => {
     const learn = learnReduced('learnt', { dimensions, seed: 1 })
@@ -33,18 +30,18 @@ const kinds: readonly (readonly [name: string, learn: TemplateLearner])[] = [
   ['dlib alone, 128', learnDlibOnly],
 ]
 
-const [place, splits = '4'] = process.argv.slice(2)
-if (!place) throw new Error('name a set')
-const samples = await embedFaceSet(place)
+const [source, splits = '4'] = process.argv.slice(2)
+if (!source) throw new Error('no set was given; pass a folder or a pairs.csv')
+const samples = await embedFaceSet(source)
 const halves = Array.from({ length: Number(splits) }, (_, seed) => foldsByPerson(samples, 2, seed))
-const directions = halves.flatMap(([one = [], other = []]) => [
-  { learnt: one, measured: other },
-  { learnt: other, measured: one },
+const directions = halves.flatMap(([first = [], second = []]) => [
+  { learnt: first, measured: second },
+  { learnt: second, measured: first },
 ])
 const bar = createProgressBar('measurements')
 let done = 0
 const rows = kinds.map(([name, learn]) => {
-  const figures = directions.map(({ learnt, measured }) => {
+  const results = directions.map(({ learnt, measured }) => {
     const templateOf = learn(learnt)
     const faces = measured.map((sample) => ({
       person: sample.person,
@@ -55,8 +52,8 @@ const rows = kinds.map(([name, learn]) => {
   })
   return [
     name,
-    ...means(figures.map(({ raw }) => raw)),
-    ...means(figures.map(({ corrected }) => corrected)),
+    ...means(results.map(({ raw }) => raw)),
+    ...means(results.map(({ corrected }) => corrected)),
   ]
 })
 bar.end()
@@ -64,27 +61,30 @@ const pairs = median(
   directions.map(({ measured }) => (measured.length * (measured.length - 1)) / 2),
 )
 console.log(`${directions.length} measurements of about ${pairs} pairs each; percent\n`)
-const head = [...fars.map((far) => `TAR @${far.toExponential(0)}`), 'rank one']
+const headings = [...fars.map((far) => `TAR @${far.toExponential(0)}`), 'rank one']
 console.log(
   markdownTable(
-    ['template', ...['raw', 'corrected'].flatMap((by) => head.map((title) => `${by} ${title}`))],
+    [
+      'template',
+      ...['raw', 'corrected'].flatMap((scorer) => headings.map((title) => `${scorer} ${title}`)),
+    ],
     rows,
   ),
 )
 
-/** TAR at each rate, then rank one. */
-function measure(faces: readonly PersonTemplate[], by: keyof typeof scorers): number[] {
-  const points = operatingPoints(scoreAllPairs(faces, scorers[by]), fars)
+/** Returns the TAR at each rate, then the rank-one share. */
+function measure(faces: readonly PersonTemplate[], scorer: keyof typeof scorers): number[] {
+  const points = operatingPoints(scoreAllPairs(faces, scorers[scorer]), fars)
   return [
     ...fars.map((_, index) => points[index]?.tar ?? Number.NaN),
-    measureRankOne(faces, scorers[by]),
+    measureRankOne(faces, scorers[scorer]),
   ]
 }
 
-function means(rowsOf: readonly (readonly number[])[]): string[] {
-  const [first = []] = rowsOf
+function means(resultRows: readonly (readonly number[])[]): string[] {
+  const [first = []] = resultRows
   return first.map((_, column) => {
-    const sum = rowsOf.reduce((total, row) => total + (row[column] ?? Number.NaN), 0)
-    return ((100 * sum) / rowsOf.length).toFixed(1)
+    const sum = resultRows.reduce((total, row) => total + (row[column] ?? Number.NaN), 0)
+    return ((100 * sum) / resultRows.length).toFixed(1)
   })
 }

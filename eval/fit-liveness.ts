@@ -1,10 +1,11 @@
 /**
- * Fits the weights of the built-in liveness network's six crops:
+ * Fits the weights of the six crops of the built-in liveness network:
  *
- *   node eval/fit-liveness.ts <folder that eval/simulate-attacks.ts wrote>
+ *   node eval/fit-liveness.ts <folder written by eval/simulate-attacks.ts>
  *
- * Prints the weights and the bias for `src/models/builtin/networks/liveness.ts`, and how scores are spread on
- * people whom the fit has not seen (five folds by person): the thresholds are chosen from that.
+ * Prints the weights and the bias for `src/models/builtin/networks/liveness.ts`. Also prints the
+ * distribution of scores on people outside the fit (five folds by person); the thresholds are chosen
+ * from this distribution.
  */
 import path from 'node:path'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
@@ -23,7 +24,7 @@ const foldCount = 5
 const shares = [0.005, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.995]
 
 const [folder] = process.argv.slice(2)
-if (!folder) throw new Error('name a folder')
+if (!folder) throw new Error('no folder was given; pass one that eval/simulate-attacks.ts wrote')
 const samples = await analyzeFolder(folder)
 const people = shuffled(seededRandom(1), [...new Set(samples.map(({ person }) => person))])
 const foldOf = new Map(people.map((person, index) => [person, index % foldCount]))
@@ -36,11 +37,13 @@ const scored = Array.from({ length: foldCount }, (_, fold) => {
   const learnt = fitLogistic(samples.filter((sample) => !isHeldOut(sample)))
   return samples
     .filter(isHeldOut)
-    .map((one) => ({ ...one, score: probabilityOf(learnt, one.values) }))
+    .map((sample) => ({ ...sample, score: probabilityOf(learnt, sample.values) }))
 }).flat()
 const kinds = [...new Set(scored.map(({ scene }) => scene))]
 const sorted = (scene: string): Float32Array =>
-  Float32Array.from(scored.filter((one) => one.scene === scene).map(({ score }) => score)).sort()
+  Float32Array.from(
+    scored.filter((sample) => sample.scene === scene).map(({ score }) => score),
+  ).sort()
 console.log(
   markdownTable(
     ['held out', ...shares.map((share) => `${share * 100} %`)],
@@ -52,7 +55,7 @@ for (const kind of kinds) {
   const scores = [...sorted(kind)]
   const above = shareAtLeast(scores, liveMin)
   const below = 1 - shareAtLeast(scores, spoofMax)
-  console.log(`${kind}: ${percent(above)} from ${liveMin} on, ${percent(below)} below ${spoofMax}`)
+  console.log(`${kind}: ${percent(above)} at least ${liveMin}, ${percent(below)} below ${spoofMax}`)
 }
 for (const genuine of ['photograph', 'live'])
   for (const attack of ['print', 'replay']) {
@@ -60,24 +63,24 @@ for (const genuine of ['photograph', 'live'])
     console.log(`area under the curve, ${genuine} against ${attack}: ${area.toFixed(3)}`)
   }
 
-/** What the six crops say of every picture with a face, and where it comes from. */
-async function analyzeFolder(place: string) {
+/** Returns the six crop scores, the person and the scene of each image with a face. */
+async function analyzeFolder(source: string) {
   await using vision = await openVision(['builtin'])
-  const bar = createProgressBar('pictures')
-  const judged = await analyzePresentations(
-    await readPresentations(place),
+  const bar = createProgressBar('images')
+  const results = await analyzePresentations(
+    await readPresentations(source),
     vision.analyzeImage,
     bar.update,
   )
   bar.end()
-  return judged.flatMap((one) =>
-    'face' in one
+  return results.flatMap((result) =>
+    'face' in result
       ? [
           {
-            person: path.basename(path.dirname(one.file)),
-            scene: path.relative(place, one.file).split(path.sep)[0] ?? '',
-            isLive: one.kind === liveKind,
-            values: Object.values(one.face.liveness.networks).map(logOdds),
+            person: path.basename(path.dirname(result.file)),
+            scene: path.relative(source, result.file).split(path.sep)[0] ?? '',
+            isLive: result.kind === liveKind,
+            values: Object.values(result.face.liveness.networks).map(logOdds),
           },
         ]
       : [],

@@ -1,10 +1,10 @@
 /**
- * Fits the weights of `src/vision/quality/occlusion.ts` and says what they are worth:
- * `node eval/fit-occlusion.ts <folder of pictures, at any depth>…`
+ * Fits the weights of `src/vision/quality/occlusion.ts` and prints the error rates:
+ * `node eval/fit-occlusion.ts <folder of images, at any depth>…`
  *
- * Every picture counts as uncovered but for those that were seen to show dark glasses; the first
- * picture of every person is also shown with each cover drawn over the face. The rates are those of
- * five fits, each judged by people that it has not seen.
+ * Every image counts as uncovered, except those known to show dark glasses. The first image of every
+ * person is also analyzed with each cover drawn over the face. The rates come from five fits, each
+ * tested on people outside the fit.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -25,11 +25,11 @@ type OcclusionSample = {
   readonly person: string
   readonly kind: CoverKind | Degradation | 'nothing' | 'real glasses'
   readonly evidence: OcclusionEvidence
-  /** Of the cheeks, 0..255, to see whether dark faces fare worse. */
+  /** Luma of the cheeks, 0..255, to compare the error rates of dark and light faces. */
   readonly skinLuma: number
 }
 
-/** A bad picture is not a covered face. */
+/** Degraded images of uncovered faces: the fit must not confuse them with covers. */
 const degradations = {
   blurred: (bytes: Buffer) => sharp(bytes).blur(2.5),
   dark: (bytes: Buffer) => sharp(bytes).linear(0.3, 0),
@@ -46,10 +46,10 @@ const folders = process.argv.slice(2)
 const peopleMax = 260
 const folds = 5
 
-/** Takes 0.3 for the border: hands are told from beards at about the eyes' rate of false alarms. */
+/** Sets the threshold to 0.3, which separates hands from beards at about the false-alarm rate of the eyes. */
 const lowerShift = Math.log(0.7 / 0.3)
 
-/** Pictures of LFW that show dark glasses, found by looking at the first fit's false alarms. */
+/** LFW images that show dark glasses, found among the false alarms of the first fit. */
 const realGlasses = new Set([
   'Hootie_Johnson_0001',
   'Frank_Coraci_0001',
@@ -60,23 +60,23 @@ const realGlasses = new Set([
   'Candice_Bergen_0001',
 ])
 
-const samples = await collectSamples()
-printReport(crossValidate(samples))
+const allSamples = await collectSamples()
+printReport(crossValidate(allSamples))
 console.log(
-  JSON.stringify(fit(samples), (_, value) =>
+  JSON.stringify(fit(allSamples), (_, value) =>
     typeof value === 'number' ? Number(value.toFixed(3)) : value,
   ),
 )
 
 async function collectSamples(): Promise<OcclusionSample[]> {
-  const eye = await openMeshAnalyzer()
+  const meshAnalyzer = await openMeshAnalyzer()
   const random = seededRandom(1)
   const files = (await Promise.all(folders.map(listImages))).flat()
-  const seen: OcclusionSample[] = []
+  const samples: OcclusionSample[] = []
   const names = new Set<string>()
   const people = new Set<string>()
   const missed: string[] = []
-  const bar = createProgressBar('pictures')
+  const bar = createProgressBar('images')
   for (const [index, file] of files.toSorted().entries()) {
     bar.update(index + 1, files.length)
     const name = path.basename(file, path.extname(file))
@@ -84,34 +84,39 @@ async function collectSamples(): Promise<OcclusionSample[]> {
     names.add(name)
     const person = name.replace(/_\d+$/u, '')
     const bytes = await readFile(file)
-    const look = await eye.look(bytes)
-    if (!look) continue
+    const analysis = await meshAnalyzer.analyzeImage(bytes)
+    if (!analysis) continue
     const kind = realGlasses.has(name) ? 'real glasses' : 'nothing'
-    seen.push({ person, kind, evidence: occlusionEvidence(look.mesh), skinLuma: lumaOf(look) })
+    samples.push({
+      person,
+      kind,
+      evidence: occlusionEvidence(analysis.mesh),
+      skinLuma: lumaOf(analysis),
+    })
     if (people.has(person) || people.size >= peopleMax || kind === 'real glasses') continue
     people.add(person)
-    const sitter = { points: look.mesh.points, skinColour: skinOf(look), random }
-    const changed: [CoverKind | Degradation, Promise<Buffer>][] = [
+    const subject = { points: analysis.mesh.points, skinColour: skinOf(analysis), random }
+    const variants: [CoverKind | Degradation, Promise<Buffer>][] = [
       ...coverKinds.map(
-        (kind) => [kind, drawCover(bytes, look.size, coverShapes(kind, sitter))] as const,
+        (kind) => [kind, drawCover(bytes, analysis.size, coverShapes(kind, subject))] as const,
       ),
       ...degradationKinds.map(
         (kind) => [kind, degradations[kind](bytes).png().toBuffer()] as const,
       ),
-    ].map(([kind, picture]) => [kind, picture])
-    for (const [kind, picture] of changed) {
-      const again = await eye.look(await picture)
-      if (!again || !isSamePlace(look, again)) missed.push(kind)
-      else seen.push({ person, kind, evidence: occlusionEvidence(again.mesh), skinLuma: 0 })
+    ].map(([kind, image]) => [kind, image])
+    for (const [kind, image] of variants) {
+      const variant = await meshAnalyzer.analyzeImage(await image)
+      if (!variant || !isSamePosition(analysis, variant)) missed.push(kind)
+      else samples.push({ person, kind, evidence: occlusionEvidence(variant.mesh), skinLuma: 0 })
     }
   }
   bar.end()
-  await eye.close()
+  await meshAnalyzer.close()
   for (const kind of [...coverKinds, ...degradationKinds])
     console.log(
-      `${kind}: no face found in ${missed.filter((one) => one === kind).length} of ${people.size}`,
+      `${kind}: no face found in ${missed.filter((missedKind) => missedKind === kind).length} of ${people.size}`,
     )
-  return seen
+  return samples
 }
 
 async function listImages(folder: string): Promise<string[]> {
@@ -119,18 +124,18 @@ async function listImages(folder: string): Promise<string[]> {
   return files.filter((file) => /\.jpe?g$/u.test(file)).map((file) => path.join(folder, file))
 }
 
-function isSamePlace(a: MeshAnalysis, b: MeshAnalysis): boolean {
+function isSamePosition(a: MeshAnalysis, b: MeshAnalysis): boolean {
   const from = a.mesh.points[4] ?? { x: 0, y: 0 }
   const to = b.mesh.points[4] ?? { x: 0, y: 0 }
   return Math.hypot(to.x - from.x, to.y - from.y) < 40 * a.mesh.cropScale
 }
 
-/** The colour at four points of the cheeks. */
-function skinOf({ mesh: { crop: chip, cropPoints: inChip } }: MeshAnalysis): number[] {
-  const points = [50, 280, 205, 425].map((index) => inChip[index] ?? { x: 96, y: 96 })
-  const within = (value: number): number => Math.max(0, Math.min(chip.width - 1, Math.floor(value)))
+/** Returns the mean colour at four points of the cheeks. */
+function skinOf({ mesh: { crop, cropPoints } }: MeshAnalysis): number[] {
+  const points = [50, 280, 205, 425].map((index) => cropPoints[index] ?? { x: 96, y: 96 })
+  const clamp = (value: number): number => Math.max(0, Math.min(crop.width - 1, Math.floor(value)))
   const mean = (plane: number): number =>
-    points.reduce((sum, { x, y }) => sum + valueAt(chip, plane, within(x), within(y)), 0) / 4
+    points.reduce((sum, { x, y }) => sum + valueAt(crop, plane, clamp(x), clamp(y)), 0) / 4
   return [mean(0), mean(1), mean(2)]
 }
 
@@ -143,8 +148,8 @@ function valueAt(
   return planes[plane * width * height + y * width + x] ?? 0
 }
 
-function lumaOf(look: MeshAnalysis): number {
-  const [red = 0, green = 0, blue = 0] = skinOf(look)
+function lumaOf(analysis: MeshAnalysis): number {
+  const [red = 0, green = 0, blue = 0] = skinOf(analysis)
   return 0.299 * red + 0.587 * green + 0.114 * blue
 }
 
@@ -156,15 +161,15 @@ function isOverMouth(kind: OcclusionSample['kind']): boolean {
   return kind.endsWith('Mask') || kind === 'handOverMouth'
 }
 
-/** A hand over one eye belongs to neither class of an eye: it is only counted. */
+/** Fits both models. A hand over one eye is in neither class of the eye model and is only reported. */
 function fit(cases: readonly OcclusionSample[]): OcclusionFit {
   const weightOf = (kind: OcclusionSample['kind']): number => (kind === 'nothing' ? 1 : 0.5)
   const used = cases.filter(({ kind }) => kind !== 'real glasses')
   const eyes = used
     .filter(({ kind }) => kind !== 'handOverEye')
     .flatMap(({ kind, evidence }) =>
-      evidence.eyes.map((one): WeightedCase => ({
-        evidence: one,
+      evidence.eyes.map((eye): WeightedCase => ({
+        evidence: eye,
         label: isOverEyes(kind) ? 1 : 0,
         weight: weightOf(kind),
       })),
@@ -174,10 +179,10 @@ function fit(cases: readonly OcclusionSample[]): OcclusionFit {
     label: isOverMouth(kind) ? 1 : 0,
     weight: weightOf(kind),
   }))
-  const { intercept, coefficients: of } = fitWeightedLogistic(lower)
+  const { intercept, coefficients } = fitWeightedLogistic(lower)
   return {
     eye: fitWeightedLogistic(eyes),
-    lowerFace: { intercept: intercept + lowerShift, coefficients: of },
+    lowerFace: { intercept: intercept + lowerShift, coefficients },
   }
 }
 
@@ -188,19 +193,19 @@ function crossValidate(cases: readonly OcclusionSample[]): OcclusionPrediction[]
   const foldOf = new Map(people.map((person, index) => [person, index % folds]))
   return Array.from({ length: folds }, (_, fold) => {
     const isHeldOut = ({ person }: OcclusionSample): boolean => foldOf.get(person) === fold
-    const fits = fit(cases.filter((one) => !isHeldOut(one)))
-    return cases.filter(isHeldOut).map((one) => ({
-      ...one,
-      eyes: Math.max(...one.evidence.eyes.map((eye) => probabilityOf(eye, fits.eye))),
-      lowerFace: probabilityOf(one.evidence.lowerFace, fits.lowerFace),
+    const fits = fit(cases.filter((sample) => !isHeldOut(sample)))
+    return cases.filter(isHeldOut).map((sample) => ({
+      ...sample,
+      eyes: Math.max(...sample.evidence.eyes.map((eye) => probabilityOf(eye, fits.eye))),
+      lowerFace: probabilityOf(sample.evidence.lowerFace, fits.lowerFace),
     }))
   }).flat()
 }
 
-function printReport(judged: readonly OcclusionPrediction[]): void {
+function printReport(predictions: readonly OcclusionPrediction[]): void {
   const rate = (name: string, list: readonly OcclusionPrediction[]): void => {
-    const share = (of: (one: OcclusionPrediction) => boolean): string =>
-      `${list.filter(of).length} of ${list.length}`.padEnd(14)
+    const share = (isCovered: (prediction: OcclusionPrediction) => boolean): string =>
+      `${list.filter(isCovered).length} of ${list.length}`.padEnd(14)
     console.log(
       `${name.padEnd(28)} eyes ${share(({ eyes }) => eyes >= 0.5)} lower face ${share(({ lowerFace }) => lowerFace >= 0.5)} either ${share(({ eyes, lowerFace }) => Math.max(eyes, lowerFace) >= 0.5)}`,
     )
@@ -208,13 +213,13 @@ function printReport(judged: readonly OcclusionPrediction[]): void {
   for (const kind of ['nothing', ...degradationKinds, 'real glasses', ...coverKinds])
     rate(
       kind,
-      judged.filter((one) => one.kind === kind),
+      predictions.filter((prediction) => prediction.kind === kind),
     )
-  const bare = judged.filter(({ kind }) => kind === 'nothing')
-  const dark = bare.toSorted((a, b) => a.skinLuma - b.skinLuma)
+  const uncovered = predictions.filter(({ kind }) => kind === 'nothing')
+  const byLuma = uncovered.toSorted((a, b) => a.skinLuma - b.skinLuma)
   for (let quarter = 0; quarter < 4; quarter++)
     rate(
       `nothing, luma quarter ${quarter + 1}`,
-      dark.slice((quarter * dark.length) / 4, ((quarter + 1) * dark.length) / 4),
+      byLuma.slice((quarter * byLuma.length) / 4, ((quarter + 1) * byLuma.length) / 4),
     )
 }

@@ -1,11 +1,11 @@
 /**
- * Makes the template model that ships, and its table of similarities, from a set of people:
+ * Fits the template model that ships, and its calibration table, on a set of people:
  *
- *   node eval/fit-template.ts <folder|pairs.csv> "<the set in words>"
+ *   node eval/fit-template.ts <folder|pairs.csv> "<description of the set>"
  *
- * The model is fitted on all pictures, from a fixed seed. The table is measured on people whom the
- * model in use did not learn from (`heldOutScores`). Both are written where the service reads them;
- * raise `version` below whenever they change, as templates of two models do not compare.
+ * The model is fitted on all images with a fixed seed. The table is measured on people that the model
+ * has not learnt from (`scoreHeldOut`). Both are written to the folders that the service reads.
+ * Increase `version` below after every change, because templates of two models cannot be compared.
  */
 import { writeFile } from 'node:fs/promises'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
@@ -18,46 +18,42 @@ import type { CalibrationSet } from '../src/evaluation/calibration/build-calibra
 import { shareAbove } from '../src/evaluation/verification/operating-points.ts'
 import { scorers } from '../src/evaluation/verification/pair-scores.ts'
 import { embedFaceSet } from './fit/embed-face-set.ts'
-import {
-  cohortRowCount,
-  fitTemplateModel,
-} from '../src/evaluation/calibration/fit-template-model.ts'
-import type {
-  TemplateModelFit,
-  PersonEmbedding,
-} from '../src/evaluation/calibration/fit-template-model.ts'
+import { fitTemplateModel } from './fit/fit-template-model.ts'
+import type { TemplateModelFit, PersonEmbedding } from './fit/fit-template-model.ts'
+import { cohortRowCount } from '../src/evaluation/calibration/learn-density.ts'
 import { scoreHeldOut, foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
-import { learnReduced } from '../src/evaluation/calibration/template-learners.ts'
+import { learnReduced } from './fit/template-learners.ts'
 
 const id = 'dlib-faceres-256'
 const version = '1'
 /**
- * Of the seeds 1 to 4, this one parts the pairs of LFW's fold 1 best (1 to 7 of 600 are wrong). On
- * people held out they were not compared.
+ * Of the seeds 1 to 4, this one separates the pairs of LFW fold 1 best (1 to 7 errors in 600 pairs).
+ * The seeds were not compared on held-out people.
  */
 const options = { dimensions: 256, seed: 2 }
-/** Each model of the table learns from six of them. */
+/** Each model for the table learns from six folds. */
 const foldCount = 8
 
-const [place, name] = process.argv.slice(2)
-if (!place || !name) throw new Error('name a set, and say in words what it is')
-const samples = await embedFaceSet(place)
-const set = {
+const [source, description] = process.argv.slice(2)
+if (!source || !description)
+  throw new Error('arguments are missing; pass a set and a description of it')
+const samples = await embedFaceSet(source)
+const calibrationSet = {
   modelId: `${id}@${version}`,
-  set: name,
+  set: description,
   measuredOn: new Date().toISOString().slice(0, 10),
   people: new Set(samples.map(({ person }) => person)).size,
   pictures: samples.length,
 }
-await writeModel(fitTemplateModel(samples, options), set)
-await writeTable(measure(samples, set))
+await writeModel(fitTemplateModel(samples, options), calibrationSet)
+await writeTable(measure(samples, calibrationSet))
 
 async function writeModel(
   fit: TemplateModelFit,
   { set: fittedOn, ...counts }: CalibrationSet,
 ): Promise<void> {
   const { dlibWeight, neighbours, centre, mean, axes, cohort, cohortNearest } = fit
-  const { measuredOn: fittedAt, people, pictures } = counts
+  const { measuredOn, people, pictures } = counts
   await writeJson(new URL('manifest.json', templateFolder), {
     id,
     version,
@@ -67,7 +63,7 @@ async function writeModel(
     cohortNearest: Number(cohortNearest.toFixed(4)),
     fitted: {
       set: fittedOn,
-      on: fittedAt,
+      on: measuredOn,
       people,
       pictures,
       ...options,
@@ -82,13 +78,13 @@ async function writeModel(
   })
 }
 
-function measure(all: readonly PersonEmbedding[], about: CalibrationSet): Calibration {
+function measure(embeddings: readonly PersonEmbedding[], set: CalibrationSet): Calibration {
   const bar = createProgressBar('models')
-  const learn = learnReduced(about.modelId, options)
-  const folds = foldsByPerson(all, foldCount, options.seed)
+  const learn = learnReduced(set.modelId, options)
+  const folds = foldsByPerson(embeddings, foldCount, options.seed)
   const { identical, ...scores } = scoreHeldOut(folds, learn, scorers.corrected, bar.update)
   bar.end()
-  const table = buildCalibration(scores, identical, about)
+  const table = buildCalibration(scores, identical, set)
   for (const { fmr, score } of table.points) {
     const tar = 100 * shareAbove(scores.genuine, score)
     console.log(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar.toFixed(1)} %`)
@@ -100,13 +96,13 @@ async function writeTable(table: Calibration): Promise<void> {
   await writeJson(new URL(`../src/gallery/calibration/${id}.json`, import.meta.url), table)
 }
 
-/** As `readTemplateModel` reads them: half precision, little-endian. */
+/** Writes half-precision little-endian numbers, the format that `readTemplateModel` reads. */
 async function writeValues(file: string, values: Float32Array): Promise<string> {
   const bytes = encodeFloat16(values)
   await writeFile(new URL(`${file}.f16`, templateFolder), bytes)
   return sha256Of(bytes)
 }
 
-async function writeJson(place: URL, value: unknown): Promise<void> {
-  await writeFile(place, `${JSON.stringify(value, null, 2)}\n`)
+async function writeJson(file: URL, value: unknown): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`)
 }

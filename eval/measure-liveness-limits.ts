@@ -1,10 +1,11 @@
 /**
- * How little a picture of a live person may show before liveness networks turn the person away:
+ * Measures how closely an image of a live person can be cropped, and how small the face can be,
+ * before liveness networks reject the person:
  *
  *   node eval/measure-liveness-limits.ts <folder|pairs.csv> [pack]
  *
- * Takes every fourth picture of the set, cuts it to some times the face's box, and shrinks it until
- * the face is some pixels wide; prints which share of them scores below the threshold.
+ * Crops every fourth image of the set to several multiples of the face box, and shrinks it to several
+ * face widths. Prints the share of images that score below the threshold.
  */
 import sharp from 'sharp'
 import { markdownTable } from '../bench/support/table.ts'
@@ -23,17 +24,17 @@ const livenessRequest = {
   liveness: true,
 }
 
-const [place, pack = 'builtin'] = process.argv.slice(2)
-if (!place) throw new Error('name a set')
+const [source, pack = 'builtin'] = process.argv.slice(2)
+if (!source) throw new Error('no set was given; pass a folder or a pairs.csv')
 await using vision = await openVision([pack])
 const names = [
-  'all of it',
-  ...marginFactors.map((reach) => `${reach} times the face`),
+  'whole image',
+  ...marginFactors.map((factor) => `${factor} times the face box`),
   ...faceSidesPx.map((side) => `a face of ${side} px`),
 ]
-const rows = new Map(names.map((name) => [name, { turnedAway: 0, count: 0 }]))
-const files = (await readFaceSet(place)).pictures.filter((_, index) => index % 4 === 0)
-const bar = createProgressBar('pictures')
+const rows = new Map(names.map((name) => [name, { rejected: 0, count: 0 }]))
+const files = (await readFaceSet(source)).images.filter((_, index) => index % 4 === 0)
+const bar = createProgressBar('images')
 for (const [index, { file }] of files.entries()) {
   await measureImage(file)
   bar.update(index + 1, files.length)
@@ -41,63 +42,63 @@ for (const [index, { file }] of files.entries()) {
 bar.end()
 console.log(
   markdownTable(
-    ['what is shown', 'pictures', 'below the threshold, %'],
-    [...rows].map(([name, { turnedAway, count }]) => [
+    ['variant', 'images', 'below the threshold, %'],
+    [...rows].map(([name, { rejected, count }]) => [
       name,
       `${count}`,
-      ((100 * turnedAway) / count).toFixed(0),
+      ((100 * rejected) / count).toFixed(0),
     ]),
   ),
 )
 
 async function measureImage(file: string): Promise<void> {
   const whole = await sharp(file).png().toBuffer()
-  const view = await analyzeVariant('all of it', whole)
-  const box = view.faces[0]?.boundingBox
+  const analysis = await analyzeVariant('whole image', whole)
+  const box = analysis.faces[0]?.boundingBox
   if (!box) return
-  const jobs = [
-    ...marginFactors.map(async (reach) => {
-      const region = regionAround(box, reach, view)
+  const variants = [
+    ...marginFactors.map(async (factor) => {
+      const region = regionAround(box, factor, analysis)
       if (region)
         await analyzeVariant(
-          `${reach} times the face`,
+          `${factor} times the face box`,
           await sharp(whole).extract(region).png().toBuffer(),
         )
     }),
     ...faceSidesPx.map(async (side) => {
       const scale = side / Math.min(box.width, box.height)
       if (scale > 1) return
-      const width = Math.round(view.width * scale)
+      const width = Math.round(analysis.width * scale)
       await analyzeVariant(
         `a face of ${side} px`,
         await sharp(whole).resize({ width }).png().toBuffer(),
       )
     }),
   ]
-  await Promise.all(jobs)
+  await Promise.all(variants)
 }
 
 async function analyzeVariant(name: string, png: Buffer): Promise<ImageAnalysis> {
-  const picture = { bytes: png.toString('base64'), contentType: 'image/png' } as const
-  const view = await vision.analyzeImage(picture, livenessRequest)
-  const { liveness } = view.faces[0] ?? {}
+  const image = { bytes: png.toString('base64'), contentType: 'image/png' } as const
+  const analysis = await vision.analyzeImage(image, livenessRequest)
+  const { liveness } = analysis.faces[0] ?? {}
   const row = rows.get(name)
   if (liveness && row) {
     row.count++
-    row.turnedAway += Number(liveness.score < liveness.liveMin)
+    row.rejected += Number(liveness.score < liveness.liveMin)
   }
-  return view
+  return analysis
 }
 
-/** `reach` times the box, shifted into the picture; undefined where the picture is smaller. */
-function regionAround(box: BoundingBox, reach: number, { width, height }: ImageAnalysis) {
-  const region = { width: Math.round(reach * box.width), height: Math.round(reach * box.height) }
+/** Returns `factor` times the box, moved inside the image; undefined if the image is smaller. */
+function regionAround(box: BoundingBox, factor: number, { width, height }: ImageAnalysis) {
+  const region = { width: Math.round(factor * box.width), height: Math.round(factor * box.height) }
   if (region.width > width || region.height > height) return undefined
-  const inside = (middle: number, size: number, limit: number): number =>
+  const clamp = (middle: number, size: number, limit: number): number =>
     Math.round(Math.min(limit - size, Math.max(0, middle - size / 2)))
   return {
     ...region,
-    left: inside(box.left + box.width / 2, region.width, width),
-    top: inside(box.top + box.height / 2, region.height, height),
+    left: clamp(box.left + box.width / 2, region.width, width),
+    top: clamp(box.top + box.height / 2, region.height, height),
   }
 }

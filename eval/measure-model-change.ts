@@ -12,11 +12,11 @@ import { createAccount, createProject, updateProject } from '../src/store/tenanc
 import type { Template } from '../src/vision/image-analysis.ts'
 
 /**
- * What a change of the model costs: node eval/measure-model-change.ts [faces]
+ * Measures the cost of a model change: `node eval/measure-model-change.ts [faces]`
  *
- * A gallery of random templates under one model is opened under another one, searched by both, and
- * its templates are made anew of stored crops by eyes that take no time. Prints start, memory, search
- * and the work's own cost.
+ * Opens a gallery of random templates of one model with another model and searches it with both. Then
+ * re-embeds it from stored crops with a fake vision client that needs no time. Prints the startup
+ * time, memory, search latency and cost of re-embedding.
  */
 const faceCount = Number(process.argv[2] ?? 100_000)
 const probeCount = 200
@@ -26,8 +26,8 @@ const batchFaces = 500
 const log = { info: () => {}, warn: console.error, error: console.error }
 const folder = await mkdtemp(path.join(tmpdir(), 'facegate-model-change-'))
 const store = await openStore(folder)
-const tenant = await createTenant(store)
-const { galleryId } = tenant
+const owner = await createBenchAccount(store)
+const { galleryId } = owner
 
 await using first = await open(['old@1'])
 await fill(first.gallery)
@@ -35,29 +35,29 @@ await printReport('one model', first, ['old@1'])
 await first.search.close()
 
 await using second = await open(['new@1', 'old@1'])
-await printReport('changed, nothing made anew', second, ['new@1', 'old@1'])
+await printReport('changed, nothing re-embedded', second, ['new@1', 'old@1'])
 const firstHalf = new AbortController()
 const startMs = performance.now()
 const firstResult = await second.gallery.reEmbed(
   createFakeVision(firstHalf, faceCount / 2),
   firstHalf.signal,
 )
-await printReport('half of it made anew', second, ['new@1', 'old@1'])
+await printReport('half re-embedded', second, ['new@1', 'old@1'])
 const restMs = performance.now()
 const restResult = await second.gallery.reEmbed(createFakeVision(), new AbortController().signal)
 const perFaceMs = (performance.now() - restMs) / restResult.succeeded
 console.log(
-  `made anew: ${firstResult.succeeded} + ${restResult.succeeded}, ${perFaceMs.toFixed(2)} ms a face without looking`,
+  `re-embedded: ${firstResult.succeeded} + ${restResult.succeeded}, ${perFaceMs.toFixed(2)} ms per face without image analysis`,
 )
-await printReport('all of it made anew', second, ['new@1'])
+await printReport('all re-embedded', second, ['new@1'])
 await second.search.close()
 
 await using third = await open(['new@1', 'old@1'])
-await printReport('started again', third, ['new@1'])
+await printReport('restarted', third, ['new@1'])
 await third.search.close()
 await store.close()
 await rm(folder, { recursive: true })
-console.log(`in all ${((performance.now() - startMs) / 1000).toFixed(0)} s after the change`)
+console.log(`total ${((performance.now() - startMs) / 1000).toFixed(0)} s after the change`)
 
 type MeasuredGallery = AsyncDisposable & {
   readonly gallery: Gallery
@@ -67,10 +67,10 @@ type MeasuredGallery = AsyncDisposable & {
 
 async function open(modelIds: readonly string[]): Promise<MeasuredGallery> {
   const shipped = calibrationOf('dlib-faceres-256@1')
-  if (!shipped) throw new Error('the built-in table is gone')
+  if (!shipped) throw new Error('the built-in calibration table is missing')
   const [active = shipped, ...former] = modelIds.map((modelId) => ({ ...shipped, modelId }))
   const search = openExactSearch({ log })
-  const beganMs = performance.now()
+  const openStartMs = performance.now()
   const gallery = await openGallery({
     store,
     openSearch: openMemorySearch(search),
@@ -82,11 +82,11 @@ async function open(modelIds: readonly string[]): Promise<MeasuredGallery> {
     clock: Date.now,
     log,
   })
-  const opened = { gallery, search, startMs: performance.now() - beganMs }
+  const opened = { gallery, search, startMs: performance.now() - openStartMs }
   return { ...opened, [Symbol.asyncDispose]: () => search.close() }
 }
 
-async function createTenant({ db }: Store) {
+async function createBenchAccount({ db }: Store) {
   const now = new Date()
   const accountId = await createAccount(db, 'bench', now)
   const galleryMode = 'isolated'
@@ -96,14 +96,14 @@ async function createTenant({ db }: Store) {
 }
 
 async function fill(gallery: Gallery): Promise<void> {
-  const { projectId } = tenant
+  const { projectId } = owner
   for (let from = 0; from < faceCount; from += batchFaces)
     await store.write(async (tx) => {
-      for (let at = from; at < Math.min(faceCount, from + batchFaces); at++) {
-        const subject = await gallery.create(tx, tenant, {})
-        const crop = { jpeg: Buffer.from(String(at)), projectId }
+      for (let index = from; index < Math.min(faceCount, from + batchFaces); index++) {
+        const subject = await gallery.create(tx, owner, {})
+        const crop = { jpeg: Buffer.from(String(index)), projectId }
         await gallery.addFace(tx, subject, {
-          template: templateOf(at, 'old@1'),
+          template: templateOf(index, 'old@1'),
           qualityScore: 90,
           crop,
         })
@@ -111,19 +111,19 @@ async function fill(gallery: Gallery): Promise<void> {
     })
 }
 
-/** Eyes that take no time and, if asked to, fire the signal after so many looks. */
-function createFakeVision(ending?: AbortController, looksMax = Infinity): ReEmbedVisionClient {
-  let looks = 0
+/** Creates a vision client that needs no time. It aborts `ending` after `analysesMax` analyses. */
+function createFakeVision(ending?: AbortController, analysesMax = Infinity): ReEmbedVisionClient {
+  let analyses = 0
   return {
     isIdle: () => true,
     analyzeImage: async ({ bytes }, { previousTemplates = [] }) => {
-      looks += 1
-      if (looks >= looksMax) ending?.abort()
-      const at = Number(Buffer.from(bytes, 'base64').toString())
+      analyses += 1
+      if (analyses >= analysesMax) ending?.abort()
+      const index = Number(Buffer.from(bytes, 'base64').toString())
       const face = {
         boundingBox: { left: 0, top: 0, width: 100, height: 100 },
-        template: templateOf(at, 'new@1'),
-        previousTemplates: previousTemplates.map((modelId) => templateOf(at, modelId)),
+        template: templateOf(index, 'new@1'),
+        previousTemplates: previousTemplates.map((modelId) => templateOf(index, modelId)),
       }
       return { width: 100, height: 100, faces: [face] }
     },
@@ -131,30 +131,30 @@ function createFakeVision(ending?: AbortController, looksMax = Infinity): ReEmbe
 }
 
 async function printReport(
-  what: string,
+  title: string,
   opened: MeasuredGallery,
   modelIds: readonly string[],
 ): Promise<void> {
   const { gallery, search } = opened
-  const spentMs: number[] = []
-  for (let at = 0; at < probeCount; at++) {
-    const probe = modelIds.map((modelId) => templateOf(at, modelId))
-    const beganMs = performance.now()
+  const latenciesMs: number[] = []
+  for (let index = 0; index < probeCount; index++) {
+    const probe = modelIds.map((modelId) => templateOf(index, modelId))
+    const searchStartMs = performance.now()
     await gallery.search(galleryId, probe, { limit: 5 })
-    if (at > 0) spentMs.push(performance.now() - beganMs)
+    if (index > 0) latenciesMs.push(performance.now() - searchStartMs)
   }
-  const p50Ms = spentMs.toSorted((a, b) => a - b)[spentMs.length >> 1] ?? 0
+  const p50Ms = latenciesMs.toSorted((a, b) => a - b)[latenciesMs.length >> 1] ?? 0
   const { rows, bytes } = search.stats()
   const models = modelIds.length === 1 ? 'one model' : `${modelIds.length} models`
   console.log(
-    `${what}: start ${(opened.startMs / 1000).toFixed(1)} s, ${rows} rows, ` +
-      `${(bytes / 1e6).toFixed(0)} MB, search by ${models} p50 ${p50Ms.toFixed(2)} ms`,
+    `${title}: start ${(opened.startMs / 1000).toFixed(1)} s, ${rows} rows, ` +
+      `${(bytes / 1e6).toFixed(0)} MB, search with ${models} p50 ${p50Ms.toFixed(2)} ms`,
   )
 }
 
-/** A direction of its own for every face and model, the same one every time. */
-function templateOf(at: number, modelId: string): Template {
-  let state = Math.imul(at + 1, 2_654_435_761) ^ modelId.length ^ (modelId.codePointAt(0) ?? 0)
+/** Returns a random direction per face and model; the same arguments return the same template. */
+function templateOf(index: number, modelId: string): Template {
+  let state = Math.imul(index + 1, 2_654_435_761) ^ modelId.length ^ (modelId.codePointAt(0) ?? 0)
   const vector = Float32Array.from({ length: dimensions }, () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
     return state / 2 ** 31 / Math.sqrt(dimensions / 3)

@@ -1,9 +1,9 @@
 /**
- * Prints, for every model of the built-in pack, the sha256 of its product and its golden outputs, as
- * the manifest keeps them in `src/models/builtin/`.
+ * Prints the sha256 and the golden outputs of every model of the built-in pack, in the format of the
+ * manifests in `src/models/builtin/`: `node eval/print-golden-outputs.ts [id…]`
  *
- * Run it after the converter or a source has changed, check the networks against TensorFlow.js, and
- * only then copy the figures: `node eval/print-golden-outputs.ts [id…]`
+ * Run it after the converter or a source has changed. Compare the networks with TensorFlow.js before
+ * copying the values.
  */
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { builtinPack } from '../src/models/builtin/builtin-pack.ts'
@@ -18,26 +18,26 @@ import type { Golden, BuiltinModel } from '../src/models/builtin/builtin-model.t
 import { readSource } from '../src/models/convert/read-source.ts'
 import { sha256Of } from '../src/models/sha256.ts'
 
-const wanted = process.argv.slice(2)
+const ids = process.argv.slice(2)
 const entries: readonly BuiltinModel[] = Object.values(builtinPack.models)
 
 for (const entry of entries) {
-  if (wanted.length > 0 && !wanted.includes(entry.id)) continue
+  if (ids.length > 0 && !ids.includes(entry.id)) continue
   const startMs = performance.now()
-  const product = convertModel(entry, await readSource(entry))
+  const artifact = convertModel(entry, await readSource(entry))
   const convertedMs = Math.round(performance.now() - startMs)
-  const outputs = await run(entry, product)
-  console.log(`${entry.id}: ${product.length} bytes, converted in ${convertedMs} ms`)
-  console.log(`  sha256: '${sha256Of(product)}',`)
+  const outputs = await run(entry, artifact)
+  console.log(`${entry.id}: ${artifact.length} bytes, converted in ${convertedMs} ms`)
+  console.log(`  sha256: '${sha256Of(artifact)}',`)
   console.log(`  golden: ${format(createGolden(outputs))},`)
-  console.log(`  against the manifest: ${goldenMismatch(entry, outputs) ?? 'as it should be'}`)
+  console.log(`  against the manifest: ${goldenMismatch(entry, outputs) ?? 'equal'}`)
 }
 
 async function run(
   entry: BuiltinModel,
-  product: Uint8Array,
+  artifact: Uint8Array,
 ): Promise<Record<string, Float32Array>> {
-  const session = await InferenceSession.create(product, { intraOpNumThreads: 1 })
+  const session = await InferenceSession.create(artifact, { intraOpNumThreads: 1 })
   const shape = goldenInputShape(entry.input)
   const results = await session.run({
     [entry.input.name]: new Tensor('float32', goldenInput(entry), shape),
@@ -49,11 +49,12 @@ async function run(
 }
 
 function floats(tensor: Tensor | undefined): Float32Array {
-  if (!(tensor?.data instanceof Float32Array)) throw new Error('an output is missing')
+  if (!(tensor?.data instanceof Float32Array))
+    throw new Error('the network has no such float32 output')
   return tensor.data
 }
 
-/** Six significant digits: a thousand times finer than the tolerance. */
+/** Rounds to six significant digits, a thousand times finer than the tolerance. */
 function format(golden: Golden): string {
   return JSON.stringify(golden, (_, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(6)) : value,

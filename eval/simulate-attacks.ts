@@ -1,12 +1,13 @@
 /**
- * Draws prints and screens of photographs of live people, for measuring liveness where no recorded
- * attacks are at hand:
+ * Simulates prints and screens from photographs of live people, to measure liveness without recorded
+ * attacks:
  *
  *   node eval/simulate-attacks.ts <folder|pairs.csv> <new folder>
  *
- * For each picture of the set writes four: as it is, as another camera might have taken it (both
- * labelled `live`), in print, and on a screen; always the same ones. `facegate evaluate liveness` and
- * `eval/fit-liveness.ts` read the folder. What the drawings lack: see `liveness/simulate.ts`.
+ * Writes four images for each image of the set: unchanged, as another camera might have recorded it
+ * (both labelled `live`), as a print, and on a screen. The result is always the same. `facegate
+ * evaluate liveness` and `eval/fit-liveness.ts` read the folder. For the limits of the simulation see
+ * `liveness/simulate-presentation.ts`.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -18,20 +19,21 @@ import { simulatePresentation } from './liveness/simulate-presentation.ts'
 
 const scenes = ['live', 'print', 'replay'] as const
 
-const [place, out] = process.argv.slice(2)
-if (!place || !out) throw new Error('name a set and a new folder')
-const { pictures } = await readFaceSet(place)
-const bar = createProgressBar('pictures')
+const [source, out] = process.argv.slice(2)
+if (!source || !out) throw new Error('arguments are missing; pass a set and a new folder')
+const { images } = await readFaceSet(source)
+const bar = createProgressBar('images')
 const lines = ['file,label,source']
-for (const [index, { file, person }] of pictures.entries()) {
+for (const [index, { file, person }] of images.entries()) {
   const bytes = await readFile(file)
   const { frame } = await decodeImage(bytes, 40_000_000, file)
-  await writeImage(path.join('photograph', person, path.basename(file)), bytes, 'live,as it is')
-  for (const [at, scene] of scenes.entries()) {
-    const drawn = await simulatePresentation(scene, frame, seededRandom(scenes.length * index + at))
-    await writeImage(path.join(scene, person, path.basename(file)), drawn, `${scene},simulated`)
+  await writeImage(path.join('photograph', person, path.basename(file)), bytes, 'live,unchanged')
+  for (const [sceneIndex, scene] of scenes.entries()) {
+    const random = seededRandom(scenes.length * index + sceneIndex)
+    const simulated = await simulatePresentation(scene, frame, random)
+    await writeImage(path.join(scene, person, path.basename(file)), simulated, `${scene},simulated`)
   }
-  bar.update(index + 1, pictures.length)
+  bar.update(index + 1, images.length)
 }
 bar.end()
 await writeFile(path.join(out, 'labels.csv'), `${lines.join('\n')}\n`)

@@ -1,13 +1,13 @@
 import type { PostgresCluster } from '../../test/support/database/postgres-server.ts'
 
-/** What both parts of the bench of several servers are given. */
+/** The options of both parts of the benchmark of several servers. */
 export type ClusterBench = {
   readonly cluster: PostgresCluster
-  /** Data folders go here. */
+  /** Parent of the data folders. */
   readonly folder: string
   readonly measureMs: number
   readonly rounds: number
 }
 
-/** Connections that each have one call under way. */
+/** Connections with one call in flight each. */
 export const clientCount = 32

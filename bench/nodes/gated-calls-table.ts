@@ -6,15 +6,13 @@ import { measure, formatMs, openEchoClient, type LoadResult } from '../support/l
 import { showProgress, markdownTable } from '../support/table.ts'
 import { clientCount, type ClusterBench } from './cluster-bench.ts'
 
-/** One for all clients, and one for each. */
+/** One project for all clients, and one project per client. */
 const projectCounts = [1, clientCount]
 const nodeCounts = [1, 2, 3]
 
 /**
- * Gated calls of an action that does nothing, of one project, whose budget and limit are one row each,
- * and of one project for each client.
- *
- * @returns a Markdown table.
+ * Measures calls of an empty action in one project, whose budget and limit are one row each, and in one
+ * project per client. Returns a Markdown table.
  */
 export async function gatedCallsTable({
   cluster,
@@ -25,7 +23,7 @@ export async function gatedCallsTable({
   const rows: string[][] = []
   for (const projects of projectCounts) {
     await using database = await cluster.createDatabase()
-    const places: GateDeployment[] = [
+    const deployments: GateDeployment[] = [
       { name: 'SQLite', nodes: 1, url: '', folder: path.join(folder, `sqlite-${projects}`) },
       ...nodeCounts.map((nodes) => ({
         name: 'PostgreSQL',
@@ -35,16 +33,19 @@ export async function gatedCallsTable({
       })),
     ]
     const keys = new Map<string, readonly string[]>()
-    for (const place of places)
-      if (!keys.has(place.url)) keys.set(place.url, await createKeys(place, projects))
+    for (const deployment of deployments)
+      if (!keys.has(deployment.url))
+        keys.set(deployment.url, await createKeys(deployment, projects))
     const loads = new Map<GateDeployment, LoadResult[]>()
     for (let round = 1; round <= rounds; round++)
-      for (const place of places) {
-        showProgress(`round ${round}: ${place.name}, ${place.nodes} servers, ${projects} projects`)
-        const load = await gatedCalls(place, keys.get(place.url) ?? [], measureMs)
-        loads.set(place, [...(loads.get(place) ?? []), load])
+      for (const deployment of deployments) {
+        showProgress(
+          `round ${round}: ${deployment.name}, ${deployment.nodes} servers, ${projects} projects`,
+        )
+        const load = await gatedCalls(deployment, keys.get(deployment.url) ?? [], measureMs)
+        loads.set(deployment, [...(loads.get(deployment) ?? []), load])
       }
-    for (const [place, taken] of loads) rows.push(rowOf(place, projects, taken))
+    for (const [deployment, results] of loads) rows.push(rowOf(deployment, projects, results))
   }
   return markdownTable(head, rows)
 }
@@ -62,7 +63,7 @@ const head = [
 type GateDeployment = {
   readonly name: string
   readonly nodes: number
-  /** Empty: SQLite in the folder. */
+  /** Empty for SQLite in the folder. */
   readonly url: string
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
@@ -109,12 +110,12 @@ export async function gatedCalls(
     opened.use(await forkGate(node === 0 ? folder : `${folder}-${node}`, environment)),
   )
   const nodes = await Promise.all(starting)
-  return await measure(clientCount, measureMs, (worker) =>
-    openEchoClient(nodes[worker % nodes.length]?.url ?? '', keys[worker % keys.length] ?? ''),
+  return await measure(clientCount, measureMs, (index) =>
+    openEchoClient(nodes[index % nodes.length]?.url ?? '', keys[index % keys.length] ?? ''),
   )
 }
 
-/** Other work on the machine only ever slows: the best round is told beside all. */
+/** Other work on the machine only adds time, so the best round is shown beside all rounds. */
 function rowOf(
   { name, nodes }: GateDeployment,
   projects: number,

@@ -12,16 +12,16 @@ import type { ClusterBench } from './cluster-bench.ts'
 
 const clientCount = 8
 const nodeCounts = [1, 2, 3]
-/** Faces written in one transaction. */
+/** Faces per transaction. */
 const batchFaces = 100
-/** As far from the plain look as another photograph of the same person. */
+/** Deviation of the probe from the enrolled face, as of another photograph of the same person. */
 const probeNoise = 1
 
 type IdentifyDeployment = {
   readonly name: string
   readonly search: 'memory' | 'pgvector'
   readonly nodes: number
-  /** Empty: SQLite in the folder. */
+  /** Empty for SQLite in the folder. */
   readonly url: string
   readonly folder: string
 }
@@ -29,10 +29,8 @@ type IdentifyDeployment = {
 type IdentifyLoad = LoadResult & { readonly recall: number }
 
 /**
- * svc.identify in a gallery of so many templates, each of another person in a random direction: an
- * index finds no neighbourhoods in them, which is its hardest case.
- *
- * @returns a Markdown table.
+ * Measures svc.identify in a gallery of templates in random directions, one per person. Such templates
+ * have no neighbourhoods, which is the hardest case for an index. Returns a Markdown table.
  */
 export async function identifyTable(bench: ClusterBench, templates: number): Promise<string> {
   await using database = await bench.cluster.createDatabase()
@@ -49,8 +47,8 @@ export async function identifyTable(bench: ClusterBench, templates: number): Pro
     for (const search of searches)
       for (const nodes of engine === sqlite ? [1] : nodeCounts) {
         showProgress(`${engine.name}, ${search}, ${nodes} servers`)
-        const place = { ...engine, search, nodes }
-        rows.push(rowOf(place, await measureIdentify(place, { key, templates, bench })))
+        const deployment = { ...engine, search, nodes }
+        rows.push(rowOf(deployment, await measureIdentify(deployment, { key, templates, bench })))
       }
   }
   return markdownTable(head, rows)
@@ -58,27 +56,27 @@ export async function identifyTable(bench: ClusterBench, templates: number): Pro
 
 const head = ['database', 'servers', 'search', 'identifications/s', 'p50 ms', 'p99 ms', 'recall@1']
 
-/** Remembers so many people. @returns the key of the project. */
-async function fillGallery(place: IdentifyDeployment, templates: number): Promise<string> {
-  const environment = { ...environmentOf(place), LOG_LEVEL: 'warn' }
-  await using service = await startGallery({ dataDir: place.folder, environment })
+/** Enrolls the people. Returns the key of the project. */
+async function fillGallery(deployment: IdentifyDeployment, templates: number): Promise<string> {
+  const environment = { ...environmentOf(deployment), LOG_LEVEL: 'warn' }
+  await using service = await startGallery({ dataDir: deployment.folder, environment })
   const { store } = service.database
   const { gallery } = service.openedGallery
   const owner = await store.findKey(service.key, new Date())
-  if (!owner) throw new Error('the first start made no key')
+  if (!owner) throw new Error('the first start created no key')
   for (let done = 0; done < templates; done += batchFaces) {
     await store.write(async (tx) => {
-      for (let at = done; at < Math.min(done + batchFaces, templates); at++) {
-        const subject = await gallery.create(tx, owner, { externalId: nameOf(at) })
+      for (let person = done; person < Math.min(done + batchFaces, templates); person++) {
+        const subject = await gallery.create(tx, owner, { externalId: nameOf(person) })
         const template = {
           modelId: 'people@1',
-          vector: embeddingOf({ name: nameOf(at) }),
+          vector: embeddingOf({ name: nameOf(person) }),
           density: 0,
         }
         await gallery.addFace(tx, subject, { template, qualityScore: 90 })
       }
     })
-    if (done % 5000 === 0) showProgress(`${place.name}: ${done} of ${templates} people`)
+    if (done % 5000 === 0) showProgress(`${deployment.name}: ${done} of ${templates} people`)
   }
   return service.key
 }
@@ -104,40 +102,40 @@ type IdentifyInput = {
 }
 
 async function measureIdentify(
-  place: IdentifyDeployment,
+  deployment: IdentifyDeployment,
   { key, templates, bench }: IdentifyInput,
 ): Promise<IdentifyLoad> {
   await using opened = new AsyncDisposableStack()
-  const environment = environmentOf(place)
-  const starting = Array.from({ length: place.nodes }, async (_, node) => {
-    const folder = node === 0 ? place.folder : `${place.folder}-${node}`
+  const environment = environmentOf(deployment)
+  const starting = Array.from({ length: deployment.nodes }, async (_, node) => {
+    const folder = node === 0 ? deployment.folder : `${deployment.folder}-${node}`
     const server = await startGalleryProcess(folder, key, { environment })
     opened.defer(() => killGalleryProcess(server))
     return server.client.url
   })
   const urls = await Promise.all(starting)
-  const found = { right: 0, all: 0 }
-  const open = async (nth: number): Promise<LoadClient> => {
-    const client = await openClient(urls[nth % urls.length] ?? '', key)
+  const results = { correct: 0, total: 0 }
+  const open = async (index: number): Promise<LoadClient> => {
+    const client = await openClient(urls[index % urls.length] ?? '', key)
     const once = async (): Promise<void> => {
       const person = Math.floor(Math.random() * templates)
       const params = {
         ...imageParams({ name: nameOf(person), deviation: probeNoise, take: 1 }),
         maxCandidates: 1,
       }
-      const answer = await client.post(JSON.stringify({ action: 'svc.identify', params }))
-      if (!answer.startsWith('{"ok":true')) throw new Error(answer)
-      found.all++
-      if (answer.includes(`"externalId":"${nameOf(person)}"`)) found.right++
+      const response = await client.post(JSON.stringify({ action: 'svc.identify', params }))
+      if (!response.startsWith('{"ok":true')) throw new Error(response)
+      results.total++
+      if (response.includes(`"externalId":"${nameOf(person)}"`)) results.correct++
     }
     return { once, close: () => client[Symbol.dispose]() }
   }
   const load = await measure(clientCount, bench.measureMs, open)
-  return { ...load, recall: found.right / found.all }
+  return { ...load, recall: results.correct / results.total }
 }
 
-function rowOf({ name, nodes, search }: IdentifyDeployment, searches: IdentifyLoad): string[] {
-  const { perS, p50Ms, p99Ms, recall } = searches
+function rowOf({ name, nodes, search }: IdentifyDeployment, load: IdentifyLoad): string[] {
+  const { perS, p50Ms, p99Ms, recall } = load
   return [
     name,
     String(nodes),

@@ -1,4 +1,4 @@
-// face-api as its users run it: SSD MobileNet and 68 landmarks, default confidence.
+// face-api in its usual configuration: SSD MobileNet and 68 landmarks, default confidence.
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { packageFolder, serve, startWasm } from './peer.js'

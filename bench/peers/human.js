@@ -1,4 +1,4 @@
-// human as its users run it: detector and mesh, the rest of its models off.
+// human in its usual configuration: detector and mesh, all other models off.
 import { createRequire } from 'node:module'
 import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
@@ -6,11 +6,11 @@ import path from 'node:path'
 import { packageFolder, serve, startWasm, tf } from './peer.js'
 
 const require = createRequire(import.meta.url)
-// The package's exports do not name its WebAssembly build, which its documentation tells to use.
+// The package does not export its WebAssembly build, which its documentation recommends.
 const { Human } = require(path.join(packageFolder('@vladmandic/human'), 'dist/human.node-wasm.js'))
 
 await startWasm()
-// It loads its models by fetch alone, which reads no files: they are served from this process.
+// It loads models with fetch, which cannot read files, so this process serves them.
 const models = path.join(packageFolder('@vladmandic/human'), 'models')
 const server = createServer((request, response) => {
   createReadStream(path.join(models, path.basename(request.url ?? ''))).pipe(response)

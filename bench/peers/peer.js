@@ -1,5 +1,5 @@
-// A peer is a process of its own: told a list of files and a time, it answers with how many
-// pictures it got through and how many faces it saw in each.
+// Runs a peer in a separate process. It receives a list of files and a duration, and returns the number
+// of processed images and the number of faces in each.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import sharp from 'sharp'
 const require = createRequire(import.meta.url)
 export const tf = require('@tensorflow/tfjs')
 
-/** The WebAssembly backend as both libraries' Node demonstrations set it up. */
+/** The WebAssembly backend, configured as in the Node examples of both libraries. */
 export async function startWasm() {
   const wasm = require('@tensorflow/tfjs-backend-wasm')
   const entry = require.resolve('@tensorflow/tfjs-backend-wasm')
@@ -17,12 +17,12 @@ export async function startWasm() {
   await tf.ready()
 }
 
-/** The folder of a package, to load models from; not all packages let themselves be resolved. */
+/** The folder of a package with its models. Not all packages can be resolved with require. */
 export function packageFolder(name) {
   return path.join(import.meta.dirname, 'node_modules', name)
 }
 
-/** Pixels by the same fast decoder that Facegate uses: neither side is charged for a slow one. */
+/** Decodes with the same fast decoder as Facegate, so that the decoder does not affect the result. */
 async function decode(file) {
   const { data, info } = await sharp(await readFile(file))
     .rotate()
@@ -33,7 +33,7 @@ async function decode(file) {
   return tf.tensor3d(new Uint8Array(data), [info.height, info.width, 3], 'int32')
 }
 
-/** Serves the bench; `detect` takes a picture as an int32 tensor and gives the number of faces. */
+/** Serves the benchmark. `detect` receives an image as an int32 tensor and returns the face count. */
 export function serve(detect) {
   const work = async ({ files, forMs }) => {
     const counts = {}

@@ -1,17 +1,17 @@
-/** A thread for a peer, as a service would have to use it: its calls stop the loop they run in. */
+/** Runs a peer in a thread, as a service would, because its calls block the event loop. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import { templateAt, fillTemplates, type TemplateMatrix } from './random-templates.ts'
 import { openPeer, type FindNearest, type PeerName } from './peers.ts'
 
-/** What the thread is started with: to make the faces, or to search them as a peer does. */
+/** Start options: create the faces, or search them with a peer. */
 export type PeerThreadInput = {
   readonly faces: TemplateMatrix
   readonly probes?: TemplateMatrix
   readonly peer?: PeerName
 }
 
-/** Either a line of progress or an answer: the rows found, the time of each search. */
+/** A progress line, or a result with the rows found and the time of each search. */
 export type PeerThreadMessage =
   | { readonly progress: string }
   | { readonly rows: readonly number[]; readonly timesMs: readonly number[] }
@@ -24,7 +24,8 @@ const send = (message: PeerThreadMessage): void => port.postMessage(message)
 
 if (peer && probes) {
   const find = open(peer)
-  if (find) port.on('message', (wanted: readonly number[]) => send(runProbes(find, probes, wanted)))
+  if (find)
+    port.on('message', (indexes: readonly number[]) => send(runProbes(find, probes, indexes)))
   send(find ? { rows: [], timesMs: [] } : { isMissing: true })
 } else {
   fillTemplates(faces)
@@ -42,13 +43,13 @@ function open(name: PeerName): FindNearest | undefined {
 
 function runProbes(
   find: FindNearest,
-  among: TemplateMatrix,
-  wanted: readonly number[],
+  matrix: TemplateMatrix,
+  indexes: readonly number[],
 ): PeerThreadMessage {
   const rows: number[] = []
   const timesMs: number[] = []
-  for (const at of wanted) {
-    const face = templateAt(among, at)
+  for (const index of indexes) {
+    const face = templateAt(matrix, index)
     const startMs = performance.now()
     rows.push(find(face))
     timesMs.push(performance.now() - startMs)

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { correctedScore } from '../../src/gallery/calibration/score.ts'
 import { dimensions, type TemplateVector, type TemplateMatrix } from './random-templates.ts'
 
-/** Finds the row that is most like a face; synchronous, as all of these are. */
+/** Returns the row most similar to a face. Synchronous, like all peers. */
 export type FindNearest = (face: TemplateVector) => number
 
 export const peerNames = [
@@ -15,26 +15,26 @@ export type PeerName = (typeof peerNames)[number]
 
 /** The part of usearch that is used. */
 type Usearch = {
-  readonly exactSearch: (...question: unknown[]) => { readonly keys: BigUint64Array }
+  readonly exactSearch: (...query: unknown[]) => { readonly keys: BigUint64Array }
   readonly Index: new (config: object) => {
     add: (keys: BigUint64Array, vectors: Float32Array, threads: number) => void
     search: (vector: Float32Array, count: number, threads: number) => { keys: BigUint64Array }
   }
 }
 
-const rowsReranked = 64
-/** Rows added to HNSW between two lines of progress. */
+const rerankedRows = 64
+/** Rows added to HNSW between two progress lines. */
 const batchRows = 10_000
 const threads = 2
 
-/** @throws Error with code MODULE_NOT_FOUND when usearch is not installed. */
+/** @throws Error with code MODULE_NOT_FOUND if usearch is not installed. */
 export function openPeer(
   name: PeerName,
   faces: TemplateMatrix,
   report: (text: string) => void,
 ): FindNearest {
   if (name === 'plain JavaScript loop') return (face) => findBestRow(allRows(faces), faces, face)
-  // Beside the other peers of the bench, or wherever the machine has it.
+  // usearch is installed beside the other benchmark peers.
   const require = createRequire(new URL('../peers/', import.meta.url))
   const usearch = require('usearch') as Usearch
   const space = openSpace(faces)
@@ -47,7 +47,7 @@ export function openPeer(
   const rows = space.codes(space.rows())
   return (face) => {
     const probe = space.codes(space.point(face))
-    const { keys } = usearch.exactSearch(rows, probe, ...exactSearchOptions(rowsReranked))
+    const { keys } = usearch.exactSearch(rows, probe, ...exactSearchOptions(rerankedRows))
     return findBestRow(Array.from(keys, Number), faces, face)
   }
 }
@@ -56,34 +56,37 @@ const exactSearchOptions = (count: number) => [dimensions + 1, count, 'l2sq', th
 const firstRow = ({ keys }: { readonly keys: BigUint64Array }): number => Number(keys[0] ?? -1n)
 
 /**
- * The corrected score as a plain distance, for searches that know no densities: one more axis, in
- * which a row lies at √(½r(b) − min ½r) and every probe at 0.
+ * Converts the corrected score to a plain distance for searches without densities: one more axis, with
+ * the value √(½r(b) − min ½r) for a row and 0 for every probe.
  */
 function openSpace({ vectors, densities }: TemplateMatrix) {
-  const wide = dimensions + 1
-  const least = densities.reduce((a, b) => Math.min(a, b), 0)
+  const width = dimensions + 1
+  const lowest = densities.reduce((a, b) => Math.min(a, b), 0)
   let largest = 0
   for (const value of vectors) largest = Math.max(largest, Math.abs(value))
-  for (const density of densities) largest = Math.max(largest, Math.sqrt((density - least) / 2))
+  for (const density of densities) largest = Math.max(largest, Math.sqrt((density - lowest) / 2))
   return {
     rows: (): Float32Array => {
-      const rows = new Float32Array(densities.length * wide)
+      const rows = new Float32Array(densities.length * width)
       for (let row = 0; row < densities.length; row++) {
-        rows.set(vectors.subarray(row * dimensions, (row + 1) * dimensions), row * wide)
-        rows[row * wide + dimensions] = Math.sqrt(((densities[row] ?? 0) - least) / 2)
+        rows.set(vectors.subarray(row * dimensions, (row + 1) * dimensions), row * width)
+        rows[row * width + dimensions] = Math.sqrt(((densities[row] ?? 0) - lowest) / 2)
       }
       return rows
     },
-    /** A probe of its own buffer: usearch reads a view's buffer from its beginning. */
+    /** Copies the probe, because usearch reads the buffer of a view from its start. */
     point: ({ vector }: { readonly vector: Float32Array }): Float32Array => {
-      const point = new Float32Array(wide)
+      const point = new Float32Array(width)
       point.set(vector)
       return point
     },
     codes: (points: Float32Array): Int8Array => {
       const codes = new Int8Array(points.length)
-      for (let at = 0; at < points.length; at++)
-        codes[at] = Math.max(-127, Math.min(127, Math.round(((points[at] ?? 0) / largest) * 127)))
+      for (let index = 0; index < points.length; index++)
+        codes[index] = Math.max(
+          -127,
+          Math.min(127, Math.round(((points[index] ?? 0) / largest) * 127)),
+        )
       return codes
     },
   }
@@ -94,11 +97,11 @@ function openHnsw(
   space: ReturnType<typeof openSpace>,
   report: (text: string) => void,
 ): FindNearest {
-  const wide = dimensions + 1
+  const width = dimensions + 1
   const rows = space.rows()
-  const count = rows.length / wide
+  const count = rows.length / width
   const index = new usearch.Index({
-    dimensions: wide,
+    dimensions: width,
     metric: 'l2sq',
     quantization: 'f32',
     connectivity: 16,
@@ -109,8 +112,8 @@ function openHnsw(
   for (let from = 0; from < count; from += batchRows) {
     report(`building HNSW: ${from} of ${count}`)
     const to = Math.min(count, from + batchRows)
-    const keys = BigUint64Array.from({ length: to - from }, (_, at) => BigInt(from + at))
-    index.add(keys, rows.slice(from * wide, to * wide), threads)
+    const keys = BigUint64Array.from({ length: to - from }, (_, offset) => BigInt(from + offset))
+    index.add(keys, rows.slice(from * width, to * width), threads)
   }
   return (face) => firstRow(index.search(space.point(face), 1, threads))
 }

@@ -2,7 +2,7 @@ import type { TemplateVector } from '../../src/gallery/calibration/score.ts'
 
 export type { TemplateVector }
 
-/** Templates that look like those of faces, in memory that threads share. */
+/** Templates with the statistics of face templates, in shared memory. */
 export type TemplateMatrix = {
   /** Faces × dimensions. */
   readonly vectors: Float32Array
@@ -11,12 +11,12 @@ export type TemplateMatrix = {
 
 export const dimensions = 256
 
-/** Mean squared length of a template, of the order of a fused one's. */
+/** Mean squared length of a template, similar to a fused template. */
 const squaredLength = 2.2
-/** An axis varies e times less than the one so many before it: principal axes fall off so. */
+/** Number of axes over which the variation falls by a factor of e, as for principal axes. */
 const axesPerDecay = 40
 
-/** Room for `count` faces. */
+/** Allocates memory for `count` faces. */
 export function allocateTemplates(count: number): TemplateMatrix {
   return {
     vectors: new Float32Array(new SharedArrayBuffer(count * dimensions * 4)),
@@ -24,18 +24,18 @@ export function allocateTemplates(count: number): TemplateMatrix {
   }
 }
 
-/** Fills the room with faces: normal in each axis, less and less varied from the first on. */
+/** Fills the memory with faces: normally distributed in each axis, with falling variation. */
 export function fillTemplates({ vectors, densities }: TemplateMatrix): void {
   const random = normalNumbers(1)
   const spread = axisDeviations()
-  for (let at = 0; at < vectors.length; at++)
-    vectors[at] = random() * (spread[at % dimensions] ?? 0)
-  for (let at = 0; at < densities.length; at++) densities[at] = -2.4 + random() * 0.15
+  for (let index = 0; index < vectors.length; index++)
+    vectors[index] = random() * (spread[index % dimensions] ?? 0)
+  for (let row = 0; row < densities.length; row++) densities[row] = -2.4 + random() * 0.15
 }
 
 /**
- * Probes in turn of somebody in the gallery (as far from his template as another picture of him
- * is) and of a stranger, whose best match is much harder to find.
+ * Returns probes that alternate between an enrolled person (as far from the template as another image
+ * of the person) and a person outside the gallery, whose best match is much harder to find.
  */
 export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix {
   const probes = allocateTemplates(count)
@@ -44,22 +44,22 @@ export function makeProbes(faces: TemplateMatrix, count: number): TemplateMatrix
   const galleryRows = faces.densities.length
   for (let probe = 0; probe < count; probe++) {
     const row = Math.floor(((probe + 0.5) / count) * galleryRows)
-    const kept = probe % 2 === 0 ? 0.8 : 0
-    const noise = Math.sqrt(1 - kept * kept)
+    const mateShare = probe % 2 === 0 ? 0.8 : 0
+    const noise = Math.sqrt(1 - mateShare * mateShare)
     for (let axis = 0; axis < dimensions; axis++) {
       const mate = faces.vectors[row * dimensions + axis] ?? 0
       probes.vectors[probe * dimensions + axis] =
-        mate * kept + random() * (spread[axis] ?? 0) * noise
+        mate * mateShare + random() * (spread[axis] ?? 0) * noise
     }
     probes.densities[probe] = -2.4
   }
   return probes
 }
 
-/** A copy: a view would take the whole memory with it wherever it goes. */
-export function templateAt({ vectors, densities }: TemplateMatrix, at: number): TemplateVector {
-  const vector = Float32Array.from(vectors.subarray(at * dimensions, (at + 1) * dimensions))
-  return { vector, density: densities[at] ?? 0 }
+/** Returns a copy, because sending a view would send the whole memory. */
+export function templateAt({ vectors, densities }: TemplateMatrix, row: number): TemplateVector {
+  const vector = Float32Array.from(vectors.subarray(row * dimensions, (row + 1) * dimensions))
+  return { vector, density: densities[row] ?? 0 }
 }
 
 function axisDeviations(): Float64Array {
@@ -70,7 +70,7 @@ function axisDeviations(): Float64Array {
   return variances.map((variance) => Math.sqrt((variance / sum) * squaredLength))
 }
 
-/** Nearly normal numbers (the sum of four uniform ones), the same ones every time. */
+/** Approximately normal numbers (the sum of four uniform ones), deterministic. */
 function normalNumbers(seed: number): () => number {
   let state = seed
   const uniform = (): number => {

@@ -7,25 +7,25 @@ import { dimensions, templateAt, type TemplateMatrix } from './random-templates.
 import type { PeerThreadMessage, PeerThreadInput } from './peer-thread.ts'
 import type { PeerName } from './peers.ts'
 
-/** Somebody who searches a gallery for probes, one after the other. */
+/** A system that searches a gallery for probes sequentially. */
 export type SearchSystem = AsyncDisposable & {
   readonly name: string
-  /** Searches for the probes of these numbers. */
-  readonly search: (wanted: readonly number[]) => Promise<SearchRun>
-  /** The main event loop's delay at work: the worst of its runs' p99, loading included. */
+  /** Searches for the probes with these indexes. */
+  readonly search: (probeIndexes: readonly number[]) => Promise<SearchRun>
+  /** The largest p99 delay of the main event loop in all runs, loading included. */
   readonly delayP99Ms: () => number
 }
 
-/** For each probe the row found and the time it took. */
+/** The row found and the latency for each probe. */
 export type SearchRun = { readonly rows: readonly number[]; readonly timesMs: readonly number[] }
 
 const galleryId = 'bench'
 const modelId = 'bench'
 const batchChanges = 1_000
-/** Between two looks at the loop; what is measured is how much later it comes than it should. */
+/** Interval of the event-loop monitor. It measures the delay beyond this interval. */
 const delayResolutionMs = 1
 
-/** Measures the main event loop's delay while tasks run, each with a monitor of its own. */
+/** Measures the delay of the main event loop while tasks run, with one monitor per task. */
 function createLoopDelayMonitor() {
   const p99sMs = [0]
   return {
@@ -55,18 +55,18 @@ export async function openFacegate(
       await search.apply(galleryId, changesOf(faces, from))
     }
   })
-  const find = async (at: number): Promise<{ row: number; timeMs: number }> => {
-    const probe = templateAt(probes, at)
+  const find = async (index: number): Promise<{ row: number; timeMs: number }> => {
+    const probe = templateAt(probes, index)
     const startMs = performance.now()
     const [best] = await search.search(galleryId, probe, { limit: 1, modelId })
     return { row: Number(best?.faceId), timeMs: performance.now() - startMs }
   }
   return {
     name: `facegate, ${threads} thread${threads > 1 ? 's' : ''}`,
-    search: (wanted) =>
+    search: (probeIndexes) =>
       delay.during(async () => {
         const found: { row: number; timeMs: number }[] = []
-        for (const at of wanted) found.push(await find(at))
+        for (const index of probeIndexes) found.push(await find(index))
         return { rows: found.map(({ row }) => row), timesMs: found.map(({ timeMs }) => timeMs) }
       }),
     delayP99Ms: delay.worstP99Ms,
@@ -76,8 +76,8 @@ export async function openFacegate(
 
 function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
   const to = Math.min(faces.densities.length, from + batchChanges)
-  return Array.from({ length: to - from }, (_, at): IndexChange => {
-    const row = from + at
+  return Array.from({ length: to - from }, (_, offset): IndexChange => {
+    const row = from + offset
     const vector = faces.vectors.subarray(row * dimensions, (row + 1) * dimensions)
     const density = faces.densities[row] ?? 0
     const template = { modelId, subjectId: `s${row}`, groups: [], vector, density }
@@ -85,7 +85,7 @@ function changesOf(faces: TemplateMatrix, from: number): IndexChange[] {
   })
 }
 
-/** The peer, or nothing when it is not installed. */
+/** Returns the peer, or undefined if it is not installed. */
 export async function openPeerThread(
   start: Required<PeerThreadInput> & { readonly peer: PeerName },
   report: (text: string) => void,
@@ -99,9 +99,9 @@ export async function openPeerThread(
   const delay = createLoopDelayMonitor()
   return {
     name: start.peer,
-    search: (wanted) =>
+    search: (probeIndexes) =>
       delay.during(async () => {
-        worker.postMessage(wanted, [])
+        worker.postMessage(probeIndexes, [])
         return (await readResult(worker, report)) ?? { rows: [], timesMs: [] }
       }),
     delayP99Ms: delay.worstP99Ms,
@@ -109,7 +109,7 @@ export async function openPeerThread(
   }
 }
 
-/** Fills the faces in a thread: a million take some seconds. */
+/** Creates the faces in a thread. A million faces take some seconds. */
 export async function fillTemplatesInThread(faces: TemplateMatrix): Promise<void> {
   const worker = startThread({ faces })
   await readResult(worker, () => {})

@@ -1,40 +1,40 @@
 import { connect } from 'node:net'
 
 export type BenchClient = Disposable & {
-  /** Sends one JSON body to the one endpoint. @returns the body of the answer. */
+  /** Sends a JSON body to the endpoint. Returns the response body. */
   readonly post: (body: string) => Promise<string>
 }
 
 /**
- * One keep-alive connection that has one request under way at a time. It knows just enough of HTTP
- * to read our own answers: on two cores, a full client would cost as much as what it measures.
+ * One keep-alive connection with one request in flight. It supports only the part of HTTP that our
+ * responses use. On two cores a complete client would cost as much as the measured service.
  */
 export async function openClient(url: string, key: string): Promise<BenchClient> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.setNoDelay(true)
-  let waiting: PromiseWithResolvers<string> | undefined
+  let pending: PromiseWithResolvers<string> | undefined
   let text = ''
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
-    const head = text.indexOf('\r\n\r\n')
-    if (head < 0) return
+    const headEnd = text.indexOf('\r\n\r\n')
+    if (headEnd < 0) return
     const length = Number(/content-length: (\d+)/iu.exec(text)?.[1])
-    if (text.length < head + 4 + length) return
-    const body = text.slice(head + 4)
+    if (text.length < headEnd + 4 + length) return
+    const body = text.slice(headEnd + 4)
     text = ''
-    waiting?.resolve(body)
+    pending?.resolve(body)
   })
-  socket.on('error', (error) => waiting?.reject(error))
+  socket.on('error', (error) => pending?.reject(error))
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()))
   return {
     post: (body) => {
-      waiting = Promise.withResolvers<string>()
+      pending = Promise.withResolvers<string>()
       socket.write(
         `POST /v1/face/execute HTTP/1.1\r\nHost: bench\r\nX-Api-Key: ${key}\r\n` +
           `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       )
-      return waiting.promise
+      return pending.promise
     },
     [Symbol.dispose]: () => socket.destroy(),
   }

@@ -10,10 +10,10 @@ const demo = path.join(
   'demo',
 )
 
-/** The package's own sample photographs: 1920 px wide groups of three to five people. */
+/** The sample photographs of the package: groups of three to five people, 1920 px wide. */
 export const groupImages = [1, 2, 3, 4, 5, 6].map((n) => path.join(demo, `sample${n}.jpg`))
 
-/** Windows of the samples with one face each: [sample, left, top, width] at 16:9. */
+/** 16:9 sections of the samples with one face each: [sample, left, top, width]. */
 const singleFaceRegions = [
   [1, 1250, 170, 670],
   [3, 1360, 310, 560],
@@ -21,18 +21,18 @@ const singleFaceRegions = [
   [6, 40, 440, 600],
 ] as const
 
-/** Writes 1280×720 JPEGs of one near face each to a new temporary folder. */
+/** Writes 1280×720 JPEGs with one near face each to a new temporary folder. */
 export function writeOneFaceImages(): Promise<string[]> {
-  return writeImages((window) => window.resize(1280, 720))
+  return writeImages((region) => region.resize(1280, 720))
 }
 
 /**
- * Writes 1280×720 JPEGs of one face each that is a third as large, in front of its own picture, blurred
- * beyond recognition: somebody some metres from the camera.
+ * Writes 1280×720 JPEGs with one face of a third of that size in front of the blurred image, like a
+ * person some metres from the camera.
  */
 export function writeDistantFaceImages(): Promise<string[]> {
-  return writeImages(async (window) => {
-    const near = await window.resize(426, 240).png().toBuffer()
+  return writeImages(async (region) => {
+    const near = await region.resize(426, 240).png().toBuffer()
     return sharp(near)
       .resize(1280, 720)
       .blur(80)
@@ -40,15 +40,17 @@ export function writeDistantFaceImages(): Promise<string[]> {
   })
 }
 
-async function writeImages(place: (window: Sharp) => Sharp | Promise<Sharp>): Promise<string[]> {
+async function writeImages(
+  transform: (region: Sharp) => Sharp | Promise<Sharp>,
+): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-bench-'))
   return Promise.all(
     singleFaceRegions.map(async ([sample, left, top, width], index) => {
       const height = Math.round((width * 9) / 16)
-      const window = sharp(groupImages[sample - 1]).extract({ left, top, width, height })
-      const picture = await place(window)
+      const region = sharp(groupImages[sample - 1]).extract({ left, top, width, height })
+      const image = await transform(region)
       const file = path.join(folder, `${index}.jpg`)
-      await writeFile(file, await picture.jpeg({ quality: 90 }).toBuffer())
+      await writeFile(file, await image.jpeg({ quality: 90 }).toBuffer())
       return file
     }),
   )

@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** A running service of its own, as `npm start` runs it, on a free port and a fresh folder. */
+/** A service process as `npm start` runs it, on a free port and a new data folder. */
 export type BenchService = AsyncDisposable & {
   readonly url: string
   readonly key: string
   readonly dataDir: string
 }
 
-/** A bench measures the machine, not the limit of a project. */
+/** A benchmark measures the machine, not the rate limit of a project. */
 const rateLimitSettings = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
 
 export async function startService(
@@ -34,44 +34,45 @@ export async function startService(
     key,
     dataDir,
     [Symbol.asyncDispose]: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
+      const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
-      await ended
+      await exited
       await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
 
-/** The address and the key, which the first start prints once. */
+/** Reads the address and the key from the output of the first start. */
 async function readStartupOutput(child: ChildProcess): Promise<{ url: string; key: string }> {
-  let printed = ''
+  let output = ''
   for await (const chunk of child.stdout ?? []) {
-    printed += String(chunk)
-    const url = /Facegate is running at (\S+)/u.exec(printed)?.[1]
-    const key = /fsk_live_\S+/u.exec(printed)?.[0]
-    if (url && key && printed.includes('Documentation')) return { url, key }
+    output += String(chunk)
+    const url = /Facegate is running at (\S+)/u.exec(output)?.[1]
+    const key = /fsk_live_\S+/u.exec(output)?.[0]
+    if (url && key && output.includes('Documentation')) return { url, key }
   }
-  throw new Error(`the service did not start: ${printed}`)
+  throw new Error(`the service did not start: ${output}`)
 }
 
-/** A call's body with one image read from a file. */
+/** Returns the body of a call with one image file. */
 export async function readRequestBody(action: string, file: string): Promise<string> {
   const bytes = (await readFile(file)).toString('base64')
   const contentType = file.endsWith('.png') ? 'image/png' : 'image/jpeg'
   return JSON.stringify({ action, params: { images: [{ kind: 'image', contentType, bytes }] } })
 }
 
-/** @throws Error when the answer is not an ok envelope. */
+/** @throws Error if the response is not an envelope with `ok: true`. */
 export async function executeAction(service: BenchService, body: string): Promise<unknown> {
   const response = await fetch(`${service.url}/v1/face/execute`, {
     method: 'POST',
     headers: { 'x-api-key': service.key, 'content-type': 'application/json' },
     body,
   })
-  const answer = (await response.json()) as {
+  const envelope = (await response.json()) as {
     ok?: boolean
     data?: { results: [{ value: unknown }] }
   }
-  if (!answer.ok || !answer.data) throw new Error(`${response.status} ${JSON.stringify(answer)}`)
-  return answer.data.results[0].value
+  if (!envelope.ok || !envelope.data)
+    throw new Error(`${response.status} ${JSON.stringify(envelope)}`)
+  return envelope.data.results[0].value
 }

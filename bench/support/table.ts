@@ -1,4 +1,4 @@
-/** A Markdown table, ready for the documentation. */
+/** Returns a Markdown table. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -12,7 +12,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** Progress on one line of standard error. */
+/** Shows progress on one line of standard error. */
 export function showProgress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\u001B[K${text}` : `${text}\n`)
 }

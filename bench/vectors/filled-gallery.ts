@@ -18,20 +18,20 @@ import { templateAt, type TemplateMatrix } from '../search/random-templates.ts'
 
 export const modelId = 'dlib-faceres-256@1'
 
-/** Groups by how many of the subjects are in them. */
+/** Groups by their share of the subjects. */
 export const groupNames = ['1 in 10', '1 in 100'] as const
 
-/** A database with one gallery of faces, each of a subject of its own. */
+/** A database with one gallery of faces, one face per subject. */
 export type FilledGallery = AsyncDisposable & {
   readonly url: string
   readonly size: number
-  readonly tenant: BenchTenant
+  readonly owner: BenchGalleryOwner
   readonly parts: SearchDeps
-  /** In the table, and in the index of the search. */
+  /** Rows in the table and in the search index. */
   readonly bytesPerVector: () => Promise<readonly [table: number, index: number]>
 }
 
-type BenchTenant = {
+type BenchGalleryOwner = {
   readonly accountId: string
   readonly projectId: string
   readonly galleryId: string
@@ -62,10 +62,10 @@ export async function openFilledGallery(
   for (let from = 0; from < size; from += batchSubjects) {
     report(`storing ${from} of ${size}`)
     const to = Math.min(size, from + batchSubjects)
-    await store.write((tx) => storeBatch(tx, { keys, tenant: owner, faces }, from, to))
+    await store.write((tx) => storeBatch(tx, { keys, owner, faces }, from, to))
   }
   const shipped = calibrationOf(modelId)
-  if (!shipped) throw new Error('the built-in table is gone')
+  if (!shipped) throw new Error('the built-in calibration table is missing')
   const decryptStored = createDecryptStoredTemplate(keys, silentLog)
   const parts = {
     store,
@@ -73,40 +73,40 @@ export async function openFilledGallery(
     calibrations: createCalibrations(shipped),
     log: silentLog,
   }
-  const held = opened.move()
+  const resources = opened.move()
   return {
     url,
     size,
-    tenant: owner,
+    owner,
     parts,
     bytesPerVector: () => bytesPerVector(url, size),
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
 type FillInput = {
   readonly keys: SubjectKeys
-  readonly tenant: BenchTenant
+  readonly owner: BenchGalleryOwner
   readonly faces: TemplateMatrix
 }
 
-/** As enrolments do it, but many rows at once. */
-async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number): Promise<void> {
-  const { keys, tenant: owner, faces } = storing
+/** Inserts like an enrolment, but many rows per statement. */
+async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): Promise<void> {
+  const { keys, owner, faces } = input
   const { galleryId, accountId } = owner
   const nowUtc = new Date().toISOString()
   await createGallery(tx, { galleryId, accountId })
   const rows = []
-  for (let at = from; at < to; at++) {
+  for (let index = from; index < to; index++) {
     const [subjectId, faceId] = [newId(), newId()]
     const { key, ...wrapped } = await keys.create(tx, { subjectId, galleryId })
-    const place = { accountId, galleryId, subjectId, faceId, modelId }
-    const sealed = encryptTemplate(key, place, {
-      ...templateAt(faces, at),
+    const location = { accountId, galleryId, subjectId, faceId, modelId }
+    const encryptedTemplate = encryptTemplate(key, location, {
+      ...templateAt(faces, index),
       modelId,
     })
-    const names = groupNames.filter((name) => at % Number(name.slice('1 in '.length)) === 0)
-    rows.push({ faceId, subjectId, wrapped, sealed, names })
+    const names = groupNames.filter((name) => index % Number(name.slice('1 in '.length)) === 0)
+    rows.push({ faceId, subjectId, wrapped, encryptedTemplate, names })
   }
   const sequence = await recordGalleryChange(tx, {
     galleryId,
@@ -114,13 +114,13 @@ async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number):
     faces: rows.length,
   })
   const times = { createdAtUtc: nowUtc, updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc }
-  const named = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
+  const defaults = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
   const { projectId } = owner
   const subjects = rows.map(({ subjectId, wrapped }) => ({
     subjectId,
     galleryId,
     projectId,
-    ...named,
+    ...defaults,
     ...wrapped,
     ...times,
   }))
@@ -128,7 +128,12 @@ async function storeBatch(tx: Tx, storing: FillInput, from: number, to: number):
   const facts = { galleryId, sequence, qualityScore: 90, createdAtUtc: nowUtc }
   const faceRows = rows.map(({ faceId, subjectId }) => ({ ...facts, faceId, subjectId }))
   await tx.run(tx.build.insertInto('faces').values(faceRows))
-  const templates = rows.map(({ faceId, sealed }) => ({ galleryId, faceId, modelId, sealed }))
+  const templates = rows.map(({ faceId, encryptedTemplate }) => ({
+    galleryId,
+    faceId,
+    modelId,
+    sealed: encryptedTemplate,
+  }))
   await tx.run(tx.build.insertInto('templates').values(templates))
   const members = rows.flatMap(({ subjectId, names }) =>
     names.map((name) => ({ galleryId, name, subjectId })),

@@ -11,17 +11,17 @@ import {
   extractTemplates,
   templatesRequest,
 } from '../../src/evaluation/verification/extract-templates.ts'
-import type { PersonEmbedding } from '../../src/evaluation/calibration/fit-template-model.ts'
+import type { PersonEmbedding } from './fit-template-model.ts'
 
-/** Larger than any picture of a set. */
+/** Larger than any image of a set. */
 const limits = { bytesMax: 64 * 2 ** 20, pixelsMax: 1e8, sideMinPx: 32 }
 
 /**
- * What the networks say of every picture of a set, before any template model; pictures without a
- * face are left out. Shows its progress.
+ * Returns the network embeddings of every image of a set, before any template model. Images without
+ * a face are left out. Shows a progress bar.
  */
-export async function embedFaceSet(place: string): Promise<PersonEmbedding[]> {
-  const { pictures } = await readFaceSet(place)
+export async function embedFaceSet(source: string): Promise<PersonEmbedding[]> {
+  const { images } = await readFaceSet(source)
   const modelsFolder = modelsFolderOf(readConfig(process.env))
   await prepareBuiltinPack({ folder: modelsFolder })
   const pipeline = await createPipeline({
@@ -30,28 +30,28 @@ export async function embedFaceSet(place: string): Promise<PersonEmbedding[]> {
     limits,
     createTemplate: packEmbedding,
   })
-  const bar = createProgressBar('pictures')
+  const bar = createProgressBar('images')
   const templates = await extractTemplates(
-    pictures,
-    (picture) => pipeline.analyzeImage(picture, templatesRequest, 'picture'),
+    images,
+    (image) => pipeline.analyzeImage(image, templatesRequest, 'image'),
     bar.update,
   )
   bar.end()
   await pipeline.close()
   return templates.flatMap((template, index) => {
-    const person = pictures[index]?.person
+    const person = images[index]?.person
     return template && 'vector' in template && person
       ? { person, embedding: unpackEmbedding(template) }
       : []
   })
 }
 
-/** A descriptor in the clothes of a template, so that it comes out of the pipeline as it is. */
+/** Packs embeddings into a template, so that the pipeline returns them unchanged. */
 function packEmbedding({ dlib, faceres }: NetworkEmbeddings): Template {
   const vector = new Float32Array(dlib.length + faceres.length)
   vector.set(dlib)
   vector.set(faceres, dlib.length)
-  return { modelId: 'descriptor', vector, density: 0 }
+  return { modelId: 'embedding', vector, density: 0 }
 }
 
 function unpackEmbedding({ vector }: Template): NetworkEmbeddings {

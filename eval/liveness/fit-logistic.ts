@@ -1,13 +1,15 @@
-/** One row: numbers, which side they are on, and how much the row counts. */
+/** The crop scores of one image and its label. */
 export type LivenessSample = { readonly values: readonly number[]; readonly isLive: boolean }
 
-/** The log-odds of "live" are `bias` plus the sum of weights times values. */
+/** The log-odds of live are `bias` plus the sum of weights times values. */
 export type LivenessLogistic = { readonly weights: readonly number[]; readonly bias: number }
 
 /**
- * Logistic regression by Newton's method; both sides count the same, however many rows they have.
+ * Fits a logistic regression by Newton's method. Live and attack samples have the same total weight,
+ * independent of their numbers.
  *
- * @param ridge keeps the weights (not the bias) small: half of it times their squares is the price.
+ * @param ridge keeps the weights (not the bias) small: the penalty is half of `ridge` times the sum
+ *   of their squares.
  */
 export function fitLogistic(rows: readonly LivenessSample[], ridge = 1): LivenessLogistic {
   const liveCount = rows.filter(({ isLive }) => isLive).length
@@ -16,29 +18,31 @@ export function fitLogistic(rows: readonly LivenessSample[], ridge = 1): Livenes
     attack: rows.length / (2 * (rows.length - liveCount)),
   }
   const size = rows[0]?.values.length ?? 0
-  let found = Array.from({ length: size + 1 }, () => 0)
+  let coefficients = Array.from({ length: size + 1 }, () => 0)
   for (let step = 0; step < stepsMax; step++) {
-    const slope = found.map((value, index) => (index < size ? -ridge * value : 0))
-    const curve = found.map((_, i) => found.map((__, j) => (i === j && i < size ? ridge : 0)))
+    const gradient = coefficients.map((value, index) => (index < size ? -ridge * value : 0))
+    const hessian = coefficients.map((_, i) =>
+      coefficients.map((__, j) => (i === j && i < size ? ridge : 0)),
+    )
     for (const { values, isLive } of rows) {
       const inputs = [...values, 1]
-      const chance = sigmoid(dot(inputs, found))
+      const probability = sigmoid(dot(inputs, coefficients))
       const weight = isLive ? share.live : share.attack
-      const error = weight * (Number(isLive) - chance)
-      const bend = weight * chance * (1 - chance)
+      const error = weight * (Number(isLive) - probability)
+      const curvature = weight * probability * (1 - probability)
       inputs.forEach((a, i) => {
-        slope[i] = (slope[i] ?? 0) + error * a
-        const row = curve[i] ?? []
-        inputs.forEach((b, j) => (row[j] = (row[j] ?? 0) + bend * a * b))
+        gradient[i] = (gradient[i] ?? 0) + error * a
+        const row = hessian[i] ?? []
+        inputs.forEach((b, j) => (row[j] = (row[j] ?? 0) + curvature * a * b))
       })
     }
-    const change = solve(curve, slope)
-    found = found.map((value, index) => value + (change[index] ?? 0))
+    const change = solve(hessian, gradient)
+    coefficients = coefficients.map((value, index) => value + (change[index] ?? 0))
   }
-  return { weights: found.slice(0, size), bias: found[size] ?? 0 }
+  return { weights: coefficients.slice(0, size), bias: coefficients[size] ?? 0 }
 }
 
-/** 0..1. */
+/** Returns the probability of live, 0..1. */
 export function probabilityOf(
   { weights, bias }: LivenessLogistic,
   values: readonly number[],
@@ -46,7 +50,7 @@ export function probabilityOf(
   return sigmoid(bias + dot(values, weights))
 }
 
-/** Newton's method doubles its digits at every step. */
+/** Newton's method doubles the number of correct digits in each step, so 12 steps are enough. */
 const stepsMax = 12
 
 function sigmoid(value: number): number {
@@ -57,19 +61,19 @@ function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0)
 }
 
-/** Gauss–Jordan with pivots; the matrix is small and positive definite. */
+/** Solves the equations by Gauss–Jordan elimination with pivots. The matrix is small and positive definite. */
 function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((row, index) => [...row, right[index] ?? 0])
   for (let column = 0; column < rows.length; column++) {
     const rest = rows.slice(column).map((row) => Math.abs(row[column] ?? 0))
-    const pivotAt = column + rest.indexOf(Math.max(...rest))
-    const pivot = rows[pivotAt] ?? []
-    rows[pivotAt] = rows[column] ?? []
+    const pivotIndex = column + rest.indexOf(Math.max(...rest))
+    const pivot = rows[pivotIndex] ?? []
+    rows[pivotIndex] = rows[column] ?? []
     rows[column] = pivot
-    const head = pivot[column] ?? 1
+    const pivotValue = pivot[column] ?? 1
     for (const row of rows) {
       if (row === pivot) continue
-      const factor = (row[column] ?? 0) / head
+      const factor = (row[column] ?? 0) / pivotValue
       row.forEach((value, index) => (row[index] = value - factor * (pivot[index] ?? 0)))
     }
   }

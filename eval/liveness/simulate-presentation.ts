@@ -5,17 +5,18 @@ import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
 import { renderPresentation } from './render-presentation.ts'
 import type { CameraRendering } from './render-presentation.ts'
 
-/** `live` is the picture as another camera might have written it. */
+/** `live` is the image as another camera might have recorded it. */
 export type PresentationScene = 'live' | 'print' | 'replay'
 
 /**
- * What a camera might see of `frame`, a photograph of a live person: the person again, a print of
- * the photograph held up to it, or the photograph on a screen. A drawing of attacks, not attacks: it
- * has the lifted blacks, the colour casts, the dots, the beats of two pixel grids, the edges of paper
- * and screen, the glare; it has no depth, no real ink and no real screen.
+ * Simulates what a camera records from `frame`, a photograph of a live person: the person again, a
+ * print of the photograph, or the photograph on a screen.
  *
- * The live scene is blurred, lit, scaled and compressed like the others: none of that may give the
- * attacks away.
+ * The simulation has raised black levels, colour casts, dots, moiré, edges of paper and screen, and
+ * glare. It has no depth, no real ink and no real screen, so it does not replace recorded attacks.
+ *
+ * The live scene is blurred, lit, scaled and compressed like the attacks, so that these changes do
+ * not distinguish them.
  *
  * @returns a JPEG.
  */
@@ -26,8 +27,8 @@ export async function simulatePresentation(
 ): Promise<Buffer> {
   const between = (from: number, to: number): number => from + (to - from) * random()
   const softened = await soften(frame, scene === 'live' ? between(0, 0.8) : between(0.3, 1.4))
-  const seen = renderPresentation(softened, renderings[scene](between), random)
-  return imageOf(seen)
+  const rendered = renderPresentation(softened, renderings[scene](between), random)
+  return imageOf(rendered)
     .jpeg({ quality: Math.round(between(72, 95)) })
     .toBuffer()
 }

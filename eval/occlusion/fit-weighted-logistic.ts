@@ -1,4 +1,4 @@
-/** One case: what was measured, what it is (1 or 0), how much it counts. */
+/** One training case: measured values, label (1 or 0) and weight. */
 export type WeightedCase = {
   readonly evidence: readonly number[]
   readonly label: 0 | 1
@@ -11,41 +11,44 @@ export type OcclusionLogistic = {
 }
 
 /**
- * Logistic regression by Newton's method, the standardised coefficients held down by a ridge so that
- * what is nearly the same evidence shares a weight.
+ * Fits a logistic regression by Newton's method. A ridge keeps the standardised coefficients small, so
+ * that strongly correlated evidence shares the weight.
  */
 export function fitWeightedLogistic(cases: readonly WeightedCase[]): OcclusionLogistic {
   const size = cases[0]?.evidence.length ?? 0
-  const scales = Array.from({ length: size }, (_, at) =>
-    scaleOf(cases.map((one) => one.evidence[at] ?? 0)),
+  const scales = Array.from({ length: size }, (_, index) =>
+    scaleOf(cases.map(({ evidence }) => evidence[index] ?? 0)),
   )
   const rows = cases.map(({ evidence }) => [
     ...evidence.map(
-      (value, at) => (value - (scales[at]?.mean ?? 0)) / (scales[at]?.deviation ?? 1),
+      (value, index) => (value - (scales[index]?.mean ?? 0)) / (scales[index]?.deviation ?? 1),
     ),
     1,
   ])
   let beta = Array.from({ length: size + 1 }, () => 0)
   for (let round = 0; round < roundsMax; round++) {
     const step = solve(...newton(cases, rows, beta))
-    beta = beta.map((value, at) => value + Math.max(-2, Math.min(2, step[at] ?? 0)))
+    beta = beta.map((value, index) => value + Math.max(-2, Math.min(2, step[index] ?? 0)))
   }
-  const of = scales.map(({ deviation }, at) => (beta[at] ?? 0) / deviation)
-  const shift = scales.reduce((sum, { mean }, at) => sum + mean * (of[at] ?? 0), 0)
-  return { intercept: (beta[size] ?? 0) - shift, coefficients: of }
+  const coefficients = scales.map(({ deviation }, index) => (beta[index] ?? 0) / deviation)
+  const shift = scales.reduce((sum, { mean }, index) => sum + mean * (coefficients[index] ?? 0), 0)
+  return { intercept: (beta[size] ?? 0) - shift, coefficients }
 }
 
-/** 0..1 */
+/** Returns the probability of label 1, 0..1. */
 export function probabilityOf(
   evidence: readonly number[],
-  { intercept, coefficients: of }: OcclusionLogistic,
+  { intercept, coefficients }: OcclusionLogistic,
 ): number {
-  const sum = evidence.reduce((total, value, at) => total + value * (of[at] ?? 0), intercept)
+  const sum = evidence.reduce(
+    (total, value, index) => total + value * (coefficients[index] ?? 0),
+    intercept,
+  )
   return 1 / (1 + Math.exp(-sum))
 }
 
 const roundsMax = 25
-/** Per case, on standardised coefficients. */
+/** Penalty per case, on standardised coefficients. */
 const ridge = 1e-3
 
 function scaleOf(values: readonly number[]) {
@@ -54,7 +57,7 @@ function scaleOf(values: readonly number[]) {
   return { mean, deviation: Math.sqrt(variance) || 1 }
 }
 
-/** Hessian and gradient of the penalised likelihood. */
+/** Returns the Hessian and the gradient of the penalised likelihood. */
 function newton(
   cases: readonly WeightedCase[],
   rows: readonly (readonly number[])[],
@@ -62,28 +65,29 @@ function newton(
 ): [number[][], number[]] {
   const size = beta.length
   const penalty = ridge * cases.length
-  const isIntercept = (at: number): boolean => at === size - 1
-  const gradient = beta.map((value, at) => (isIntercept(at) ? 0 : -penalty * value))
-  const hessian = beta.map((_, at) =>
-    beta.map((_unused, other) => (at === other && !isIntercept(at) ? penalty : 1e-9)),
+  const isIntercept = (index: number): boolean => index === size - 1
+  const gradient = beta.map((value, index) => (isIntercept(index) ? 0 : -penalty * value))
+  const hessian = beta.map((_, index) =>
+    beta.map((_unused, other) => (index === other && !isIntercept(index) ? penalty : 1e-9)),
   )
-  for (const [index, row] of rows.entries()) {
-    const { label, weight } = cases[index] ?? { label: 0, weight: 0 }
-    const share =
-      1 / (1 + Math.exp(-row.reduce((sum, value, at) => sum + value * (beta[at] ?? 0), 0)))
-    for (const [at, value] of row.entries()) {
-      gradient[at] = (gradient[at] ?? 0) + weight * (label - share) * value
-      const line = hessian[at] ?? []
+  for (const [caseIndex, row] of rows.entries()) {
+    const { label, weight } = cases[caseIndex] ?? { label: 0, weight: 0 }
+    const probability =
+      1 / (1 + Math.exp(-row.reduce((sum, value, index) => sum + value * (beta[index] ?? 0), 0)))
+    for (const [index, value] of row.entries()) {
+      gradient[index] = (gradient[index] ?? 0) + weight * (label - probability) * value
+      const hessianRow = hessian[index] ?? []
       for (const [other, second] of row.entries())
-        line[other] = (line[other] ?? 0) + weight * share * (1 - share) * value * second
+        hessianRow[other] =
+          (hessianRow[other] ?? 0) + weight * probability * (1 - probability) * value * second
     }
   }
   return [hessian, gradient]
 }
 
-/** Gauss and Jordan, with pivots. */
+/** Solves the equations by Gauss–Jordan elimination with pivots. */
 function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
-  const rows = matrix.map((row, at) => [...row, right[at] ?? 0])
+  const rows = matrix.map((row, index) => [...row, right[index] ?? 0])
   const size = rows.length
   for (let column = 0; column < size; column++) {
     const pivot = rows
@@ -91,8 +95,8 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
       .reduce((best, row) =>
         Math.abs(row[column] ?? 0) > Math.abs(best[column] ?? 0) ? row : best,
       )
-    const at = rows.indexOf(pivot)
-    rows[at] = rows[column] ?? []
+    const pivotIndex = rows.indexOf(pivot)
+    rows[pivotIndex] = rows[column] ?? []
     rows[column] = pivot
     for (const row of rows) {
       if (row === pivot) continue
@@ -100,5 +104,5 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
       for (let k = column; k <= size; k++) row[k] = (row[k] ?? 0) - factor * (pivot[k] ?? 0)
     }
   }
-  return rows.map((row, at) => (row[size] ?? 0) / (row[at] ?? 1))
+  return rows.map((row, index) => (row[size] ?? 0) / (row[index] ?? 1))
 }

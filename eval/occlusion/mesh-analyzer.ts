@@ -12,33 +12,33 @@ import { createImagePyramid } from '../../src/vision/image/pyramid.ts'
 import { createModelSessions } from '../../src/vision/model-sessions.ts'
 import { createStopwatch } from '../../src/vision/stopwatch.ts'
 
-/** The face nearest the centre of a picture, in px of the picture. */
+/** The mesh of the face nearest the image centre, in px of the image, and the image size. */
 export type MeshAnalysis = {
   readonly mesh: Mesh
   readonly size: { readonly width: number; readonly height: number }
 }
 
-/** Looks at pictures as the service does, with the built-in models, as far as the mesh. */
+/** Opens an analyzer that detects faces and fits the mesh like the service, with the built-in models. */
 export async function openMeshAnalyzer() {
   const modelsFolder = modelsFolderOf(readConfig(process.env))
   await prepareBuiltinPack({ folder: modelsFolder })
   configureDecoder()
   const sessions = createModelSessions(modelsFolder)
   const detector = await openDetector(builtinSet, sessions)
-  const examiner = await openMeshLandmarker(sessions)
+  const landmarker = await openMeshLandmarker(sessions)
   return {
     close: sessions.close,
-    async look(bytes: Buffer): Promise<MeshAnalysis | undefined> {
-      const image = await decodeImage(bytes, pixelsMax, 'picture')
+    async analyzeImage(bytes: Buffer): Promise<MeshAnalysis | undefined> {
+      const image = await decodeImage(bytes, pixelsMax, 'image')
       const pyramid = createImagePyramid(image)
       const stopwatch = createStopwatch()
-      const fitMesh = examiner.forImage({ pyramid, stopwatch })
-      const scene = { image, pyramid, stopwatch, fitMesh }
-      const found = await detector.detectFaces(
-        scene,
+      const fitMesh = landmarker.forImage({ pyramid, stopwatch })
+      const context = { image, pyramid, stopwatch, fitMesh }
+      const faces = await detector.detectFaces(
+        context,
         ({ confidence }) => confidence >= confidenceMin,
       )
-      const [central] = found.toSorted(
+      const [central] = faces.toSorted(
         (a, b) => distanceToCentre(a.box, image.frame) - distanceToCentre(b.box, image.frame),
       )
       if (!central) return undefined
@@ -51,7 +51,7 @@ export async function openMeshAnalyzer() {
 const pixelsMax = 1e8
 const confidenceMin = 0.6
 
-/** px from the centre of the frame. */
+/** Returns the distance between the centre of the box and the centre of the frame, in px. */
 function distanceToCentre(box: Rect, frame: MeshAnalysis['size']): number {
   const { x, y } = centreOf(box)
   return Math.hypot(x - frame.width / 2, y - frame.height / 2)

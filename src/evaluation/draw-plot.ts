@@ -1,80 +1,76 @@
-import { writeFile } from 'node:fs/promises'
-import sharp from 'sharp'
+import { writeSvg } from './write-svg.ts'
 
-/** A picture of curves. Places are shares of the plot, from the left and from the bottom. */
+/** A chart of curves. Positions are shares of the plot area, from the left and from the bottom. */
 export type Plot = {
   readonly title: string
   readonly xAxis: Axis
   readonly yAxis: Axis
   readonly curves: readonly PlottedCurve[]
-  /** Where the names of the curves stand; the right lower corner where nothing else is said. */
-  readonly legendAt?: { readonly x: number; readonly y: number }
+  /** Position of the legend; the bottom right corner by default. */
+  readonly legendPosition?: { readonly x: number; readonly y: number }
 }
 
 type Axis = { readonly label?: string; readonly ticks: readonly Tick[] }
-type Tick = { readonly at: number; readonly text: string }
+type Tick = { readonly position: number; readonly text: string }
 
-/** One line of the picture; what lies outside the plot is cut off. */
+/** One curve. Points outside the plot area are moved to its border. */
 type PlottedCurve = {
   readonly name: string
   readonly colour: string
   readonly points: readonly { readonly x: number; readonly y: number }[]
 }
 
-/** Draws to `file`, an SVG or a PNG by its name. @throws Error when it is neither. */
+/** Draws the plot to `file`. @throws Error when its extension is neither `.svg` nor `.png`. */
 export async function drawPlot(file: string, plot: Plot): Promise<void> {
-  const svg = svgOf(plot)
-  if (/\.svg$/iu.test(file)) await writeFile(file, svg)
-  else if (/\.png$/iu.test(file)) await sharp(Buffer.from(svg)).png().toFile(file)
-  else throw new Error(`${file} is neither .svg nor .png`)
+  await writeSvg(file, svgOf(plot))
 }
 
-/** px; the plot lies inside the margins. */
+/** Size and margins in px. The plot area lies inside the margins. */
 const plotSize = { width: 720, height: 480, left: 64, right: 24, top: 40, bottom: 56 }
 
 function svgOf({
   title,
-  xAxis: across,
-  yAxis: up,
+  xAxis,
+  yAxis,
   curves,
-  legendAt: namesAt = { x: 0.75, y: 0.07 },
+  legendPosition = { x: 0.75, y: 0.07 },
 }: Plot): string {
   const { width, height, top, left } = plotSize
   const lines = curves.map(({ points, colour }) => {
-    const places = points.map(({ x, y }) => `${toX(x)},${toY(y)}`).join(' ')
-    return `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${places}"/>`
+    const coordinates = points.map(({ x, y }) => `${toX(x)},${toY(y)}`).join(' ')
+    return `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${coordinates}"/>`
   })
-  const names = curves.map(
+  const legend = curves.map(
     ({ name, colour }, index) =>
-      `<text x="${toX(namesAt.x)}" y="${Number(toY(namesAt.y)) - 20 * index}" fill="${colour}">${name}</text>`,
+      `<text x="${toX(legendPosition.x)}" y="${Number(toY(legendPosition.y)) - 20 * index}" fill="${colour}">${name}</text>`,
   )
   const labels = [
     `<text x="${left}" y="${top - 16}" font-size="15">${title}</text>`,
-    `<text x="${width / 2}" y="${height - 12}" text-anchor="middle">${across.label ?? ''}</text>`,
-    `<text x="14" y="${height / 2}" text-anchor="middle" transform="rotate(-90 14 ${height / 2})">${up.label ?? ''}</text>`,
+    `<text x="${width / 2}" y="${height - 12}" text-anchor="middle">${xAxis.label ?? ''}</text>`,
+    `<text x="14" y="${height / 2}" text-anchor="middle" transform="rotate(-90 14 ${height / 2})">${yAxis.label ?? ''}</text>`,
   ]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="13">`,
     `<rect width="${width}" height="${height}" fill="white"/>`,
-    ...drawGrid(across.ticks, up.ticks),
+    ...drawGrid(xAxis.ticks, yAxis.ticks),
     ...labels,
     ...lines,
-    ...names,
+    ...legend,
     '</svg>',
   ].join('\n')
 }
 
-function drawGrid(across: readonly Tick[], up: readonly Tick[]): string[] {
+function drawGrid(xTicks: readonly Tick[], yTicks: readonly Tick[]): string[] {
   const { left, right, top, bottom, width, height } = plotSize
   const stroke = 'stroke="#dddddd"'
   return [
-    ...across.flatMap(({ at, text }) => [
-      `<line x1="${toX(at)}" x2="${toX(at)}" y1="${top}" y2="${height - bottom}" ${stroke}/>`,
-      `<text x="${toX(at)}" y="${height - bottom + 20}" text-anchor="middle">${text}</text>`,
+    ...xTicks.flatMap(({ position, text }) => [
+      `<line x1="${toX(position)}" x2="${toX(position)}" y1="${top}" y2="${height - bottom}" ${stroke}/>`,
+      `<text x="${toX(position)}" y="${height - bottom + 20}" text-anchor="middle">${text}</text>`,
     ]),
-    ...up.flatMap(({ at, text }) => [
-      `<line x1="${left}" x2="${width - right}" y1="${toY(at)}" y2="${toY(at)}" ${stroke}/>`,
-      `<text x="${left - 8}" y="${Number(toY(at)) + 4}" text-anchor="end">${text}</text>`,
+    ...yTicks.flatMap(({ position, text }) => [
+      `<line x1="${left}" x2="${width - right}" y1="${toY(position)}" y2="${toY(position)}" ${stroke}/>`,
+      `<text x="${left - 8}" y="${Number(toY(position)) + 4}" text-anchor="end">${text}</text>`,
     ]),
   ]
 }

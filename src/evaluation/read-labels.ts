@@ -3,9 +3,9 @@ import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 
 /**
- * Reads `labels.csv` of a folder: a header line, then one line a picture.
+ * Reads `labels.csv` of a folder: a header line, then one line per image.
  *
- * @throws Error that names the file, and the column that is missing.
+ * @throws Error that names the file and the missing column.
  */
 export async function readLabels(
   folder: string,

@@ -1,7 +1,7 @@
-/** Numbers in 0..1, never 0 itself; the same sequence for the same seed, on every machine. */
+/** Returns numbers between 0 and 1, both excluded. The same seed gives the same sequence everywhere. */
 export type RandomSource = () => number
 
-/** SplitMix32 (Steele, Lea, Flood 2014, in its 32-bit form). */
+/** Creates a SplitMix32 generator (Steele, Lea, Flood 2014, in its 32-bit form). */
 export function seededRandom(seed: number): RandomSource {
   let state = seed >>> 0
   return () => {
@@ -15,29 +15,29 @@ export function seededRandom(seed: number): RandomSource {
   }
 }
 
-/** `count` different numbers of 0..size − 1. */
+/** Returns `count` different integers of 0..size − 1. */
 export function pickDistinct(random: RandomSource, size: number, count: number): number[] {
   const picked = new Set<number>()
   while (picked.size < count) picked.add(Math.min(size - 1, Math.floor(random() * size)))
   return [...picked]
 }
 
-/** `items` in random order (Fisher–Yates). */
+/** Returns `items` in random order (Fisher–Yates). */
 export function shuffled<T>(random: RandomSource, items: readonly T[]): T[] {
-  const left = [...items]
+  const remaining = [...items]
   return items.flatMap(() =>
-    left.splice(Math.min(left.length - 1, Math.floor(random() * left.length)), 1),
+    remaining.splice(Math.min(remaining.length - 1, Math.floor(random() * remaining.length)), 1),
   )
 }
 
-/** Shares that sum to 1, from Dirichlet(`shape`, `shape`, …) with a whole `shape`. */
+/** Returns shares that sum to 1, drawn from Dirichlet(`shape`, `shape`, …); `shape` is an integer. */
 export function dirichlet(random: RandomSource, count: number, shape: number): number[] {
   const gammas = Array.from({ length: count }, () => gamma(random, shape))
   const sum = gammas.reduce((total, value) => total + value, 0)
   return gammas.map((value) => value / sum)
 }
 
-/** A gamma variable of whole `shape` is the sum of that many exponential ones. */
+/** A gamma variable with integer `shape` is the sum of that many exponential variables. */
 function gamma(random: RandomSource, shape: number): number {
   let sum = 0
   for (let i = 0; i < shape; i++) sum -= Math.log(random())

@@ -133,7 +133,7 @@ test('Small, cut-off and turned faces are reported', async () => {
 
 test('An occlusion of a face is reported with its position', async () => {
   await using analyzer = await openAnalyzer()
-  const meshAnalysis = await analyzer.look(portrait)
+  const meshAnalysis = await analyzer.analyzeImage(portrait)
   const parts: Partial<Record<CoverKind, 'lowerFace' | 'leftEye'>> = {
     blueMask: 'lowerFace',
     blackMask: 'lowerFace',

@@ -37,23 +37,23 @@ async function evaluate(labels: readonly string[], ...args: string[]): Promise<s
   })
 }
 
-test('labelled pictures are judged, shown as JSON, and drawn', async () => {
+test('The attributes of labelled images are compared with the labels, printed as JSON and drawn', async () => {
   const tables = path.join(folder, 'tables.png')
   const labels = ['file,age,gender,expression', 'her.jpg,30,female,happy', 'wall.png,40,male,']
-  const found = JSON.parse(await evaluate(labels, '--json', '--out', tables))
-  assert.equal(found.pictures, 2)
-  assert.deepEqual(found.unusable, [{ file: 'wall.png', reason: 'NO_FACE_FOUND' }])
-  assert.deepEqual(found.gender.counts, [
+  const report = JSON.parse(await evaluate(labels, '--json', '--out', tables))
+  assert.equal(report.pictures, 2)
+  assert.deepEqual(report.unusable, [{ file: 'wall.png', reason: 'NO_FACE_FOUND' }])
+  assert.deepEqual(report.gender.counts, [
     [1, 0],
     [0, 0],
   ])
-  assert.equal(found.expression.accuracy, 1)
-  assert.equal(found.age[0].pictures, 1)
-  assert.ok(found.age[0].meanAbsoluteError < 25)
+  assert.equal(report.expression.accuracy, 1)
+  assert.equal(report.age[0].pictures, 1)
+  assert.ok(report.age[0].meanAbsoluteError < 25)
   assert.equal((await sharp(await readFile(tables)).metadata()).width, 720)
 })
 
-test('what is not labelled is not judged, and a label that means nothing is named', async () => {
+test('Attributes without labels are not evaluated, and an invalid label is an error with its line', async () => {
   const text = await evaluate(['file,gender', 'her.jpg,male'])
   assert.match(text, /GENDER, 1 images: accuracy 0\.0 %/u)
   assert.match(text, /differs from the label: her\.jpg/u)
@@ -64,8 +64,8 @@ test('what is not labelled is not judged, and a label that means nothing is name
   })
 })
 
-test('figures are those that one counts by hand', () => {
-  const found = createAttributesReport(
+test('The report has the same metrics as a manual count', () => {
+  const report = createAttributesReport(
     [
       {
         file: 'a',
@@ -89,7 +89,7 @@ test('figures are those that one counts by hand', () => {
     [],
   )
   const band = (from: number, to: number) =>
-    found.age?.find((one) => one.from === from && one.to === to)
+    report.age?.find((group) => group.from === from && group.to === to)
   assert.deepEqual(band(16, 70), {
     from: 16,
     to: 70,
@@ -102,9 +102,9 @@ test('figures are those that one counts by hand', () => {
     [band(0, 9)?.bias, band(0, 9)?.withinInterval, band(20, 29)?.pictures],
     [12, 0, 2],
   )
-  assert.equal(found.gender?.accuracy, 2 / 3)
-  assert.equal(found.gender?.balancedAccuracy, 0.5)
-  assert.equal(found.expression?.accuracy, 2 / 3)
-  assert.equal(found.expression?.balancedAccuracy, 0.75)
-  assert.deepEqual(found.genderErrors, ['c'])
+  assert.equal(report.gender?.accuracy, 2 / 3)
+  assert.equal(report.gender?.balancedAccuracy, 0.5)
+  assert.equal(report.expression?.accuracy, 2 / 3)
+  assert.equal(report.expression?.balancedAccuracy, 0.75)
+  assert.deepEqual(report.genderErrors, ['c'])
 })

@@ -46,13 +46,13 @@ function evaluate(...args: string[]): Promise<string> {
   return cliOutput(['evaluate', 'liveness', ...args], { DATA_DIR: dataDir, VISION_WORKERS: '1' })
 }
 
-test('a folder of live people and attacks is judged, each kind by itself, and drawn', async () => {
+test('A folder of live people and attacks is evaluated per kind and drawn', async () => {
   const curve = path.join(folder, 'det.png')
-  const found = JSON.parse(await evaluate(folder, '--json', '--out', curve))
-  assert.equal(found.networks, 'liveness@1')
-  assert.equal(found.threshold, 0.9)
+  const report = JSON.parse(await evaluate(folder, '--json', '--out', curve))
+  assert.equal(report.networks, 'liveness@1')
+  assert.equal(report.threshold, 0.9)
   assert.deepEqual(
-    found.asAnswered.kinds.map(({ kind, presentations, unusable }: Record<string, unknown>) => [
+    report.asAnswered.kinds.map(({ kind, presentations, unusable }: Record<string, unknown>) => [
       kind,
       presentations,
       unusable,
@@ -63,13 +63,13 @@ test('a folder of live people and attacks is judged, each kind by itself, and dr
       ['replay', 2, 0],
     ],
   )
-  assert.deepEqual(found.unusable, [
+  assert.deepEqual(report.unusable, [
     { file: path.join(folder, 'print', 'wall.png'), reason: 'NO_FACE_FOUND' },
   ])
   assert.deepEqual((await readFile(curve)).subarray(1, 4).toString(), 'PNG')
 })
 
-test('labels may stand in a file, and what is missing is said', async () => {
+test('Labels can come from a file, and missing live people or attacks are an error', async () => {
   const labels = path.join(folder, 'labels.csv')
   await writeFile(labels, 'file,label,source\nlive/1.jpg,live,x\nprint/1.jpg,paper mask,y\n')
   const text = await evaluate(folder)
@@ -78,35 +78,35 @@ test('labels may stand in a file, and what is missing is said', async () => {
   await writeFile(labels, 'file,label\nlive/1.jpg,live\n')
   await assert.rejects(evaluate(folder), /has no attacks/u)
   await writeFile(labels, 'file,label\nprint/1.jpg,print\n')
-  await assert.rejects(evaluate(folder), /no pictures of live people/u)
+  await assert.rejects(evaluate(folder), /no images of live people/u)
 })
 
-test('rates are those of the scores and of the answers, and uncertain is neither', () => {
-  const found = createLivenessReport([
+test('Rates are reported by score and by decision, and uncertain results count as non-responses', () => {
+  const report = createLivenessReport([
     ...[0.95, 0.9, 0.6, 0.45].map((score) => livenessSample('live', score)),
     ...[0.1, 0.2, 0.3, 0.55].map((score) => livenessSample('print', score)),
     ...[0.1, 0.45].map((score) => livenessSample('replay', score)),
     { kind: 'replay', file: 'x.jpg', unusable: 'NO_FACE_FOUND' },
   ])
-  const { apcer, bpcer, acer, attacks } = found.byScore
+  const { apcer, bpcer, acer, attacks } = report.byScore
   assert.deepEqual([apcer, bpcer, acer], [0.25, 0.25, 0.25])
   assert.deepEqual(
-    attacks.map((one) => [one.kind, one.apcer, one.equalErrorRate]),
+    attacks.map(({ kind, apcer, equalErrorRate }) => [kind, apcer, equalErrorRate]),
     [
       ['print', 0.25, 0.25],
-      // The one at 0.45 scores as a live face does: half of it counts.
+      // The attack at 0.45 has the same score as a live face, so it counts half.
       ['replay', 0, 0.125],
     ],
   )
-  // Nobody live may be turned away of four at 10 %: the border is at 0.45.
+  // At 10 % none of the four live faces may be rejected, so the threshold is 0.45.
   assert.deepEqual(attacks[0]?.apcerAtBpcer.at(-1), { bpcer: 0.1, apcer: 0.25 })
-  assert.equal(found.asAnswered.apcer, 0.25)
-  assert.equal(found.asAnswered.bpcer, 0)
-  assert.equal(found.asAnswered.bonaFideNonResponse, 0.25)
-  assert.equal(found.asAnswered.attackNonResponse, 2 / 3)
+  assert.equal(report.asAnswered.apcer, 0.25)
+  assert.equal(report.asAnswered.bpcer, 0)
+  assert.equal(report.asAnswered.bonaFideNonResponse, 0.25)
+  assert.equal(report.asAnswered.attackNonResponse, 2 / 3)
 })
 
-test('the fit finds the weights that made the answers', () => {
+test('The logistic fit finds the weights that produced the labels', () => {
   const random = seededRandom(7)
   const rows = Array.from({ length: 4000 }, () => {
     const values = [4 * random() - 2, 4 * random() - 2]
@@ -114,17 +114,23 @@ test('the fit finds the weights that made the answers', () => {
     return { values, isLive: random() < 1 / (1 + Math.exp(-(2 * a - b))) }
   })
   const { weights, bias } = fitLogistic(rows)
-  const found = [...weights, bias]
+  const coefficients = [...weights, bias]
   for (const [index, expected] of [2, -1, 0].entries())
-    assert.ok(Math.abs((found[index] ?? 9) - expected) < 0.2, found.join(', '))
+    assert.ok(Math.abs((coefficients[index] ?? 9) - expected) < 0.2, coefficients.join(', '))
 })
 
 function livenessSample(kind: string, score: number): PresentationResult {
-  const at = { x: 50, y: 50 }
+  const point = { x: 50, y: 50 }
   const face = {
     boundingBox: { left: 100, top: 100, width: 100, height: 100 },
     confidence: 0.99,
-    landmarks: { leftEye: at, rightEye: at, noseTip: at, leftMouth: at, rightMouth: at },
+    landmarks: {
+      leftEye: point,
+      rightEye: point,
+      noseTip: point,
+      leftMouth: point,
+      rightMouth: point,
+    },
     pose: { yaw: 0, pitch: 0, roll: 0 },
     qualityScore: 90,
     quality: faceQualityOf(200),
@@ -137,7 +143,7 @@ function livenessSample(kind: string, score: number): PresentationResult {
       hasColour: true,
     },
   }
-  const view = {
+  const analysis = {
     width: 400,
     height: 400,
     orientationApplied: false,
@@ -155,5 +161,5 @@ function livenessSample(kind: string, score: number): PresentationResult {
     },
     providers: { liveness: 'a@1' },
   }
-  return { kind, file: 'a.jpg', view, face }
+  return { kind, file: 'a.jpg', analysis, face }
 }

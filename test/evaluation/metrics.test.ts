@@ -19,7 +19,7 @@ import {
 import { measureSearch } from '../../src/evaluation/verification/measure-search.ts'
 import { readFaceSet } from '../../src/evaluation/face-set.ts'
 import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
-import { principalAxes } from '../../src/evaluation/calibration/principal-axes.ts'
+import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/evaluation/seeded-random.ts'
 import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
@@ -27,7 +27,7 @@ import type { Template } from '../../src/vision/image-analysis.ts'
 
 const sorted = (...values: number[]): Float32Array => Float32Array.from(values).sort()
 
-test('a set is a folder of people or a list of pairs, in an order of its own', async () => {
+test('A set is a folder of people or a list of pairs, sorted by file name', async () => {
   await inFolder(async (folder) => {
     for (const file of ['b/2.png', 'a/1.jpg', 'a/2.JPEG', 'a/note.txt', 'stray.jpg'])
       await mkdir(path.join(folder, path.dirname(file)), { recursive: true }).then(() =>
@@ -35,7 +35,7 @@ test('a set is a folder of people or a list of pairs, in an order of its own', a
       )
     const people = await readFaceSet(folder)
     assert.deepEqual(people, {
-      pictures: [
+      images: [
         { file: path.join(folder, 'a/1.jpg'), person: 'a' },
         { file: path.join(folder, 'a/2.JPEG'), person: 'a' },
         { file: path.join(folder, 'b/2.png'), person: 'b' },
@@ -46,7 +46,7 @@ test('a set is a folder of people or a list of pairs, in an order of its own', a
       'fileA,fileB,same\r\nb/2.png,a/1.jpg,0\r\na/2.JPEG,a/1.jpg,1\r\n',
     )
     const listed = await readFaceSet(folder)
-    assert.deepEqual(listed.pictures, people.pictures)
+    assert.deepEqual(listed.images, people.images)
     assert.deepEqual(listed.pairs, [
       { a: 2, b: 0, same: false },
       { a: 1, b: 0, same: true },
@@ -57,7 +57,7 @@ test('a set is a folder of people or a list of pairs, in an order of its own', a
   })
 })
 
-test('acceptance rates are told at the rates that the pairs resolve', () => {
+test('Acceptance rates are reported only if the number of pairs can resolve them', () => {
   const impostor = Float32Array.from({ length: 1000 }, (_, index) => index)
   const genuine = sorted(500, 995, 2000, 3000)
   const points = operatingPoints({ genuine, impostor }, [1e-1, 1e-2, 1e-3, 1e-4])
@@ -68,13 +68,13 @@ test('acceptance rates are told at the rates that the pairs resolve', () => {
   ])
 })
 
-test('the area is 1 for what is parted, half for what is alike', () => {
+test('The area under the curve is 1 for separated scores and 0.5 for equal scores', () => {
   assert.equal(areaUnderCurve({ genuine: sorted(3, 4), impostor: sorted(1, 2) }), 1)
   assert.equal(areaUnderCurve({ genuine: sorted(1, 2), impostor: sorted(1, 2) }), 0.5)
   assert.equal(areaUnderCurve({ genuine: sorted(2), impostor: sorted(1, 3, 3, 3) }), 0.25)
 })
 
-test('ten folds judge by the threshold of the others', () => {
+test('Each of ten folds is classified with the threshold of the other nine', () => {
   // All but one of each kind lie on their side of zero.
   const pairs = Array.from({ length: 50 }, (_, index) => [
     { same: true, score: index === 0 ? -1000 : 1 + index },
@@ -83,15 +83,15 @@ test('ten folds judge by the threshold of the others', () => {
   const { accuracy, standardError } = foldAccuracy(pairs)
   assert.ok(Math.abs(accuracy - 0.98) < 1e-9, `${accuracy}`)
   assert.ok(standardError > 0 && standardError < 0.05)
-  const unseen = pairs.map((pair) => ({ ...pair, score: -Infinity }))
-  assert.equal(foldAccuracy(unseen).accuracy, 0.5, 'what has no face matches nobody')
+  const withoutFaces = pairs.map((pair) => ({ ...pair, score: -Infinity }))
+  assert.equal(foldAccuracy(withoutFaces).accuracy, 0.5, 'images without a face never match')
 })
 
-test('the fitted tail gives back the rates of an exponential one', () => {
+test('The fitted tail reproduces the rates of an exponential distribution', () => {
   const random = seededRandom(3)
   const impostor = Float32Array.from({ length: 200_000 }, () => -Math.log(random())).sort()
-  const about = { modelId: 'm@1', set: 's', measuredOn: '2020-01-01', people: 2, pictures: 3 }
-  const table = buildCalibration({ genuine: sorted(9), impostor }, [30, 20], about)
+  const set = { modelId: 'm@1', set: 's', measuredOn: '2020-01-01', people: 2, pictures: 3 }
+  const table = buildCalibration({ genuine: sorted(9), impostor }, [30, 20], set)
   for (const { fmr, score, source } of table.points) {
     assert.equal(source, fmr >= 1e-3 ? 'counted' : 'extrapolated')
     const [scale, error] = [Math.log(1 / fmr), Math.abs(score - Math.log(1 / fmr))]
@@ -100,12 +100,12 @@ test('the fitted tail gives back the rates of an exponential one', () => {
   assert.equal(table.identicalScore, 20)
   assert.equal(table.impostorPairs, 200_000)
   assert.throws(
-    () => buildCalibration({ genuine: sorted(9), impostor: sorted(1, 2) }, [3], about),
+    () => buildCalibration({ genuine: sorted(9), impostor: sorted(1, 2) }, [3], set),
     /too few/u,
   )
 })
 
-test('axes are orthonormal and hold the directions of the greatest variance', () => {
+test('Principal axes are orthonormal and span the directions of the largest variance', () => {
   const random = seededRandom(5)
   const spread = [9, 5, 0.1, 0.1, 0.1, 0.1]
   const vectors = Array.from({ length: 300 }, () =>
@@ -121,7 +121,7 @@ test('axes are orthonormal and hold the directions of the greatest variance', ()
   }
 })
 
-test('mixtures are as far from the mean as people and near to nobody', () => {
+test('Cohort mixtures are as far from the mean as real people and near no one', () => {
   const random = seededRandom(7)
   const vectors = Array.from({ length: 60 }, () =>
     Float32Array.from({ length: 32 }, () => random() - 0.5),
@@ -133,13 +133,13 @@ test('mixtures are as far from the mean as people and near to nobody', () => {
   const deviation = lengths.reduce((sum, length) => sum + length, 0) / lengths.length
   const { rows, nearest } = mixCohort(vectors, people, 50, seededRandom(1))
   assert.equal(rows.length, 50 * 32)
-  let least = Infinity
+  let smallest = Infinity
   for (let row = 0; row < 50; row++) {
     const mixture = rows.subarray(row * 32, (row + 1) * 32)
     assert.ok(Math.abs(Math.sqrt(squaredDistance(mixture, mean)) / deviation - 1) < 1e-3)
-    for (const vector of vectors) least = Math.min(least, squaredDistance(mixture, vector))
+    for (const vector of vectors) smallest = Math.min(smallest, squaredDistance(mixture, vector))
   }
-  assert.ok(Math.abs(least - nearest) < 1e-5)
+  assert.ok(Math.abs(smallest - nearest) < 1e-5)
   assert.ok(nearest >= 0.45 * deviation ** 2)
   assert.deepEqual(
     mixCohort(vectors, people, 50, seededRandom(1)).rows,
@@ -148,7 +148,7 @@ test('mixtures are as far from the mean as people and near to nobody', () => {
   )
 })
 
-test('random shares are positive and sum to one', () => {
+test('Dirichlet shares are positive and sum to one', () => {
   check(
     property(integer(), (seed) => {
       const shares = dirichlet(seededRandom(seed), 3, 4)
@@ -158,25 +158,28 @@ test('random shares are positive and sum to one', () => {
   )
 })
 
-test('searches find who is there and tell how often they name who is not', () => {
+test('Searches return enrolled people and report the false-match rate for others', () => {
   const faces = Array.from({ length: 100 }, (_, person) =>
-    [0, 0.01].map((off) => face(person, off)),
+    [0, 0.01].map((offset) => createFace(person, offset)),
   )
-  const [figures, ...others] = measureSearch(faces.flat(), scorers.corrected)
+  const [metrics, ...others] = measureSearch(faces.flat(), scorers.corrected)
   assert.equal(others.length, 0)
   assert.deepEqual(
-    { ...figures, points: figures?.points.map(({ fpir }) => fpir) },
+    { ...metrics, points: metrics?.points.map(({ fpir }) => fpir) },
     { gallerySize: 50, mated: 50, nonMated: 100, rankOne: 1, points: [0.1, 0.01] },
   )
-  assert.ok(figures?.points.every(({ fnir }) => fnir === 0))
+  assert.ok(metrics?.points.every(({ fnir }) => fnir === 0))
 })
 
-test('every pair is scored once', () => {
+test('Every pair is scored once', () => {
   check(
     property(
       uniqueArray(double({ min: 0, max: 50, noNaN: true }), { minLength: 1, maxLength: 12 }),
-      (places) => {
-        const faces = places.map((place, index) => ({ ...face(place, 0), person: `${index % 3}` }))
+      (positions) => {
+        const faces = positions.map((position, index) => ({
+          ...createFace(position, 0),
+          person: `${index % 3}`,
+        }))
         const { genuine, impostor } = scoreAllPairs(faces, scorers.raw)
         assert.equal(genuine.length + impostor.length, (faces.length * (faces.length - 1)) / 2)
       },
@@ -184,17 +187,19 @@ test('every pair is scored once', () => {
   )
 })
 
-test('a picture without a face matches nobody and is named with its reason', () => {
-  const pictures = ['a/1', 'a/2', 'b/1', 'b/2'].map((file) => ({ file, person: file.slice(0, 1) }))
+test('An image without a face never matches and is listed with the reason', () => {
+  const images = ['a/1', 'a/2', 'b/1', 'b/2'].map((file) => ({ file, person: file.slice(0, 1) }))
   const pairs = [
     { a: 0, b: 1, same: true },
     { a: 2, b: 3, same: true },
     { a: 0, b: 2, same: false },
   ]
-  const gathered = [face(1, 0), face(1, 0.1), face(9, 0)].map(({ template }) => template)
+  const templates = [createFace(1, 0), createFace(1, 0.1), createFace(9, 0)].map(
+    ({ template }) => template,
+  )
   const { report } = evaluateVerification(
-    { pictures, pairs },
-    [...gathered, { unusable: 'NO_FACE_FOUND' }],
+    { images, pairs },
+    [...templates, { unusable: 'NO_FACE_FOUND' }],
     {
       calibration: undefined,
     },
@@ -202,10 +207,10 @@ test('a picture without a face matches nobody and is named with its reason', () 
   assert.deepEqual(report.unusable, [{ file: 'b/2', reason: 'NO_FACE_FOUND' }])
   assert.equal(report.corrected.pairs?.genuine, 2)
   assert.equal(report.corrected.pairs?.areaUnderCurve, 0.5)
-  assert.deepEqual(report.similarity, [], 'no table ships for this model')
+  assert.deepEqual(report.similarity, [], 'this model has no calibration table')
 })
 
-test('the curve is drawn as SVG or PNG, by the name of the file', async () => {
+test('The curve is drawn as SVG or PNG, depending on the file extension', async () => {
   await inFolder(async (folder) => {
     const scores = { genuine: sorted(1, 2, 3), impostor: sorted(...Array(200).keys()) }
     const curves = [{ name: 'corrected', scores, colour: '#0b6e4f' }]
@@ -221,16 +226,16 @@ test('the curve is drawn as SVG or PNG, by the name of the file', async () => {
   })
 })
 
-function face(place: number, off: number): PersonTemplate {
-  const vector = Float32Array.from([place, off, 0, 0])
+function createFace(position: number, offset: number): PersonTemplate {
+  const vector = Float32Array.from([position, offset, 0, 0])
   const template: Template = { modelId: 'test@1', vector, density: -1 }
-  return { person: `person ${place}`, template }
+  return { person: `person ${position}`, template }
 }
 
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+async function inFolder(useFolder: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-evaluation-'))
   try {
-    await work(folder)
+    await useFolder(folder)
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -15,17 +15,17 @@ before(async () => {
   await prepareBuiltinPack({ folder: modelsFolder })
   dataDir = await createDataDir()
   people = await mkdtemp(path.join(tmpdir(), 'facegate-people-'))
-  // Two people of the samples, each with a second picture: mirrored and smaller.
-  const windows = { ada: [6, 1380, 190, 448, 504], bea: [1, 1250, 170, 670, 377] } as const
-  for (const [name, [sample, left, top, width, height]] of Object.entries(windows)) {
+  // Two people of the samples, each with a second image that is mirrored and smaller.
+  const regions = { ada: [6, 1380, 190, 448, 504], bea: [1, 1250, 170, 670, 377] } as const
+  for (const [name, [sample, left, top, width, height]] of Object.entries(regions)) {
     const { bytes } = await samplePhotograph(sample)
-    const picture = sharp(bytes).extract({ left, top, width, height })
+    const image = sharp(bytes).extract({ left, top, width, height })
     await mkdir(path.join(people, name))
-    await picture
+    await image
       .clone()
       .jpeg()
       .toFile(path.join(people, name, '1.jpg'))
-    await picture
+    await image
       .flop()
       .resize({ width: 400 })
       .png()
@@ -47,7 +47,7 @@ function evaluate(...args: string[]): Promise<string> {
   })
 }
 
-test('people in folders are told apart, and a picture without a face is named', async () => {
+test('A folder of people is evaluated, and an image without a face is listed as unusable', async () => {
   const curve = path.join(people, 'curve.svg')
   const report = JSON.parse(await evaluate(people, '--json', '--out', curve))
   assert.equal(report.modelId, 'dlib-faceres-256@1')
@@ -65,7 +65,7 @@ test('people in folders are told apart, and a picture without a face is named', 
   assert.match(await readFile(curve, 'utf8'), /^<svg/u)
 })
 
-test('listed pairs are judged, and shown in words', async () => {
+test('Listed pairs are evaluated and printed as text', async () => {
   const rows = ['ada/1.jpg,ada/2.png,1', 'bea/1.jpg,bea/2.png,1', 'ada/1.jpg,bea/1.jpg,0']
   const file = path.join(people, 'pairs.csv')
   await writeFile(file, ['fileA,fileB,same', ...rows].join('\n'))
@@ -75,9 +75,10 @@ test('listed pairs are judged, and shown in words', async () => {
   await rm(file)
 })
 
-test('a set too small for a table of similarities is refused in one line', async () => {
+test('A set too small for a calibration table is an error of one line', async () => {
   await assert.rejects(evaluate(people, '--calibrate', path.join(people, 'table.json')), {
     code: 1,
-    stderr: /facegate: 4 pairs of strangers are too few for a table\n$/u,
+    stderr:
+      /facegate: 4 pairs of different people are too few for a calibration table; at least 10000 are needed\n$/u,
   })
 })

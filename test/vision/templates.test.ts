@@ -127,7 +127,7 @@ test(
   async (t) => {
     const set = await readFaceSet(imagesFolder)
     const extracted = await extractTemplates(
-      set.pictures,
+      set.images,
       ({ bytes }) => pipeline.analyze(Buffer.from(bytes, 'base64'), templatesRequest),
       (done, total) => done % 200 === 0 && t.diagnostic(`${done} of ${total} pictures`),
     )

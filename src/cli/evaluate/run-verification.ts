@@ -16,10 +16,9 @@ import type {
   VerificationResult,
   VerificationReport,
 } from '../../evaluation/verification/evaluate-verification.ts'
-import { isRecognizerDecoding } from '../../models/decoding.ts'
 import { manifestFileName } from '../../models/installed-packs.ts'
+import { isCalibrated, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
-import { type InstalledModel, type ModelSet, isCalibrated } from '../../models/model-set.ts'
 import type { EncodedImage } from '../../vision/image-analysis.ts'
 import {
   writeCalibration,
@@ -50,7 +49,7 @@ export async function runVerification(
   const pack = packToCalibrate(recognizer, options.calibrate)
   const bar = createProgressBar('images')
   const analyze = (image: EncodedImage) => vision.analyzeImage(image, templatesRequest)
-  const templates = await extractTemplates(faceSet.pictures, analyze, bar.update)
+  const templates = await extractTemplates(faceSet.images, analyze, bar.update)
   bar.end()
   const pairsBar = createProgressBar('pairs')
   const calibration = isCalibrated(recognizer)
@@ -98,7 +97,7 @@ async function calibratePack(
 ): Promise<void> {
   const calibrationSet = calibrationSetOf(source, result.report)
   const { decoding } = pack.model
-  const hasCohort = isRecognizerDecoding(decoding) && decoding.cohort !== undefined
+  const hasCohort = decoding.kind === 'arcface' && decoding.cohort !== undefined
   const bar = createProgressBar('cohorts')
   const output = hasCohort
     ? { calibration: buildCalibration(result.scores.corrected, result.identical, calibrationSet) }

@@ -1,6 +1,6 @@
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 
-/** What is known of a picture and what was told of it; undefined where nothing is. */
+/** Labels and predictions for one image; an attribute without a label or a prediction is missing. */
 export type AttributePrediction = {
   readonly file: string
   readonly age?: LabelledPrediction<number>
@@ -24,57 +24,57 @@ export const expressions: readonly Expression[] = [
   'surprised',
 ]
 
-/** Errors of the age, years; `bias` is below 0 where people are told younger than they are. */
+/** Age errors in years. A negative `bias` means that predicted ages are too low on average. */
 export type AgeMetrics = {
   readonly from: number
-  /** Up to and with. */
+  /** Inclusive. */
   readonly to: number
   readonly pictures: number
   readonly meanAbsoluteError: number
   readonly bias: number
-  /** Share of the pictures whose label lies within the interval that is told. */
+  /** Share of images whose label lies within the predicted interval, 0..1. */
   readonly withinInterval: number
 }
 
-/** `counts[row][column]`: labelled `labels[row]`, told `labels[column]`. */
+/** `counts[row][column]`: images labelled `labels[row]` and predicted `labels[column]`. */
 export type ConfusionMatrix = {
   readonly labels: readonly string[]
   readonly counts: readonly (readonly number[])[]
   readonly pictures: number
   readonly accuracy: number
-  /** The mean of the accuracies of those labels that occur. */
+  /** Mean of the accuracies per label, over the labels that occur. */
   readonly balancedAccuracy: number
 }
 
 export type AttributesReport = {
   readonly pictures: number
   readonly unusable: readonly { readonly file: string; readonly reason: string }[]
-  /** All ages, 16 to 70, and decades; null where no picture has an age. */
+  /** One entry for all ages, one for 16 to 70, one per decade; null without age labels. */
   readonly age: readonly AgeMetrics[] | null
   readonly gender: ConfusionMatrix | null
   readonly expression: ConfusionMatrix | null
-  /** Whose gender is told otherwise than labelled: labels err as well. */
+  /** Files whose predicted gender differs from the label, for review: labels can be wrong. */
   readonly genderErrors: readonly string[]
 }
 
 export function createAttributesReport(
-  told: readonly AttributePrediction[],
+  predictions: readonly AttributePrediction[],
   unusable: AttributesReport['unusable'],
 ): AttributesReport {
-  const ages = told.flatMap(({ age }) => age ?? [])
+  const ages = predictions.flatMap(({ age }) => age ?? [])
   return {
-    pictures: told.length + unusable.length,
+    pictures: predictions.length + unusable.length,
     unusable,
     age: ages.length > 0 ? ageBands.flatMap((band) => ageMetrics(ages, band)) : null,
     gender: confusionMatrix(
-      told.flatMap(({ gender }) => gender ?? []),
+      predictions.flatMap(({ gender }) => gender ?? []),
       genders,
     ),
     expression: confusionMatrix(
-      told.flatMap(({ expression }) => expression ?? []),
+      predictions.flatMap(({ expression }) => expression ?? []),
       expressions,
     ),
-    genderErrors: told
+    genderErrors: predictions
       .filter(({ gender }) => gender && gender.labelled !== gender.predicted)
       .map(({ file }) => file),
   }
@@ -88,7 +88,7 @@ const ageBands = [
   ),
 ] as const
 
-/** As svc.attributes tells it: ten years to either side. */
+/** `svc.attributes` returns an interval of ten years on either side. */
 const intervalYears = 10
 
 function ageMetrics(
@@ -97,10 +97,10 @@ function ageMetrics(
 ): AgeMetrics[] {
   const errors = ages
     .filter(({ labelled }) => labelled >= from && labelled <= to)
-    .map(({ labelled, predicted: told }) => told - labelled)
+    .map(({ labelled, predicted }) => predicted - labelled)
   if (errors.length === 0) return []
-  const mean = (of: (error: number) => number): number =>
-    errors.reduce((sum, error) => sum + of(error), 0) / errors.length
+  const mean = (valueOf: (error: number) => number): number =>
+    errors.reduce((sum, error) => sum + valueOf(error), 0) / errors.length
   return [
     {
       from,
@@ -121,19 +121,19 @@ function confusionMatrix<T extends string>(
   const counts = labels.map((row) =>
     labels.map(
       (column) =>
-        pairs.filter(({ labelled, predicted: told }) => labelled === row && told === column).length,
+        pairs.filter(({ labelled, predicted }) => labelled === row && predicted === column).length,
     ),
   )
-  const recalls = counts.flatMap((row, at) => {
+  const recalls = counts.flatMap((row, index) => {
     const sum = row.reduce((total, count) => total + count, 0)
-    return sum > 0 ? [(row[at] ?? 0) / sum] : []
+    return sum > 0 ? [(row[index] ?? 0) / sum] : []
   })
-  const right = counts.reduce((sum, row, at) => sum + (row[at] ?? 0), 0)
+  const correct = counts.reduce((sum, row, index) => sum + (row[index] ?? 0), 0)
   return {
     labels,
     counts,
     pictures: pairs.length,
-    accuracy: right / pairs.length,
+    accuracy: correct / pairs.length,
     balancedAccuracy: recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length,
   }
 }

@@ -1,21 +1,19 @@
-import { writeFile } from 'node:fs/promises'
-import sharp from 'sharp'
+import { writeSvg } from '../write-svg.ts'
 import type { AgeMetrics, AttributesReport, ConfusionMatrix } from './attributes-report.ts'
 
 /**
- * Draws the errors of the age by age, and the tables of gender and expression as far as there are
- * labels, to `file`, an SVG or a PNG by its name.
+ * Draws age errors by age group and the confusion matrices of gender and expression. Attributes
+ * without labels are left out.
+ *
+ * @param file the image to write: `.svg` or `.png`.
  */
-export async function drawAttributes(file: string, found: AttributesReport): Promise<void> {
-  const svg = svgOf(found)
-  if (/\.svg$/iu.test(file)) await writeFile(file, svg)
-  else if (/\.png$/iu.test(file)) await sharp(Buffer.from(svg)).png().toFile(file)
-  else throw new Error(`${file} is neither .svg nor .png`)
+export async function drawAttributes(file: string, report: AttributesReport): Promise<void> {
+  await writeSvg(file, svgOf(report))
 }
 
 /** px */
 const width = 720
-const cell = 64
+const cellPx = 64
 const headPx = 48
 const barPx = 26
 
@@ -26,7 +24,7 @@ function svgOf({ age, gender, expression }: AttributesReport): string {
     ...(expression ? [drawConfusion('expression', expression)] : []),
   ]
   let top = 0
-  const placed = parts.map(({ svg, heightPx }) => {
+  const groups = parts.map(({ svg, heightPx }) => {
     const group = `<g transform="translate(0 ${top})">${svg}</g>`
     top += heightPx
     return group
@@ -34,35 +32,35 @@ function svgOf({ age, gender, expression }: AttributesReport): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${Math.max(1, top)}" font-family="sans-serif" font-size="13">`,
     `<rect width="${width}" height="${Math.max(1, top)}" fill="white"/>`,
-    ...placed,
+    ...groups,
     '</svg>',
   ].join('\n')
 }
 
 type SvgPart = { readonly svg: string; readonly heightPx: number }
 
-function drawAgeBars(figures: readonly AgeMetrics[]): SvgPart {
-  const longest = Math.max(1, ...figures.map((one) => one.meanAbsoluteError))
-  const rows = figures.map((one, index) => {
+function drawAgeBars(ageGroups: readonly AgeMetrics[]): SvgPart {
+  const longest = Math.max(1, ...ageGroups.map(({ meanAbsoluteError }) => meanAbsoluteError))
+  const rows = ageGroups.map(({ from, to, meanAbsoluteError, bias, pictures }, index) => {
     const y = headPx + index * barPx
-    const length = (one.meanAbsoluteError / longest) * 360
+    const length = (meanAbsoluteError / longest) * 360
     return [
-      `<text x="20" y="${y + 16}">${one.from}–${one.to}</text>`,
+      `<text x="20" y="${y + 16}">${from}–${to}</text>`,
       `<rect x="90" y="${y + 3}" width="${length}" height="${barPx - 8}" fill="#0b6e4f"/>`,
-      `<text x="${100 + length}" y="${y + 16}">${one.meanAbsoluteError.toFixed(1)}, bias ${one.bias.toFixed(1)}, ${one.pictures} pictures</text>`,
+      `<text x="${100 + length}" y="${y + 16}">${meanAbsoluteError.toFixed(1)}, bias ${bias.toFixed(1)}, ${pictures} images</text>`,
     ].join('')
   })
   const title = `<text x="20" y="28" font-size="15">Age: mean absolute error, years</text>`
-  return { svg: `${title}${rows.join('')}`, heightPx: headPx + figures.length * barPx + 20 }
+  return { svg: `${title}${rows.join('')}`, heightPx: headPx + ageGroups.length * barPx + 20 }
 }
 
-/** Rows: as labelled; columns: as told; darker is a larger share of the row. */
+/** Rows are labels, columns are predictions. A darker cellPx is a larger share of its row. */
 function drawConfusion(name: string, { labels, counts, accuracy }: ConfusionMatrix): SvgPart {
   const left = 110
   const top = headPx + 24
-  const heads = labels.flatMap((label, index) => [
-    `<text x="${left + index * cell + 4}" y="${top - 8}" font-size="11">${label}</text>`,
-    `<text x="20" y="${top + index * cell + cell / 2}">${label}</text>`,
+  const headings = labels.flatMap((label, index) => [
+    `<text x="${left + index * cellPx + 4}" y="${top - 8}" font-size="11">${label}</text>`,
+    `<text x="20" y="${top + index * cellPx + cellPx / 2}">${label}</text>`,
   ])
   const cells = counts.flatMap((row, y) => {
     const sum = Math.max(
@@ -71,16 +69,16 @@ function drawConfusion(name: string, { labels, counts, accuracy }: ConfusionMatr
     )
     return row.map((count, x) => {
       const share = count / sum
-      const ink = share > 0.5 ? 'white' : 'black'
+      const textColour = share > 0.5 ? 'white' : 'black'
       return [
-        `<rect x="${left + x * cell}" y="${top + y * cell}" width="${cell - 2}" height="${cell - 2}" fill="#0b6e4f" fill-opacity="${(0.06 + 0.94 * share).toFixed(3)}"/>`,
-        `<text x="${left + x * cell + cell / 2}" y="${top + y * cell + cell / 2 + 4}" text-anchor="middle" fill="${ink}">${count}</text>`,
+        `<rect x="${left + x * cellPx}" y="${top + y * cellPx}" width="${cellPx - 2}" height="${cellPx - 2}" fill="#0b6e4f" fill-opacity="${(0.06 + 0.94 * share).toFixed(3)}"/>`,
+        `<text x="${left + x * cellPx + cellPx / 2}" y="${top + y * cellPx + cellPx / 2 + 4}" text-anchor="middle" fill="${textColour}">${count}</text>`,
       ].join('')
     })
   })
-  const title = `<text x="20" y="28" font-size="15">${name}: rows as labelled, columns as told; ${(100 * accuracy).toFixed(1)} % right</text>`
+  const title = `<text x="20" y="28" font-size="15">${name}: rows are labels, columns are predictions; accuracy ${(100 * accuracy).toFixed(1)} %</text>`
   return {
-    svg: [title, ...heads, ...cells].join('\n'),
-    heightPx: top + labels.length * cell + 24,
+    svg: [title, ...headings, ...cells].join('\n'),
+    heightPx: top + labels.length * cellPx + 24,
   }
 }

@@ -7,12 +7,14 @@ import type {
   FaceResult,
   ImageAnalysis,
 } from '../../vision/image-analysis.ts'
-import { readImage } from '../detection/evaluate-detection.ts'
+import { findCentralFace } from '../find-central-face.ts'
+import { mapConcurrent } from '../map-concurrent.ts'
+import { readImage } from '../read-image.ts'
 import { readLabels } from '../read-labels.ts'
 import { expressions, genders } from './attributes-report.ts'
 import type { AttributesReport, Gender, AttributePrediction } from './attributes-report.ts'
 
-/** What `labels.csv` says of a picture; undefined where it says nothing. */
+/** One line of `labels.csv`; an empty cell is undefined. */
 type AttributeLabels = {
   readonly file: string
   readonly age: number | undefined
@@ -20,15 +22,18 @@ type AttributeLabels = {
   readonly expression: Expression | undefined
 }
 
+type AnalyzeImage = (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
+
 /**
- * Has the face nearest the centre of each picture of `folder/labels.csv` read. Columns: `file`, and
- * any of `age` (years), `gender` (male, female) and `expression`; an empty cell is not judged.
+ * Predicts the attributes of the face nearest the centre of each image in `folder/labels.csv`. The
+ * columns are `file` and any of `age` (years), `gender` (male, female) and `expression`. An
+ * attribute with an empty cell is not evaluated.
  *
- * @throws Error that names the line whose label means nothing.
+ * @throws Error that names the line with an invalid label.
  */
 export async function predictAttributes(
   folder: string,
-  look: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>,
+  analyzeImage: AnalyzeImage,
   onProgress: (done: number, total: number) => void,
 ): Promise<{
   readonly predictions: AttributePrediction[]
@@ -40,24 +45,17 @@ export async function predictAttributes(
   )
   const predictions: AttributePrediction[] = []
   const unusable: { file: string; reason: string }[] = []
-  let done = 0
-  const waiting = labels.values()
-  const takeTurns = async (): Promise<void> => {
-    for (const one of waiting) {
-      const face = await findCentralFace(path.join(folder, one.file), look)
-      if ('reason' in face) unusable.push({ file: one.file, reason: face.reason })
-      else predictions.push(comparePrediction(one, face))
-      onProgress(++done, labels.length)
-    }
+  const predict = async (imageLabels: AttributeLabels): Promise<void> => {
+    const { file } = imageLabels
+    const face = await analyzeCentralFace(path.join(folder, file), analyzeImage)
+    if ('reason' in face) unusable.push({ file, reason: face.reason })
+    else predictions.push(comparePrediction(imageLabels, face))
   }
-  await Promise.all(Array.from({ length: concurrency }, takeTurns))
+  await mapConcurrent(labels, predict, onProgress)
   const byFile = (a: { readonly file: string }, b: { readonly file: string }): number =>
     a.file < b.file ? -1 : 1
   return { predictions: predictions.toSorted(byFile), unusable: unusable.toSorted(byFile) }
 }
-
-/** Enough to keep every worker busy. */
-const concurrency = 16
 
 const attributesRequest: AnalysisRequest = {
   minFaceConfidence: 0.6,
@@ -67,33 +65,31 @@ const attributesRequest: AnalysisRequest = {
   attributes: ['age', 'gender', 'expression'],
 }
 
-function parseLabels(row: Readonly<Record<string, string>>, where: string): AttributeLabels {
+function parseLabels(row: Readonly<Record<string, string>>, location: string): AttributeLabels {
   const { file = '', age = '', gender = '', expression = '' } = row
-  const oneOf = <T extends string>(name: string, value: string, known: readonly T[]) => {
-    const found = known.find((label) => label === value)
-    if (value !== '' && !found)
-      throw new Error(`${where}: ${name} ${value} is none of ${known.join(', ')}`)
-    return found
+  const parseLabel = <T extends string>(name: string, text: string, allowed: readonly T[]) => {
+    const label = allowed.find((value) => value === text)
+    if (text !== '' && !label)
+      throw new Error(`${location}: ${name} ${text} is none of ${allowed.join(', ')}`)
+    return label
   }
   if (age !== '' && !/^\d{1,3}(?:\.\d+)?$/u.test(age))
-    throw new Error(`${where}: age ${age} is no number of years`)
+    throw new Error(`${location}: age ${age} is not a number of years`)
   return {
     file,
     age: age === '' ? undefined : Number(age),
-    gender: oneOf('gender', gender, genders),
-    expression: oneOf('expression', expression, expressions),
+    gender: parseLabel('gender', gender, genders),
+    expression: parseLabel('expression', expression, expressions),
   }
 }
 
-async function findCentralFace(
+async function analyzeCentralFace(
   file: string,
-  look: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>,
+  analyzeImage: AnalyzeImage,
 ): Promise<FaceResult | { readonly reason: string }> {
   try {
-    const { faces, width, height } = await look(await readImage(file), attributesRequest)
-    const off = ({ boundingBox: box }: FaceResult): number =>
-      Math.hypot(box.left + (box.width - width) / 2, box.top + (box.height - height) / 2)
-    return faces.toSorted((a, b) => off(a) - off(b))[0] ?? { reason: 'NO_FACE_FOUND' }
+    const analysis = await analyzeImage(await readImage(file), attributesRequest)
+    return findCentralFace(analysis) ?? { reason: 'NO_FACE_FOUND' }
   } catch (error) {
     if (error instanceof ActionError) return { reason: error.code }
     throw error
@@ -104,22 +100,24 @@ function comparePrediction(
   { file, age, gender, expression }: AttributeLabels,
   { attributes }: FaceResult,
 ): AttributePrediction {
-  const { age: years, maleProbability: male, expression: scores } = attributes ?? {}
+  const { age: years, maleProbability, expression: scores } = attributes ?? {}
   return {
     file,
     ...(age !== undefined && years !== undefined && { age: { labelled: age, predicted: years } }),
     ...(gender !== undefined &&
-      male !== undefined && {
+      maleProbability !== undefined && {
         gender: {
           labelled: gender,
-          predicted: male >= 0.5 ? ('male' as const) : ('female' as const),
+          predicted: maleProbability >= 0.5 ? ('male' as const) : ('female' as const),
         },
       }),
     ...(expression !== undefined &&
       scores && {
         expression: {
           labelled: expression,
-          predicted: expressions.reduce((best, one) => (scores[one] > scores[best] ? one : best)),
+          predicted: expressions.reduce((best, name) =>
+            scores[name] > scores[best] ? name : best,
+          ),
         },
       }),
   }

@@ -3,28 +3,29 @@ import type { Calibration, CalibrationPoint } from '../../gallery/calibration/si
 import { scoreAtFar } from '../verification/operating-points.ts'
 import type { PairScores } from '../verification/pair-scores.ts'
 
-/** What a table says about its set besides the scores. */
+/** The description of the measured set in a calibration table. */
 export type CalibrationSet = Pick<
   Calibration,
   'modelId' | 'set' | 'measuredOn' | 'people' | 'pictures'
 >
 
-/** A rate is counted where at least this many pairs reach its score. */
+/** A rate is counted if at least this many pairs reach its score. */
 const countedPairsMin = 30
 
-/** This many of the highest scores make the tail: few enough to be tail, enough to be steady. */
+/** Number of highest scores that form the tail: small enough to be the tail, large enough to be stable. */
 const tailSize = 100
 
 /**
- * Makes the table that gives scores their meaning.
+ * Builds the calibration table, which maps scores to similarities.
  *
- * Rates that the impostor pairs resolve are counted. For the others the tail is taken to be
- * exponential, as the excess over a high threshold of most scores is (Pickands 1975, shape 0): of N
- * pairs the rate at score s is `tailSize / N · exp(−(s − u) / β)`, with u the score that `tailSize`
- * pairs exceed and β their mean excess. Bounded or thinner tails, the usual case here, fall faster:
- * the thresholds err on the strict side.
+ * Rates that the number of impostor pairs can resolve are counted. Other rates are extrapolated with
+ * an exponential tail, the usual distribution of the excess over a high threshold (Pickands 1975,
+ * shape 0). With N pairs, the rate at score s is `tailSize / N · exp(−(s − u) / β)`. u is the score
+ * that `tailSize` pairs exceed, and β is their mean excess. Bounded or thinner tails, the usual case
+ * here, fall faster, so extrapolated thresholds are too strict rather than too lenient.
  *
- * @param identicalScores what each picture scores against itself.
+ * @param identicalScores the score of each image against itself.
+ * @throws Error when there are fewer than 10,000 impostor pairs.
  */
 export function buildCalibration(
   { genuine, impostor }: PairScores,
@@ -32,7 +33,10 @@ export function buildCalibration(
   set: CalibrationSet,
 ): Calibration {
   if (impostor.length < tailSize ** 2)
-    throw new Error(`${impostor.length} pairs of strangers are too few for a table`)
+    throw new Error(
+      `${impostor.length} pairs of different people are too few for a calibration table; ` +
+        `at least ${tailSize ** 2} are needed`,
+    )
   const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr))
   const highest = points.at(-1)?.score ?? 0
   return {
@@ -43,15 +47,15 @@ export function buildCalibration(
       `counted where at least ${countedPairsMin} pairs reach the score; beyond, an exponential tail ` +
       `fitted to the ${tailSize} highest scores`,
     points,
-    lowestScore: rounded(impostor[0] ?? 0),
-    identicalScore: Math.max(rounded(Math.min(...identicalScores)), rounded(highest + 0.01)),
+    lowestScore: round(impostor[0] ?? 0),
+    identicalScore: Math.max(round(Math.min(...identicalScores)), round(highest + 0.01)),
   }
 }
 
 function pointAt(impostor: Float32Array, fmr: number): CalibrationPoint {
   const isCounted = fmr * impostor.length >= countedPairsMin
   const score = isCounted ? scoreAtFar(impostor, fmr) : tailScore(impostor, fmr)
-  return { fmr, score: rounded(score), source: isCounted ? 'counted' : 'extrapolated' }
+  return { fmr, score: round(score), source: isCounted ? 'counted' : 'extrapolated' }
 }
 
 function tailScore(impostor: Float32Array, fmr: number): number {
@@ -61,6 +65,6 @@ function tailScore(impostor: Float32Array, fmr: number): number {
   return threshold + meanExcess * Math.log(tailSize / impostor.length / fmr)
 }
 
-function rounded(score: number): number {
+function round(score: number): number {
   return Math.round(score * 1e4) / 1e4
 }

@@ -4,43 +4,42 @@ import type { CalibrationSet } from './build-calibration.ts'
 import { scorers } from '../verification/pair-scores.ts'
 import type { PersonTemplate, PairScores } from '../verification/pair-scores.ts'
 import { mixCohort } from './mix-cohort.ts'
-import { cohortRowCount, neighbourCount } from './fit-template-model.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
-import { learnDensity } from './template-learners.ts'
+import { cohortRowCount, learnDensity, neighbourCount } from './learn-density.ts'
 import { seededRandom } from '../seeded-random.ts'
 
-/** What an installed recognizer needs before it may serve. */
+/** The cohort and the calibration that an installed recognizer needs before it can be used. */
 export type RecognizerFit = {
-  /** Strangers mixed of all people of the set: rows × dimensions. */
+  /** Mixtures of all people of the set: rows × dimensions. */
   readonly cohort: Float32Array
   readonly neighbours: number
   readonly calibration: Calibration
-  /** Of all pairs, each by a cohort without either person. */
+  /** Scores of all pairs, each with a cohort that contains neither person. */
   readonly heldOut: PairScores
 }
 
-/** Each cohort of the table learns from six of them. */
+/** Each cohort for the calibration is mixed from six folds. */
 const foldCount = 8
 const seed = 1
 
 /**
- * Makes the cohort of all people and the table of similarities of `faces`, whose templates need no
- * density yet. The table is measured with cohorts that neither person of a pair is in: with people
- * who are, all scores would be lower.
+ * Mixes the cohort of all people and builds the calibration table from `faces`. Their templates need
+ * no density yet. Each pair is scored with a cohort that contains neither person; a cohort with one
+ * of them would lower all scores.
  *
- * @throws Error when the pairs of strangers are too few.
+ * @throws Error when there are too few pairs of different people.
  */
 export function fitRecognizer(
   faces: readonly PersonTemplate[],
-  about: CalibrationSet,
+  set: CalibrationSet,
   onProgress: (done: number, total: number) => void,
 ): RecognizerFit {
   const folds = foldsByPerson(faces, foldCount, seed)
-  const learn = learnDensity(about.modelId, ({ template }: PersonTemplate) => template.vector)
+  const learn = learnDensity(set.modelId, ({ template }: PersonTemplate) => template.vector)
   const { identical, ...heldOut } = scoreHeldOut(folds, learn, scorers.corrected, onProgress)
-  const table = buildCalibration(heldOut, identical, about)
+  const calibration = buildCalibration(heldOut, identical, set)
   const people = faces.map(({ person }) => person)
   const vectors = faces.map(({ template }) => template.vector)
   const { rows: cohort } = mixCohort(vectors, people, cohortRowCount, seededRandom(seed))
-  return { cohort, neighbours: neighbourCount, calibration: table, heldOut }
+  return { cohort, neighbours: neighbourCount, calibration, heldOut }
 }

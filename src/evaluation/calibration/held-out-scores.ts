@@ -1,30 +1,30 @@
 import type { PersonTemplate, Scorer, PairScores } from '../verification/pair-scores.ts'
-import type { TemplateLearner } from './template-learners.ts'
+import type { TemplateLearner } from './learn-density.ts'
 import { seededRandom, shuffled } from '../seeded-random.ts'
 
 type HasPerson = { readonly person: string }
 
-/** Deals `samples` to `count` folds by person: nobody is in two. */
+/** Distributes `samples` to `count` folds by person. Each person is in one fold only. */
 export function foldsByPerson<S extends HasPerson>(
   samples: readonly S[],
   count: number,
   seed: number,
 ): S[][] {
   const people = shuffled(seededRandom(seed), [...new Set(samples.map(({ person }) => person))])
-  const places = new Map(people.map((person, index) => [person, index % count]))
+  const foldOf = new Map(people.map((person, index) => [person, index % count]))
   return Array.from({ length: count }, (_, fold) =>
-    samples.filter(({ person }) => places.get(person) === fold),
+    samples.filter(({ person }) => foldOf.get(person) === fold),
   )
 }
 
 export type HeldOutScores = PairScores & {
-  /** What the templates scored against themselves. */
+  /** Scores of templates against themselves. */
   readonly identical: readonly number[]
 }
 
 /**
- * Scores every pair of samples by a model that has learnt from neither person: for every two folds
- * it learns from the others, and so from nearly all people.
+ * Scores every pair of samples with a model that has not learnt from either person. For each pair of
+ * folds, the model learns from all other folds, so from nearly all people.
  */
 export function scoreHeldOut<S extends HasPerson>(
   folds: readonly (readonly S[])[],
@@ -42,13 +42,13 @@ export function scoreHeldOut<S extends HasPerson>(
   const pairs = folds.flatMap((b, index) => folds.slice(0, index).map((a) => [a, b] as const))
   for (const [index, [a, b]] of pairs.entries()) {
     const templateOf = learn(folds.filter((fold) => fold !== a && fold !== b).flat())
-    const face = (sample: S): PersonTemplate => ({
+    const toFace = (sample: S): PersonTemplate => ({
       person: sample.person,
       template: templateOf(sample),
     })
-    const [left, right] = [a.map(face), b.map(face)]
-    for (const one of left) for (const other of right) compare(one, other)
-    // Every fold is once the right one beside the first; the first itself beside the last.
+    const [left, right] = [a.map(toFace), b.map(toFace)]
+    for (const leftFace of left) for (const rightFace of right) compare(leftFace, rightFace)
+    // Pairs within a fold are scored once: right folds with the first fold, the first with the last.
     if (a === folds[0]) compareWithin(right, compare)
     if (a === folds[0] && b === folds.at(-1)) compareWithin(left, compare)
     identical.push(...left.map(({ template }) => score(template, template)))
@@ -65,6 +65,6 @@ function compareWithin(
   faces: readonly PersonTemplate[],
   compare: (a: PersonTemplate, b: PersonTemplate) => void,
 ): void {
-  for (const [index, one] of faces.entries())
-    for (const other of faces.slice(0, index)) compare(one, other)
+  for (const [index, face] of faces.entries())
+    for (const earlier of faces.slice(0, index)) compare(face, earlier)
 }

@@ -3,33 +3,35 @@ import { dirichlet, pickDistinct } from '../seeded-random.ts'
 import type { RandomSource } from '../seeded-random.ts'
 import { concatenate, meanOf, squaredDistance } from './vectors.ts'
 
-/** Each row of a cohort mixes this many different people. */
+/** Number of different people mixed into each cohort row. */
 const peoplePerRow = 3
-/** Of the Dirichlet distribution of the shares: about even, with room for variety. */
+/** Shape of the Dirichlet distribution of the shares: about even, with some variation. */
 const dirichletShape = 4
 
 /**
- * No row is nearer to any picture of anyone than this, squared, in units of the squared deviation of
- * people from their mean: two people are about 2 apart there, two pictures of one person 0.6.
+ * Minimum squared distance between a cohort row and any image, in units of the squared deviation of
+ * people from their mean. In these units two people are about 2 apart, and two images of one person
+ * about 0.6.
  *
- * Without the rule the nearest row lay at 0.06 of one of its three: that person's template, nearly.
- * With it the TAR at FMR 1e-4 is 0 to 1 % lower, as the splits fall; at 1e-5 it is the same.
+ * Without this minimum, the nearest row had a distance of 0.06 to one of its three people, so it was
+ * nearly that person's template. With the minimum, the TAR at FMR 1e-4 is 0 to 1 % lower, depending
+ * on the split; at 1e-5 it is unchanged.
  */
 const distanceMin = 0.45
 
 export type MixedCohort = {
   /** Row by row. */
   readonly rows: Float32Array
-  /** Squared distance of the row and the picture that are nearest. */
+  /** Smallest squared distance between a row and an image. */
   readonly nearest: number
 }
 
 /**
- * Makes strangers out of people: each row mixes the vectors of three different people, and its
- * deviation from the mean is stretched to that of a single person.
+ * Creates artificial faces from real ones: each row mixes the vectors of three different people. The
+ * deviation of the mixture from the mean is then scaled to that of a single person.
  *
- * @param vectors of all pictures; the first picture of each person is mixed.
- * @param people who each picture shows.
+ * @param vectors one per image; only the first image of each person is mixed.
+ * @param people the person in each image, in the same order.
  */
 export function mixCohort(
   vectors: readonly Float32Array[],
@@ -44,8 +46,8 @@ export function mixCohort(
     singles.length
   const rows: Float32Array[] = []
   let nearest = Infinity
-  for (let tries = 0; rows.length < rowCount; tries++) {
-    assert.ok(tries < 100 * rowCount, 'people are far enough apart to be mixed')
+  for (let mixtures = 0; rows.length < rowCount; mixtures++) {
+    assert.ok(mixtures < 100 * rowCount, 'the people of the set are too similar to be mixed')
     const row = scaleDeviation(mix(singles, random), mean, deviation)
     const distance = Math.min(...vectors.map((vector) => squaredDistance(vector, row)))
     if (distance < distanceMin * deviation ** 2) continue
@@ -60,11 +62,11 @@ function mix(singles: readonly Float32Array[], random: RandomSource): Float32Arr
   const shares = dirichlet(random, peoplePerRow, dirichletShape)
   const sum = new Float32Array(singles[0]?.length ?? 0)
   for (const [index, share] of shares.entries())
-    singles[chosen[index] ?? 0]?.forEach((value, at) => (sum[at] = (sum[at] ?? 0) + share * value))
+    singles[chosen[index] ?? 0]?.forEach((value, i) => (sum[i] = (sum[i] ?? 0) + share * value))
   return sum
 }
 
-function scaleDeviation(vector: Float32Array, mean: Float32Array, length: number): Float32Array {
-  const factor = length / Math.sqrt(squaredDistance(vector, mean))
+function scaleDeviation(vector: Float32Array, mean: Float32Array, deviation: number): Float32Array {
+  const factor = deviation / Math.sqrt(squaredDistance(vector, mean))
   return vector.map((value, i) => (mean[i] ?? 0) + (value - (mean[i] ?? 0)) * factor)
 }

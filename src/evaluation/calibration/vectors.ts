@@ -14,7 +14,7 @@ export function squaredDistance(a: Float32Array, b: Float32Array): number {
   return sum
 }
 
-/** `vectors` one after another. */
+/** Returns the values of all `vectors`, one vector after another. */
 export function concatenate(vectors: readonly Float32Array[]): Float32Array {
   const size = vectors[0]?.length ?? 0
   const all = new Float32Array(vectors.length * size)

@@ -9,51 +9,51 @@ import { writeFileAtomic } from '../../models/artifact-file.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
 import { sha256Of } from '../../models/sha256.ts'
 
-/** What a calibration of a recognizer made: its table, and its cohort where it had none. */
+/** The calibration table of a recognizer, and its cohort if it had none. */
 export type CalibrationOutput = {
   readonly calibration: Calibration
   readonly cohort?: Pick<RecognizerFit, 'cohort' | 'neighbours'>
 }
 
 /**
- * Writes table and cohort into the pack's folder and names them in its manifest, that last: a pack
- * never names what is not there.
+ * Writes the table and the cohort to the pack's folder and adds them to its manifest. The manifest
+ * is written last, so that it never names a missing file.
  *
- * @returns the names of the files.
+ * @returns the names of the written files.
  */
 export async function writeCalibration(
   { folder, model }: InstalledModel,
-  { calibration: table, cohort }: CalibrationOutput,
+  { calibration, cohort }: CalibrationOutput,
 ): Promise<string[]> {
   const tableFile = `${model.id}.calibration.json`
-  await writeFileAtomic(path.join(folder, tableFile), jsonBytes(table))
-  const named: Record<string, unknown> = { calibration: tableFile }
+  await writeFileAtomic(path.join(folder, tableFile), jsonBytes(calibration))
+  const addedFields: Record<string, unknown> = { calibration: tableFile }
   const cohortFile = `${model.id}.cohort.f16`
   if (cohort) {
     const bytes = encodeFloat16(cohort.cohort)
     await writeFileAtomic(path.join(folder, cohortFile), bytes)
     const { neighbours } = cohort
-    named['cohort'] = { file: cohortFile, sha256: sha256Of(bytes), neighbours }
+    addedFields['cohort'] = { file: cohortFile, sha256: sha256Of(bytes), neighbours }
   }
-  await addToManifest(folder, model.id, named)
+  await addToManifest(folder, model.id, addedFields)
   return [...(cohort ? [cohortFile] : []), tableFile, manifestFileName]
 }
 
-/** Only what is added changes: defaults that the manifest left out stay out. */
+/** Changes only the added fields. Fields that the manifest leaves to their defaults stay left out. */
 async function addToManifest(
   folder: string,
   modelId: string,
-  named: Readonly<Record<string, unknown>>,
+  addedFields: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const place = path.join(folder, manifestFileName)
-  const manifest = jsonObject.parse(JSON.parse(await readFile(place, 'utf8')))
+  const manifestFile = path.join(folder, manifestFileName)
+  const manifest = jsonObject.parse(JSON.parse(await readFile(manifestFile, 'utf8')))
   const models = z.array(jsonObject).parse(manifest['models'])
-  const changed = models.map((model) =>
+  const changedModels = models.map((model) =>
     model['id'] === modelId
-      ? { ...model, decoding: { ...jsonObject.parse(model['decoding']), ...named } }
+      ? { ...model, decoding: { ...jsonObject.parse(model['decoding']), ...addedFields } }
       : model,
   )
-  await writeFileAtomic(place, jsonBytes({ ...manifest, models: changed }))
+  await writeFileAtomic(manifestFile, jsonBytes({ ...manifest, models: changedModels }))
   await readPack(folder)
 }
 

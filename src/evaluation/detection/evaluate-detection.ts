@@ -1,18 +1,18 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { iou, type Rect } from '../../vision/image/geometry.ts'
 import type { BoundingBox, EncodedImage, ImageAnalysis } from '../../vision/image-analysis.ts'
+import { readImage } from '../read-image.ts'
 import { readLabels } from '../read-labels.ts'
 
-/** One labelled picture and what was found in it. */
+/** The labels of one image compared with the faces found. */
 export type DetectionRow = {
   readonly file: string
   readonly labelled: number
   readonly found: number
-  /** Labelled boxes, and how many of them a found box covers; both 0 where only counts are known. */
+  /** Labelled boxes, and the number of them that a found box matches; both 0 if only counts are labelled. */
   readonly boxes: number
   readonly boxesFound: number
-  /** Found boxes that cover no labelled one; where only counts are known, faces beyond the count. */
+  /** Found boxes that match no label. If only counts are labelled, the faces beyond the count. */
   readonly falsePositives: number
 }
 
@@ -26,38 +26,30 @@ export type DetectionReport = {
   readonly countMeanAbsoluteError: number
 }
 
-/** A found box is right when it overlaps a labelled one at least this much. */
+/** A found box matches a labelled one from this intersection over union. */
 const iouMin = 0.3
 
-export type ImageAnalyzer = (picture: EncodedImage) => Promise<ImageAnalysis>
+export type ImageAnalyzer = (image: EncodedImage) => Promise<ImageAnalysis>
 
 /**
- * Measures detection on a folder with `labels.csv`: columns `file`, `face_count` and, optionally,
- * `boxes` (left, top, width, height in pixels for each face, whatever stands between the numbers).
+ * Measures detection on a folder with `labels.csv`. The columns are `file`, `face_count` and,
+ * optionally, `boxes`: left, top, width and height in pixels for each face, with any separators.
  */
 export async function evaluateDetection(
   folder: string,
-  look: ImageAnalyzer,
+  analyzeImage: ImageAnalyzer,
   onProgress: (done: number, total: number) => void,
 ): Promise<DetectionReport> {
   const labels = await readLabels(folder, ['file', 'face_count'])
   let done = 0
   const rows = await Promise.all(
     labels.map(async ({ file = '', face_count: count = '', boxes = '' }) => {
-      const view = await look(await readImage(path.join(folder, file)))
+      const analysis = await analyzeImage(await readImage(path.join(folder, file)))
       onProgress(++done, labels.length)
-      return compareBoxes(file, Number(count), parseBoxes(boxes), view)
+      return compareBoxes(file, Number(count), parseBoxes(boxes), analysis)
     }),
   )
   return summarize(rows)
-}
-
-export async function readImage(file: string): Promise<EncodedImage> {
-  const bytes = await readFile(file)
-  return {
-    bytes: bytes.toString('base64'),
-    contentType: bytes[0] === 0x89 ? 'image/png' : 'image/jpeg',
-  }
 }
 
 function parseBoxes(text: string): Rect[] {
@@ -76,24 +68,24 @@ function compareBoxes(
   file: string,
   labelled: number,
   boxes: readonly Rect[],
-  view: ImageAnalysis,
+  analysis: ImageAnalysis,
 ): DetectionRow {
-  const found = view.faces.length
-  const free = view.faces.map(({ boundingBox }) => rectOf(boundingBox))
+  const found = analysis.faces.length
+  const unmatched = analysis.faces.map(({ boundingBox }) => rectOf(boundingBox))
   let boxesFound = 0
   for (const box of boxes) {
-    const at = free.findIndex((candidate) => iou(candidate, box) >= iouMin)
-    if (at === -1) continue
-    free.splice(at, 1)
+    const index = unmatched.findIndex((foundBox) => iou(foundBox, box) >= iouMin)
+    if (index === -1) continue
+    unmatched.splice(index, 1)
     boxesFound++
   }
-  const falsePositives = boxes.length > 0 ? free.length : Math.max(0, found - labelled)
+  const falsePositives = boxes.length > 0 ? unmatched.length : Math.max(0, found - labelled)
   return { file, labelled, found, boxes: boxes.length, boxesFound, falsePositives }
 }
 
 function summarize(rows: readonly DetectionRow[]): DetectionReport {
-  const sum = (of: (row: DetectionRow) => number): number =>
-    rows.reduce((total, row) => total + of(row), 0)
+  const sum = (valueOf: (row: DetectionRow) => number): number =>
+    rows.reduce((total, row) => total + valueOf(row), 0)
   const error = (row: DetectionRow): number => Math.abs(row.found - row.labelled)
   const boxes = sum((row) => row.boxes)
   return {

@@ -6,10 +6,11 @@ import type {
   FaceResult,
   ImageAnalysis,
 } from '../../vision/image-analysis.ts'
-import { readImage } from '../detection/evaluate-detection.ts'
+import { mapConcurrent } from '../map-concurrent.ts'
+import { readImage } from '../read-image.ts'
 import type { Presentation } from './read-presentations.ts'
 
-/** The largest face, as `svc.liveness` looks for it by default. */
+/** Requests the largest face, like `svc.liveness` with its defaults. */
 const livenessRequest: AnalysisRequest = {
   minFaceConfidence: 0.6,
   minFaceSizePx: 40,
@@ -18,48 +19,38 @@ const livenessRequest: AnalysisRequest = {
   liveness: true,
 }
 
-/** What was seen of a presentation, or the code of the reason why nothing was. */
+/** A presentation with its analysis, or with the error code if no face could be analyzed. */
 export type PresentationResult = Presentation &
   (
     | {
-        readonly view: ImageAnalysis
+        readonly analysis: ImageAnalysis
         readonly face: FaceResult & { readonly liveness: LivenessResult }
       }
     | { readonly unusable: string }
   )
 
-/** Looks at all pictures, in their order. */
-export async function analyzePresentations(
+type AnalyzeImage = (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
+
+/** Analyzes all presentations and returns the results in the same order. */
+export function analyzePresentations(
   presentations: readonly Presentation[],
-  look: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>,
+  analyzeImage: AnalyzeImage,
   onProgress: (done: number, total: number) => void,
 ): Promise<PresentationResult[]> {
-  const judged: PresentationResult[] = []
-  let done = 0
-  const waiting = presentations.entries()
-  const takeTurns = async (): Promise<void> => {
-    for (const [index, presentation] of waiting) {
-      judged[index] = { ...presentation, ...(await analyzePresentation(presentation.file, look)) }
-      onProgress(++done, presentations.length)
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, takeTurns))
-  return judged
+  const analyze = async (presentation: Presentation): Promise<PresentationResult> => ({
+    ...presentation,
+    ...(await analyzePresentation(presentation.file, analyzeImage)),
+  })
+  return mapConcurrent(presentations, analyze, onProgress)
 }
 
-/** Enough to keep every worker busy, few enough to hold in memory. */
-const concurrency = 16
-
-async function analyzePresentation(
-  file: string,
-  look: (picture: EncodedImage, look: AnalysisRequest) => Promise<ImageAnalysis>,
-) {
+async function analyzePresentation(file: string, analyzeImage: AnalyzeImage) {
   try {
-    const view = await look(await readImage(file), livenessRequest)
-    const [face] = view.faces
+    const analysis = await analyzeImage(await readImage(file), livenessRequest)
+    const [face] = analysis.faces
     if (!face) return { unusable: 'NO_FACE_FOUND' }
-    if (!face.liveness) throw new Error('liveness was asked for and did not come')
-    return { view, face: { ...face, liveness: face.liveness } }
+    if (!face.liveness) throw new Error('the analysis has no liveness result')
+    return { analysis, face: { ...face, liveness: face.liveness } }
   } catch (error) {
     if (error instanceof ActionError) return { unusable: error.code }
     throw error

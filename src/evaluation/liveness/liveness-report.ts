@@ -4,32 +4,32 @@ import type { DetCurve } from './det-curve.ts'
 import type { PresentationResult } from './analyze-presentations.ts'
 import { liveKind } from './read-presentations.ts'
 
-/** How the presentations of one kind were decided; shares are of all of them. */
+/** The decisions for all presentations of one kind, as counts. */
 export type KindReport = {
   readonly kind: string
   readonly presentations: number
-  /** `svc.liveness` called so many live, spoofs, uncertain; and in so many it found no face to judge. */
   readonly live: number
   readonly spoof: number
   readonly uncertain: number
+  /** Presentations without a usable face. */
   readonly unusable: number
 }
 
-/** Attacks of one kind by score alone, whatever else the decision heeds. */
+/** Attacks of one kind by score alone, without the other rules of the decision. */
 export type AttackReport = {
   readonly kind: string
-  /** Share of the attacks with a face that score at least the threshold. */
+  /** Share of the attacks with a face whose score reaches the threshold. */
   readonly apcer: number
   readonly apcerAtBpcer: readonly { readonly bpcer: number; readonly apcer: number }[]
   readonly equalErrorRate: number
 }
 
-/** The terms are those of ISO/IEC 30107-3. */
+/** Uses the terms of ISO/IEC 30107-3. */
 export type LivenessReport = {
   /** "id@version" of the networks. */
   readonly networks: string
   readonly threshold: number
-  /** By score alone, as such networks are compared. APCER is that of the worst kind. */
+  /** Rates by score alone, the usual comparison of networks. APCER is that of the worst kind. */
   readonly byScore: {
     readonly apcer: number
     readonly bpcer: number
@@ -37,8 +37,9 @@ export type LivenessReport = {
     readonly attacks: readonly AttackReport[]
   }
   /**
-   * As `svc.liveness` answers. `uncertain` and faces not found are non-responses: they are in neither
-   * APCER (attacks called live) nor BPCER (live people called spoofs), but apart.
+   * Rates of the decisions of `svc.liveness`. `uncertain` and missing faces are non-responses. They
+   * are reported separately and count neither in APCER (attacks classified as live) nor in BPCER
+   * (live people classified as spoofs).
    */
   readonly asAnswered: {
     readonly apcer: number
@@ -50,42 +51,44 @@ export type LivenessReport = {
   readonly unusable: readonly { readonly file: string; readonly reason: string }[]
 }
 
-/** @throws Error when no live face or no attack shows a face. */
-export function createLivenessReport(judged: readonly PresentationResult[]): LivenessReport {
-  const curves = detCurvesOf(judged)
-  const first = judged.find((one) => 'face' in one)
-  if (!first || !('face' in first)) throw new Error('no picture shows a face')
+/** @throws Error when no live presentation or no attack has a face. */
+export function createLivenessReport(results: readonly PresentationResult[]): LivenessReport {
+  const curves = detCurvesOf(results)
+  const first = results.find((result) => 'face' in result)
+  if (!first || !('face' in first)) throw new Error('no face was found in any image')
   const threshold = first.face.liveness.liveMin
   const attacks = curves.map((curve) => attackReport(curve, threshold))
   const bpcer = 1 - shareAtLeast(curves[0]?.live ?? [], threshold)
   const apcer = Math.max(...attacks.map((attack) => attack.apcer))
   return {
-    networks: first.view.providers['liveness'] ?? '',
+    networks: first.analysis.providers['liveness'] ?? '',
     threshold,
     byScore: { apcer, bpcer, acer: (apcer + bpcer) / 2, attacks },
-    asAnswered: decisionReport(judged),
-    unusable: judged.flatMap((one) =>
-      'unusable' in one ? [{ file: one.file, reason: one.unusable }] : [],
+    asAnswered: decisionReport(results),
+    unusable: results.flatMap((result) =>
+      'unusable' in result ? [{ file: result.file, reason: result.unusable }] : [],
     ),
   }
 }
 
-/** One for each kind of attack, against all live faces. */
-export function detCurvesOf(judged: readonly PresentationResult[]): DetCurve[] {
+/** Returns one curve per kind of attack, each against all live faces. */
+export function detCurvesOf(results: readonly PresentationResult[]): DetCurve[] {
   const scores = (kind: string): number[] =>
-    judged.flatMap((one) => ('face' in one && one.kind === kind ? [one.face.liveness.score] : []))
-  const lives = scores(liveKind)
-  const curves = kindsOf(judged)
+    results.flatMap((result) =>
+      'face' in result && result.kind === kind ? [result.face.liveness.score] : [],
+    )
+  const live = scores(liveKind)
+  const curves = kindsOf(results)
     .filter((kind) => kind !== liveKind)
-    .map((name) => ({ name, live: lives, attacks: scores(name) }))
+    .map((name) => ({ name, live, attacks: scores(name) }))
     .filter(({ attacks }) => attacks.length > 0)
-  if (lives.length === 0 || curves.length === 0)
-    throw new Error('there must be faces among the live people and among the attacks')
+  if (live.length === 0 || curves.length === 0)
+    throw new Error('the set needs a face in at least one live image and in one attack')
   return curves
 }
 
-function kindsOf(judged: readonly PresentationResult[]): string[] {
-  return [...new Set(judged.map(({ kind }) => kind))].sort()
+function kindsOf(results: readonly PresentationResult[]): string[] {
+  return [...new Set(results.map(({ kind }) => kind))].sort()
 }
 
 function attackReport(curve: DetCurve, threshold: number): AttackReport {
@@ -97,30 +100,34 @@ function attackReport(curve: DetCurve, threshold: number): AttackReport {
   }
 }
 
-function decisionReport(judged: readonly PresentationResult[]): LivenessReport['asAnswered'] {
-  const kinds = kindsOf(judged).map((kind) => kindReport(kind, judged))
+function decisionReport(results: readonly PresentationResult[]): LivenessReport['asAnswered'] {
+  const kinds = kindsOf(results).map((kind) => kindReport(kind, results))
   const attacks = kinds.filter(({ kind }) => kind !== liveKind)
   const people = kinds.filter(({ kind }) => kind === liveKind)
-  const worst = (kindsOfIt: readonly KindReport[], count: (one: KindReport) => number): number =>
-    Math.max(...kindsOfIt.map((one) => count(one) / one.presentations))
-  const silent = ({ uncertain, unusable }: KindReport): number => uncertain + unusable
+  const worstShare = (
+    reports: readonly KindReport[],
+    count: (report: KindReport) => number,
+  ): number => Math.max(...reports.map((report) => count(report) / report.presentations))
+  const nonResponses = ({ uncertain, unusable }: KindReport): number => uncertain + unusable
   return {
-    apcer: worst(attacks, (one) => one.live),
-    bpcer: worst(people, (one) => one.spoof),
-    attackNonResponse: worst(attacks, silent),
-    bonaFideNonResponse: worst(people, silent),
+    apcer: worstShare(attacks, ({ live }) => live),
+    bpcer: worstShare(people, ({ spoof }) => spoof),
+    attackNonResponse: worstShare(attacks, nonResponses),
+    bonaFideNonResponse: worstShare(people, nonResponses),
     kinds,
   }
 }
 
-function kindReport(kind: string, judged: readonly PresentationResult[]): KindReport {
-  const ofKind = judged.filter((one) => one.kind === kind)
+function kindReport(kind: string, results: readonly PresentationResult[]): KindReport {
+  const ofKind = results.filter((result) => result.kind === kind)
   const counts = { live: 0, spoof: 0, uncertain: 0, unusable: 0 }
-  for (const one of ofKind)
-    if ('face' in one)
+  for (const result of ofKind)
+    if ('face' in result)
       counts[
-        classifyLiveness(one.face, one.view, { threshold: undefined, requireSingleFace: true })
-          .decision
+        classifyLiveness(result.face, result.analysis, {
+          threshold: undefined,
+          requireSingleFace: true,
+        }).decision
       ]++
     else counts.unusable++
   return { kind, presentations: ofKind.length, ...counts }

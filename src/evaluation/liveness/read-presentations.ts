@@ -2,11 +2,11 @@ import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { readLabels } from '../read-labels.ts'
 
-/** A picture of which it is known whether the camera saw a person. */
+/** An image labelled as a live person or as an attack. */
 export type Presentation = {
-  /** Its path, openable from the working directory. */
+  /** Path, relative to the working directory or absolute. */
   readonly file: string
-  /** `live`, or which kind of attack it is. */
+  /** `live` or the kind of attack. */
   readonly kind: string
 }
 
@@ -14,19 +14,20 @@ export type Presentation = {
 export const liveKind = 'live'
 
 /**
- * Reads a folder with `labels.csv` (columns `file` and `label`), or with one folder for each kind in
- * it: `live` and what the attacks are called.
+ * Reads a folder with `labels.csv` (columns `file` and `label`), or with one subfolder per kind:
+ * `live` and one for each kind of attack.
  *
- * @throws Error that says what is missing.
+ * @throws Error that names what is missing.
  */
 export async function readPresentations(folder: string): Promise<Presentation[]> {
-  const found = (await isFile(path.join(folder, 'labels.csv')))
+  const presentations = (await isFile(path.join(folder, 'labels.csv')))
     ? await readLabelled(folder)
     : await readFolders(folder)
-  if (!found.some(({ kind }) => kind === liveKind))
-    throw new Error(`${folder} has no pictures of live people (a folder or label "live")`)
-  if (found.every(({ kind }) => kind === liveKind)) throw new Error(`${folder} has no attacks`)
-  return found
+  if (!presentations.some(({ kind }) => kind === liveKind))
+    throw new Error(`${folder} has no images of live people (a folder or label "live")`)
+  if (presentations.every(({ kind }) => kind === liveKind))
+    throw new Error(`${folder} has no attacks`)
+  return presentations
 }
 
 async function readLabelled(folder: string): Promise<Presentation[]> {
@@ -48,9 +49,9 @@ async function readFolders(folder: string): Promise<Presentation[]> {
     .map((file) => ({ file: path.join(folder, file), kind: file.split(/[/\\]/u)[0] ?? '' }))
 }
 
-async function isFile(place: string): Promise<boolean> {
-  return stat(place).then(
-    (found) => found.isFile(),
+async function isFile(file: string): Promise<boolean> {
+  return stat(file).then(
+    (stats) => stats.isFile(),
     () => false,
   )
 }

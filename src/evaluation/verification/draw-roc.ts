@@ -2,7 +2,7 @@ import { drawPlot } from '../draw-plot.ts'
 import { operatingPoints } from './operating-points.ts'
 import type { PairScores } from './pair-scores.ts'
 
-/** One line of the picture. */
+/** One curve of the chart. */
 export type RocCurve = {
   readonly name: string
   readonly scores: PairScores
@@ -10,19 +10,20 @@ export type RocCurve = {
 }
 
 /**
- * Draws how many pairs of one person match (up) against how many pairs of strangers do (right, a
- * logarithmic scale) to `file`, an SVG or a PNG by its name.
+ * Draws the true acceptance rate (y axis) against the false acceptance rate (x axis, logarithmic).
+ *
+ * @param file the image to write: `.svg` or `.png`.
  */
 export async function drawRoc(file: string, curves: readonly RocCurve[]): Promise<void> {
   const decades = Array.from({ length: 1 - decadeMin }, (_, index) => decadeMin + index)
   const tars = [0.5, 0.6, 0.7, 0.8, 0.9, 1]
   await drawPlot(file, {
-    title: 'True against false acceptance, all pairs',
+    title: 'True acceptance against false acceptance, all pairs',
     xAxis: {
       label: 'false acceptance rate',
-      ticks: decades.map((decade) => ({ at: farToX(10 ** decade), text: `${10 ** decade}` })),
+      ticks: decades.map((decade) => ({ position: farToX(10 ** decade), text: `${10 ** decade}` })),
     },
-    yAxis: { ticks: tars.map((tar) => ({ at: tarToY(tar), text: `${tar * 100} %` })) },
+    yAxis: { ticks: tars.map((tar) => ({ position: tarToY(tar), text: `${tar * 100} %` })) },
     curves: curves.map(({ name, colour, scores }) => ({ name, colour, points: pointsOf(scores) })),
   })
 }

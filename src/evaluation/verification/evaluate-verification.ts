@@ -16,19 +16,19 @@ export type VerificationReport = {
   readonly modelId: string
   readonly pictures: number
   readonly people: number
-  /** Pictures without a template, and why; a pair with one of them never matches. */
+  /** Images without a template, and the reason. A pair with such an image never matches. */
   readonly unusable: readonly { readonly file: string; readonly reason: string }[]
-  /** By the score of the service, and by distance alone. */
+  /** Results with the score of the service (`corrected`) and with the distance alone (`raw`). */
   readonly corrected: VerificationMetrics
   readonly raw: VerificationMetrics
-  /** What the table of similarities promises and what the set shows; without a table, empty. */
+  /** Rates measured at each similarity of the calibration table; empty without a table. */
   readonly similarity: readonly SimilarityMetrics[]
 }
 
 export type VerificationMetrics = {
-  /** The listed pairs; `null` where the set lists none. */
+  /** The listed pairs; null if the set lists none. */
   readonly pairs: (PairMetrics & FoldAccuracy) | null
-  /** Every picture against every other. */
+  /** Every image against every other image. */
   readonly allPairs: PairMetrics
   readonly search: readonly SearchMetrics[]
 }
@@ -37,93 +37,93 @@ export type PairMetrics = {
   readonly genuine: number
   readonly impostor: number
   readonly areaUnderCurve: number
-  /** At the rates that the impostor pairs resolve. */
+  /** Only the rates that the number of impostor pairs can resolve. */
   readonly points: readonly OperatingPoint[]
 }
 
 export type SimilarityMetrics = {
   readonly similarity: number
-  /** Share of all pairs of strangers that reach it. */
+  /** Share of all pairs of different people that reach the similarity. */
   readonly fmr: number
-  /** Share of all pairs of one person that do not. */
+  /** Share of all pairs of one person that do not reach it. */
   readonly fnmr: number
 }
 
 export type VerificationResult = {
   readonly report: VerificationReport
-  /** Of the pictures that have one. */
+  /** The faces of the images that have a template. */
   readonly faces: readonly PersonTemplate[]
-  /** Of all pairs, for curves and tables. */
+  /** Scores of all pairs, for curves and calibration tables. */
   readonly scores: Readonly<Record<keyof typeof scorers, PairScores>>
-  /** What each template scores against itself. */
+  /** Score of each template against itself. */
   readonly identical: readonly number[]
 }
 
-/** The false acceptance rates that are reported. */
+/** The reported false acceptance rates. */
 const fars = [1e-2, 1e-3, 1e-4, 1e-5]
 
 export type VerificationOptions = {
-  /** The table of the templates' model; without it nothing is said of similarities. */
+  /** The calibration table of the model. Without it, the report has no similarities. */
   readonly calibration: Calibration | undefined
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Measures how well templates tell people apart: `gathered` belongs to the pictures of `set`. */
+/** Measures how well templates separate people. `templates` holds one entry per image of `set`. */
 export function evaluateVerification(
   set: FaceSet,
-  gathered: readonly ExtractedTemplate[],
+  templates: readonly ExtractedTemplate[],
   { calibration, onProgress = () => undefined }: VerificationOptions,
 ): VerificationResult {
-  const faces = set.pictures.flatMap(({ person }, index): PersonTemplate[] => {
-    const template = templateAt(gathered, index)
+  const faces = set.images.flatMap(({ person }, index): PersonTemplate[] => {
+    const template = templateAt(templates, index)
     return template ? [{ person, template }] : []
   })
   const modelId = faces[0]?.template.modelId
-  if (modelId === undefined) throw new Error('no picture shows a face')
+  if (modelId === undefined) throw new Error('no face was found in any image')
   const scores = {
     corrected: scoreAllPairs(faces, scorers.corrected, onProgress),
     raw: scoreAllPairs(faces, scorers.raw),
   }
   if (scores.raw.genuine.length === 0 || scores.raw.impostor.length === 0)
-    throw new Error('the set needs two people, and two pictures of one of them')
-  const figures = (by: keyof typeof scorers): VerificationMetrics => ({
-    pairs: set.pairs ? measureListedPairs(set.pairs, gathered, scorers[by]) : null,
-    allPairs: pairMetrics(scores[by]),
-    search: measureSearch(faces, scorers[by]),
+    throw new Error('the set needs two people and two images of one of them')
+  const metricsOf = (scorer: keyof typeof scorers): VerificationMetrics => ({
+    pairs: set.pairs ? measureListedPairs(set.pairs, templates, scorers[scorer]) : null,
+    allPairs: pairMetrics(scores[scorer]),
+    search: measureSearch(faces, scorers[scorer]),
   })
   const report = {
     modelId,
-    pictures: set.pictures.length,
-    people: new Set(set.pictures.map(({ person }) => person)).size,
-    unusable: set.pictures.flatMap(({ file }, index) => {
-      const found = gathered[index]
-      return found && 'unusable' in found ? [{ file, reason: found.unusable }] : []
+    pictures: set.images.length,
+    people: new Set(set.images.map(({ person }) => person)).size,
+    unusable: set.images.flatMap(({ file }, index) => {
+      const template = templates[index]
+      return template && 'unusable' in template ? [{ file, reason: template.unusable }] : []
     }),
-    corrected: figures('corrected'),
-    raw: figures('raw'),
+    corrected: metricsOf('corrected'),
+    raw: metricsOf('raw'),
     similarity: similarityMetrics(scores.corrected, calibration),
   }
   const identical = faces.map(({ template }) => scorers.corrected(template, template))
   return { report, faces, scores, identical }
 }
 
-function templateAt(gathered: readonly ExtractedTemplate[], index: number): Template | undefined {
-  const found = gathered[index]
-  return found && 'vector' in found ? found : undefined
+function templateAt(templates: readonly ExtractedTemplate[], index: number): Template | undefined {
+  const template = templates[index]
+  return template && 'vector' in template ? template : undefined
 }
 
 function measureListedPairs(
   pairs: readonly LabelledPair[],
-  gathered: readonly ExtractedTemplate[],
+  templates: readonly ExtractedTemplate[],
   score: Scorer,
 ): PairMetrics & FoldAccuracy {
   const scored = pairs.map(({ a, b, same }): ScoredPair => {
-    const [left, right] = [templateAt(gathered, a), templateAt(gathered, b)]
+    const [left, right] = [templateAt(templates, a), templateAt(templates, b)]
     return { same, score: left && right ? score(left, right) : -Infinity }
   })
-  const scoresOf = (wanted: boolean): Float32Array =>
+  const scoresOf = (isSame: boolean): Float32Array =>
     Float32Array.from(
-      scored.filter(({ same }) => same === wanted),
+      scored.filter(({ same }) => same === isSame),
       (pair) => pair.score,
     ).sort()
   return {

@@ -1,4 +1,4 @@
-/** One labelled pair and its score; −∞ where a picture shows no face. */
+/** One labelled pair and its score; −∞ if an image shows no face. */
 export type ScoredPair = { readonly score: number; readonly same: boolean }
 
 export type FoldAccuracy = {
@@ -11,8 +11,9 @@ export type FoldAccuracy = {
 const foldCount = 10
 
 /**
- * Accuracy as LFW's protocol has it: the threshold that is best on nine tenths of the pairs judges
- * the last tenth, ten times. Each kind of pair is dealt to the folds in turn.
+ * Measures accuracy as the LFW protocol defines it. The threshold that is best on nine tenths of the
+ * pairs classifies the last tenth, ten times. Pairs of one person and of two people are distributed
+ * to the folds evenly.
  */
 export function foldAccuracy(pairs: readonly ScoredPair[]): FoldAccuracy {
   const folds = splitIntoFolds(pairs)
@@ -32,16 +33,16 @@ function splitIntoFolds(pairs: readonly ScoredPair[]): ScoredPair[][] {
   )
 }
 
-/** Midway between the two neighbouring scores that part the pairs best. */
+/** Returns the middle between the two neighbouring scores that separate the pairs best. */
 function bestThreshold(pairs: readonly ScoredPair[]): number {
-  const falling = pairs.toSorted((a, b) => b.score - a.score)
-  let right = pairs.filter(({ same }) => !same).length
-  let best = { right, threshold: Infinity }
-  for (const [index, { score, same }] of falling.entries()) {
-    right += same ? 1 : -1
-    const next = falling[index + 1]?.score ?? -Infinity
-    if (right > best.right && next < score)
-      best = { right, threshold: Number.isFinite(next) ? (score + next) / 2 : score }
+  const descending = pairs.toSorted((a, b) => b.score - a.score)
+  let correct = pairs.filter(({ same }) => !same).length
+  let best = { correct, threshold: Infinity }
+  for (const [index, { score, same }] of descending.entries()) {
+    correct += same ? 1 : -1
+    const next = descending[index + 1]?.score ?? -Infinity
+    if (correct > best.correct && next < score)
+      best = { correct, threshold: Number.isFinite(next) ? (score + next) / 2 : score }
   }
   return best.threshold
 }

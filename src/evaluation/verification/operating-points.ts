@@ -1,8 +1,8 @@
 import type { PairScores } from './pair-scores.ts'
 
-/** One working point: everything above `score` matches. */
+/** One operating point: pairs that score above `score` match. */
 export type OperatingPoint = {
-  /** False acceptance rate asked for, 0..1. */
+  /** Requested false acceptance rate, 0..1. */
   readonly far: number
   /** Share of the genuine pairs that match. */
   readonly tar: number
@@ -10,8 +10,8 @@ export type OperatingPoint = {
 }
 
 /**
- * The working points of `fars`; those that the impostor pairs are too few to resolve are left out:
- * a rate of one in a thousand needs a thousand pairs.
+ * Returns the operating points of `fars`. Rates that the number of impostor pairs cannot resolve are
+ * left out: a rate of one in a thousand needs a thousand pairs.
  */
 export function operatingPoints(scores: PairScores, fars: readonly number[]): OperatingPoint[] {
   return fars
@@ -22,17 +22,17 @@ export function operatingPoints(scores: PairScores, fars: readonly number[]): Op
     })
 }
 
-/** The score that at most `far` of the impostor scores are above. */
+/** Returns the score that at most the share `far` of the impostor scores exceeds. */
 export function scoreAtFar(impostor: Float32Array, far: number): number {
   return impostor.at(-1 - Math.floor(far * impostor.length)) ?? impostor[0] ?? -Infinity
 }
 
-/** The share of `sorted` (rising) that is above `score`. */
+/** Returns the share of `sorted` (ascending) that is above `score`. */
 export function shareAbove(sorted: Float32Array, score: number): number {
   return (sorted.length - countUpTo(sorted, score)) / sorted.length
 }
 
-/** Area under the curve: the chance that a genuine pair scores above an impostor pair, ties half. */
+/** Returns the probability that a genuine pair scores above an impostor pair; ties count half. */
 export function areaUnderCurve({ genuine, impostor }: PairScores): number {
   let sum = 0
   for (const score of genuine) sum += (countBelow(impostor, score) + countUpTo(impostor, score)) / 2
@@ -47,7 +47,7 @@ function countBelow(sorted: Float32Array, score: number): number {
   return lowerBound(sorted, (value) => value >= score)
 }
 
-/** The first place where `isReached` holds, by bisection; the length when it never does. */
+/** Returns the first index where `isReached` is true, by bisection; the length if there is none. */
 function lowerBound(sorted: Float32Array, isReached: (value: number) => boolean): number {
   let from = 0
   let to = sorted.length

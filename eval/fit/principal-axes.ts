@@ -1,11 +1,12 @@
-import type { RandomSource } from '../seeded-random.ts'
+import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
 
 /**
- * An orthonormal basis of the space in which `vectors` vary most, `count` rows one after another.
+ * Returns an orthonormal basis of the subspace in which `vectors` vary most: `count` rows, one after
+ * another.
  *
- * Subspace iteration from a random start (Halko, Martinsson, Tropp 2011, algorithm 4.4). It finds
- * the space of the first principal components, not each of them; distances within that space, all
- * that templates are for, do not depend on the basis.
+ * Uses subspace iteration from a random start (Halko, Martinsson, Tropp 2011, algorithm 4.4). It
+ * finds the subspace of the first principal components, not each component. That is enough:
+ * templates are only compared by distance, and distances in the subspace do not depend on the basis.
  */
 export function principalAxes(
   vectors: readonly Float32Array[],
@@ -34,13 +35,13 @@ export function principalAxes(
   return all
 }
 
-/** After four rounds the space holds all but 0.1 % of what the best one holds (807 pictures, 256 axes). */
+/** After four rounds the subspace holds 99.9 % of the variance of the best one (807 images, 256 axes). */
 const iterationCount = 4
 
-/** Gram and Schmidt, twice: once loses half the digits where rows are nearly parallel. */
+/** Applies Gram–Schmidt twice: one pass loses half the digits where rows are nearly parallel. */
 function orthonormalize(rows: readonly Float64Array[]): void {
   for (const [index, row] of rows.entries())
-    for (let pass = 0; pass < 2; pass++) {
+    for (let repetition = 0; repetition < 2; repetition++) {
       for (const earlier of rows.slice(0, index)) addScaled(row, earlier, -dot(row, earlier))
       const length = Math.sqrt(dot(row, row))
       for (let i = 0; i < row.length; i++) row[i] = (row[i] ?? 0) / length

@@ -1,0 +1,33 @@
+import { cohortDensity } from '../../vision/embed/create-template.ts'
+import type { Template } from '../../vision/image-analysis.ts'
+import { seededRandom } from '../seeded-random.ts'
+import { mixCohort } from './mix-cohort.ts'
+
+/** Learns from `samples`; returns a function that creates templates, also for other people. */
+export type TemplateLearner<S> = (samples: readonly S[]) => (sample: S) => Template
+
+/** Nearest cohort rows that make up the density. 10 to 30 give equal results. */
+export const neighbourCount = 15
+/** Four times as many rows give no better results. */
+export const cohortRowCount = 1000
+
+/** Learns a cohort of 1,000 mixtures; the vectors themselves stay as `vectorOf` returns them. */
+export function learnDensity<S extends { readonly person: string }>(
+  modelId: string,
+  vectorOf: (sample: S) => Float32Array,
+): TemplateLearner<S> {
+  return (samples) => {
+    const people = samples.map(({ person }) => person)
+    const { rows: cohort } = mixCohort(
+      samples.map(vectorOf),
+      people,
+      cohortRowCount,
+      seededRandom(1),
+    )
+    return (sample) => {
+      const vector = vectorOf(sample)
+      const density = cohortDensity(vector, { cohort, neighbours: neighbourCount })
+      return { modelId, vector, density }
+    }
+  }
+}
