@@ -9,7 +9,7 @@ import { openMemorySearch } from '../src/gallery/search/memory/memory-search.ts'
 import type { Store } from '../src/store/database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import { createAccount, createProject, updateProject } from '../src/store/tenancy/projects.ts'
-import type { Template } from '../src/vision/image-analysis.ts'
+import type { Template } from '../src/vision/embed/template.ts'
 
 /**
  * Measures the cost of a model change: `node eval/measure-model-change.ts [faces]`

@@ -5,7 +5,7 @@ import { builtinSet } from '../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import type { NetworkEmbeddings } from '../../src/vision/embed/embed.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
-import type { Template } from '../../src/vision/image-analysis.ts'
+import type { Template } from '../../src/vision/embed/template.ts'
 import { readFaceSet } from '../../src/evaluation/face-set.ts'
 import {
   extractTemplates,

@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import type { Point } from '../../src/vision/image-analysis.ts'
+import type { Point } from '../../src/vision/image/geometry.ts'
 
 /** Covers that can be drawn over a face to test the occlusion check. */
 export type CoverKind =

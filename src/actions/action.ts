@@ -4,7 +4,8 @@ import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
-import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../vision/image-analysis.ts'
+import type { AnalysisRequest, ImageAnalysis } from '../vision/image-analysis.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
 export type Caller = {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { EncodedImage } from '../vision/image-analysis.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 
 /** Reads an image file. A file that does not begin like a PNG counts as a JPEG. */
 export async function readImage(file: string): Promise<EncodedImage> {

@@ -25,7 +25,7 @@ import {
 } from '../store/gallery/subjects.ts'
 import type { SubjectLookup } from '../store/gallery/subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
-import type { Template } from '../vision/image-analysis.ts'
+import type { Template } from '../vision/embed/template.ts'
 import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'

@@ -1,6 +1,6 @@
 import { findFaceChanges, afterAllFaceIds } from '../store/gallery/faces.ts'
 import type { ReadTx } from '../store/tx.ts'
-import type { Template } from '../vision/image-analysis.ts'
+import type { Template } from '../vision/embed/template.ts'
 import { matchStoredTemplate, type MatchOptions } from './match.ts'
 import { selectTemplate } from './select-template.ts'
 import type { SearchHit } from './search/search-across-models.ts'

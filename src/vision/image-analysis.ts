@@ -93,8 +93,3 @@ export type ImageAnalysis = {
   /** Role → "id@version", joined by "+" for several models. */
   readonly providers: Readonly<Record<string, string>>
 }
-
-export type { Template } from './embed/template.ts'
-export type { BoundingBox, Point } from './image/geometry.ts'
-export type { EncodedImage } from './image/input/encoded-image.ts'
-export type { LivenessResult } from './liveness/liveness-result.ts'

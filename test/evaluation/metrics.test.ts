@@ -23,7 +23,7 @@ import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/evaluation/seeded-random.ts'
 import { meanOf, squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
-import type { Template } from '../../src/vision/image-analysis.ts'
+import type { Template } from '../../src/vision/embed/template.ts'
 
 const sorted = (...values: number[]): Float32Array => Float32Array.from(values).sort()
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { LivenessResult, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
 import type { livenessDecision, livenessReasons } from '../schemas/liveness.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
 

@@ -1,11 +1,7 @@
 import { ActionError } from '../../lib/errors.ts'
-import type {
-  AnalysisRequest,
-  EncodedImage,
-  FaceResult,
-  Template,
-  ImageAnalysis,
-} from '../../vision/image-analysis.ts'
+import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { ActionCall } from '../action.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
 import { lowScoreReasons } from './quality-reasons.ts'
@@ -99,7 +95,7 @@ export async function findFaces(
     minFaceConfidence,
     minFaceSizePx: minFaceSize,
     // Counts faces of any size, so that NO_FACE_FOUND and FACE_TOO_SMALL need no second analysis.
-    countMinimums: { minFaceConfidence, minFaceSizePx: 1 },
+    countMinimums: { minFaceConfidence, minFaceSizePx: 1, onlyIfNoFace: true },
     maxFaces,
     crops: false,
     ...options,

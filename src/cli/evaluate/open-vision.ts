@@ -6,7 +6,8 @@ import type { ModelSet } from '../../models/model-set.ts'
 import { prepareBuiltinPack } from '../../models/builtin/prepare-builtin-pack.ts'
 import { visionOptions } from '../../start/vision-options.ts'
 import { openVisionPool } from '../../vision/workers/vision-pool.ts'
-import type { AnalysisRequest, EncodedImage, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { selectModelSet } from '../models/models-option.ts'
 
 /** Requests all faces, with the default confidence of the service. */

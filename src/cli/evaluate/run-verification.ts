@@ -19,7 +19,7 @@ import type {
 import { manifestFileName } from '../../models/installed-packs.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
-import type { EncodedImage } from '../../vision/image-analysis.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import {
   writeCalibration,
   type CalibrationOutput,

@@ -1,12 +1,8 @@
 import path from 'node:path'
 import { ActionError } from '../../lib/errors.ts'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
-import type {
-  AnalysisRequest,
-  EncodedImage,
-  FaceResult,
-  ImageAnalysis,
-} from '../../vision/image-analysis.ts'
+import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { findCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readImage } from '../read-image.ts'

@@ -1,5 +1,5 @@
 import { cohortDensity } from '../../vision/embed/create-template.ts'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { mixCohort } from './mix-cohort.ts'
 

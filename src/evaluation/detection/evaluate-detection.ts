@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { iou, type Rect } from '../../vision/image/geometry.ts'
-import type { BoundingBox, EncodedImage, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { BoundingBox } from '../../vision/image/geometry.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { readImage } from '../read-image.ts'
 import { readLabels } from '../read-labels.ts'
 

@@ -1,11 +1,7 @@
 import { ActionError } from '../../lib/errors.ts'
-import type {
-  LivenessResult,
-  AnalysisRequest,
-  EncodedImage,
-  FaceResult,
-  ImageAnalysis,
-} from '../../vision/image-analysis.ts'
+import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
 import { readImage } from '../read-image.ts'
 import type { Presentation } from './read-presentations.ts'

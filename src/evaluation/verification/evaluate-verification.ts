@@ -1,6 +1,6 @@
 import { similarityAt } from '../../gallery/calibration/similarity.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import { foldAccuracy } from './fold-accuracy.ts'
 import type { FoldAccuracy, ScoredPair } from './fold-accuracy.ts'
 import { areaUnderCurve, operatingPoints, shareAbove } from './operating-points.ts'

@@ -1,10 +1,7 @@
 import { ActionError } from '../../lib/errors.ts'
-import type {
-  AnalysisRequest,
-  EncodedImage,
-  Template,
-  ImageAnalysis,
-} from '../../vision/image-analysis.ts'
+import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { LabelledImage } from '../face-set.ts'
 import { findCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'

@@ -1,5 +1,5 @@
 import { scoreOf } from '../../gallery/calibration/similarity.ts'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 
 /** Scores two templates; a higher score means more similar. */
 export type Scorer = (a: Template, b: Template) => number

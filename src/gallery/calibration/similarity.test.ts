@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assert as check, double, float32Array, integer, property, record } from 'fast-check'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import { calibrationOf } from './calibrations.ts'
 import {
   autoThreshold,

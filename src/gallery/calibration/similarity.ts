@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import { correctedScore, squaredDistance } from './score.ts'
 
 /**

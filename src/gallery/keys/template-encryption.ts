@@ -1,6 +1,6 @@
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { FaceRow } from '../../store/schema.ts'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 
 /** The ids that a template is bound to. A ciphertext cannot be decrypted with other ids. */
 export type TemplateBinding = Pick<FaceRow, 'galleryId' | 'subjectId' | 'faceId'> & {

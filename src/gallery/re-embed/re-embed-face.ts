@@ -11,13 +11,9 @@ import {
   type StoredTemplate,
 } from '../../store/gallery/templates.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
-import type {
-  AnalysisRequest,
-  EncodedImage,
-  FaceResult,
-  Template,
-  ImageAnalysis,
-} from '../../vision/image-analysis.ts'
+import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
+import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import { matchTemplates } from '../match.ts'
 import { decryptCrop } from '../keys/crop-encryption.ts'

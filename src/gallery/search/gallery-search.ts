@@ -1,7 +1,7 @@
 import type { Log } from '../../lib/log.ts'
 import type { Store } from '../../store/database.ts'
 import type { Tx } from '../../store/tx.ts'
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
 import type { ScoredSubject, SearchOptions } from './scored-subject.ts'

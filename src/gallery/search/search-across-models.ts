@@ -1,4 +1,4 @@
-import type { Template } from '../../vision/image-analysis.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { SearchOptions } from './scored-subject.ts'
 import type { GallerySearch } from './gallery-search.ts'

@@ -8,14 +8,14 @@ import type { Calibration } from '../../../src/gallery/calibration/similarity.ts
 import { ActionError } from '../../../src/lib/errors.ts'
 import type { FaceQuality } from '../../../src/vision/quality/face-quality.ts'
 import type {
-  LivenessResult,
   AnalysisRequest,
-  EncodedImage,
   FaceMinimums,
   FaceResult,
-  Template,
   ImageAnalysis,
 } from '../../../src/vision/image-analysis.ts'
+import type { LivenessResult } from '../../../src/vision/liveness/liveness-result.ts'
+import type { EncodedImage } from '../../../src/vision/image/input/encoded-image.ts'
+import type { Template } from '../../../src/vision/embed/template.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
 
 /** A person in a fake image. */

@@ -17,7 +17,7 @@ import {
 } from '../../../src/store/postgres/vectors/vector-maintenance.ts'
 import { createAccount, createProject } from '../../../src/store/tenancy/projects.ts'
 import type { SubjectRow } from '../../../src/store/schema.ts'
-import type { Template } from '../../../src/vision/image-analysis.ts'
+import type { Template } from '../../../src/vision/embed/template.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { createMigratedDatabase } from '../database/engine.ts'
 import { fakeCalibrations } from './fake-vision.ts'

@@ -5,7 +5,7 @@ import {
   findLargeGalleries,
   findVectorCoverage,
 } from '../../../store/gallery/vectors.ts'
-import type { Template } from '../../../vision/image-analysis.ts'
+import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/score.ts'
 import { limitMax, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'

@@ -10,7 +10,7 @@ import {
 import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/vectors.ts'
-import type { Template } from '../../../vision/image-analysis.ts'
+import type { Template } from '../../../vision/embed/template.ts'
 import { correctedScore } from '../../calibration/score.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import { bestOfEachSubject, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'

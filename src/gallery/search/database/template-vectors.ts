@@ -6,7 +6,7 @@ import {
   findModelTemplates,
   type NewVector,
 } from '../../../store/gallery/vectors.ts'
-import type { Template } from '../../../vision/image-analysis.ts'
+import type { Template } from '../../../vision/embed/template.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
 import type { VectorOwner } from '../gallery-search.ts'
 import { augmentRow } from './augmented-vector.ts'
