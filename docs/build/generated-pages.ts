@@ -1,8 +1,8 @@
-import { modelCards } from './model-cards.ts'
-import { actionsPage } from './actions-page.ts'
-import { configurationPage } from './configuration-page.ts'
-import { errorsPage } from './errors-page.ts'
-import { permissionsPage } from './permissions-page.ts'
+import { modelCards } from './pages/model-cards.ts'
+import { actionsPage } from './pages/actions-page.ts'
+import { configurationPage } from './pages/configuration-page.ts'
+import { errorsPage } from './pages/errors-page.ts'
+import { permissionsPage } from './pages/permissions-page.ts'
 
 /** Pages that are generated from schemas, tables and manifests. `npm run docs` writes them. */
 export const generatedPages: Readonly<Record<string, () => string>> = {

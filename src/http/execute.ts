@@ -10,10 +10,10 @@ import { readCall, type ReadCallOptions } from './input/read-call.ts'
 import type { HttpRequest } from './route.ts'
 import { toRunnableCall } from './run-action.ts'
 import { runCall } from './run-call.ts'
-import type { CallEnd, CallOptions, CallToExecute, RunnableCall } from './run-call.ts'
+import type { CallEnd, ExecuteCallOptions, CallToExecute, RunnableCall } from './run-call.ts'
 
 export type ExecuteOptions = ReadCallOptions &
-  CallOptions & {
+  ExecuteCallOptions & {
     readonly services: Services
     readonly log: Log
     /** Receives every envelope and its latency, for the metrics. */
@@ -44,7 +44,7 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
 export async function executeCall<Outcome, S extends Settlement>(
   caller: Admission['call']['caller'],
   call: CallToExecute<Outcome, S>,
-  options: CallOptions,
+  options: ExecuteCallOptions,
 ): Promise<CallEnd<S>> {
   let headers: CallEnd<S>['headers'] = {}
   try {
@@ -67,7 +67,7 @@ export async function executeCall<Outcome, S extends Settlement>(
 async function runAndSettle<Outcome, S extends Settlement>(
   call: RunnableCall<Outcome, S>,
   admission: Admission,
-  { gate, beforeStep }: CallOptions,
+  { gate, beforeStep }: ExecuteCallOptions,
 ): Promise<S> {
   try {
     await beforeStep?.('run')

@@ -18,7 +18,7 @@ export type CallToExecute<Outcome, S extends Settlement> = Omit<IncomingCall, 'p
   readonly parsed: RunnableCall<Outcome, S> | { readonly error: unknown }
 }
 
-export type CallOptions = {
+export type ExecuteCallOptions = {
   readonly gate: Gate
   /** Awaited before each step, so that tests can make a call fail there. */
   readonly beforeStep?: (

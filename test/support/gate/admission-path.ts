@@ -24,13 +24,13 @@ import { stepwiseStore } from './stepwise-store.ts'
 /** A database in which calls are admitted and settled in one of the two ways. */
 export type AdmissionPath = AsyncDisposable & {
   /** Runs one call. @returns everything that its caller can observe. */
-  readonly run: (call: RandomCall, context: CallContext) => Promise<readonly unknown[]>
+  readonly run: (call: RandomCall, context: AdmissionPathContext) => Promise<readonly unknown[]>
   readonly readTables: () => Promise<GateTables>
   /** The number of calls that the single statement admitted. */
   readonly singleStatementCount: () => number
 }
 
-export type CallContext = { readonly now: Now; readonly token: string }
+export type AdmissionPathContext = { readonly now: Now; readonly token: string }
 
 const settings = {
   limits: { sustainedPerS: 5, burst: 4 },

@@ -15,7 +15,7 @@ type TestEnvironment = Readonly<Record<string, string>>
 
 /** Loads a node with a time of day that is off by so much. */
 export const shiftedClock = (shiftMs: number) => ({
-  NODE_OPTIONS: `--import=${new URL('shift-clock.ts', import.meta.url).href}`,
+  NODE_OPTIONS: `--import=${new URL('./shift-clock.ts', import.meta.url).href}`,
   CLOCK_SHIFT_MS: String(shiftMs),
 })
 

@@ -1,7 +1,7 @@
-import type { BuiltinModel } from '../../src/models/builtin/builtin-model.ts'
-import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
-import { catalogue } from '../../src/models/catalogue/catalogue.ts'
-import type { Measurement, PackManifest, PackModel } from '../../src/models/pack-manifest.ts'
+import type { BuiltinModel } from '../../../src/models/builtin/builtin-model.ts'
+import { builtinPack } from '../../../src/models/builtin/builtin-pack.ts'
+import { catalogue } from '../../../src/models/catalogue/catalogue.ts'
+import type { Measurement, PackManifest, PackModel } from '../../../src/models/pack-manifest.ts'
 
 /** `docs/models.md`: a card for every built-in model and every model of the catalogue. */
 export function modelCards(): string {

@@ -1,6 +1,6 @@
-import { allActions } from '../../src/actions/all-actions.ts'
-import { errorResponseTable } from '../../src/http/openapi/components.ts'
-import { errorTable } from '../../src/lib/errors.ts'
+import { allActions } from '../../../src/actions/all-actions.ts'
+import { errorResponseTable } from '../../../src/http/openapi/components.ts'
+import { errorTable } from '../../../src/lib/errors.ts'
 import { markdownTable } from './markdown-table.ts'
 
 /** Returns `docs/reference/errors.md`: every code and status, from the tables that the service uses. */

@@ -1,6 +1,6 @@
-import { allPermissions } from '../../src/http/permissions.ts'
-import { toOpenApiPath } from '../../src/http/openapi/paths.ts'
-import { restRoutes } from '../../src/http/routes/rest-routes.ts'
+import { allPermissions } from '../../../src/http/permissions.ts'
+import { toOpenApiPath } from '../../../src/http/openapi/paths.ts'
+import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { markdownTable } from './markdown-table.ts'
 
 /** Returns `docs/reference/permissions.md`: every permission, from the actions and routes. */

@@ -1,5 +1,5 @@
-import { settingsByTopic } from '../../src/config.ts'
-import type { Setting } from '../../src/lib/setting.ts'
+import { settingsByTopic } from '../../../src/config.ts'
+import type { Setting } from '../../../src/lib/setting.ts'
 import { markdownTable } from './markdown-table.ts'
 
 /** `docs/configuration.md`: every setting, by topic, generated from `src/config.ts`. */
