@@ -71,7 +71,7 @@ test('a picture is the same in every form in which it may be given', async () =>
 })
 
 test('real pictures through a line that cuts every fourth: as many charges as answers', async () => {
-  const moments = ['beforeAnswer', 'amidRequest', 'amidAnswer', 'answered'] as const
+  const moments = ['beforeResponse', 'duringRequest', 'duringResponse', 'afterResponse'] as const
   await using line = await openDisconnectingProxy(facegate.url, (request) =>
     request % 4 === 3 ? moments[Math.floor(request / 4) % moments.length] : undefined,
   )

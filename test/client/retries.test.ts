@@ -28,10 +28,10 @@ const imageOf = (...people: readonly (FakePerson | string)[]) => ({
 
 const disconnectPoints: readonly DisconnectPoint[] = [
   'beforeRequest',
-  'amidRequest',
-  'beforeAnswer',
-  'amidAnswer',
-  'answered',
+  'duringRequest',
+  'beforeResponse',
+  'duringResponse',
+  'afterResponse',
 ]
 
 test('1,000 calls through a line that cuts every tenth: 1,000 results, 1,000 charges', async (t) => {
@@ -258,7 +258,7 @@ test('an abort ends a call at once, before, amid and between attempts, with its 
 test('the deletion of a group is not sent again when its connection breaks; reading is', async () => {
   const { key } = await gallery.createProjectClient({ galleryMode: 'isolated' })
   await using line = await openDisconnectingProxy(gallery.url, (request) =>
-    request % 2 === 1 ? 'beforeAnswer' : undefined,
+    request % 2 === 1 ? 'beforeResponse' : undefined,
   )
   const client = createClient({ baseUrl: line.url, apiKey: key })
   await client.enroll(imageOf('A'), { groups: ['staff'] })

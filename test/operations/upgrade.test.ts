@@ -10,10 +10,10 @@ import { createMigratedDatabase } from '../support/database/engine.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
-/** What a later version leaves behind: a migration that this one does not know, and what it added. */
+/** Changes the database like a later version: a migration that this version does not have. */
 async function applyLaterMigration(store: Store): Promise<void> {
-  const at = new Date().toISOString()
-  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${at})`.execute(
+  const nowUtc = new Date().toISOString()
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${nowUtc})`.execute(
     store.db,
   )
   await sql`create table "laterTable" (id text primary key)`.execute(store.db)
@@ -24,7 +24,7 @@ async function applyLaterMigration(store: Store): Promise<void> {
 }
 
 test(
-  'on PostgreSQL an old server goes on working when a later version migrates, and starts there too',
+  'On PostgreSQL an older server continues after a later version’s migration, and can restart',
   { skip: postgresSkipReason ?? false },
   async () => {
     await using database = await createMigratedDatabase()
@@ -49,7 +49,7 @@ test(
   },
 )
 
-test('on SQLite an old server keeps away from what a later version has migrated', async () => {
+test('On SQLite an older version refuses a database that a later version has migrated', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
   const store = await openStore(dataDir)
   await applyLaterMigration(store)
