@@ -69,7 +69,12 @@ test('Every form of an image has the same result', async () => {
 })
 
 test('Real photographs over a connection that breaks for every fourth request are each charged once', async () => {
-  const disconnectPoints = ['beforeAnswer', 'amidRequest', 'amidAnswer', 'answered'] as const
+  const disconnectPoints = [
+    'beforeResponse',
+    'duringRequest',
+    'duringResponse',
+    'afterResponse',
+  ] as const
   await using proxy = await openDisconnectingProxy(facegate.url, (request) =>
     request % 4 === 3
       ? disconnectPoints[Math.floor(request / 4) % disconnectPoints.length]

@@ -28,10 +28,10 @@ const imageOf = (...people: readonly (FakePerson | string)[]) => ({
 
 const disconnectPoints: readonly DisconnectPoint[] = [
   'beforeRequest',
-  'amidRequest',
-  'beforeAnswer',
-  'amidAnswer',
-  'answered',
+  'duringRequest',
+  'beforeResponse',
+  'duringResponse',
+  'afterResponse',
 ]
 
 test('1,000 calls over a connection that breaks for every tenth request have 1,000 results and 1,000 charges', async (t) => {
@@ -258,7 +258,7 @@ test('An abort ends a call immediately, before, during and between attempts, wit
 test('After a broken connection a read is retried, but the deletion of a group is not', async () => {
   const { key } = await gallery.createProjectClient({ galleryMode: 'isolated' })
   await using proxy = await openDisconnectingProxy(gallery.url, (request) =>
-    request % 2 === 1 ? 'beforeAnswer' : undefined,
+    request % 2 === 1 ? 'beforeResponse' : undefined,
   )
   const client = createClient({ baseUrl: proxy.url, apiKey: key })
   await client.enroll(imageOf('A'), { groups: ['staff'] })

@@ -17,88 +17,86 @@ const rounds = Number(process.env['LAST_UNIT_ROUNDS'] ?? 5)
 const duplicatePairs = Number(process.env['DUPLICATE_PAIRS'] ?? 500)
 const unitMicros = 1000n
 
-/** One call, sent again for as long as the servers are too busy. @returns the code of its answer. */
+/** Makes a call and repeats it while the servers are too busy. @returns the result code. */
 async function callForCode(client: TestClient): Promise<string> {
   const body = echoRequest('last unit', randomUUID())
   for (;;) {
-    const answer = await client.post(body)
-    if (answer.status === 200) return String(answer.body.errors[0]?.code ?? 'OK')
-    assert.equal(answer.status, 503, JSON.stringify(answer.body))
+    const response = await client.post(body)
+    if (response.status === 200) return String(response.body.errors[0]?.code ?? 'OK')
+    assert.equal(response.status, 503, JSON.stringify(response.body))
   }
 }
 
 test(
-  `the last unit of a budget, asked for 200 times at once of two nodes, is spent once (${rounds} rounds)`,
+  `The last unit of a budget is charged once when 200 calls on two nodes compete for it (${rounds} rounds)`,
   {
     skip,
   },
   async () => {
     await using nodes = await startGateNodes()
-    const { a, b, local: inside } = nodes
+    const { a, b, local } = nodes
     for (let round = 0; round < rounds; round++) {
-      await setBudget(inside, unitMicros)
-      const calls = Array.from({ length: 200 }, (_, at) => callForCode(at % 2 ? a : b))
+      await setBudget(local, unitMicros)
+      const calls = Array.from({ length: 200 }, (_, index) => callForCode(index % 2 ? a : b))
       const codes = await Promise.all(calls)
-      const count = (code: string) => codes.filter((one) => one === code).length
+      const count = (expected: string) => codes.filter((code) => code === expected).length
       assert.deepEqual([count('OK'), count('PAYMENT_REQUIRED')], [1, 199], codes.join(' '))
-      assert.equal(await budgetMicros(inside), 0n)
+      assert.equal(await budgetMicros(local), 0n)
     }
     assert.equal(await nodes.runCount(), rounds)
-    await assertLedgerAudit(inside)
+    await assertLedgerAudit(local)
   },
 )
 
 test(
-  `of twins that come to two nodes at once, one is executed and both get its answer (${duplicatePairs} pairs)`,
+  `A request sent to two nodes at once runs once, and both return its result (${duplicatePairs} pairs)`,
   {
     skip,
   },
   async () => {
     await using nodes = await startGateNodes()
-    const { a, b, local: inside } = nodes
-    const before = await budgetMicros(inside)
+    const { a, b, local } = nodes
+    const before = await budgetMicros(local)
     const inFlight = 10
     for (let done = 0; done < duplicatePairs; done += inFlight)
       await Promise.all(
         Array.from({ length: Math.min(inFlight, duplicatePairs - done) }, async () => {
-          const body = echoRequest('twin', randomUUID())
-          const [one, other] = (await Promise.all([a.post(body), b.post(body)])).map(
-            (answer) => answer.body,
+          const request = echoRequest('duplicate', randomUUID())
+          const [first, second] = (await Promise.all([a.post(request), b.post(request)])).map(
+            ({ body }) => body,
           )
-          assert.ok(one.ok && other.ok, JSON.stringify([one, other]))
-          assert.deepEqual(one.data, other.data)
-          const replays = [one, other].filter(({ meta }) => meta?.idempotencyReplay)
+          assert.ok(first.ok && second.ok, JSON.stringify([first, second]))
+          assert.deepEqual(first.data, second.data)
+          const replays = [first, second].filter(({ meta }) => meta?.idempotencyReplay)
           assert.equal(replays.length, 1)
         }),
       )
     assert.equal(await nodes.runCount(), duplicatePairs)
-    assert.equal(before - (await budgetMicros(inside)), unitMicros * BigInt(duplicatePairs))
-    const rows = await callLogRows(inside)
+    assert.equal(before - (await budgetMicros(local)), unitMicros * BigInt(duplicatePairs))
+    const rows = await callLogRows(local)
     assert.equal(rows.filter(({ transferId }) => transferId !== null).length, duplicatePairs)
-    await assertLedgerAudit(inside)
+    await assertLedgerAudit(local)
   },
 )
 
 test(
-  'twins with other content: the one that came first is executed, the other is a conflict',
+  'Two requests with one id and different content: the first runs, the second is a conflict',
   {
     skip,
   },
   async () => {
     await using nodes = await startGateNodes()
-    const { a, b, local: inside } = nodes
+    const { a, b, local } = nodes
     for (let pair = 0; pair < 50; pair++) {
       const requestId = randomUUID()
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         a.post(echoRequest('one', requestId)),
         b.post(echoRequest('two', requestId)),
       ])
-      assert.deepEqual(answers.map(({ body }) => String(body.errors[0]?.code ?? 'OK')).toSorted(), [
-        'OK',
-        'REQUEST_ID_CONFLICT',
-      ])
+      const codes = responses.map(({ body }) => String(body.errors[0]?.code ?? 'OK'))
+      assert.deepEqual(codes.toSorted(), ['OK', 'REQUEST_ID_CONFLICT'])
     }
     assert.equal(await nodes.runCount(), 50)
-    await assertLedgerAudit(inside)
+    await assertLedgerAudit(local)
   },
 )

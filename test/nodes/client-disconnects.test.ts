@@ -20,20 +20,20 @@ const replays = Number(process.env['DISCONNECT_REPLAYS'] ?? 1000)
 const callers = 10
 const disconnectPoints: readonly (DisconnectPoint | undefined)[] = [
   'beforeRequest',
-  'amidRequest',
-  'beforeAnswer',
-  'amidAnswer',
-  'answered',
+  'duringRequest',
+  'beforeResponse',
+  'duringResponse',
+  'afterResponse',
   undefined,
   undefined,
 ]
 
-/** One try; undefined when the line was cut, or it was told to come again. */
-async function attempt(client: TestClient, body: object) {
+/** Sends a request once. @returns undefined if the connection was closed or the status is 503. */
+async function sendOnce(client: TestClient, request: object) {
   try {
-    const answer = await client.post(body)
-    if (answer.status === 200) return answer.body
-    assert.equal(answer.status, 503)
+    const { status, body } = await client.post(request)
+    if (status === 200) return body
+    assert.equal(status, 503)
     return undefined
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error
@@ -42,44 +42,43 @@ async function attempt(client: TestClient, body: object) {
 }
 
 test(
-  `callers whose lines are cut at random, and who go on at the other node, pay once (${replays} tries)`,
+  `A call whose connection is closed at random is charged once, with retries on the other node (${replays} tries)`,
   {
     skip,
   },
   async (t) => {
     await using nodes = await startGateNodes()
-    const { a, b, local: inside } = nodes
-    const random = (): DisconnectPoint | undefined =>
+    const { a, b, local } = nodes
+    const randomPoint = (): DisconnectPoint | undefined =>
       disconnectPoints[Math.floor(Math.random() * disconnectPoints.length)]
-    await using lineA = await openDisconnectingProxy(a.url, random)
-    await using lineB = await openDisconnectingProxy(b.url, random)
-    const lines = [lineA, lineB].map(({ url }) => createTestClient(url, inside.key))
-    const before = await budgetMicros(inside)
-    const asked: string[] = []
+    await using proxyA = await openDisconnectingProxy(a.url, randomPoint)
+    await using proxyB = await openDisconnectingProxy(b.url, randomPoint)
+    const clients = [proxyA, proxyB].map(({ url }) => createTestClient(url, local.key))
+    const before = await budgetMicros(local)
+    const requestIds: string[] = []
     let tries = 0
-    const call = async (caller: number): Promise<void> => {
+    const runCaller = async (caller: number): Promise<void> => {
       for (let turn = caller; tries < replays; turn++) {
         const requestId = randomUUID()
-        asked.push(requestId)
-        // Each goes on until it was told three times; whatever it is told is the same.
-        for (const told: unknown[] = []; told.length < 3; turn++) {
+        requestIds.push(requestId)
+        // Each request is repeated until it has three responses, which must be equal.
+        for (const responses: unknown[] = []; responses.length < 3; turn++) {
           tries++
-          const line = lines[turn % lines.length]
-          const body = line && (await attempt(line, echoRequest(requestId, requestId)))
+          const client = clients[turn % clients.length]
+          const body = client && (await sendOnce(client, echoRequest(requestId, requestId)))
           if (!body) continue
           assert.equal(body.ok, true, JSON.stringify(body))
-          told.push(body.data)
-          assert.deepEqual(body.data, told[0])
+          responses.push(body.data)
+          assert.deepEqual(body.data, responses[0])
         }
       }
     }
-    await Promise.all(Array.from({ length: callers }, (_, caller) => call(caller)))
-    assert.equal(before - (await budgetMicros(inside)), 1000n * BigInt(asked.length))
-    const charged = (await callLogRows(inside)).filter(({ transferId }) => transferId !== null)
-    assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), asked.toSorted())
-    await assertLedgerAudit(inside)
-    t.diagnostic(
-      `${asked.length} calls in ${tries} tries: ${JSON.stringify([lineA.disconnectCounts(), lineB.disconnectCounts()])}`,
-    )
+    await Promise.all(Array.from({ length: callers }, (_, caller) => runCaller(caller)))
+    assert.equal(before - (await budgetMicros(local)), 1000n * BigInt(requestIds.length))
+    const charged = (await callLogRows(local)).filter(({ transferId }) => transferId !== null)
+    assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), requestIds.toSorted())
+    await assertLedgerAudit(local)
+    const counts = JSON.stringify([proxyA.disconnectCounts(), proxyB.disconnectCounts()])
+    t.diagnostic(`${requestIds.length} calls in ${tries} tries: ${counts}`)
   },
 )

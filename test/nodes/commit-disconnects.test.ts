@@ -16,20 +16,20 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
 const disconnectTarget = Number(process.env['COMMIT_DISCONNECTS'] ?? 20)
-const disconnectPoints: readonly CommitDisconnectPoint[] = ['before', 'amid', 'after']
+const disconnectPoints: readonly CommitDisconnectPoint[] = ['before', 'during', 'after']
 
-/** Asks until there is an answer. @returns it, and how often it was 503 before. */
-async function callUntilAnswered(client: TestClient, body: object) {
+/** Sends a request until it succeeds. @returns its body and the number of 503 responses before. */
+async function callUntilSuccess(client: TestClient, request: object) {
   for (let refusals = 0; ; refusals++) {
-    const answer = await client.post(body)
-    if (answer.status === 200) return { body: answer.body, refusals }
-    assert.equal(answer.status, 503, JSON.stringify(answer.body))
+    const { status, body } = await client.post(request)
+    if (status === 200) return { body, refusals }
+    assert.equal(status, 503, JSON.stringify(body))
     await sleep(50)
   }
 }
 
 test(
-  `a line to the database cut at the commit never bills twice, and the retry reads what holds (${disconnectTarget} cuts)`,
+  `A connection to the database that closes at a commit never causes a second charge, and a retry returns the committed result (${disconnectTarget} disconnects)`,
   {
     skip,
   },
@@ -37,86 +37,86 @@ test(
     await using database = await createMigratedDatabase()
     let isArmed = false
     const plan = { left: disconnectTarget }
-    // Now the claim's commit, now the settlement's, by each kind in turn.
-    const cutFor = (commit: number): CommitDisconnectPoint | undefined =>
+    // Alternates between commits of admissions and of settlements, and between all points.
+    const disconnectAt = (commit: number): CommitDisconnectPoint | undefined =>
       isArmed && plan.left > 0 && commit % 3 === 0
         ? disconnectPoints[plan.left-- % disconnectPoints.length]
         : undefined
-    await using line = await openDatabaseProxy(database.url, cutFor)
+    await using proxy = await openDatabaseProxy(database.url, disconnectAt)
     await using nodes = await startGateNodes({
       databaseUrl: database.url,
       environment: { CALL_TIMEOUT_MS: '1000', IN_FLIGHT_WAIT_MS_MAX: '500' },
       nodeEnvironment: (node): Record<string, string> =>
-        node === 1 ? { DATABASE_URL: line.url } : {},
+        node === 1 ? { DATABASE_URL: proxy.url } : {},
     })
-    const { a, local: inside } = nodes
-    const before = await budgetMicros(inside)
+    const { a, local } = nodes
+    const before = await budgetMicros(local)
     isArmed = true
     let [calls, refused] = [0, 0]
     while (plan.left > 0) {
-      const asked = Array.from({ length: 4 }, () => randomUUID())
+      const requestIds = Array.from({ length: 4 }, () => randomUUID())
       await Promise.all(
-        asked.map(async (requestId) => {
-          const first = await callUntilAnswered(a, echoRequest(requestId, requestId))
+        requestIds.map(async (requestId) => {
+          const first = await callUntilSuccess(a, echoRequest(requestId, requestId))
           assert.equal(first.body.ok, true, JSON.stringify(first.body))
           refused += first.refusals
-          // Whoever asks again is told the same, as a replay.
-          const again = await callUntilAnswered(a, echoRequest(requestId, requestId))
-          assert.deepEqual(again.body.data, first.body.data)
-          assert.deepEqual(again.body.meta, { idempotencyReplay: true })
+          // A retry returns the same result as a replay.
+          const retry = await callUntilSuccess(a, echoRequest(requestId, requestId))
+          assert.deepEqual(retry.body.data, first.body.data)
+          assert.deepEqual(retry.body.meta, { idempotencyReplay: true })
           calls++
         }),
       )
     }
-    const cuts = line.disconnectCounts()
-    assert.equal(cuts.before + cuts.amid + cuts.after, disconnectTarget)
-    t.diagnostic(`${calls} calls, ${JSON.stringify(cuts)}, ${refused} answers were 503`)
-    assert.equal(before - (await budgetMicros(inside)), 1000n * BigInt(calls))
-    const rows = await callLogRows(inside)
+    const counts = proxy.disconnectCounts()
+    assert.equal(counts.before + counts.during + counts.after, disconnectTarget)
+    t.diagnostic(`${calls} calls, ${JSON.stringify(counts)}, ${refused} responses were 503`)
+    assert.equal(before - (await budgetMicros(local)), 1000n * BigInt(calls))
+    const rows = await callLogRows(local)
     const charged = rows.filter(({ transferId }) => transferId !== null)
     assert.equal(new Set(charged.map(({ requestId }) => requestId)).size, calls)
     assert.equal(charged.length, calls)
-    await inside.database.gate.sweep()
-    await assertLedgerAudit(inside)
+    await local.database.gate.sweep()
+    await assertLedgerAudit(local)
   },
 )
 
 test(
-  'a database that is away for a while, or slow, is answered 503 and never unmetered',
+  'Calls fail with 503 while the database is unavailable, and no call runs without a charge',
   {
     skip,
   },
   async () => {
     await using database = await createMigratedDatabase()
-    await using line = await openDatabaseProxy(database.url)
+    await using proxy = await openDatabaseProxy(database.url)
     await using nodes = await startGateNodes({
       databaseUrl: database.url,
       environment: { CALL_TIMEOUT_MS: '1000' },
-      nodeEnvironment: () => ({ DATABASE_URL: line.url }),
+      nodeEnvironment: () => ({ DATABASE_URL: proxy.url }),
     })
-    const { a, b, local: inside } = nodes
+    const { a, b, local } = nodes
     const both = [a, b]
-    line.setDelay(100)
+    proxy.setDelay(100)
     for (const node of both) assert.equal((await node.post(echoRequest('slow'))).body.ok, true)
-    line.setDelay(0)
-    line.disconnect()
-    const ranBefore = await nodes.runCount()
+    proxy.setDelay(0)
+    proxy.disconnect()
+    const runsBefore = await nodes.runCount()
     const endMs = performance.now() + Number(process.env['OUTAGE_MS'] ?? 3000)
     while (performance.now() < endMs) {
-      const answers = await Promise.all(both.map((node) => node.post(echoRequest('away'))))
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]))
-      assert.ok(answers.every(({ headers }) => Number(headers.get('retry-after')) >= 1))
+      const responses = await Promise.all(both.map((node) => node.post(echoRequest('outage'))))
+      assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([503]))
+      assert.ok(responses.every(({ headers }) => Number(headers.get('retry-after')) >= 1))
     }
-    assert.equal(await nodes.runCount(), ranBefore, 'nothing ran while nothing could be billed')
-    line.reconnect()
-    const backMs = performance.now()
+    assert.equal(await nodes.runCount(), runsBefore, 'no action ran during the outage')
+    proxy.reconnect()
+    const reconnectedMs = performance.now()
     for (const node of both) {
-      const { body } = await callUntilAnswered(node, echoRequest('back', randomUUID()))
+      const { body } = await callUntilSuccess(node, echoRequest('after', randomUUID()))
       assert.equal(body.ok, true)
     }
-    assert.ok(performance.now() - backMs < 5000)
+    assert.ok(performance.now() - reconnectedMs < 5000)
     await sleep(1100)
-    await inside.database.gate.sweep()
-    await assertLedgerAudit(inside)
+    await local.database.gate.sweep()
+    await assertLedgerAudit(local)
   },
 )

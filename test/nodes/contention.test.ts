@@ -17,7 +17,7 @@ import {
 
 const skip = postgresSkipReason ?? false
 
-/** A gate on a database in which things can be made to go wrong. */
+/** Starts a gate on a database of the test, in which the test can cause errors. */
 async function startGateOn(
   url: string,
   environment: Record<string, string> = {},
@@ -26,22 +26,22 @@ async function startGateOn(
 }
 
 test(
-  'three hundred calls at once on two connections are served or told to come again',
+  'Three hundred simultaneous calls on two connections succeed or fail with 503',
   {
     skip,
   },
   async () => {
     await using database = await createMigratedDatabase()
     await using gate = await startGateOn(database.url, { DATABASE_CONNECTIONS_MAX: '2' })
-    const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, at) => gate.post(echoRequest(`call ${at % 50}`))),
+    const responses = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => gate.post(echoRequest(`call ${index % 50}`))),
     )
-    const statuses = new Set(answers.map(({ status }) => status))
+    const statuses = new Set(responses.map(({ status }) => status))
     assert.ok(
       [...statuses].every((status) => status === 200 || status === 503),
       [...statuses].join(),
     )
-    const ok = answers.filter(({ body }) => body.ok).length
+    const ok = responses.filter(({ body }) => body.ok).length
     assert.ok(ok > 0)
     assert.equal(
       [...gate.runCounts.values()].reduce((sum, runs) => sum + runs, 0),
@@ -51,12 +51,12 @@ test(
   },
 )
 
-/** Makes so many beginnings of attempts fail; the sequence counts on although each is taken back. */
+/** SQL that makes the first inserts of attempts fail. A rollback does not reset the sequence. */
 const failing = (times: number, state: string) => `
   create sequence failures;
   create function fail() returns trigger language plpgsql as $$ begin
     if nextval('failures') <= ${times} then
-      raise exception 'planted' using errcode = '${state}';
+      raise exception 'caused by the test' using errcode = '${state}';
     end if;
     return new;
   end $$;
@@ -64,7 +64,7 @@ const failing = (times: number, state: string) => `
 
 for (const state of ['40001', '40P01'])
   test(
-    `a transaction that the database gave up with ${state} is tried again, and nobody notices`,
+    `A transaction that fails with ${state} is retried, and the call succeeds`,
     {
       skip,
     },
@@ -72,16 +72,16 @@ for (const state of ['40001', '40P01'])
       await using database = await createMigratedDatabase()
       await using gate = await startGateOn(database.url)
       await runSql(database.url, failing(2, state))
-      const { status, body } = await gate.post(echoRequest('in the end'))
+      const { status, body } = await gate.post(echoRequest('retried'))
       assert.equal(status, 200)
       assert.equal(body.ok, true)
-      assert.equal(gate.runCounts.get('in the end'), 1)
+      assert.equal(gate.runCounts.get('retried'), 1)
       await assertLedgerAudit(gate)
     },
   )
 
 test(
-  'what fails again and again is tried again three times, and then the answer is 503',
+  'A transaction that always fails is retried three times, and then the call fails with 503',
   {
     skip,
   },
@@ -96,14 +96,14 @@ test(
     await client.connect()
     const { rows } = await client.query('select last_value::int as tries from failures')
     await client.end()
-    // The one statement that most calls are claimed by, then the transaction, and that three times more.
+    // One try with the single statement for admission, one with the transaction, and three retries.
     assert.equal(rows[0].tries, 5)
     assert.equal(gate.runCounts.size, 0)
     await assertLedgerAudit(gate)
   },
 )
 
-test('the victim of a deadlock is tried again, and nobody notices', { skip }, async () => {
+test('The victim of a deadlock is retried, and the call succeeds', { skip }, async () => {
   await using database = await createMigratedDatabase()
   await using gate = await startGateOn(database.url)
   assert.equal((await gate.post(echoRequest('before'))).body.ok, true)
@@ -112,18 +112,18 @@ test('the victim of a deadlock is tried again, and nobody notices', { skip }, as
   rivalUrl.pathname = new URL(database.url).pathname
   const rival = new Client({ connectionString: rivalUrl.href })
   await rival.connect()
-  // The rival is patient: of the two, the gate is the one that gives way.
+  // The rival detects deadlocks later than the gate, so the gate's transaction is the victim.
   await rival.query("set deadlock_timeout = '60s'")
   await rival.query('begin')
   await rival.query('update ledgers set "headSeq" = "headSeq"')
-  const calling = gate.post(echoRequest('rivalled'))
+  const response = gate.post(echoRequest('deadlock'))
   await waitForLockWaiter(rival)
   await rival.query('update buckets set "fullAtUs" = "fullAtUs"')
   await rival.query('commit')
-  const { status, body } = await calling
+  const { status, body } = await response
   assert.equal(status, 200, JSON.stringify(body))
   assert.equal(body.ok, true)
-  assert.equal(gate.runCounts.get('rivalled'), 1)
+  assert.equal(gate.runCounts.get('deadlock'), 1)
   await waitForDeadlock(rival)
   await rival.end()
   await assertLedgerAudit(gate)
@@ -138,9 +138,9 @@ async function waitForLockWaiter(client: Client): Promise<void> {
   }
 }
 
-/** That there was one at all; the server counts a moment later. */
+/** Waits until the server's statistics, which are delayed, contain a deadlock. */
 async function waitForDeadlock(client: Client): Promise<void> {
-  for (const toMs = performance.now() + 20_000; performance.now() < toMs; await sleep(200)) {
+  for (const endMs = performance.now() + 20_000; performance.now() < endMs; await sleep(200)) {
     const { rows } = await client.query(
       'select deadlocks::int as count from pg_stat_database where datname = current_database()',
     )

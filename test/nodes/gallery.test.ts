@@ -10,7 +10,7 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
 
-/** Enrolled by one and found by the other, deleted by that and missed by the first, at once. */
+/** Enrolls on one node and finds on the other, deletes there and finds no match on the first. */
 async function verifyOnOtherNode(
   from: GalleryClient,
   to: GalleryClient,
@@ -18,12 +18,12 @@ async function verifyOnOtherNode(
 ): Promise<void> {
   const enrolled = await from.value('svc.enroll', imageParams(name))
   const { subjectId } = enrolled
-  const [found, here] = await Promise.all([
+  const [onOther, onSame] = await Promise.all([
     to.value('svc.identify', imageParams(name)),
     from.value('svc.identify', imageParams(name)),
   ])
-  assert.equal(found.bestMatch?.subjectId, subjectId)
-  assert.equal(here.bestMatch?.subjectId, subjectId)
+  assert.equal(onOther.bestMatch?.subjectId, subjectId)
+  assert.equal(onSame.bestMatch?.subjectId, subjectId)
   assert.equal((await to.value('svc.verify', { ...imageParams(name), subjectId })).matched, true)
   await to.value('svc.deleteSubject', { subjectId })
   assert.equal((await from.value('svc.identify', imageParams(name))).bestMatch, null)
@@ -36,18 +36,18 @@ async function verifyOnOtherNode(
 
 for (const search of ['memory', 'pgvector'])
   test(
-    `what one node enrolls or deletes the other knows at once, and again after its line was cut (${search})`,
+    `The other node sees enrollments and deletions immediately, also after a lost connection (${search})`,
     {
       skip,
     },
     async () => {
       await using database = await createMigratedDatabase()
-      await using line = await openDatabaseProxy(database.url)
+      await using proxy = await openDatabaseProxy(database.url)
       await using nodes = await startGalleryNodes({
         databaseUrl: database.url,
         environment: { SEARCH: search },
         nodeEnvironment: (node): Record<string, string> =>
-          node === 1 ? { DATABASE_URL: line.url } : {},
+          node === 1 ? { DATABASE_URL: proxy.url } : {},
       })
       const [a, b] = [nodes.a.client, nodes.b.client]
       for (let turn = 0; turn < 20; turn++) {
@@ -55,23 +55,23 @@ for (const search of ['memory', 'pgvector'])
         await verifyOnOtherNode(b, a, `Ben ${turn}`)
       }
       const kept = await a.value('svc.enroll', imageParams('Kept by A'))
-      line.disconnect()
-      const cut = await a.call('svc.identify', imageParams('Kept by A'))
-      assert.equal(cut.status, 503, 'no database, no call')
-      // Meanwhile the other goes on: one comes, one goes.
-      const came = await b.value('svc.enroll', imageParams('Came meanwhile'))
+      proxy.disconnect()
+      const disconnected = await a.call('svc.identify', imageParams('Kept by A'))
+      assert.equal(disconnected.status, 503, 'without a database, calls fail')
+      // Meanwhile the other node enrolls one subject and deletes another.
+      const enrolled = await b.value('svc.enroll', imageParams('Enrolled meanwhile'))
       await b.value('svc.deleteSubject', { subjectId: kept.subjectId })
       await sleep(Number(process.env['OUTAGE_MS'] ?? 3000))
       assert.equal((await a.call('svc.identify', imageParams('Kept by A'))).status, 503)
-      line.reconnect()
-      const backMs = performance.now()
-      let first = await a.call('svc.identify', imageParams('Came meanwhile'))
-      while (first.status === 503 && performance.now() < backMs + 5000) {
+      proxy.reconnect()
+      const reconnectedMs = performance.now()
+      let first = await a.call('svc.identify', imageParams('Enrolled meanwhile'))
+      while (first.status === 503 && performance.now() < reconnectedMs + 5000) {
         await sleep(50)
-        first = await a.call('svc.identify', imageParams('Came meanwhile'))
+        first = await a.call('svc.identify', imageParams('Enrolled meanwhile'))
       }
-      // Its very first answer knows what happened while it was cut off.
-      assert.equal(first.body.data?.results[0].value.bestMatch?.subjectId, came.subjectId)
+      // The first response already includes the changes of the outage.
+      assert.equal(first.body.data?.results[0].value.bestMatch?.subjectId, enrolled.subjectId)
       assert.equal((await a.value('svc.identify', imageParams('Kept by A'))).bestMatch, null)
       for (let turn = 0; turn < 5; turn++) {
         await verifyOnOtherNode(a, b, `Cleo ${turn}`)
@@ -83,7 +83,7 @@ for (const search of ['memory', 'pgvector'])
 
 for (const search of ['memory', 'pgvector'])
   test(
-    `two nodes that enroll the same face at once make one subject, the other hears of a duplicate (${search})`,
+    `When two nodes enroll the same face at once, one creates the subject and the other reports a duplicate (${search})`,
     {
       skip,
     },
@@ -91,10 +91,10 @@ for (const search of ['memory', 'pgvector'])
       await using nodes = await startGalleryNodes({ environment: { SEARCH: search } })
       const [a, b] = [nodes.a.client, nodes.b.client]
       for (let turn = 0; turn < 20; turn++) {
-        const params = { ...imageParams(`Twin ${turn}`), duplicateCheck: 'reject' }
-        const answers = await Promise.all([a, b].map((node) => node.call('svc.enroll', params)))
+        const params = { ...imageParams(`Person ${turn}`), duplicateCheck: 'reject' }
+        const responses = await Promise.all([a, b].map((node) => node.call('svc.enroll', params)))
         assert.deepEqual(
-          answers.map(({ status, body }) => String(body.errors?.[0]?.code ?? status)).toSorted(),
+          responses.map(({ status, body }) => String(body.errors?.[0]?.code ?? status)).toSorted(),
           ['200', 'DUPLICATE_SUBJECT'],
         )
       }
@@ -102,22 +102,22 @@ for (const search of ['memory', 'pgvector'])
     },
   )
 
-test('two nodes that enroll one externalId at once make one subject', { skip }, async () => {
+test('Two nodes that enroll one externalId at once create one subject', { skip }, async () => {
   await using nodes = await startGalleryNodes()
   const [a, b] = [nodes.a.client, nodes.b.client]
   for (let turn = 0; turn < 20; turn++) {
     const params = { externalId: `id ${turn}`, onExisting: 'append', duplicateCheck: 'off' }
-    const answers = await Promise.all(
-      [a, b].map((node, at) =>
+    const results = await Promise.all(
+      [a, b].map((node, index) =>
         node.value('svc.enroll', {
           ...params,
-          ...imageParams({ name: `Person ${turn}`, deviation: 0.2, take: at }),
+          ...imageParams({ name: `Person ${turn}`, deviation: 0.2, take: index }),
         }),
       ),
     )
-    const [one, other] = answers
-    assert.equal(one.subjectId, other.subjectId)
-    assert.deepEqual(answers.map(({ embeddingCount }) => String(embeddingCount)).toSorted(), [
+    const [first, second] = results
+    assert.equal(first.subjectId, second.subjectId)
+    assert.deepEqual(results.map(({ embeddingCount }) => String(embeddingCount)).toSorted(), [
       '1',
       '2',
     ])
@@ -126,21 +126,24 @@ test('two nodes that enroll one externalId at once make one subject', { skip }, 
 })
 
 test(
-  'a server that starts anew takes nothing from what others have yet to learn',
+  'A starting server does not remove changes that other servers have not read yet',
   {
     skip,
   },
   async () => {
     await using nodes = await startGalleryNodes()
     const [a, b] = [nodes.a.client, nodes.b.client]
-    const { subjectId } = await b.value('svc.enroll', imageParams('Gone by the start'))
-    assert.equal((await a.value('svc.identify', imageParams('Gone by the start'))).gallerySize, 1)
+    const { subjectId } = await b.value('svc.enroll', imageParams('Deleted before the start'))
+    assert.equal(
+      (await a.value('svc.identify', imageParams('Deleted before the start'))).gallerySize,
+      1,
+    )
     await b.value('svc.deleteSubject', { subjectId })
     const { client: c } = await nodes.start(3)
     for (const node of [a, b, c]) {
-      const seen = await node.value('svc.identify', imageParams('Gone by the start'))
-      assert.equal(seen.bestMatch, null)
-      assert.equal(seen.gallerySize, 0)
+      const result = await node.value('svc.identify', imageParams('Deleted before the start'))
+      assert.equal(result.bestMatch, null)
+      assert.equal(result.gallerySize, 0)
     }
   },
 )

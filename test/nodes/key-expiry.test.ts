@@ -9,24 +9,24 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 const hourMs = 3_600_000
 
 test(
-  'a key expires by the clock of the database, whatever time a node thinks it is',
+  'Keys expire by the database’s clock, not by the clocks of the nodes',
   { skip: postgresSkipReason ?? false },
   async () => {
     await using nodes = await startGateNodes({
       nodeEnvironment: (node) => shiftedClock(node === 1 ? hourMs : -hourMs),
     })
-    const { a: early, b: late, local: inside } = nodes
-    const keyUntil = async (fromNowMs: number): Promise<string> => {
-      const expiresAtUtc = new Date(Date.now() + fromNowMs).toISOString()
-      const { projectId } = inside.project
-      const wanted = { projectId, name: `for ${fromNowMs}`, permissions: ['*'], expiresAtUtc }
-      return (await createKey(inside.database.store.db, wanted, new Date())).key
+    const { a, b, local } = nodes
+    const createExpiringKey = async (lifetimeMs: number): Promise<string> => {
+      const expiresAtUtc = new Date(Date.now() + lifetimeMs).toISOString()
+      const { projectId } = local.project
+      const newKey = { projectId, name: `for ${lifetimeMs}`, permissions: ['*'], expiresAtUtc }
+      return (await createKey(local.database.store.db, newKey, new Date())).key
     }
     for (const [key, status] of [
-      [await keyUntil(hourMs / 2), 200],
-      [await keyUntil(-hourMs / 2), 401],
+      [await createExpiringKey(hourMs / 2), 200],
+      [await createExpiringKey(-hourMs / 2), 401],
     ] as const)
-      for (const { url } of [early, late])
-        assert.equal((await createTestClient(url, key).post(echoRequest('still?'))).status, status)
+      for (const { url } of [a, b])
+        assert.equal((await createTestClient(url, key).post(echoRequest('expiry'))).status, status)
   },
 )

@@ -13,34 +13,34 @@ const callsPerS = 200
 
 type TimedResponse = {
   readonly sentMs: number
-  readonly answeredMs: number
+  readonly receivedMs: number
   readonly node: number
   readonly status: number
 }
 
 test(
-  `a key revoked by one node is refused by both from the revocation's answer on, at ${callsPerS} calls a second`,
+  `Both nodes reject a key as soon as one node has revoked it, at ${callsPerS} calls a second`,
   {
     skip,
   },
   async () => {
     await using nodes = await startGalleryNodes()
-    const { a, b, local: inside } = nodes
-    const token = await inside.database.store.write((tx) => createSetupLink(tx, null, Date.now()))
+    const { a, b, local } = nodes
+    const token = await local.database.store.write((tx) => createSetupLink(tx, null, Date.now()))
     const owner = createConsoleClient(a.client.url)
     assertOk(await owner.send('POST', '/setup', { token, name: 'Olga', password: validPassword }))
     const projectId = assertOk(await owner.get('/projects')).body.items[0].projectId
-    for (const turn of [1, 2, 3]) {
-      const minted = { projectId, name: `key ${turn}`, permissions: ['*'] }
-      const { key, keyId } = assertOk(await owner.send('POST', '/keys', minted)).body
+    for (const round of [1, 2, 3]) {
+      const newKey = { projectId, name: `key ${round}`, permissions: ['*'] }
+      const { key, keyId } = assertOk(await owner.send('POST', '/keys', newKey)).body
       const clients = [a, b].map(({ client }) => createTestClient(client.url, key))
-      let [askedMs, revokedMs] = [Infinity, Infinity]
+      let [revokeSentMs, revokedMs] = [Infinity, Infinity]
       const calls: Promise<TimedResponse>[] = []
       const revoke = async (): Promise<void> => {
         await sleep(500)
         await calls[0]
-        askedMs = performance.now()
-        assertOk(await owner.send('POST', `/keys/${keyId}/revoke`, { confirm: minted.name }))
+        revokeSentMs = performance.now()
+        assertOk(await owner.send('POST', `/keys/${keyId}/revoke`, { confirm: newKey.name }))
         revokedMs = performance.now()
       }
       const revoking = revoke()
@@ -51,17 +51,17 @@ test(
         const sentMs = performance.now()
         const body = { action: 'svc.detect', params: imageParams(`call ${calls.length}`) }
         calls.push(
-          (clients[node] ?? inside)
+          (clients[node] ?? local)
             .post(body)
-            .then(({ status }) => ({ sentMs, answeredMs: performance.now(), node, status })),
+            .then(({ status }) => ({ sentMs, receivedMs: performance.now(), node, status })),
         )
       }
       await revoking
-      const answers = await Promise.all(calls)
-      const later = answers.filter(({ sentMs }) => sentMs > revokedMs)
+      const responses = await Promise.all(calls)
+      const later = responses.filter(({ sentMs }) => sentMs > revokedMs)
       assert.deepEqual(new Set(later.map(({ status }) => status)), new Set([401]))
       assert.deepEqual(new Set(later.map(({ node }) => node)), new Set([0, 1]))
-      const earlier = answers.filter(({ answeredMs }) => answeredMs < askedMs)
+      const earlier = responses.filter(({ receivedMs }) => receivedMs < revokeSentMs)
       assert.deepEqual(new Set(earlier.map(({ status }) => status)), new Set([200]))
     }
   },

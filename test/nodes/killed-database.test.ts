@@ -14,39 +14,40 @@ const clients = 40
 type PendingEnrollment = {
   readonly name: string
   readonly requestId: string
-  /** Of the subject; once it is known it must never change. */
+  /** The subject's id. A retry must return the same one. */
   subjectId?: string
 }
 
 /**
- * One enrolment, asked for again until it is answered, by either node in turn.
+ * Enrolls a subject. The request is repeated on alternating nodes until it has a response.
  *
- * @returns when the answer came.
+ * @returns the time of the response.
  */
-async function enroll(asked: PendingEnrollment, nodes: readonly GalleryClient[], first: number) {
+async function enroll(
+  enrollment: PendingEnrollment,
+  nodes: readonly GalleryClient[],
+  first: number,
+) {
+  const { name, requestId } = enrollment
   for (let turn = first; ; turn++) {
     const node = nodes[turn % nodes.length]
-    const params = {
-      ...imageParams(asked.name),
-      duplicateCheck: 'off',
-      externalId: asked.requestId,
-    }
-    const answer = await node?.call('svc.enroll', params, { requestId: asked.requestId })
-    if (answer?.status === 200) {
-      assert.deepEqual(answer.body.errors, [])
-      const { subjectId, embeddingCount } = answer.body.data.results[0].value
-      assert.equal(asked.subjectId ?? subjectId, subjectId, 'a retry finds the first answer')
+    const params = { ...imageParams(name), duplicateCheck: 'off', externalId: requestId }
+    const response = await node?.call('svc.enroll', params, { requestId })
+    if (response?.status === 200) {
+      assert.deepEqual(response.body.errors, [])
+      const { subjectId, embeddingCount } = response.body.data.results[0].value
+      assert.equal(enrollment.subjectId ?? subjectId, subjectId, 'a retry returns the first result')
       assert.equal(embeddingCount, 1)
-      asked.subjectId = subjectId
+      enrollment.subjectId = subjectId
       return performance.now()
     }
-    assert.equal(answer?.status, 503, JSON.stringify(answer?.body))
+    assert.equal(response?.status, 503, JSON.stringify(response?.body))
     await sleep(20 + Math.random() * 30)
   }
 }
 
 test(
-  `what was acknowledged outlives kill -9 of the database under load, and nothing goes unmetered (${rounds} rounds)`,
+  `Acknowledged enrollments survive kill -9 of the database under load, and all are charged (${rounds} rounds)`,
   {
     skip,
   },
@@ -55,34 +56,35 @@ test(
     await using database = await cluster.createDatabase()
     await using nodes = await startGalleryNodes({
       databaseUrl: database.url,
-      // What a call had set aside when the database died is soon free again.
+      // Reservations of calls that the crash interrupted are released soon.
       environment: { CALL_TIMEOUT_MS: '2000', IN_FLIGHT_WAIT_MS_MAX: '1000' },
     })
     const both = [nodes.a.client, nodes.b.client]
     const acknowledged: PendingEnrollment[] = []
     for (let round = 0; round < rounds; round++) {
       const load = new AbortController()
-      let firstAnswerMs = Infinity
-      let backMs = Infinity
+      let firstResponseMs = Infinity
+      let restartedMs = Infinity
       const work = Array.from({ length: clients }, async (_, client) => {
         for (let turn = 0; !load.signal.aborted; turn++) {
           const name = `Round ${round}, client ${client}, turn ${turn}`
-          const asked = { name, requestId: randomUUID() }
-          const answeredMs = await enroll(asked, both, client)
-          acknowledged.push(asked)
-          if (answeredMs > backMs) firstAnswerMs = Math.min(firstAnswerMs, answeredMs)
+          const enrollment = { name, requestId: randomUUID() }
+          const receivedMs = await enroll(enrollment, both, client)
+          acknowledged.push(enrollment)
+          if (receivedMs > restartedMs) firstResponseMs = Math.min(firstResponseMs, receivedMs)
         }
       })
       await sleep(500 + Math.random() * 1000)
       await cluster.killAll()
       await sleep(500)
       await cluster.restart()
-      backMs = performance.now()
+      restartedMs = performance.now()
       await sleep(3000)
       load.abort()
       await Promise.all(work)
-      report(t, round, firstAnswerMs - backMs)
-      assert.ok(firstAnswerMs - backMs < 5000, `answers came ${firstAnswerMs - backMs} ms after it`)
+      const delayMs = firstResponseMs - restartedMs
+      report(t, round, delayMs)
+      assert.ok(delayMs < 5000, `the first response came ${delayMs} ms after the restart`)
     }
     await assertAllEnrolled(acknowledged, both)
     await nodes.local.database.gate.sweep()
@@ -95,29 +97,29 @@ test(
       acknowledged.map(({ requestId }) => requestId).toSorted(),
     )
     await assertLedgerAudit(nodes.local)
-    t.diagnostic(`${acknowledged.length} enrolments were acknowledged, and all are there`)
+    t.diagnostic(`${acknowledged.length} enrollments were acknowledged, and all exist`)
   },
 )
 
-function report(t: TestContext, round: number, afterMs: number): void {
+function report(t: TestContext, round: number, delayMs: number): void {
   t.diagnostic(
-    `round ${round + 1}: the first answer came ${Math.round(afterMs)} ms after the database`,
+    `round ${round + 1}: the first response came ${Math.round(delayMs)} ms after the restart`,
   )
 }
 
-/** Asked again, each finds its answer; a sample of the faces is found by both nodes. */
+/** Verifies that retries return the first result, and that both nodes find a sample of the faces. */
 async function assertAllEnrolled(
   acknowledged: readonly PendingEnrollment[],
   nodes: readonly GalleryClient[],
 ): Promise<void> {
-  for (const [at, asked] of acknowledged.entries()) {
-    if (at % 5 === 0) await enroll(asked, nodes, at)
-    if (at % 25 !== 0) continue
-    const seen = await nodes[at % 2]?.value('svc.identify', imageParams(asked.name))
-    assert.equal(seen.bestMatch?.subjectId, asked.subjectId)
+  for (const [index, enrollment] of acknowledged.entries()) {
+    if (index % 5 === 0) await enroll(enrollment, nodes, index)
+    if (index % 25 !== 0) continue
+    const result = await nodes[index % 2]?.value('svc.identify', imageParams(enrollment.name))
+    assert.equal(result.bestMatch?.subjectId, enrollment.subjectId)
   }
   const counts = await Promise.all(
-    nodes.map((node) => node.value('svc.identify', imageParams('Nobody at all'))),
+    nodes.map((node) => node.value('svc.identify', imageParams('Not enrolled'))),
   )
   assert.deepEqual(
     counts.map(({ gallerySize }) => gallerySize),

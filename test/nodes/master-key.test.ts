@@ -8,20 +8,20 @@ import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
 test(
-  'a second server makes no master key of its own, and reads by that of the first',
+  'A second server creates no master key and needs a copy of the first server’s key',
   { skip: postgresSkipReason ?? false },
   async () => {
     await using database = await createMigratedDatabase()
     const environment = { DATABASE_URL: database.url }
-    const other = await mkdtemp(path.join(tmpdir(), 'facegate-other-'))
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-other-'))
     await using first = await startGallery({ environment })
     const { key } = first
-    const startOther = () => startGallery({ environment, dataDir: other, key })
-    await assert.rejects(startOther(), /there is no master key in .* have the same one/u)
-    await copyFile(path.join(first.dataDir, 'master.key'), path.join(other, 'master.key'))
-    await using second = await startOther()
+    const startSecond = () => startGallery({ environment, dataDir, key })
+    await assert.rejects(startSecond(), /there is no master key in .* have the same one/u)
+    await copyFile(path.join(first.dataDir, 'master.key'), path.join(dataDir, 'master.key'))
+    await using second = await startSecond()
     await second.value('svc.enroll', imageParams('Ann'))
     assert.equal((await first.value('svc.identify', imageParams('Ann'))).matched, true)
-    await rm(other, { recursive: true })
+    await rm(dataDir, { recursive: true })
   },
 )

@@ -20,7 +20,7 @@ const isAdmitted = async (client: TestClient): Promise<boolean> => {
 }
 
 test(
-  `two nodes fill one bucket: ten times too much for ${seconds} s admits what one node would`,
+  `Two nodes share a bucket: a load above ten times the limit for ${seconds} s is limited as on one node`,
   {
     skip,
   },
@@ -31,37 +31,37 @@ test(
     })
     const endMs = performance.now() + seconds * 1000
     const sentMs: number[] = []
-    const answeredMs: number[] = []
+    const receivedMs: number[] = []
     let admitted = 0
-    // Each asks again as soon as it is answered: that is far more than ten times the rate.
-    const ask = async (client: TestClient): Promise<void> => {
+    // Each client sends its next call immediately: that is far more than ten times the rate.
+    const sendCalls = async (client: TestClient): Promise<void> => {
       while (performance.now() < endMs) {
         sentMs.push(performance.now())
         if (await isAdmitted(client)) admitted++
-        answeredMs.push(performance.now())
+        receivedMs.push(performance.now())
       }
     }
-    const { a, b, local: inside } = nodes
-    await Promise.all(Array.from({ length: 16 }, (_, at) => ask(at % 2 ? a : b)))
-    // A bucket decides between the call's departure and its answer.
-    const first = { from: Math.min(...sentMs), to: Math.min(...answeredMs) }
-    const last = { from: Math.max(...sentMs), to: Math.max(...answeredMs) }
-    const most = burst + (perS * (last.to - first.from)) / 1000
-    const least = 0.98 * (burst + (perS * (last.from - first.to)) / 1000)
-    const seen = `${admitted} of ${sentMs.length} admitted, ${least.toFixed(1)} to ${most.toFixed(1)} may be`
-    t.diagnostic(seen)
-    assert.ok(admitted <= most && admitted >= Math.floor(least), seen)
-    await assertLedgerAudit(inside)
+    const { a, b, local } = nodes
+    await Promise.all(Array.from({ length: 16 }, (_, index) => sendCalls(index % 2 ? a : b)))
+    // The bucket decides between the request and the response of a call.
+    const first = { from: Math.min(...sentMs), to: Math.min(...receivedMs) }
+    const last = { from: Math.max(...sentMs), to: Math.max(...receivedMs) }
+    const max = burst + (perS * (last.to - first.from)) / 1000
+    const min = 0.98 * (burst + (perS * (last.from - first.to)) / 1000)
+    const result = `${admitted} of ${sentMs.length} admitted, expected ${min.toFixed(1)} to ${max.toFixed(1)}`
+    t.diagnostic(result)
+    assert.ok(admitted <= max && admitted >= Math.floor(min), result)
+    await assertLedgerAudit(local)
   },
 )
 
-const admittedOf = async (client: TestClient, calls: number): Promise<number> =>
+const countAdmitted = async (client: TestClient, calls: number): Promise<number> =>
   (await Promise.all(Array.from({ length: calls }, () => isAdmitted(client)))).filter(Boolean)
     .length
 
 for (const shiftMs of [hourMs, -hourMs])
   test(
-    `a node whose clock is ${shiftMs / hourMs} h off gives no free burst and locks nobody out`,
+    `A node whose clock is shifted by ${shiftMs / hourMs} h grants no extra burst and rejects no permitted call`,
     {
       skip,
     },
@@ -73,11 +73,11 @@ for (const shiftMs of [hourMs, -hourMs])
       })
       const { a, b } = nodes
       const startMs = performance.now()
-      const dripped = () => ((performance.now() - startMs) / 1000) * perS
+      const refilled = () => ((performance.now() - startMs) / 1000) * perS
       let admitted = 0
-      for (const node of [a, b, a, b]) admitted += await admittedOf(node, 10)
-      assert.ok(admitted >= burst && admitted <= burst + dripped(), `${admitted} of 40`)
-      // Half a second is a token: whoever waits a second is served, on either node.
+      for (const node of [a, b, a, b]) admitted += await countAdmitted(node, 10)
+      assert.ok(admitted >= burst && admitted <= burst + refilled(), `${admitted} of 40`)
+      // A token is added every half second: a call after one second is admitted on both nodes.
       for (const node of [b, a, b, a]) {
         await sleep(1000)
         assert.equal(await isAdmitted(node), true)
@@ -86,7 +86,7 @@ for (const shiftMs of [hourMs, -hourMs])
   )
 
 test(
-  'a step of the clock of the database gives no free burst and locks nobody out',
+  'Setting the database’s clock grants no extra burst and rejects no permitted call',
   {
     skip,
   },
@@ -100,16 +100,16 @@ test(
     })
     let { a, b } = nodes
     const startMs = performance.now()
-    const dripped = () => ((performance.now() - startMs) / 1000) * perS
+    const refilled = () => ((performance.now() - startMs) / 1000) * perS
     let admitted = 0
     for (const step of ['1 hour', '-1 hour', '0']) {
-      admitted += (await admittedOf(a, 10)) + (await admittedOf(b, 10))
+      admitted += (await countAdmitted(a, 10)) + (await countAdmitted(b, 10))
       await runSql(database.url, `update fake.shift set by = '${step}'`)
-      // Whoever starts after the step goes on where the others are.
-      const fresh = await nodes.start(3)
-      admitted += (await admittedOf(a, 10)) + (await admittedOf(fresh, 10))
-      assert.ok(admitted >= burst && admitted <= burst + dripped(), `${admitted} were admitted`)
-      ;[a, b] = [b, fresh]
+      // A node that starts now takes the shared clock from the others.
+      const started = await nodes.start(3)
+      admitted += (await countAdmitted(a, 10)) + (await countAdmitted(started, 10))
+      assert.ok(admitted >= burst && admitted <= burst + refilled(), `${admitted} were admitted`)
+      ;[a, b] = [b, started]
     }
     for (const node of [a, b]) {
       await sleep(1000)
@@ -119,8 +119,9 @@ test(
 )
 
 /**
- * A clock that can be set, where the functions of time are looked up before PostgreSQL's own. What
- * is no function, `current_timestamp`, cannot be replaced; the store does not decide by it.
+ * Functions that replace PostgreSQL's clock by one that can be set: their schema is first in the
+ * search path. `current_timestamp` is no function and cannot be replaced; the store does not use it
+ * for decisions.
  */
 const fakeClock = `
   create schema fake;

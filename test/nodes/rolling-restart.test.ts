@@ -17,19 +17,19 @@ const skip = postgresSkipReason ?? false
 const callsPerS = Number(process.env['RESTART_CALLS_PER_S'] ?? 8)
 
 /**
- * How the tries ended. A connection that still waited to be accepted when a server closed is reset: it
- * was never read, as little as one that is refused.
+ * The outcomes of all tries. A closing server resets connections that it has not accepted. It never
+ * read them, so they count as refused.
  */
 type ResponseCounts = { ok: number; unavailable: number; refused: number; readonly other: string[] }
 
-/** What a newer version's start leaves behind: a migration that the old one has never heard of. */
+/** SQL with the changes of a newer version: a migration that the old version does not have. */
 const newerSchema = `
   alter table keys add column later text;
   create table "laterThings" ("thingId" text primary key);
   insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01T00:00:00.000Z')`
 
 test(
-  `servers restarted one after the other, while the schema grows, lose no call (${callsPerS} calls a second)`,
+  `A rolling restart with a schema migration loses no call (${callsPerS} calls a second)`,
   {
     skip,
   },
@@ -54,23 +54,24 @@ test(
     }
     const nodes = [await start(0), await start(1)]
     const image = imageItem({ bytes: await samplePortrait(), contentType: 'image/png' })
-    const tally: ResponseCounts = { ok: 0, unavailable: 0, refused: 0, other: [] }
-    const asked: string[] = []
-    const over = new AbortController()
+    const counts: ResponseCounts = { ok: 0, unavailable: 0, refused: 0, other: [] }
+    const requestIds: string[] = []
+    const load = new AbortController()
     const pending: Promise<void>[] = []
-    const load = async (): Promise<void> => {
-      for (; !over.signal.aborted; await sleep(1000 / callsPerS)) {
+    const sendCalls = async (): Promise<void> => {
+      for (; !load.signal.aborted; await sleep(1000 / callsPerS)) {
         const requestId = randomUUID()
-        asked.push(requestId)
+        requestIds.push(requestId)
         const body = JSON.stringify({
           action: 'svc.detect',
           requestId,
           params: { images: [image] },
         })
-        pending.push(callUntilAnswered(nodes, { body, key, turn: asked.length }, tally))
+        const call = { body, key, turn: requestIds.length }
+        pending.push(callUntilSuccess(nodes, call, counts))
       }
     }
-    const loading = load()
+    const sending = sendCalls()
     for (const node of [0, 1]) {
       await sleep(1500)
       assert.equal(await stop(nodes[node]), 0)
@@ -78,39 +79,39 @@ test(
       nodes[node] = await start(node)
     }
     await sleep(1500)
-    over.abort()
-    await loading
+    load.abort()
+    await sending
     await Promise.all(pending)
-    t.diagnostic(`${asked.length} calls: ${JSON.stringify(tally)}`)
-    assert.deepEqual(tally.other, [])
-    assert.equal(tally.ok, asked.length)
+    t.diagnostic(`${requestIds.length} calls: ${JSON.stringify(counts)}`)
+    assert.deepEqual(counts.other, [])
+    assert.equal(counts.ok, requestIds.length)
     await Promise.all(nodes.map(stop))
-    await using inside = await startGate({ key, environment: { DATABASE_URL: database.url } })
-    const charged = (await callLogRows(inside)).filter(({ transferId }) => transferId !== null)
-    assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), asked.toSorted())
-    await assertLedgerAudit(inside)
+    await using local = await startGate({ key, environment: { DATABASE_URL: database.url } })
+    const charged = (await callLogRows(local)).filter(({ transferId }) => transferId !== null)
+    assert.deepEqual(charged.map(({ requestId }) => requestId).toSorted(), requestIds.toSorted())
+    await assertLedgerAudit(local)
   },
 )
 
 type RepeatedCall = { readonly body: string; readonly key: string; readonly turn: number }
 
-/** As a proxy before the servers does it: who does not listen is passed over, 503 is tried again. */
-async function callUntilAnswered(
+/** Retries a call like a proxy: it skips servers that refuse connections, and repeats after 503. */
+async function callUntilSuccess(
   nodes: readonly FacegateProcess[],
-  sending: RepeatedCall,
-  tally: ResponseCounts,
+  call: RepeatedCall,
+  counts: ResponseCounts,
 ) {
-  for (let { turn } = sending; ; turn++) {
-    const answer = await send(nodes[turn % nodes.length]?.url ?? '', sending)
-    if (answer === 'ECONNREFUSED' || answer === 'ECONNRESET') tally.refused++
-    else if (answer === '503') tally.unavailable++
-    else if (answer === '200') return void tally.ok++
-    else return void tally.other.push(answer)
+  for (let { turn } = call; ; turn++) {
+    const outcome = await send(nodes[turn % nodes.length]?.url ?? '', call)
+    if (outcome === 'ECONNREFUSED' || outcome === 'ECONNRESET') counts.refused++
+    else if (outcome === '503') counts.unavailable++
+    else if (outcome === '200') return void counts.ok++
+    else return void counts.other.push(outcome)
     await sleep(50)
   }
 }
 
-/** One call on a connection of its own. @returns its status, or the code of its failure. */
+/** Makes a call on a new connection. @returns its status or the code of its failure. */
 async function send(url: string, { body, key }: RepeatedCall): Promise<string> {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' }
   const sent = request(`${url}/v1/face/execute`, { method: 'POST', agent: false, headers })
@@ -119,9 +120,9 @@ async function send(url: string, { body, key }: RepeatedCall): Promise<string> {
     const [response] = await once(sent, 'response')
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk)
-    const answer = JSON.parse(Buffer.concat(chunks).toString())
-    return response.statusCode === 200 && !answer.ok
-      ? JSON.stringify(answer.errors)
+    const envelope = JSON.parse(Buffer.concat(chunks).toString())
+    return response.statusCode === 200 && !envelope.ok
+      ? JSON.stringify(envelope.errors)
       : String(response.statusCode)
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -17,7 +17,7 @@ import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 
-/** A folder for a service, and one for what is kept elsewhere. */
+/** Creates a data folder, and another folder for the backup and the deletion records. */
 async function createFolders() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-restore-'))
   const elsewhere = await mkdtemp(path.join(tmpdir(), 'facegate-elsewhere-'))
@@ -35,8 +35,8 @@ async function createFolders() {
 async function enroll(gallery: TestGallery, ...names: readonly string[]): Promise<string[]> {
   const ids: string[] = []
   for (const name of names) {
-    const who = { ...imageParams(name), externalId: `id-${name}`, groups: ['all'] }
-    ids.push((await gallery.value('svc.enroll', who)).subjectId)
+    const params = { ...imageParams(name), externalId: `id-${name}`, groups: ['all'] }
+    ids.push((await gallery.value('svc.enroll', params)).subjectId)
   }
   return ids
 }
@@ -45,20 +45,20 @@ async function isFound(gallery: TestGallery, name: string): Promise<boolean> {
   return (await gallery.value('svc.identify', imageParams(name))).matched
 }
 
-/** The database is lost; its folder and master key are not. */
+/** Deletes the database, but not its folder and the master key. */
 async function deleteDatabaseFiles(dataDir: string): Promise<void> {
-  for (const end of ['', '-wal', '-shm'])
-    await rm(path.join(dataDir, `facegate.db${end}`), { force: true })
+  for (const suffix of ['', '-wal', '-shm'])
+    await rm(path.join(dataDir, `facegate.db${suffix}`), { force: true })
 }
 
-/** Every deletion record of the gallery, as the API tells it, the newest first. */
+/** Returns all deletion records of the gallery from the API, the newest first. */
 async function recordsOf(gallery: TestGallery): Promise<unknown[]> {
   return (await gallery.rest('GET', '/v1/deletions')).body.items
 }
 
-test('whoever was deleted since the copy is absent from the first answer on, and the records are those of then', async () => {
-  await using place = await createFolders()
-  const { dataDir, copy, records } = place
+test('A restore deletes subjects again that were deleted after the backup, and keeps their records', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
   let key: string
   let before: unknown[]
   {
@@ -68,7 +68,7 @@ test('whoever was deleted since the copy is absent from the first answer on, and
     await gallery.value('svc.deleteSubject', { subjectId: early })
     const copied = await runJson(dataDir, backup, `--to ${copy}`)
     assert.equal(copied.bytes, (await stat(copy)).size)
-    assert.equal((await stat(copy)).mode & 0o077, 0, 'for its owner alone')
+    assert.equal((await stat(copy)).mode & 0o077, 0, 'only the owner may read it')
     await gallery.value('svc.deleteSubject', { subjectId: late })
     const [brief] = await enroll(gallery, 'Brief')
     await gallery.value('svc.deleteSubject', { subjectId: brief })
@@ -80,7 +80,7 @@ test('whoever was deleted since the copy is absent from the first answer on, and
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
   assert.deepEqual(done, { records: 3, inserted: 2, deletedAgain: 1 })
   const bytes = await readFile(path.join(dataDir, 'facegate.db'))
-  assert.ok(!bytes.includes('id-Late-'), 'no trace')
+  assert.ok(!bytes.includes('id-Late-'), 'the file contains nothing of the subject')
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Late'), false)
   assert.equal(await isFound(gallery, 'Early'), false)
@@ -92,20 +92,20 @@ test('whoever was deleted since the copy is absent from the first answer on, and
   )
   assert.deepEqual(await recordsOf(gallery), before)
   await assertLedgerAudit(gallery)
-  // The restored database is what the file goes on with.
+  // The export file continues with the restored database.
   const [next] = await enroll(gallery, 'Next')
   await gallery.value('svc.deleteSubject', { subjectId: next })
   assert.deepEqual(await exportDeletions(gallery.database.store, records), { added: 1, records: 4 })
 })
 
-test('a copy that is put in place by hand is made right by a replay, once and again', async () => {
-  await using place = await createFolders()
-  const { dataDir, copy, records } = place
+test('A replay of deletion records corrects a copied database, and can be repeated', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
   let key: string
   {
     await using gallery = await startGallery({ dataDir })
     key = gallery.key
-    await enroll(gallery, ...Array.from({ length: 120 }, (_, at) => `Person ${at}`))
+    await enroll(gallery, ...Array.from({ length: 120 }, (_, index) => `Person ${index}`))
     await runJson(dataDir, backup, `--to ${copy}`)
     await gallery.openedGallery.gallery.clear(await findGalleryId(gallery))
     await exportDeletions(gallery.database.store, records)
@@ -114,30 +114,30 @@ test('a copy that is put in place by hand is made right by a replay, once and ag
   await copyFile(copy, path.join(dataDir, 'facegate.db'))
   const first = await runJson(dataDir, deletions, `replay --from ${records}`)
   assert.deepEqual(first, { records: 120, inserted: 120, deletedAgain: 120 })
-  const again = await runJson(dataDir, deletions, `replay --from ${records}`)
-  assert.deepEqual(again, { records: 120, inserted: 0, deletedAgain: 0 })
+  const second = await runJson(dataDir, deletions, `replay --from ${records}`)
+  assert.deepEqual(second, { records: 120, inserted: 0, deletedAgain: 0 })
   await using gallery = await startGallery({ dataDir, key })
   assert.equal(await isFound(gallery, 'Person 7'), false)
   await assertLedgerAudit(gallery)
 })
 
-async function findGalleryId({ database: books }: TestGallery): Promise<string> {
-  const [row] = await books.store.db.selectFrom('galleries').select('galleryId').execute()
+async function findGalleryId({ database }: TestGallery): Promise<string> {
+  const [row] = await database.store.db.selectFrom('galleries').select('galleryId').execute()
   return row?.galleryId ?? ''
 }
 
-test('a copy that went its own way before the replay still loses whom it must, in a whole chain', async () => {
-  await using place = await createFolders()
-  const { dataDir, copy, records } = place
+test('A replay into a copy that was used meanwhile deletes the subjects and keeps its chain valid', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
   let key: string
   let other: string
   {
     await using gallery = await startGallery({ dataDir })
     key = gallery.key
-    const [gone, another = ''] = await enroll(gallery, 'Gone', 'Other')
-    other = another
+    const [deleted, kept = ''] = await enroll(gallery, 'Deleted', 'Other')
+    other = kept
     await runJson(dataDir, backup, `--to ${copy}`)
-    await gallery.value('svc.deleteSubject', { subjectId: gone })
+    await gallery.value('svc.deleteSubject', { subjectId: deleted })
     await exportDeletions(gallery.database.store, records)
   }
   await deleteDatabaseFiles(dataDir)
@@ -150,7 +150,7 @@ test('a copy that went its own way before the replay still loses whom it must, i
     inserted: 1,
     deletedAgain: 1,
   })
-  assert.equal(await isFound(gallery, 'Gone'), false, 'also beside a running server')
+  assert.equal(await isFound(gallery, 'Deleted'), false, 'also while a server runs')
   await assertLedgerAudit(gallery)
   await gallery.value('svc.deleteSubject', await enrollNewSubject(gallery))
   await assert.rejects(exportDeletions(store, records), /start a new file/u)
@@ -161,75 +161,76 @@ async function enrollNewSubject(gallery: TestGallery): Promise<object> {
   return { subjectId }
 }
 
-test('a file of records is not believed where it was changed; a line cut off is written again', async () => {
-  await using place = await createFolders()
-  const { dataDir, records } = place
+test('A modified file of deletion records is rejected, and an incomplete last line is written again', async () => {
+  await using folders = await createFolders()
+  const { dataDir, records } = folders
   await using gallery = await startGallery({ dataDir })
   const { store } = gallery.database
   const [a, b] = await enroll(gallery, 'A', 'B')
   await gallery.value('svc.deleteSubject', { subjectId: a })
   await exportDeletions(store, records)
-  await appendFile(records, '{"deletionId":"cut')
+  await appendFile(records, '{"deletionId":"incomplete')
   await gallery.value('svc.deleteSubject', { subjectId: b })
   assert.deepEqual(await exportDeletions(store, records), { added: 1, records: 2 })
-  const whole = await readFile(records, 'utf8')
-  assert.equal(whole.split('\n').length, 3)
+  const content = await readFile(records, 'utf8')
+  assert.equal(content.split('\n').length, 3)
   assert.deepEqual(await exportDeletions(store, records), { added: 0, records: 2 })
 
-  await writeFile(records, whole.replace('id-A', 'id-X'))
+  await writeFile(records, content.replace('id-A', 'id-X'))
   await assert.rejects(replayDeletions(store, records), /line 1 of .* does not follow/u)
-  const [, second = ''] = whole.split('\n')
+  const [, second = ''] = content.split('\n')
   await writeFile(records, `${second}\n`)
   await assert.rejects(replayDeletions(store, records), /line 1 of .* does not follow/u)
   await writeFile(records, 'nonsense\n')
   await assert.rejects(replayDeletions(store, records), /line 1 of .* is not a deletion record/u)
 })
 
-test('a restore takes nobody’s place, and no copy that the master key does not open', async () => {
-  await using place = await createFolders()
-  const { dataDir, copy } = place
+test('A restore rejects a folder with a database, and a copy that the master key cannot decrypt', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy } = folders
   const file = path.join(dataDir, 'master.key')
   {
     await using gallery = await startGallery({ dataDir })
     await enroll(gallery, 'Ann')
     await runJson(dataDir, backup, `--to ${copy}`)
-    await assert.rejects(runJson(dataDir, backup, `--to ${copy}`), /is there already/u)
-    const inPlace = runJson(dataDir, restore, `--from ${copy} --deletions none`)
-    await assert.rejects(inPlace, /move it away first/u)
+    await assert.rejects(runJson(dataDir, backup, `--to ${copy}`), /exists already/u)
+    const overExisting = runJson(dataDir, restore, `--from ${copy} --deletions none`)
+    await assert.rejects(overExisting, /move it away first/u)
     await rotateKeys({ store: gallery.database.store, masterKeyFile: file, nowMs: Date.now })
   }
   await deleteDatabaseFiles(dataDir)
   const restored = () => runJson(dataDir, restore, `--from ${copy} --deletions none`)
   await assert.rejects(restored(), /master key .* is not in/u)
-  await assert.rejects(stat(path.join(dataDir, 'facegate.db')), /ENOENT/u, 'nothing is in place')
+  await assert.rejects(stat(path.join(dataDir, 'facegate.db')), /ENOENT/u, 'no database exists')
 })
 
-test('a template of a copy from before a rotation opens for nobody who holds the key of today', async () => {
-  await using place = await createFolders()
-  const { dataDir, copy } = place
+test('After a key rotation, templates of an older copy cannot be decrypted', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy } = folders
   const file = path.join(dataDir, 'master.key')
   await using gallery = await startGallery({ dataDir })
   const [subjectId = ''] = await enroll(gallery, 'Ann')
   await runJson(dataDir, backup, `--to ${copy}`)
-  const aside = path.join(dataDir, 'aside')
+  const copyDir = path.join(dataDir, 'copy')
   const galleryId = await findGalleryId(gallery)
-  const opens = async () => {
-    const store = await openSqliteStore(aside, {})
+  const decryptSubjectKey = async () => {
+    const store = await openSqliteStore(copyDir, {})
     try {
-      return await store.read(async (reading) => {
-        const subject = await findSubject(reading, galleryId, { subjectId })
+      return await store.read(async (tx) => {
+        const subject = await findSubject(tx, galleryId, { subjectId })
         assert.ok(subject)
-        return createSubjectKeys(openKeyring(file), Date.now).unwrap(reading, subject)
+        return createSubjectKeys(openKeyring(file), Date.now).unwrap(tx, subject)
       })
     } finally {
       await store.close()
     }
   }
-  await (await openSqliteStore(aside, {})).close()
-  await copyFile(copy, path.join(aside, 'facegate.db'))
-  assert.equal((await opens()).length, 32)
+  await (await openSqliteStore(copyDir, {})).close()
+  await copyFile(copy, path.join(copyDir, 'facegate.db'))
+  assert.equal((await decryptSubjectKey()).length, 32)
   await gallery.value('svc.deleteSubject', { subjectId })
-  assert.equal((await opens()).length, 32, 'a deletion alone does not reach an older copy')
+  const afterDeletion = await decryptSubjectKey()
+  assert.equal(afterDeletion.length, 32, 'a deletion alone does not affect an older copy')
   await rotateKeys({ store: gallery.database.store, masterKeyFile: file, nowMs: Date.now })
-  await assert.rejects(opens(), /master key .* is not in/u)
+  await assert.rejects(decryptSubjectKey(), /master key .* is not in/u)
 })

@@ -10,7 +10,7 @@ import { createMigratedDatabase } from '../support/database/engine.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
 
-/** Changes the schema as a later version would: with a migration unknown to this version. */
+/** Changes the database like a later version: a migration that this version does not have. */
 async function applyLaterMigration(store: Store): Promise<void> {
   const nowUtc = new Date().toISOString()
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${nowUtc})`.execute(
@@ -24,7 +24,7 @@ async function applyLaterMigration(store: Store): Promise<void> {
 }
 
 test(
-  'on PostgreSQL an older server keeps working after a later version migrates, and can be restarted',
+  'On PostgreSQL an older server continues after a later version’s migration, and can restart',
   { skip: postgresSkipReason ?? false },
   async () => {
     await using database = await createMigratedDatabase()
@@ -49,7 +49,7 @@ test(
   },
 )
 
-test('on SQLite an older server does not open a database that a later version has migrated', async () => {
+test('On SQLite an older version refuses a database that a later version has migrated', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-upgrade-'))
   const store = await openStore(dataDir)
   await applyLaterMigration(store)

@@ -18,7 +18,7 @@ async function isFound(gallery: TestGallery, name: string): Promise<boolean> {
   return (await gallery.value('svc.identify', imageParams(name))).matched
 }
 
-/** pg_dump belongs to the client's package, which may be missing where there is a server. */
+/** pg_dump is in the client package, which may be missing on a machine with a server. */
 function hasDump(): string | false {
   try {
     execFileSync('pg_dump', ['--version'])
@@ -30,7 +30,7 @@ function hasDump(): string | false {
 }
 
 test(
-  'a database restored from a dump lacks whoever was deleted since, before a server answers',
+  'A server on a database restored from a dump deletes subjects again before it serves calls',
   { skip },
   async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'facegate-dump-'))
@@ -57,9 +57,13 @@ test(
         runJson(dataDir, backup, `--to ${dump}`, environment),
         /the tools of PostgreSQL/u,
       )
-      const asService = () =>
+      const dumpAsService = () =>
         execFileSync('pg_dump', ['-Fc', '-f', dump, database.url], { stdio: 'pipe' })
-      assert.throws(asService, /row-level security|row security/u, 'the service’s role sees a part')
+      assert.throws(
+        dumpAsService,
+        /row-level security|row security/u,
+        'the role cannot see all rows',
+      )
       execFileSync('pg_dump', ['-Fc', '-f', dump, admin(database.name)])
       await gallery.value('svc.deleteSubject', late)
       await gallery.value('svc.deleteSubject', await enroll('Brief'))
@@ -75,36 +79,45 @@ test(
       admin(restored.name),
       dump,
     ])
-    const now = {
+    const restoredEnvironment = {
       DATABASE_URL: restored.url,
       DELETIONS_FILE: records,
       MASTER_KEY_FILE: path.join(dataDir, 'master.key'),
     }
-    const absent = { ...now, DELETIONS_FILE: `${records}.absent` }
+    const absent = { ...restoredEnvironment, DELETIONS_FILE: `${records}.absent` }
     await assert.rejects(startGallery({ dataDir, key, environment: absent }), /ENOENT/u)
     {
-      // Both find the copy as it came, and both make it right.
+      // Both servers start on the restored database and replay the deletions.
       const starting = ['data', 'other'].map((name) =>
-        startGallery({ dataDir: path.join(folder, name), key, environment: now }),
+        startGallery({
+          dataDir: path.join(folder, name),
+          key,
+          environment: restoredEnvironment,
+        }),
       )
       const [gallery, other] = await Promise.all(starting)
       assert.ok(gallery && other)
       await using _both = new AsyncDisposableStack()
       _both.use(gallery)
       _both.use(other)
-      for (const [name, isThere] of Object.entries({ Late: false, Brief: false, Stays: true })) {
-        assert.equal(await isFound(gallery, name), isThere, name)
-        assert.equal(await isFound(other, name), isThere, name)
+      for (const [name, isEnrolled] of Object.entries({ Late: false, Brief: false, Stays: true })) {
+        assert.equal(await isFound(gallery, name), isEnrolled, name)
+        assert.equal(await isFound(other, name), isEnrolled, name)
       }
       assert.deepEqual((await gallery.rest('GET', '/v1/deletions')).body.items, before)
       await assertLedgerAudit(gallery)
     }
-    const replayed = await runJson(dataDir, deletions, `replay --from ${records}`, now)
+    const replayed = await runJson(
+      dataDir,
+      deletions,
+      `replay --from ${records}`,
+      restoredEnvironment,
+    )
     assert.deepEqual(replayed, { records: 2, inserted: 0, deletedAgain: 0 })
-    // The database that went on is rotated: then the copy opens for nobody any more.
+    // After a key rotation of the original database, the copy cannot be decrypted any more.
     await runJson(dataDir, masterKey, 'rotate', environment)
-    const tooLate = startGallery({ dataDir, key, environment: now })
-    await assert.rejects(tooLate, /master key .* is not in/u)
+    const startAfterRotation = startGallery({ dataDir, key, environment: restoredEnvironment })
+    await assert.rejects(startAfterRotation, /master key .* is not in/u)
     await rm(folder, { recursive: true })
   },
 )

@@ -11,9 +11,9 @@ import { fakeImage, embeddingEncodings } from '../support/gallery/fake-vision.ts
 import { clusterSkipReason, startPostgresCluster } from '../support/database/postgres-server.ts'
 
 const skip = clusterSkipReason ?? false
-const names = Array.from({ length: 10 }, (_, at) => `Person ${at}`)
+const names = Array.from({ length: 10 }, (_, index) => `Person ${index}`)
 
-/** Every file of the server that holds data: tables, indexes and the write-ahead log. */
+/** Reads all files of the server with data: tables, indexes and the write-ahead log. */
 async function readServerFiles(adminUrl: string): Promise<readonly Buffer[]> {
   const client = new Client({ connectionString: adminUrl })
   await client.connect()
@@ -29,42 +29,38 @@ async function readServerFiles(adminUrl: string): Promise<readonly Buffer[]> {
   return files
 }
 
-test(
-  'no template and no crop ever lies in the files of the server in the clear',
-  { skip },
-  async () => {
-    await using cluster = await startPostgresCluster()
-    await using database = await cluster.createDatabase()
-    const environment = { DATABASE_URL: database.url }
-    await using gallery = await startGallery({ environment })
-    await runJson(gallery.dataDir, project, 'set default --store-crops on', environment)
-    const look = async (when: string): Promise<readonly Buffer[]> => {
-      const files = await readServerFiles(cluster.adminUrl)
-      const has = (bytes: Buffer): boolean => files.some((file) => file.includes(bytes))
-      const exposed = names.filter((name) => {
-        const { bytes } = fakeImage(name)
-        return [...embeddingEncodings(name), bytes, Buffer.from(bytes.toString('base64'))].some(has)
-      })
-      assert.deepEqual(exposed, [], when)
-      return files
-    }
-    const subjectIds: string[] = []
-    for (const name of names) {
-      const params = { ...imageParams(name), displayName: `${name} by name` }
-      subjectIds.push((await gallery.value('svc.enroll', params)).subjectId)
-    }
-    const files = await look('enrolled')
-    assert.ok(
-      files.some((file) => file.includes('Person 3 by name')),
-      'the scan finds what is there',
-    )
-    const { db } = gallery.database.store
-    const sealed = await db.selectFrom('crops').select('sealed').execute()
-    assert.equal(sealed.length, names.length)
-    for (const subjectId of subjectIds) await gallery.value('svc.deleteSubject', { subjectId })
-    await look('deleted')
-    const masterKeyFile = path.join(gallery.dataDir, 'master.key')
-    await rotateKeys({ store: gallery.database.store, masterKeyFile, nowMs: Date.now })
-    await look('rotated')
-  },
-)
+test('The server’s files never contain an unencrypted template or crop', { skip }, async () => {
+  await using cluster = await startPostgresCluster()
+  await using database = await cluster.createDatabase()
+  const environment = { DATABASE_URL: database.url }
+  await using gallery = await startGallery({ environment })
+  await runJson(gallery.dataDir, project, 'set default --store-crops on', environment)
+  const assertEncrypted = async (step: string): Promise<readonly Buffer[]> => {
+    const files = await readServerFiles(cluster.adminUrl)
+    const has = (bytes: Buffer): boolean => files.some((file) => file.includes(bytes))
+    const exposed = names.filter((name) => {
+      const { bytes } = fakeImage(name)
+      return [...embeddingEncodings(name), bytes, Buffer.from(bytes.toString('base64'))].some(has)
+    })
+    assert.deepEqual(exposed, [], step)
+    return files
+  }
+  const subjectIds: string[] = []
+  for (const name of names) {
+    const params = { ...imageParams(name), displayName: `${name} by name` }
+    subjectIds.push((await gallery.value('svc.enroll', params)).subjectId)
+  }
+  const files = await assertEncrypted('after enrollment')
+  assert.ok(
+    files.some((file) => file.includes('Person 3 by name')),
+    'the scan finds unencrypted text',
+  )
+  const { db } = gallery.database.store
+  const crops = await db.selectFrom('crops').select('sealed').execute()
+  assert.equal(crops.length, names.length)
+  for (const subjectId of subjectIds) await gallery.value('svc.deleteSubject', { subjectId })
+  await assertEncrypted('after deletion')
+  const masterKeyFile = path.join(gallery.dataDir, 'master.key')
+  await rotateKeys({ store: gallery.database.store, masterKeyFile, nowMs: Date.now })
+  await assertEncrypted('after key rotation')
+})

@@ -7,7 +7,7 @@ import { clusterSkipReason, startPostgresCluster } from '../support/database/pos
 const skip = clusterSkipReason ?? false
 
 test(
-  'metrics and traces tell of PostgreSQL, and the metrics answer when it does not',
+  'Metrics and traces describe PostgreSQL, and the metrics are available while it is down',
   { skip },
   async () => {
     await using cluster = await startPostgresCluster()
@@ -41,11 +41,11 @@ test(
     const steps = new Set(spans.map(({ name }) => name))
     for (const step of ['gate.authenticate', 'gate.settle', 'database.read', 'database.write'])
       assert.ok(steps.has(step), step)
-    const look = spans.find(({ attributes }) => attributes['db.operation.name'] === 'findKey')
+    const lookup = spans.find(({ attributes }) => attributes['db.operation.name'] === 'findKey')
     assert.equal(
-      spans.find(({ spanId }) => spanId === look?.parentSpanId)?.name,
+      spans.find(({ spanId }) => spanId === lookup?.parentSpanId)?.name,
       'gate.authenticate',
     )
-    assert.doesNotMatch(collector.received(), /select|insert|\$1/iu, 'no statement leaves')
+    assert.doesNotMatch(collector.received(), /select|insert|\$1/iu, 'no SQL is exported')
   },
 )

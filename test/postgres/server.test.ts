@@ -11,27 +11,27 @@ import {
 
 const skip = clusterSkipReason ?? false
 
-test('a killed server comes back with all that it acknowledged', { skip }, async () => {
+test('A killed server keeps all acknowledged writes', { skip }, async () => {
   await using cluster = await startPostgresCluster()
   await using database = await cluster.createDatabase()
-  await runSql(database.url, 'create table kept (what text)')
+  await runSql(database.url, 'create table kept (name text)')
   const client = new Client({ connectionString: database.url })
   client.on('error', () => {})
   await client.connect()
   await client.query("insert into kept values ('acknowledged')")
-  await client.query("begin; insert into kept values ('never acknowledged')")
+  await client.query("begin; insert into kept values ('not acknowledged')")
   await cluster.killAll()
   await assert.rejects(runSql(database.url, 'select 1'), /ECONNREFUSED/u)
   await cluster.restart()
-  const again = new Client({ connectionString: database.url })
-  await again.connect()
-  const { rows } = await again.query('select what from kept')
-  assert.deepEqual(rows, [{ what: 'acknowledged' }])
-  await again.end()
+  const second = new Client({ connectionString: database.url })
+  await second.connect()
+  const { rows } = await second.query('select name from kept')
+  assert.deepEqual(rows, [{ name: 'acknowledged' }])
+  await second.end()
 })
 
 test(
-  'the owner of a database is held by row-level security, and has vectors',
+  'A database’s owner is subject to row-level security and can use vectors',
   { skip },
   async () => {
     const server = await sharedPostgresServer()
@@ -39,28 +39,28 @@ test(
     const client = new Client({ connectionString: database.url })
     await client.connect()
     const { rows } = await client.query(
-      `select rolsuper or rolbypassrls as "isAbove", '[1,2]'::vector::text as vector
+      `select rolsuper or rolbypassrls as bypasses, '[1,2]'::vector::text as vector
      from pg_roles where rolname = current_user`,
     )
-    assert.deepEqual(rows, [{ isAbove: false, vector: '[1,2]' }])
+    assert.deepEqual(rows, [{ bypasses: false, vector: '[1,2]' }])
     await client.end()
   },
 )
 
-for (const cut of ['before', 'after'] as const)
+for (const point of ['before', 'after'] as const)
   test(
-    `a line cut ${cut} a commit leaves it to the server whether it holds`,
+    `A connection that is closed ${point} a commit ${point === 'before' ? 'prevents' : 'does not undo'} it`,
     { skip },
     async () => {
       const server = await sharedPostgresServer()
       await using database = await server.createDatabase()
-      await runSql(database.url, 'create table kept (what text)')
-      await using line = await openDatabaseProxy(database.url, () => cut)
+      await runSql(database.url, 'create table kept (name text)')
+      await using proxy = await openDatabaseProxy(database.url, () => point)
       for (const statements of [
         ["begin; insert into kept values ('a')", 'commit'],
         ["insert into kept values ('b')"],
       ]) {
-        const client = new Client({ connectionString: line.url })
+        const client = new Client({ connectionString: proxy.url })
         client.on('error', () => {})
         await client.connect()
         const last = statements.pop() ?? ''
@@ -69,9 +69,9 @@ for (const cut of ['before', 'after'] as const)
       }
       const client = new Client({ connectionString: database.url })
       await client.connect()
-      const { rows } = await client.query('select what from kept order by what')
-      assert.deepEqual(rows, cut === 'before' ? [] : [{ what: 'a' }, { what: 'b' }])
+      const { rows } = await client.query('select name from kept order by name')
+      assert.deepEqual(rows, point === 'before' ? [] : [{ name: 'a' }, { name: 'b' }])
       await client.end()
-      assert.equal(line.disconnectCounts()[cut], 2)
+      assert.equal(proxy.disconnectCounts()[point], 2)
     },
   )

@@ -1,32 +1,34 @@
+import assert from 'node:assert/strict'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { sharedPostgresServer, type TestDatabase } from '../database/postgres-server.ts'
 import { startCli, type CliProcess, type CliResult } from '../cli/run-cli.ts'
 
-/** From where to where. */
+/** The source folder and the target database of a migration. */
 export type MigrationSetup = AsyncDisposable & { readonly dataDir: string; readonly url: string }
 
-/** A copy of a data folder, and a database, which is empty where none is given. */
+/** Copies a data folder for a migration. The target is an empty database by default. */
 export async function createMigrationSetup(
   original: string,
   database?: TestDatabase,
 ): Promise<MigrationSetup> {
-  const to = database ?? (await (await sharedPostgresServer()).createDatabase())
+  const target = database ?? (await (await sharedPostgresServer()).createDatabase())
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-migrate-'))
   await cp(original, dataDir, { recursive: true })
   return {
     dataDir,
-    url: to.url,
+    url: target.url,
     [Symbol.asyncDispose]: async () => {
-      await to[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
       await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
 
-/** Runs statements as somebody who may see all accounts. */
+/** Runs statements in the scope of all accounts. */
 export async function queryAllAccounts(
   url: string,
   text: string,
@@ -39,7 +41,7 @@ export async function queryAllAccounts(
   }
 }
 
-/** Holds a lock until it is disposed of. */
+/** Takes a lock and holds it until it is disposed. */
 export async function holdLock(url: string, lock: string): Promise<AsyncDisposable> {
   const client = await connect(url)
   await client.query('begin')
@@ -63,11 +65,31 @@ export function runMigration(dataDir: string, url: string): Promise<CliResult> {
   return startMigration(dataDir, url).result
 }
 
-/** From now on a server lets nobody but its superuser in without a password. */
+/** Kills a migration that waits for a lock as soon as it has made this progress. */
+export async function killWhen(
+  { process: child, result }: CliProcess,
+  hasProgressed: () => Promise<boolean>,
+): Promise<void> {
+  await waitUntil(hasProgressed)
+  assert.equal(child.exitCode, null, 'the migration waits for the lock')
+  child.kill('SIGKILL')
+  await result
+}
+
+const waitMsMax = 60_000
+
+/** Waits until a condition is true. An error of the condition counts as false. */
+export async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + waitMsMax
+  for (; !(await condition().catch(() => false)); await sleep(50))
+    assert.ok(Date.now() < endMs, 'the condition did not become true in time')
+}
+
+/** Configures a server to require passwords of all roles except its superuser. */
 export async function requirePasswords(adminUrl: string): Promise<void> {
   await queryAllAccounts(adminUrl, `alter role facegate password 'right'`)
-  const [shown] = await queryAllAccounts(adminUrl, 'show hba_file')
+  const [setting] = await queryAllAccounts(adminUrl, 'show hba_file')
   const rules = ['host all postgres 127.0.0.1/32 trust', 'host all all 127.0.0.1/32 scram-sha-256']
-  await writeFile(String(shown?.['hba_file']), `${rules.join('\n')}\n`)
+  await writeFile(String(setting?.['hba_file']), `${rules.join('\n')}\n`)
   await queryAllAccounts(adminUrl, 'select pg_reload_conf()')
 }

@@ -12,37 +12,37 @@ import { assertOk, startConsole } from '../console/test-console.ts'
 import { imageParams, type GalleryClient, type TestGallery } from '../gallery/test-gallery.ts'
 import { embeddingOf } from '../gallery/fake-vision.ts'
 
-/** What is known of an installation before it moves, to be asked again afterwards. */
+/** An installation and its responses before a migration, for comparison afterwards. */
 export type TestInstallation = {
   readonly dataDir: string
   readonly key: string
-  /** Of another project of the account, and of one of another account. */
+  /** The keys of another project of the account, and of a project of another account. */
   readonly otherKeys: readonly string[]
   readonly revokedKey: string
-  /** The cookie of an owner who is signed in to the console. */
+  /** The cookie of an owner's session in the console. */
   readonly cookie: string
   readonly responses: RecordedResponses
-  /** A call that was answered: its body, and the answer. */
+  /** A completed call: its body and the data of its response. */
   readonly completedCall: { readonly body: object; readonly data: unknown }
 }
 
-/** What questions are answered with that change nothing but the books. */
+/** Responses to calls that change nothing but the ledger. */
 export type RecordedResponses = Readonly<Record<string, unknown>>
 
-/** Some months ago, so that the log has old months, and months between them without a row. */
+/** The ages of old calls: the log then has old months, with empty months between them. */
 const oldCallAgesMs = [300, 95, 40].map((days) => days * 86_400_000)
 
 /**
- * Fills an installation on SQLite with a bit of everything, and leaves a call running in it, as if the
- * server had died.
+ * Creates an installation on SQLite with rows of all kinds and one running call, as if the server
+ * had crashed.
  *
- * @param subjects how many, beside the few that come through the front door.
+ * @param subjects the number of subjects that are added without calls.
  */
 export async function createInstallation(subjects: number): Promise<TestInstallation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-installation-'))
   const environment = { DATABASE_URL: '', STARTER_CREDIT_MICROS: '1000000000' }
-  await using desk = await startConsole({ dataDir, environment })
-  const { gallery, owner, projectId } = desk
+  await using testConsole = await startConsole({ dataDir, environment })
+  const { gallery, owner, projectId } = testConsole
   const { store } = gallery.database
   const project = await findProject(store.db, projectId)
   assert.ok(project)
@@ -51,32 +51,32 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
   await updateProject(store.db, projectId, { switches: { storeCrops: true } })
   await enrollSamples(gallery)
   await updateProject(store.db, projectId, { switches: { storeCrops: false } })
-  await desk.inviteMember('viewer')
+  await testConsole.inviteMember('viewer')
   assertOk(await owner.send('POST', '/money/top-up', { amountMicros: '5000', note: 'for later' }))
   assertOk(await owner.send('PUT', '/money/prices/svc.verify', { unitMicros: '700' }))
   const shared = await gallery.createProjectClient({ galleryMode: 'shared', accountId })
   await shared.value('svc.enroll', { ...imageParams('Yan'), groups: ['night'] })
-  const stranger = await gallery.createProjectClient({ galleryMode: 'isolated' })
-  await stranger.value('svc.enroll', { ...imageParams('Zoe'), externalId: 'zoe' })
-  const wanted = { projectId, name: 'lost', permissions: ['*'], expiresAtUtc: null }
-  const lost = await createKey(store.db, wanted, new Date())
-  await revokeKey(store.db, lost.keyId, new Date())
+  const otherAccount = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  await otherAccount.value('svc.enroll', { ...imageParams('Zoe'), externalId: 'zoe' })
+  const newKey = { projectId, name: 'lost', permissions: ['*'], expiresAtUtc: null }
+  const revoked = await createKey(store.db, newKey, new Date())
+  await revokeKey(store.db, revoked.keyId, new Date())
   await addSubjects(gallery, project, subjects)
   const masterKeyFile = path.join(dataDir, 'master.key')
   await rotateKeys({ store, masterKeyFile, nowMs: Date.now })
 
   const body = { action: 'svc.identify', params: imageParams('Ada'), requestId: randomUUID() }
-  const answered = { body, data: (await gallery.post(body)).body.data }
-  const answers = await recordResponses(gallery, subjects)
-  await store.write((tx) => addUnfinishedCall(tx, projectId, lost.keyId))
+  const completedCall = { body, data: (await gallery.post(body)).body.data }
+  const responses = await recordResponses(gallery, subjects)
+  await store.write((tx) => addUnfinishedCall(tx, projectId, revoked.keyId))
   return {
     dataDir,
     key: gallery.key,
-    otherKeys: [shared.key, stranger.key],
-    revokedKey: lost.key,
+    otherKeys: [shared.key, otherAccount.key],
+    revokedKey: revoked.key,
     cookie: owner.cookie(),
-    responses: answers,
-    completedCall: answered,
+    responses,
+    completedCall,
   }
 }
 
@@ -93,37 +93,38 @@ async function enrollSamples({ value }: TestGallery): Promise<void> {
   })
   await value('svc.enroll', { ...imageParams({ name: 'Ada', deviation: 0.4 }), externalId: 'ada' })
   await value('svc.enroll', { ...imageParams('Ben'), expiresAtUtc: '2090-01-01T00:00:00Z' })
-  const gone = { ...imageParams('Gone'), externalId: 'gone', groups: ['staff'] }
-  const { subjectId } = await value('svc.enroll', gone)
+  const deleted = { ...imageParams('Gone'), externalId: 'gone', groups: ['staff'] }
+  const { subjectId } = await value('svc.enroll', deleted)
   await value('svc.identify', imageParams('Gone'))
   await value('svc.deleteSubject', { subjectId })
 }
 
 const subjectsPerTransaction = 200
 
-/** Subjects as enrolment makes them, without their calls. */
+/** Adds subjects as an enrollment does, but without calls. */
 async function addSubjects(
-  { openedGallery: { gallery }, database: books }: TestGallery,
+  { openedGallery: { gallery }, database }: TestGallery,
   { projectId, accountId }: Project,
   count: number,
 ): Promise<void> {
   const owner = { galleryId: projectId, accountId, projectId }
   for (let from = 0; from < count; from += subjectsPerTransaction)
-    await books.store.write(async (tx) => {
-      for (let at = from; at < Math.min(count, from + subjectsPerTransaction); at++) {
-        const vector = embeddingOf({ name: personName(at) })
-        const subject = await gallery.create(tx, owner, { externalId: personName(at) })
+    await database.store.write(async (tx) => {
+      const to = Math.min(count, from + subjectsPerTransaction)
+      for (let index = from; index < to; index++) {
+        const vector = embeddingOf({ name: personName(index) })
+        const subject = await gallery.create(tx, owner, { externalId: personName(index) })
         const template = { modelId: 'people@1', vector, density: 0 }
         await gallery.addFace(tx, subject, { template, qualityScore: 90 })
       }
     })
 }
 
-function personName(at: number): string {
-  return `person ${at}`
+function personName(index: number): string {
+  return `person ${index}`
 }
 
-/** Rows of old months in the log, and a call that never came back. */
+/** Adds log rows of old months and a call that never ends. */
 async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Promise<void> {
   const nowMs = Date.now()
   const call = { keyId, projectId, action: 'svc.detect' }
@@ -150,32 +151,35 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
   })
 }
 
-/** How many of the subjects are looked for. */
+/** The number of subjects that are identified. */
 const probeCount = 12
 
-/** Asks what must be answered the same before and after. */
+/** Makes calls whose responses must be equal before and after the migration. */
 export async function recordResponses(
   client: GalleryClient,
   subjects: number,
 ): Promise<RecordedResponses> {
-  const answers: Record<string, unknown> = {}
+  const responses: Record<string, unknown> = {}
   const step = Math.max(1, Math.floor(subjects / probeCount))
-  const known = Array.from({ length: Math.min(probeCount, subjects) }, (_, at) =>
-    personName(at * step),
+  const enrolled = Array.from({ length: Math.min(probeCount, subjects) }, (_, index) =>
+    personName(index * step),
   )
-  for (const name of ['Ada', 'Ben', 'Gone', 'Zoe', 'nobody', ...known]) {
-    const shown = imageParams({ name, deviation: 0.5 })
-    answers[`who is ${name}`] = await client.value('svc.identify', { ...shown, maxCandidates: 5 })
+  for (const name of ['Ada', 'Ben', 'Gone', 'Zoe', 'unknown', ...enrolled]) {
+    const probe = imageParams({ name, deviation: 0.5 })
+    responses[`identify ${name}`] = await client.value('svc.identify', {
+      ...probe,
+      maxCandidates: 5,
+    })
   }
-  answers['is it Ada'] = await client.value('svc.verify', {
+  responses['verify Ada'] = await client.value('svc.verify', {
     ...imageParams('Ada'),
     externalId: 'ada',
   })
-  answers['is it Gone'] = await client.code('svc.verify', {
+  responses['verify Gone'] = await client.code('svc.verify', {
     ...imageParams('Gone'),
     externalId: 'gone',
   })
-  for (const place of ['/v1/subjects?limit=100', '/v1/groups', '/v1/deletions'])
-    answers[place] = (await client.rest('GET', place)).body
-  return answers
+  for (const route of ['/v1/subjects?limit=100', '/v1/groups', '/v1/deletions'])
+    responses[route] = (await client.rest('GET', route)).body
+  return responses
 }

@@ -4,67 +4,67 @@ import { linkSockets } from './link-sockets.ts'
 import { observePostgresWire } from './postgres-wire.ts'
 
 /**
- * Where a connection is cut: the server never learns of the commit; nobody knows what became of it;
- * the server has committed, and nobody hears of it.
+ * When a connection is closed: before the server receives the commit; when the server may or may not
+ * have received it; or after the server committed and before the client receives the result.
  */
-export type CommitDisconnectPoint = 'before' | 'amid' | 'after'
+export type CommitDisconnectPoint = 'before' | 'during' | 'after'
 
-/** The line between a service and its database, to be cut. */
+/** A proxy between a service and its database, which can close connections. */
 export type DatabaseProxy = AsyncDisposable & {
-  /** The database's address by way of this line. */
+  /** The database's URL through this proxy. */
   readonly url: string
-  /** Cuts every connection and refuses new ones, until it is mended. */
+  /** Closes all connections and refuses new ones until `reconnect` is called. */
   readonly disconnect: () => void
   readonly reconnect: () => void
-  /** How long what the service says is on its way. */
+  /** Delays everything that the service sends. */
   readonly setDelay: (delayMs: number) => void
   readonly disconnectCounts: () => Readonly<Record<CommitDisconnectPoint, number>>
 }
 
 /**
- * A TCP proxy that reads PostgreSQL's protocol, and cuts some connections at their commit. A
- * statement outside a transaction commits by itself.
+ * Opens a TCP proxy that parses PostgreSQL's protocol and closes some connections at their commit. A
+ * statement outside a transaction counts as a commit.
  *
- * @param cutFor which cut the commit with this number, from 0, gets, if any.
+ * @param disconnectAt returns when to close the connection of a commit, numbered from 0, if at all.
  */
 export async function openDatabaseProxy(
   target: string,
-  cutFor: (commit: number) => CommitDisconnectPoint | undefined = () => undefined,
+  disconnectAt: (commit: number) => CommitDisconnectPoint | undefined = () => undefined,
 ): Promise<DatabaseProxy> {
   const { hostname, port } = new URL(target)
-  const open = new Set<Socket>()
-  const cuts = { before: 0, amid: 0, after: 0 }
+  const openSockets = new Set<Socket>()
+  const counts = { before: 0, during: 0, after: 0 }
   let commitCount = 0
-  let isSevered = false
+  let isDisconnected = false
   let delayMs = 0
 
   const server = createServer({ noDelay: true }, (client) => {
-    if (isSevered) {
+    if (isDisconnected) {
       client.on('error', () => {}).resetAndDestroy()
       return
     }
     const database = connect({ host: hostname, port: Number(port), noDelay: true })
-    linkSockets([client, database], open)
-    let cut: CommitDisconnectPoint | undefined
-    const sever = (): void => {
-      if (cut) cuts[cut]++
-      cut = undefined
+    linkSockets([client, database], openSockets)
+    let point: CommitDisconnectPoint | undefined
+    const closeBoth = (): void => {
+      if (point) counts[point]++
+      point = undefined
       client.resetAndDestroy()
       database.destroy()
     }
     const wire = observePostgresWire({
       onCommitSent: () => {
-        cut ??= cutFor(commitCount++)
+        point ??= disconnectAt(commitCount++)
       },
       onCommitCompleted: () => {
-        if (cut === 'after') sever()
+        if (point === 'after') closeBoth()
       },
     })
     const forward = (bytes: Buffer): void => {
       wire.onClientBytes(bytes)
-      if (cut === 'before') return sever()
+      if (point === 'before') return closeBoth()
       database.write(bytes)
-      if (cut === 'amid') sever()
+      if (point === 'during') closeBoth()
     }
     client.on('data', (bytes: Buffer) => {
       if (delayMs === 0) forward(bytes)
@@ -72,32 +72,32 @@ export async function openDatabaseProxy(
     })
     database.on('data', (bytes: Buffer) => {
       wire.onServerBytes(bytes)
-      if (cut !== 'after' && !client.destroyed) client.write(bytes)
+      if (point !== 'after' && !client.destroyed) client.write(bytes)
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(target)
-  // It listens on a port.
+  // The server listens on a port, so its address is an object.
   url.port = String((server.address() as AddressInfo).port)
-  const cutAll = (): void => {
-    for (const socket of open) socket.resetAndDestroy()
+  const closeAll = (): void => {
+    for (const socket of openSockets) socket.resetAndDestroy()
   }
   return {
     url: url.href,
     disconnect: () => {
-      isSevered = true
-      cutAll()
+      isDisconnected = true
+      closeAll()
     },
     reconnect: () => {
-      isSevered = false
+      isDisconnected = false
     },
     setDelay: (ms) => {
       delayMs = ms
     },
-    disconnectCounts: () => ({ ...cuts }),
+    disconnectCounts: () => ({ ...counts }),
     [Symbol.asyncDispose]: async () => {
-      cutAll()
+      closeAll()
       server.close()
       await once(server, 'close')
     },

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 
-/** Makes two sockets one line: the end of one is the end of both. Both are in `open` until then. */
-export function linkSockets(pair: readonly [Socket, Socket], open: Set<Socket>): void {
+/** Links two sockets: when one closes, the other is destroyed. Both are in `openSockets` until then. */
+export function linkSockets(pair: readonly [Socket, Socket], openSockets: Set<Socket>): void {
   for (const socket of pair) {
-    open.add(socket)
+    openSockets.add(socket)
     socket
       .on('error', () => {})
       .once('close', () => {
-        open.delete(socket)
-        for (const one of pair) one.destroy()
+        openSockets.delete(socket)
+        for (const other of pair) other.destroy()
       })
   }
 }

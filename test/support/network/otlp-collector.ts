@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A collector of OpenTelemetry that keeps what it is sent, as JSON over HTTP. */
+/** An OpenTelemetry collector that stores the JSON it receives over HTTP. */
 export type OtlpCollector = AsyncDisposable & {
   readonly url: string
-  /** All that came, word for word. */
+  /** The text of all received bodies. */
   readonly received: () => string
   readonly spans: () => readonly OtlpSpan[]
   /** The metrics of the last export. */
   readonly metrics: () => readonly OtlpMetric[]
-  /** The attributes by which the service names itself. */
+  /** The attributes of the service. */
   readonly resource: () => Readonly<Record<string, unknown>>
 }
 
@@ -44,33 +44,33 @@ type OtlpDataPoint = {
 
 export async function startOtlpCollector(): Promise<OtlpCollector> {
   const bodies: { readonly path: string; readonly body: string }[] = []
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     bodies.push({ path: request.url ?? '', body: await text(request) })
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   }
-  const server = createServer((request, response) => void take(request, response))
+  const server = createServer((request, response) => void receive(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // The bodies are made by the SDK; the tests look into them.
+  // The SDK creates the bodies; the tests verify the fields that they use.
   // oxlint-disable-next-line typescript/no-explicit-any
-  const of = (kind: string): any[] =>
+  const bodiesOf = (kind: string): any[] =>
     bodies.filter(({ path }) => path.endsWith(kind)).map(({ body }) => JSON.parse(body))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: () => bodies.map(({ body }) => body).join('\n'),
     spans: () =>
-      of('/v1/traces')
+      bodiesOf('/v1/traces')
         .flatMap(({ resourceSpans }) => resourceSpans)
         .flatMap(({ scopeSpans }) => scopeSpans)
         .flatMap(({ spans }) => spans)
         .map((span) => ({ ...span, attributes: attributesOf(span.attributes) })),
     metrics: () =>
-      (of('/v1/metrics').at(-1)?.resourceMetrics ?? [])
+      (bodiesOf('/v1/metrics').at(-1)?.resourceMetrics ?? [])
         .flatMap(({ scopeMetrics }: { scopeMetrics: object[] }) => scopeMetrics)
         .flatMap(({ metrics }: { metrics: object[] }) => metrics)
         .map(metricOf),
     resource: () =>
-      attributesOf(of('/v1/traces').at(-1)?.resourceSpans[0]?.resource.attributes ?? []),
+      attributesOf(bodiesOf('/v1/traces').at(-1)?.resourceSpans[0]?.resource.attributes ?? []),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()

@@ -1,38 +1,38 @@
-/** What a client says to PostgreSQL, and what is answered, watched. */
+/** Observes the bytes between a client and PostgreSQL. */
 export type PostgresWireObserver = {
   readonly onClientBytes: (bytes: Buffer) => void
   readonly onServerBytes: (bytes: Buffer) => void
 }
 
 export type PostgresWireOptions = {
-  /** Told of each statement that commits, when it is sent. */
+  /** Is called when a statement that commits is sent. */
   readonly onCommitSent: () => void
-  /** Told when the server is done with it. */
+  /** Is called when the server has completed it. */
   readonly onCommitCompleted: () => void
 }
 
 /**
- * Statements may be sent before earlier ones are answered: each round ends with a Sync, or is a
- * simple query, and is answered by one ReadyForQuery.
+ * Returns an observer. Clients may send statements before earlier ones complete. Each round is a
+ * simple query or ends with a Sync, and the server completes it with one ReadyForQuery.
  */
 export function observePostgresWire({
-  onCommitSent: atCommit,
-  onCommitCompleted: atCommitted,
+  onCommitSent,
+  onCommitCompleted,
 }: PostgresWireOptions): PostgresWireObserver {
   const statements = new Map<string, string>()
-  /** Rounds at whose end something was committed. */
+  /** The numbers of the rounds that commit. */
   const committing = new Set<number>()
   let [bound, isInTransaction, isStarted] = ['', false, false]
-  let [sent, done] = [0, 0]
+  let [sentRounds, completedRounds] = [0, 0]
   const run = (text: string): void => {
     if (/^\s*begin\b/iu.test(text)) isInTransaction = true
     if (/^\s*rollback\b/iu.test(text)) isInTransaction = false
     if (!isCommit(text, isInTransaction)) return
     isInTransaction = false
-    committing.add(sent)
-    atCommit()
+    committing.add(sentRounds)
+    onCommitSent()
   }
-  const said = createMessageSplitter(
+  const onClientBytes = createMessageSplitter(
     () => isStarted,
     (type, body) => {
       isStarted = true
@@ -41,36 +41,39 @@ export function observePostgresWire({
         const name = readCString(body, 0)
         statements.set(name, readCString(body, name.length + 1))
       }
-      // Of a Bind, the portal comes first, then the statement.
+      // A Bind message contains the portal and then the statement.
       if (type === 'B') bound = readCString(body, readCString(body, 0).length + 1)
       if (type === 'E') run(statements.get(bound) ?? '')
-      if (type === 'Q' || type === 'S') sent++
+      if (type === 'Q' || type === 'S') sentRounds++
     },
   )
-  // The connection itself begins with a ReadyForQuery.
+  // The first ReadyForQuery completes the connection.
   let isOpen = false
-  const answered = createMessageSplitter(
+  const onServerBytes = createMessageSplitter(
     () => true,
     (type) => {
       if (type !== 'Z') return
-      if (isOpen && committing.has(done)) atCommitted()
-      if (isOpen) done++
+      if (isOpen && committing.has(completedRounds)) onCommitCompleted()
+      if (isOpen) completedRounds++
       isOpen = true
     },
   )
-  return { onClientBytes: said, onServerBytes: answered }
+  return { onClientBytes, onServerBytes }
 }
 
-/** Outside of a transaction every statement that writes commits by itself. */
+/** Returns whether a statement commits. Outside a transaction every statement that writes does. */
 function isCommit(text: string, isInTransaction: boolean): boolean {
   if (/^\s*commit\b/iu.test(text)) return true
   return !isInTransaction && /^\s*(?:insert|update|delete|with)\b|AtOnce"\(/iu.test(text)
 }
 
-/** Messages are a letter and a length with itself; the first of a client has no letter. */
+/**
+ * Splits bytes into messages. A message begins with a type letter and its length, which includes
+ * itself. The client's first message has no type letter.
+ */
 function createMessageSplitter(
   isStarted: () => boolean,
-  tell: (type: string, body: Buffer) => void,
+  onMessage: (type: string, body: Buffer) => void,
 ): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0)
   return (bytes) => {
@@ -83,12 +86,12 @@ function createMessageSplitter(
       const type = head === 1 ? String.fromCodePoint(rest[0] ?? 0) : 'startup'
       const body = rest.subarray(head + 4, end)
       rest = rest.subarray(end)
-      tell(type, body)
+      onMessage(type, body)
     }
   }
 }
 
-/** The text at this place, up to its zero byte. */
+/** Returns the text from this offset to the next zero byte. */
 function readCString(body: Buffer, from: number): string {
   const end = body.indexOf(0, from)
   return body.toString('latin1', from, end < 0 ? body.length : end)

@@ -1,13 +1,13 @@
 /**
- * Loaded into a process before everything else, it sets the process's time of day off by
- * `CLOCK_SHIFT_MS`, as a wrong clock of its machine would. What measures durations runs on.
+ * Is loaded into a process before all other modules. It shifts the process's time of day by
+ * `CLOCK_SHIFT_MS`, like a wrong clock of its machine. Clocks that measure durations are unchanged.
  */
 const shiftMs = Number(process.env['CLOCK_SHIFT_MS'])
 const { Date: OriginalDate, performance } = globalThis
 
 class ShiftedDate extends OriginalDate {
-  constructor(...given: [] | [number | string | Date]) {
-    super(given.length === 0 ? OriginalDate.now() + shiftMs : given[0])
+  constructor(...args: [] | [number | string | Date]) {
+    super(args.length === 0 ? OriginalDate.now() + shiftMs : args[0])
   }
 
   static override now(): number {

@@ -13,37 +13,37 @@ import { startGate, type TestGate } from '../gate/test-gate.ts'
 
 type TestEnvironment = Readonly<Record<string, string>>
 
-/** Loads a node with a time of day that is off by so much. */
+/** The environment of a node whose time of day is shifted. */
 export const shiftedClock = (shiftMs: number) => ({
   NODE_OPTIONS: `--import=${new URL('./shift-clock.ts', import.meta.url).href}`,
   CLOCK_SHIFT_MS: String(shiftMs),
 })
 
 export type NodesOptions = {
-  /** The database; by default a fresh one of the shared server. */
+  /** The database; by default a new one of the shared server. */
   readonly databaseUrl?: string
   readonly environment?: TestEnvironment
-  /** What only one of the nodes is given, by its number. */
+  /** Further environment variables of a node, by its number. */
   readonly nodeEnvironment?: (node: number) => TestEnvironment
 }
 
-/** Two gates, each a process, on one database; this process looks into it. */
+/** Two gate processes on one database, and a gate in this process for queries. */
 export type GateNodes = AsyncDisposable & {
   readonly a: GateProcess
   readonly b: GateProcess
   readonly local: TestGate
-  /** Starts a node anew, or one more. */
+  /** Starts a node again, or another one. */
   readonly start: (node: number) => Promise<GateProcess>
-  /** How often the actions of the nodes ran. */
+  /** Returns how often the actions of both nodes ran. */
   readonly runCount: () => Promise<number>
 }
 
 export async function startGateNodes(options: NodesOptions = {}): Promise<GateNodes> {
   const opened = new AsyncDisposableStack()
-  await using guarded = new AsyncDisposableStack()
-  guarded.use(opened)
+  await using starting = new AsyncDisposableStack()
+  starting.use(opened)
   const { folder, environment } = await createNodeSettings(options, opened)
-  const inside = opened.use(
+  const local = opened.use(
     await startGate({ dataDir: folder(0), environment: { ...starterSettings, ...environment } }),
   )
   const start = async (node: number): Promise<GateProcess> =>
@@ -52,25 +52,25 @@ export async function startGateNodes(options: NodesOptions = {}): Promise<GateNo
         ...starterSettings,
         ...environment,
         ...options.nodeEnvironment?.(node),
-        KEY: inside.key,
+        KEY: local.key,
       }),
     )
   const [a, b] = await Promise.all([start(1), start(2)])
-  const held = guarded.move()
+  const resources = starting.move()
   return {
     a,
     b,
-    local: inside,
+    local,
     start,
     runCount: async () => {
       const counts = await Promise.all([a, b].map((node) => node.runCount()))
       return counts.reduce((sum, runs) => sum + runs, 0)
     },
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
-/** Two services with galleries and a console, each a process, on one database. */
+/** Two service processes with galleries and a console on one database. */
 export type GalleryNodes = AsyncDisposable & {
   readonly a: GalleryProcess
   readonly b: GalleryProcess
@@ -80,29 +80,29 @@ export type GalleryNodes = AsyncDisposable & {
 
 export async function startGalleryNodes(options: NodesOptions = {}): Promise<GalleryNodes> {
   const opened = new AsyncDisposableStack()
-  await using guarded = new AsyncDisposableStack()
-  guarded.use(opened)
+  await using starting = new AsyncDisposableStack()
+  starting.use(opened)
   const { folder, environment } = await createNodeSettings(options, opened)
   const shared = {
     ...starterSettings,
     ...environment,
     MASTER_KEY_FILE: path.join(folder(0), 'master.key'),
   }
-  const inside = opened.use(await startGallery({ dataDir: folder(0), environment: shared }))
+  const local = opened.use(await startGallery({ dataDir: folder(0), environment: shared }))
   const start = async (node: number): Promise<GalleryProcess> => {
-    const own = { environment: { ...shared, ...options.nodeEnvironment?.(node) } }
-    const server = await startGalleryProcess(folder(node), inside.key, own)
+    const nodeOptions = { environment: { ...shared, ...options.nodeEnvironment?.(node) } }
+    const server = await startGalleryProcess(folder(node), local.key, nodeOptions)
     opened.defer(() => killGalleryProcess(server))
     return server
   }
   const [a, b] = await Promise.all([start(1), start(2)])
-  const held = guarded.move()
-  return { a, b, local: inside, start, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  const resources = starting.move()
+  return { a, b, local, start, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
 const starterSettings = { STARTER_CREDIT_MICROS: '1000000000000' }
 
-/** A folder for each node, and the one database. */
+/** Returns a folder for each node and the environment with the common database. */
 async function createNodeSettings(options: NodesOptions, opened: AsyncDisposableStack) {
   const root = await mkdtemp(path.join(tmpdir(), 'facegate-nodes-'))
   opened.defer(() => rm(root, { recursive: true, force: true }))

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { migrate as migrateCommand } from '../../src/cli/migrate/migrate.ts'
+import { openSqlite } from '../../src/store/sqlite/connection.ts'
+import { runJson } from '../support/cli/run-json.ts'
+import { createMigratedDatabase, openStoreAt } from '../support/database/engine.ts'
+import {
+  clusterSkipReason,
+  postgresSkipReason,
+  sharedPostgresServer,
+  startPostgresCluster,
+} from '../support/database/postgres-server.ts'
+import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
+import {
+  createMigrationSetup,
+  holdLock,
+  queryAllAccounts,
+  requirePasswords,
+  runMigration,
+  startMigration,
+  waitUntil,
+} from '../support/migration/run-migration.ts'
+import {
+  createInstallation,
+  type TestInstallation,
+} from '../support/migration/test-installation.ts'
+
+const skip = postgresSkipReason ?? false
+const clusterSkip = { skip: clusterSkipReason ?? false }
+
+/** Created once; each test migrates a copy of its folder. */
+let installation: TestInstallation
+
+before(async () => {
+  if (skip === false) installation = await createInstallation(50)
+})
+after(async () => {
+  if (skip === false) await rm(installation.dataDir, { recursive: true, force: true })
+})
+
+test('A database with an inconsistent ledger is not migrated', { skip }, async () => {
+  await using setup = await createMigrationSetup(installation.dataDir)
+  const { dataDir, url } = setup
+  const connection = openSqlite(path.join(dataDir, 'facegate.db'))
+  const selectTrigger = connection.prepare(`select sql from sqlite_schema where name = :name`)
+  const trigger = String(selectTrigger.get({ name: 'ledgerTransfers_no_update' })?.['sql'])
+  connection.exec(`drop trigger ledgerTransfers_no_update;
+    update ledgerTransfers set atMs = atMs - 1 where transferId = 5; ${trigger}`)
+  connection.close()
+  const { code, err } = await runMigration(dataDir, url)
+  assert.equal(code, 1)
+  assert.match(err, /the ledger of .* is inconsistent: L7: transfer 5 .* not match its hash/u)
+  assert.deepEqual(
+    await queryAllAccounts(url, `select from pg_tables where schemaname = 'public'`),
+    [],
+  )
+  await using gallery = await startGallery({
+    dataDir,
+    key: installation.key,
+    environment: { DATABASE_URL: '' },
+  })
+  assert.equal((await gallery.value('svc.identify', imageParams('Ada'))).matched, true)
+})
+
+test('A target that is not empty and a wrong address are rejected', { skip }, async () => {
+  await using setup = await createMigrationSetup(installation.dataDir)
+  const { dataDir, url } = setup
+  const assertRejected = (target: string, reason: RegExp): Promise<void> =>
+    assert.rejects(migrateCommand.run(['--from', dataDir, '--to', target]), (error: Error) => {
+      assert.match(error.message, reason)
+      assert.ok(!error.message.includes('s3cret'), 'the message does not contain the password')
+      return true
+    })
+  const urlWith = (change: Partial<Record<'port' | 'pathname' | 'hostname', string>>) => {
+    const changed = new URL(url)
+    changed.password = 's3cret'
+    return Object.assign(changed, change).href
+  }
+  await assertRejected(urlWith({ port: '1' }), /no PostgreSQL listens on .*:1/u)
+  await assertRejected(urlWith({ hostname: 'nowhere.invalid' }), /the host name of .* is unknown/u)
+  await assertRejected(urlWith({ pathname: '/none' }), /there is no database none on/u)
+  await assertRejected('mysql://me:s3cret@localhost/x', /must have the form postgres:/u)
+  await assertRejected('postgres://me:s3cret#1@localhost/x', /cannot be read/u)
+  await queryAllAccounts(url, 'create table invoices (id integer)')
+  await assertRejected(urlWith({}), /the database is not empty: it has a table invoices/u)
+  await using used = await createMigratedDatabase()
+  await queryAllAccounts(used.url, `insert into accounts values ('a', 'a', '2026-01-01')`)
+  await assertRejected(used.url, /not empty: a server used it and accounts has rows/u)
+  await using restricted = await (await sharedPostgresServer()).createDatabase()
+  const adminUrl = Object.assign(new URL(restricted.url), { username: 'postgres' }).href
+  await queryAllAccounts(adminUrl, 'alter schema public owner to postgres')
+  await assertRejected(
+    restricted.url,
+    /the role facegate may not create tables in public .* make it the owner/u,
+  )
+  await queryAllAccounts(url, 'drop table invoices')
+  const migrated = await runJson(dataDir, migrateCommand, `--to ${url}`, { DATABASE_URL: '' })
+  assert.equal(migrated.wasDone, false, 'the rejected runs changed nothing')
+  const [, , , , , { table, rows, amountMicros }] = migrated.comparisons
+  assert.deepEqual([table, rows, typeof amountMicros], ['ledgerTransfers', 33, 'string'])
+  assert.equal(migrated.checks.length, 9)
+})
+
+test(
+  'A migration ends when the server crashes, and reports a wrong password',
+  clusterSkip,
+  async () => {
+    await using cluster = await startPostgresCluster()
+    await using setup = await createMigrationSetup(
+      installation.dataDir,
+      await cluster.createDatabase(),
+    )
+    const { dataDir, url } = setup
+    await (await openStoreAt(url)).close()
+    const lock = await holdLock(url, 'lock table templates in share mode')
+    const { result } = startMigration(dataDir, url)
+    await waitUntil(
+      async () => (await queryAllAccounts(url, 'select from faces limit 1')).length === 1,
+    )
+    await cluster.killAll()
+    const interrupted = await result
+    assert.equal(interrupted.code, 1)
+    assert.match(interrupted.err, /127\.0\.0\.1:\d+ does not respond: .* run the command again/u)
+    await cluster.restart()
+    await lock[Symbol.asyncDispose]()
+    assert.equal((await runMigration(dataDir, url)).code, 0)
+
+    await requirePasswords(cluster.adminUrl)
+    const wrongUrl = Object.assign(new URL(url), { password: 's3cret' }).href
+    const wrong = await runMigration(dataDir, wrongUrl)
+    assert.match(wrong.err, /127\.0\.0\.1:\d+ refuses the password of the role facegate$/mu)
+    assert.ok(!wrong.err.includes('s3cret'))
+    const missing = await runMigration(dataDir, url)
+    assert.match(missing.err, /requires a password for the role facegate/u)
+  },
+)
