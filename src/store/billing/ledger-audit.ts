@@ -68,29 +68,29 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
     limit ${violationsMax}`,
   misreserved: () => sql`
     select ledger || ' has ' || "reservedMicros" || ' reserved, but its running calls need '
-      || coalesce("heldMicros", 0) as line
+      || coalesce("neededMicros", 0) as line
     from ledgers left join (
-      select 'budget:' || "projectId" as ledger, sum("reservedMicros") as "heldMicros"
-      from attempts where state = 'running' group by "projectId") as held using (ledger)
-    where "reservedMicros" <> coalesce("heldMicros", 0) limit ${violationsMax}`,
+      select 'budget:' || "projectId" as ledger, sum("reservedMicros") as "neededMicros"
+      from attempts where state = 'running' group by "projectId") as reserved using (ledger)
+    where "reservedMicros" <> coalesce("neededMicros", 0) limit ${violationsMax}`,
   overdue: (nowMs) => sql`
     select 'request ' || "requestId" || ' was due ' 
       || (cast(${nowMs} as bigint) - "deadlineMs") || ' ms ago' as line
     from attempts
     where state = 'running' and "deadlineMs" < cast(${nowMs} as bigint) - 30000 limit ${violationsMax}`,
   unaccounted: () => sql`
-    select 'account ' || "accountId" || ' has ' || "heldMicros" || ' in its ledgers, but its payments '
+    select 'account ' || "accountId" || ' has ' || "totalMicros" || ' in its ledgers, but its payments '
       || 'minus its charges are ' || "netMicros" as line
     from (
-      select "accountId", sum("balanceMicros") as "heldMicros" from ledgers group by "accountId") as held
+      select "accountId", sum("balanceMicros") as "totalMicros" from ledgers group by "accountId") as balances
     join (
       select "accountId", sum(case kind when 'topUp' then "amountMicros" when 'charge' then -"amountMicros"
         else 0 end) as "netMicros"
       from ledgers join "ledgerTransfers" on chain = ledger group by "accountId") as net
       using ("accountId")
-    where "heldMicros" <> "netMicros" limit ${violationsMax}`,
+    where "totalMicros" <> "netMicros" limit ${violationsMax}`,
   misrouted: () => sql`
-    select 'transfer ' || "transferId" || ' goes from ' || "fromLedger" || ' to ' || "toLedger" as line
+    select 'transfer ' || "transferId" || ' is from ' || "fromLedger" || ' to ' || "toLedger" as line
     from "ledgerTransfers" where not case kind
       when 'topUp' then "fromLedger" = 'external' and "toLedger" = chain and chain like 'wallet:%'
       when 'charge' then "fromLedger" = chain and chain = 'budget:' || "projectId"

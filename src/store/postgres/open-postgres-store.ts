@@ -14,7 +14,7 @@ import { readPostgresInfo } from './read-info.ts'
 import { registerServer } from './server-registry.ts'
 import { joinSharedClock } from './shared-clock.ts'
 import { admitInOneStatement } from './single-statement.ts'
-import { postgresReading, postgresTx } from './tx.ts'
+import { postgresReadTx, postgresTx } from './tx.ts'
 
 /** A longer statement of a call is cancelled, and the call fails with 503. */
 const statementTimeoutMs = 2000
@@ -65,7 +65,7 @@ export async function openPostgresStore(
         return job({ db: databaseOnTransaction(transaction), tx })
       }),
     read: (job) =>
-      transact(pool, { access: 'read' }, (transaction) => job(postgresReading(transaction))),
+      transact(pool, { access: 'read' }, (transaction) => job(postgresReadTx(transaction))),
     checkpoint: () => Promise.resolve(true),
     findKey: createKeyFinder(async (hash) => {
       const row = await pool.withSession((session) => selectKey.first(session, { hash }))

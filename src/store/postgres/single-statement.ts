@@ -23,13 +23,13 @@ const admitStatement = prepare<AdmitStatementRow>(
  * Admits a call with one statement.
  *
  * @returns undefined if the call was not admitted, or the connection was lost and the result is
- *   unknown. The caller then looks for an attempt with the same token.
+ *   unknown. The caller then searches for an attempt with the same token.
  */
 export async function admitInOneStatement(
   runBatched: RunBatched,
   { projectId, ...input }: AdmitStatementInput,
 ): Promise<AdmitStatementRow | undefined> {
-  const on = { run: (query: PostgresQuery) => runBatched(`claim ${projectId}`, query) }
+  const on = { run: (query: PostgresQuery) => runBatched(`admit ${projectId}`, query) }
   try {
     return await admitStatement.first(on, { ...input, scope: requireAccountScope() })
   } catch (error) {

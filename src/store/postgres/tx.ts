@@ -17,7 +17,7 @@ type StatementSender = Pick<PostgresTransaction, 'run' | 'send'>
 export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatched): Tx {
   const savepoints = lazySavepoints(transaction)
   return {
-    ...postgresReading(savepoints.runner),
+    ...postgresReadTx(savepoints.runner),
     savepoint: savepoints.within,
     lock: async (name, mode) => {
       await locks[mode].run({ run: transaction.runWaiting }, { name })
@@ -30,7 +30,7 @@ export function postgresTx(transaction: PostgresTransaction, runBatched: RunBatc
 }
 
 /** Returns functions that build and run queries in a transaction. */
-export function postgresReading(on: QueryRunner): ReadTx {
+export function postgresReadTx(on: QueryRunner): ReadTx {
   return {
     build: queryBuilder,
     run: async (query) => {

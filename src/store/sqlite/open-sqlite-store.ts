@@ -20,7 +20,7 @@ import { requireNotMigrated } from './migration-marker.ts'
 import { migrations } from './migrations/all.ts'
 import { createPendingCounts } from './pending-counts.ts'
 import { readSqliteInfo } from './read-info.ts'
-import { sqliteReading, sqliteTx } from './tx.ts'
+import { sqliteReadTx, sqliteTx } from './tx.ts'
 import { createWriter } from './writer.ts'
 
 /**
@@ -46,7 +46,7 @@ export async function openSqliteStoreForMigration(
   await migrateSchema(db, connection, file)
   // A separate connection reads only what is committed and waits for no writer.
   const reader = openSqlite(file)
-  const readTx = sqliteReading(reader)
+  const readTx = sqliteReadTx(reader)
   // Key lookups have a third connection: they must not read from an older snapshot of the reader.
   const keyReader = openSqlite(file)
   const hourlyCounts = createHourlyCountStatements(connection)

@@ -33,7 +33,7 @@ export function sqliteTx(
       }
     },
     lock: async () => {},
-    ...sqliteReading(connection),
+    ...sqliteReadTx(connection),
     ...gateStatements(connection, countCall),
     countScore: async (score, call) => hourlyCounts.countScore(score, call),
     attempts: attemptStatements(connection),
@@ -42,7 +42,7 @@ export function sqliteTx(
 }
 
 /** Builds and runs queries. SQLite runs them synchronously, so the promises are already settled. */
-export function sqliteReading(connection: DatabaseSync): ReadTx {
+export function sqliteReadTx(connection: DatabaseSync): ReadTx {
   registerSumLatencies(connection)
   const prepareCached = createStatementCache(connection)
   return {
