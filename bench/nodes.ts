@@ -11,7 +11,7 @@ import { singleStatementTable } from './nodes/single-statement-table.ts'
 /**
  * `npm run bench nodes -- [--seconds 5] [--rounds 3] [--templates 100000]`: one, two and three server
  * processes on one PostgreSQL, next to one on SQLite, in one run: gated calls a second, and
- * identifications in a gallery of so many templates; 0 templates leave that out. Servers, database
+ * identifications in a gallery of the given size; 0 templates skip them. Servers, database
  * and clients share the machine.
  *
  * With `--single-statement` it only compares one server on PostgreSQL with and without the single

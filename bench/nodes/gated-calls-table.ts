@@ -71,7 +71,7 @@ type GateDeployment = {
 
 const settings = { STARTER_CREDIT_MICROS: '1000000000000', UNIT_PRICE_MICROS: '1' }
 
-/** @returns a key for each of so many projects with money enough. */
+/** Creates projects with a sufficient budget. Returns one key per project. */
 export async function createKeys(
   { url, folder }: GateDeployment,
   projects: number,

@@ -150,7 +150,7 @@ test(
     }
     for (const set of [withBuiltinDetector, withRecommendedDetector]) {
       await using pipeline = await openSet(set)
-      const analyzeImage: AnalyzeImage = (image, request, { path }) =>
+      const analyzeImage: VisionAnalyzeImage = (image, request, { path }) =>
         pipeline.analyzeImage(image, request, path)
       await using gallery = await startGallery({ vision: { analyzeImage } })
       const resultOf = async (file: string) => {
@@ -171,7 +171,7 @@ test(
   },
 )
 
-type AnalyzeImage = Services['vision']['analyzeImage']
+type VisionAnalyzeImage = Services['vision']['analyzeImage']
 
 test(
   'A model with a wrong manifest is rejected with the name of its file',

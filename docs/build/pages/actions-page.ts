@@ -12,9 +12,9 @@ export function actionsPage(): string {
 
 const introduction = `# Actions
 
-Made of the schemas by \`npm run docs\`; do not edit.
+Generated from the schemas by \`npm run docs\`; do not edit.
 
-Each is a call of \`POST /v1/face/execute\` with your key in \`X-Api-Key\`. Every body has \`action\` and \`params\`, and if you like \`requestId\` (a UUID, for safe retries) and \`debug\`. Pictures stand in \`params.images\` as base64. An action that failed is HTTP 200 with \`ok: false\`; the codes of all actions are in [errors.md](errors.md), those listed here are the action's own. Prices are in units, charged only for \`ok: true\`.`
+Each action is a call of \`POST /v1/face/execute\` with your key in \`X-Api-Key\`. The body has \`action\` and \`params\`, and optionally \`requestId\` (a UUID, for safe retries) and \`debug\`. Images are in \`params.images\` as base64. A failed action returns HTTP 200 with \`ok: false\`. Each action lists its specific error codes; [errors.md](errors.md) describes all codes. Prices are in units and charged only for \`ok: true\`.`
 
 function overview(): string {
   return markdownTable(
@@ -41,7 +41,7 @@ function section(action: Action): string {
   ].join('\n\n')
 }
 
-/** What has a name of its own and is part of parameters or values. */
+/** The named types that are part of parameters or values. */
 function sharedTypes(): string {
   const named = new Map<string, ObjectFields>()
   for (const { params, value } of allActions)

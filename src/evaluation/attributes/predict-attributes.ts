@@ -1,11 +1,10 @@
 import path from 'node:path'
 import { ActionError } from '../../lib/errors.ts'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
-import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
-import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
 import { findCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage } from '../read-image.ts'
+import { readImage, type AnalyzeImage } from '../read-image.ts'
 import { readLabels } from '../read-labels.ts'
 import { expressions, genders } from './attributes-report.ts'
 import type { AttributesReport, Gender, AttributePrediction } from './attributes-report.ts'
@@ -17,8 +16,6 @@ type AttributeLabels = {
   readonly gender: Gender | undefined
   readonly expression: Expression | undefined
 }
-
-type AnalyzeImage = (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
 
 /**
  * Predicts the attributes of the face nearest the centre of each image in `folder/labels.csv`. The

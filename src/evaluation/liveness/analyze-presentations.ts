@@ -1,9 +1,8 @@
 import { ActionError } from '../../lib/errors.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
-import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage } from '../read-image.ts'
+import { readImage, type AnalyzeImage } from '../read-image.ts'
 import type { Presentation } from './read-presentations.ts'
 
 /** Requests the largest face, like `svc.liveness` with its defaults. */
@@ -24,8 +23,6 @@ export type PresentationResult = Presentation &
       }
     | { readonly unusable: string }
   )
-
-type AnalyzeImage = (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
 
 /** Analyzes all presentations and returns the results in the same order. */
 export function analyzePresentations(

@@ -30,7 +30,7 @@ export function isDatabaseSearch(): boolean {
 /** The databases by data folder: a service that restarts in a folder uses the same database. */
 const databasesByDataDir = new Map<string, Promise<TestDatabase>>()
 
-type TestEnvironment = Readonly<Record<string, string>>
+export type TestEnvironment = Readonly<Record<string, string>>
 
 /**
  * Runs a test file, which is independent of the engine, on PostgreSQL.

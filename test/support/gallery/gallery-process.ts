@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { databaseSettings } from '../database/engine.ts'
+import { databaseSettings, type TestEnvironment } from '../database/engine.ts'
 import { createTestClient } from '../facegate/test-facegate.ts'
 import type { GalleryProcessOptions } from './gallery-process-main.ts'
 import { createGalleryClient, type GalleryClient } from './test-gallery.ts'
@@ -12,8 +12,6 @@ export type GalleryProcess = {
   readonly client: GalleryClient
   readonly key: string
 }
-
-type TestEnvironment = Readonly<Record<string, string>>
 
 export async function startGalleryProcess(
   dataDir: string,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { forkGate, type GateProcess } from '../gate/fork-gate.ts'
-import { createMigratedDatabase } from '../database/engine.ts'
+import { createMigratedDatabase, type TestEnvironment } from '../database/engine.ts'
 import { startGallery, type TestGallery } from '../gallery/test-gallery.ts'
 import {
   killGalleryProcess,
@@ -10,8 +10,6 @@ import {
   type GalleryProcess,
 } from '../gallery/gallery-process.ts'
 import { startGate, type TestGate } from '../gate/test-gate.ts'
-
-type TestEnvironment = Readonly<Record<string, string>>
 
 /** The environment of a node whose time of day is shifted. */
 export const shiftedClock = (shiftMs: number) => ({
