@@ -60,8 +60,8 @@ function healthMetrics({ version, config, notReady }: MetricSources): MetricSour
 }
 
 function databaseMetrics({ store: { db, connectionCounts } }: MetricSources): MetricSource[] {
-  const accounts = db.selectFrom('accounts').select('accountId').limit(1)
-  const query = () => runAsAllAccounts(() => accounts.execute())
+  const query = () =>
+    runAsAllAccounts(() => db.selectFrom('accounts').select('accountId').limit(1).execute())
   return [
     singleValueMetric(
       'gauge',

@@ -108,8 +108,8 @@ test('The dashboard queries only metrics that the service exports', () => {
 test('An unknown metric, label or value in a query is reported', () => {
   assert.deepEqual(unknownNames('rate(facegate_nothing_total[5m])'), ['facegate_nothing_total'])
   assert.deepEqual(unknownNames('sum by (colour) (facegate_ready)'), ['colour'])
-  assert.deepEqual(unknownNames('facegate_vision{figure="queue"}'), [
-    'facegate_vision{figure="queue"}',
+  assert.deepEqual(unknownNames('facegate_calls_total{code="NONE"}'), [
+    'facegate_calls_total{code="NONE"}',
   ])
 })
 

@@ -174,12 +174,12 @@ async function retireFormerModel(gallery: TestGallery, dataDir: string): Promise
   await assert.rejects(runJson(dataDir, models, `retire ${former}`), /--confirm/u)
   await assert.rejects(runJson(dataDir, models, `retire ${active} --confirm ${active}`), /active/u)
   await assert.rejects(runJson(dataDir, models, command), /2 subjects .* would be lost/u)
-  await runJson(dataDir, project, 'set default --adopt on')
+  await runJson(dataDir, project, 'set default --auto-enroll on')
   const uma = await gallery.value('svc.verify', { ...imageParams('Uma'), externalId: 'Uma' })
   assert.ok(uma.adoptedFaceId)
   await gallery.value('svc.enroll', { ...imageParams('Vic'), externalId: 'Vic' })
-  await assert.rejects(runJson(dataDir, models, command), /2 faces .* --with-faces/u)
-  const retired = await runJson(dataDir, models, `${command} --with-faces`)
+  await assert.rejects(runJson(dataDir, models, command), /2 faces .* --delete-faces/u)
+  const retired = await runJson(dataDir, models, `${command} --delete-faces`)
   assert.deepEqual([retired.templatesDeleted, retired.facesDeleted], [8, 2])
   const {
     remakeableFaces,

@@ -53,10 +53,10 @@ test('A key rotation prepared on every server keeps all subjects, including thos
   assert.equal(found.matched, true)
 })
 
-test('keys make writes a key that a server accepts, and never overwrites a file', async () => {
+test('keys create writes a key that a server accepts, and never overwrites a file', async () => {
   await using folder = await createFolder()
   const { dataDir, file } = folder
-  await runJson(dataDir, masterKey, `make --to ${file}`)
+  await runJson(dataDir, masterKey, `create --to ${file}`)
   const written = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   await assert.rejects(runJson(dataDir, masterKey, `create --to ${file}`), /exists already/u)
@@ -69,7 +69,7 @@ test('The group may read a master key file of root, as with mounted secrets; oth
   if (process.getuid?.() !== 0) return t.skip('only root can change the owner of a file to root')
   await using folder = await createFolder()
   const { dataDir, file } = folder
-  await runJson(dataDir, masterKey, `make --to ${file}`)
+  await runJson(dataDir, masterKey, `create --to ${file}`)
   await chmod(file, 0o440)
   assert.ok(openKeyring(file))
   for (const mode of [0o460, 0o444, 0o450]) {

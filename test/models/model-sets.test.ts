@@ -139,7 +139,7 @@ test('a recognizer is rejected without a similarity table and accepted after cal
   const readModel = async () => findInstalledModel(await readPack(packPath), 'net') ?? assert.fail()
   await assert.rejects(
     readRecognizerCalibration(await readModel()),
-    /net@1 of .* has no table of similarities/u,
+    /the recognizer net@1 in .* has no calibration/u,
   )
   assert.equal(await readCohort(await readModel()), undefined)
 
@@ -196,7 +196,10 @@ test('--models accepts folders and single models and reports missing ones', asyn
   assert.equal(set.recognizer !== 'builtin' && set.recognizer.model.id, 'other')
   assert.equal(set.detector, 'builtin')
   assert.deepEqual(await selectModelSet(['builtin'], modelsFolder), builtinSet)
-  await assert.rejects(selectModelSet([packPath], modelsFolder), /several of the role recognizer/u)
+  await assert.rejects(
+    selectModelSet([packPath], modelsFolder),
+    /several models of the role recognizer/u,
+  )
   await assert.rejects(
     selectModelSet([`${packPath}/third`], modelsFolder),
     /the pack has one, other/u,
