@@ -174,7 +174,7 @@ test('a recognizer is rejected without a similarity table and accepted after cal
   )
   await assert.rejects(
     readRecognizerCalibration(await readModel()),
-    /net\.calibration\.json is no table .*points/u,
+    /net\.calibration\.json is not a valid calibration: points/u,
   )
   await writeFile(
     path.join(packPath, 'net.calibration.json'),
