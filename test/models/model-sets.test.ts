@@ -182,7 +182,7 @@ test('a recognizer is rejected without a similarity table and accepted after cal
   )
   await assert.rejects(
     readRecognizerCalibration(await readModel()),
-    /is the table of net@2, not of net@1/u,
+    /is the calibration of net@2, not of net@1/u,
   )
   await writeFile(path.join(packPath, 'net.cohort.f16'), Buffer.alloc(32_000))
   await assert.rejects(readCohort(await readModel()), /net\.cohort\.f16 was altered/u)
