@@ -34,10 +34,9 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
     const response = errorResponse(end.error, echoed.requestId, log)
     return { ...response, headers: { ...end.headers, ...response.headers } }
   }
-  const envelope = toEnvelope(end, echoed)
-  onCallCompleted(envelope, performance.now() - startMs)
-  const headers = { ...end.headers, 'x-request-id': echoed.requestId }
-  return { status: 200, headers, body: envelope }
+  const body = toEnvelope(end, echoed)
+  onCallCompleted(body, performance.now() - startMs)
+  return { status: 200, headers: { ...end.headers, 'x-request-id': echoed.requestId }, body }
 }
 
 /** Admits a call, runs it and settles it; also used by the CompreFace routes. */
