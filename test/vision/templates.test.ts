@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { readFaceSet } from '../../src/evaluation/face-set.ts'
-import {
-  extractTemplates,
-  templatesRequest,
-} from '../../src/evaluation/verification/extract-templates.ts'
-import { squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
-import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
 import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
-import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
-import { evalDataFolder } from '../support/paths.ts'
 import {
   largestFace,
   openTestPipeline,
@@ -28,11 +17,6 @@ before(async () => {
   pipeline = await openTestPipeline()
 })
 after(() => pipeline.close())
-
-const imagesFolder = path.join(evalDataFolder, 'verification')
-const skipWithoutImages = {
-  skip: !existsSync(imagesFolder) && 'NOT MEASURED: eval-data is missing',
-}
 
 async function templatesOf(bytes: Buffer): Promise<Template[]> {
   const { faces } = await pipeline.analyze(bytes, { templates: true })
@@ -120,35 +104,3 @@ test('Different people in one photograph do not match', async () => {
         assert.ok(similarity(a, b) < 0.8, `sample ${sample}: ${similarity(a, b)}`)
   }
 })
-
-test(
-  'The pairs of eval-data are classified, and no row of the cohort is close to a real face',
-  skipWithoutImages,
-  async (t) => {
-    const set = await readFaceSet(imagesFolder)
-    const extracted = await extractTemplates(
-      set.images,
-      ({ bytes }) => pipeline.analyze(Buffer.from(bytes, 'base64'), templatesRequest),
-      (done, total) => done % 200 === 0 && t.diagnostic(`${done} of ${total} pictures`),
-    )
-    const { report } = evaluateVerification(set, extracted, { calibration: undefined })
-    assert.deepEqual(report.unusable, [])
-    const { pairs } = report.corrected
-    assert.ok(pairs && pairs.accuracy >= 0.99, `accuracy ${pairs?.accuracy}`)
-
-    const templates = extracted.flatMap((result) => ('vector' in result ? [result] : []))
-    const falseMatches = (set.pairs ?? []).filter(({ a, b, same }) => {
-      const [left, right] = [templates[a], templates[b]]
-      return !same && left && right && similarity(left, right) >= 0.7
-    })
-    assert.ok(falseMatches.length <= 1, `${falseMatches.length} false matches at 0.70`)
-
-    const { cohort, modelId } = await readTemplateModel()
-    for (let row = 0; row < cohort.length; row += 256) {
-      const vector = cohort.subarray(row, row + 256)
-      for (const template of templates)
-        assert.ok(squaredDistance(vector, template.vector) > 0.9, 'a cohort row is not a real face')
-    }
-    assert.equal(templates[0]?.modelId, modelId)
-  },
-)

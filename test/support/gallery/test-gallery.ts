@@ -11,6 +11,7 @@ import {
   type OpenedDatabase,
   type OpenDatabaseOptions,
 } from '../../../src/start/open-database.ts'
+import type { Calibrations } from '../../../src/gallery/calibration/calibrations.ts'
 import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createConsoleRoutes } from '../../../src/start/console-services.ts'
@@ -73,6 +74,8 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly log?: Log
     /** A vision client that replaces the fake one. */
     readonly vision?: Services['vision']
+    /** The calibrations of that vision client's models. */
+    readonly calibrations?: Calibrations
     /** The models of the fake vision client; one by default. */
     readonly models?: FakeModels
     /** Awaited before each response of the fake vision client. */
@@ -95,7 +98,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const { store, gate } = openedDatabase
   const database = { ...openedDatabase, store: allAccountsStore(store) }
   const models = options.models ?? { active: 'people@1' }
-  const calibrations = fakeCalibrations(models)
+  const calibrations = options.calibrations ?? fakeCalibrations(models)
   const fakeVision = createFakeVisionClient(models, options.onAnalyze)
   const vision = options.vision ?? fakeVision
   const cropVision: ReEmbedVisionClient = {
@@ -118,7 +121,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...(beforeStep && { beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
-  const calibration = calibrations.of(models.active)
+  const calibration = calibrations.of(calibrations.activeModelId)
   assert.ok(calibration, 'the active model has a calibration')
   const consoleOptions = {
     version: 'test',

@@ -20,9 +20,8 @@ export const defaultRequest: AnalysisRequest = {
   crops: false,
 }
 
-export type TestPipeline = {
+export type TestPipeline = Pipeline & {
   readonly analyze: (bytes: Buffer, request?: Partial<AnalysisRequest>) => Promise<ImageAnalysis>
-  readonly close: Pipeline['close']
 }
 
 /** Opens a pipeline without a server. It reads the type of an image from its bytes. */
@@ -31,7 +30,7 @@ export async function openTestPipeline(modelSet: ModelSet = builtinSet): Promise
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
   const pipeline = await createPipeline({ modelsFolder, modelSet, limits })
   return {
-    close: pipeline.close,
+    ...pipeline,
     analyze(bytes, request) {
       const contentType = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
       const image = { bytes: bytes.toString('base64'), contentType } as const
