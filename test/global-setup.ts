@@ -1,15 +1,19 @@
+import path from 'node:path'
 import {
   clusterSkipReason,
   startPostgresCluster,
   type PostgresCluster,
 } from './support/database/postgres-server.ts'
+import { outputDir } from './support/paths.ts'
 
-/** `npm test` starts one PostgreSQL for all test files, which find it by the environment. */
+/** One PostgreSQL for all test files, which find it by the environment. No test may kill it. */
 let cluster: PostgresCluster | undefined
 
 export async function globalSetup(): Promise<void> {
+  // The test files, and the services they start, load the same modules: each is compiled once.
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(outputDir, 'compile-cache')
   if (clusterSkipReason !== undefined || process.env['TEST_POSTGRES_URL']) return
-  cluster = await startPostgresCluster()
+  cluster = await startPostgresCluster({ isDurable: false })
   process.env['TEST_POSTGRES_URL'] = cluster.adminUrl
 }
 

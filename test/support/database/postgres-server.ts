@@ -44,10 +44,17 @@ export function sharedPostgresServer(): Promise<PostgresServer> {
 
 let sharedServerPromise: Promise<PostgresServer> | undefined
 
-/** Starts a temporary server on a free port. It ends with this process at the latest. */
-export async function startPostgresCluster(): Promise<PostgresCluster> {
+/**
+ * Starts a temporary server on a free port. It ends with this process at the latest.
+ *
+ * @param options.isDurable whether commits wait for the disk, as in production. Only a test that kills
+ *   the server needs it.
+ */
+export async function startPostgresCluster({
+  isDurable = true,
+}: { readonly isDurable?: boolean } = {}): Promise<PostgresCluster> {
   if (!binaries) throw new Error(clusterSkipReason)
-  const postmaster = await startPostmaster(binaries)
+  const postmaster = await startPostmaster(binaries, { fsync: isDurable ? 'on' : 'off' })
   await runSql(
     urlWithDatabase(postmaster.adminUrl, 'template1'),
     `create role ${ownerRole} login; create extension if not exists vector`,

@@ -27,21 +27,25 @@ const superuser = 'postgres'
 const startMsMax = 60_000
 
 /**
- * Settings as in production, but smaller: commits wait for the disk. Parallel maintenance workers are
- * off, because pgvector 0.8.0 has a buffer overflow in parallel index builds (CVE-2026-3172).
+ * Settings as in production, but smaller. Parallel maintenance workers are off, because pgvector 0.8.0 has a buffer overflow in parallel index builds (CVE-2026-3172).
  */
 const serverOptions = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  fsync: 'on',
   max_connections: '300',
   shared_buffers: '128MB',
   max_parallel_maintenance_workers: '0',
   log_min_messages: 'warning',
 }
 
-/** @param binaries the folder of initdb and postgres. */
-export async function startPostmaster(binaries: string): Promise<Postmaster> {
+/**
+ * @param binaries the folder of initdb and postgres.
+ * @param options further settings of the server.
+ */
+export async function startPostmaster(
+  binaries: string,
+  options: Readonly<Record<string, string>>,
+): Promise<Postmaster> {
   const account = await serverUser()
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-postgres-'))
   if (account) await chown(folder, account.uid, account.gid)
@@ -52,7 +56,7 @@ export async function startPostmaster(binaries: string): Promise<Postmaster> {
   const cleanup = startCleanupProcess(folder)
   const port = await freePort()
   const adminUrl = `postgres://${superuser}@127.0.0.1:${port}/postgres`
-  const settings = Object.entries({ ...serverOptions, port: String(port) })
+  const settings = Object.entries({ ...serverOptions, ...options, port: String(port) })
   const args = ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   const start = async (): Promise<ChildProcess> => {
     const log = openSync(path.join(folder, 'log'), 'a', 0o666)
