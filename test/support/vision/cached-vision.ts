@@ -21,8 +21,8 @@ export function createCachedVision(pipeline: Pick<Pipeline, 'analyzeImage'>): Ca
     // The number of faces does not change the result for each of them.
     const wholeRequest = { ...request, maxFaces: facesMax }
     const options = Object.entries(wholeRequest).filter(([, value]) => value !== false)
-    const hash = createHash('sha256').update(image.bytes).update(JSON.stringify(options.sort()))
-    const key = hash.digest('base64')
+    const hash = createHash('sha256').update(image.bytes)
+    const key = hash.update(JSON.stringify(Object.fromEntries(options))).digest('base64')
     const analysis = analyses.get(key) ?? pipeline.analyzeImage(image, wholeRequest, 'images[0]')
     analyses.set(key, analysis)
     const { faces, ...others } = await analysis
