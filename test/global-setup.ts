@@ -11,7 +11,7 @@ let cluster: PostgresCluster | undefined
 
 export async function globalSetup(): Promise<void> {
   // The test files, and the services they start, load the same modules: each is compiled once.
-  process.env['NODE_COMPILE_CACHE'] ??= path.join(outputDir, 'compile-cache')
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(outputDir, 'compiled')
   if (clusterSkipReason !== undefined || process.env['TEST_POSTGRES_URL']) return
   cluster = await startPostgresCluster({ isDurable: false })
   process.env['TEST_POSTGRES_URL'] = cluster.adminUrl

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { HttpError } from '../../lib/errors.ts'
+import { createPasswordQueue, type PasswordSource } from './password-queue.ts'
 
 /**
  * The minimum of OWASP's Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. Each
@@ -13,55 +13,44 @@ type Argon2Parameters = typeof currentParameters
 const saltBytes = 16
 const hashBytes = 32
 
-/** The longest queue of passwords to hash; each takes 19 MiB and about 30 ms of one core. */
-const queuedHashesMax = 64
-
 const runArgon2 = promisify(argon2)
 
 export type PasswordHasher = {
-  /** Returns the hash with its salt and parameters, as text in PHC format. */
-  readonly hash: (password: string) => Promise<string>
+  /**
+   * Returns the hash with its salt and parameters, as text in PHC format.
+   *
+   * @throws HttpError 503 when the queue of the source is full.
+   */
+  readonly hash: (password: string, source: PasswordSource) => Promise<string>
   /**
    * Whether the password matches the stored hash. The cost is the same without a stored hash.
    *
-   * @throws HttpError 503 when the queue is full.
+   * @throws HttpError 503 when the queue of the source is full.
    */
-  readonly matches: (password: string, stored: string | null) => Promise<boolean>
+  readonly matches: (
+    password: string,
+    stored: string | null,
+    source: PasswordSource,
+  ) => Promise<boolean>
 }
 
-/** Hashes one password at a time, so that many sign-in attempts exhaust neither memory nor cores. */
+/** Hashes one password at a time, see `createPasswordQueue`. */
 export function createPasswordHasher(): PasswordHasher {
-  let last: Promise<unknown> = Promise.resolve()
-  let queuedCount = 0
+  const queue = createPasswordQueue()
   const dummySalt = randomBytes(saltBytes)
 
   return {
-    hash: async (password) => {
+    hash: async (password, source) => {
       const salt = randomBytes(saltBytes)
-      return formatPhc(currentParameters, salt, await enqueue(password, salt, currentParameters))
+      const hash = await queue.enqueue(source, () => derive(password, salt, currentParameters))
+      return formatPhc(currentParameters, salt, hash)
     },
-    matches: async (password, stored) => {
+    matches: async (password, stored, source) => {
       const parsed = stored === null ? undefined : parsePhc(stored)
       const { salt, parameters } = parsed ?? { salt: dummySalt, parameters: currentParameters }
-      const hash = await enqueue(password, salt, parameters)
+      const hash = await queue.enqueue(source, () => derive(password, salt, parameters))
       return parsed !== undefined && timingSafeEqual(hash, parsed.hash)
     },
-  }
-
-  async function enqueue(password: string, salt: Uint8Array, parameters: Argon2Parameters) {
-    if (queuedCount >= queuedHashesMax)
-      throw new HttpError(503, 'Too many sign-ins are in progress. Try again.')
-    queuedCount++
-    const previous = last
-    const { promise, resolve } = Promise.withResolvers<void>()
-    last = promise
-    try {
-      await previous
-      return await derive(password, salt, parameters)
-    } finally {
-      queuedCount--
-      resolve()
-    }
   }
 }
 

@@ -56,9 +56,12 @@ export const signIn = defineWrite({
   query: emptyQuery,
   body: z.strictObject({ name: z.string().max(128), password: z.string().max(256) }),
   response: session,
-  prepare: async ({ body, services, request }) => {
+  prepare: async ({ body, identity, services, request }) => {
     requireSecureTransport(request)
-    return checkPassword(body, request.clientIp, services)
+    const { accountId } = identity
+    const { clientIp } = request
+    const failedAuditAction = 'session.signInFailed'
+    return checkPassword({ ...body, accountId, clientIp, failedAuditAction }, services)
   },
   handle: async ({ services, identity, prepared: user }, { tx }) => {
     // Ends the session of the received cookie, which prevents session fixation.
@@ -94,9 +97,12 @@ export const changePassword = defineWrite({
   body: z.strictObject({ current: z.string().max(256), next: password }),
   response: session,
   prepare: async ({ body, identity, services, request }) => {
-    const credentials = { name: identity.name, password: body.current }
-    await checkPassword(credentials, request.clientIp, services)
-    return services.passwordHasher.hash(body.next)
+    const { name, accountId } = identity
+    const { clientIp } = request
+    const failedAuditAction = 'session.changePasswordFailed'
+    const check = { name, password: body.current, accountId, clientIp, failedAuditAction } as const
+    await checkPassword(check, services)
+    return services.passwordHasher.hash(body.next, { clientIp, isKnownAddress: true })
   },
   handle: async ({ identity, services, prepared: passwordHash }, { tx }) => {
     const user = await findUser(tx, identity.userId ?? '')

@@ -70,7 +70,8 @@ export const setUp = defineWrite({
       await services.authThrottle.recordFailure(request.clientIp)
       throw error
     }
-    return services.passwordHasher.hash(body.password)
+    const { clientIp } = request
+    return services.passwordHasher.hash(body.password, { clientIp, isKnownAddress: true })
   },
   handle: async (call, { tx }) => {
     const { body, services, prepared: passwordHash } = call
@@ -78,7 +79,8 @@ export const setUp = defineWrite({
     await removeInviteLink(tx, tokenHash)
     const user =
       userId === null ? await findOrCreateOwner(tx, call) : await requireInvitedUser(tx, userId)
-    await updateUser(tx, user.userId, { password: passwordHash, disabledAtUtc: null })
+    requireEnabled(user)
+    await updateUser(tx, user.userId, { password: passwordHash })
     await endUserSessions(tx, user.userId)
     return {
       ...(await createSession(tx, user, services)),
@@ -124,6 +126,12 @@ async function requireInvitedUser(tx: Tx, userId: string): Promise<ConsoleUser> 
   const user = await findUser(tx, userId)
   if (!user) throw new Error('the user of a setup link does not exist')
   return user
+}
+
+/** @throws HttpError 409 if the user is disabled: a link only sets a password. */
+export function requireEnabled({ name, disabledAtUtc }: ConsoleUser): void {
+  if (disabledAtUtc === null) return
+  throw new HttpError(409, `The user ${name} is disabled. An owner must enable the user first.`)
 }
 
 /** Adds a user who cannot sign in until a setup link sets the password. */

@@ -1,26 +1,39 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { networkOf } from './client-network.ts'
 
-/** Slows down password guessing, per user name and address and per user name alone. */
+/** Slows down password guessing. */
 export type SignInThrottle = {
   /**
-   * Call it before the password is checked. The attempt counts as failed until `recordSuccess`, so
-   * that parallel attempts gain nothing.
+   * Call it before the password is checked. The attempt counts as failed until `withdraw`, so that
+   * parallel attempts gain nothing.
    *
-   * @param isKnownAddress whether the user has recently been active from the address.
    * @throws HttpError 429 with Retry-After.
    */
-  readonly checkAllowed: (attempt: SignInAttempt, isKnownAddress: boolean) => void
-  /** Clears the counts: the password was correct. */
-  readonly recordSuccess: (attempt: SignInAttempt) => void
+  readonly startAttempt: (attempt: SignInAttempt) => StartedAttempt
 }
 
-/** `nameKey` is the typed name; a user with this name need not exist. */
-export type SignInAttempt = { readonly nameKey: string; readonly clientIp: string }
+export type SignInAttempt = {
+  /** The typed name; a user with this name need not exist. */
+  readonly nameKey: string
+  readonly clientIp: string
+  /** Whether the user has recently been active from the address. */
+  readonly isKnownAddress: boolean
+}
 
-/** Failed attempts without a wait, per name and address, and per name from all addresses. */
-const freeAttempts = 5
-const freeAttemptsAnyAddress = 50
+export type StartedAttempt = {
+  /** The password was correct: clears the failures of this name at this network. */
+  readonly succeed: () => void
+  /** The password was not checked: the attempt does not count. */
+  readonly withdraw: () => void
+}
+
+/** Failed attempts without a wait: for one name from one network. */
+const freeAttemptsPerName = 5
+/** A name is under attack after this number of failed attempts from all networks. */
+const attackAttempts = 50
+/** Failed attempts without a wait: for all names from one network. */
+const freeAttemptsPerNetwork = 20
 
 /** Each further attempt doubles the wait, up to 15 minutes: no user is locked out permanently. */
 const waitMsMax = 15 * 60_000
@@ -30,55 +43,86 @@ const waitMsMin = 1000
 const resetMs = 3_600_000
 const countsMax = 100_000
 
-type FailedSignIns = {
-  readonly count: number
-  readonly allowedAtMs: number
-  readonly lastMs: number
-}
+type FailedAttempts = { readonly count: number; readonly lastMs: number }
 
 /**
- * After five failed attempts for a name from one address, each further one doubles the wait. Failed
- * attempts from many addresses slow down the name as well, except at addresses from which the user
- * was recently active: guessing cannot lock out the owner of the name.
+ * Counts failed attempts per name and network, per network and per name. After the free attempts,
+ * each further one doubles the wait of that network. The wait never depends on other networks: a
+ * correct password from a network without failures is always checked. While a name
+ * is under attack from many networks, each of them has one attempt in 15 minutes. A network from which the user was
+ * recently active has no wait for failed attempts with other names.
  */
 export function createSignInThrottle(clock: Clock): SignInThrottle {
-  const failures = new Map<string, FailedSignIns>()
+  const failures = createFailureCounts(clock)
 
   return {
-    checkAllowed: ({ nameKey, clientIp }, isKnownAddress) => {
-      const nowMs = clock()
-      const addressKey = `${clientIp} ${nameKey}`
-      const anyAddressKey = `* ${nameKey}`
-      const waitMs = Math.max(
-        remainingMs(addressKey, nowMs),
-        isKnownAddress ? 0 : remainingMs(anyAddressKey, nowMs),
-      )
-      if (waitMs > 0) {
-        const retryAfter = String(Math.ceil(waitMs / 1000))
-        const headers = { 'retry-after': retryAfter }
-        throw new HttpError(429, `Too many attempts. Try again in ${retryAfter} s.`, { headers })
+    startAttempt: ({ nameKey, clientIp, isKnownAddress }) => {
+      const network = networkOf(clientIp)
+      const nameOfNetwork = `${network} ${nameKey}`
+      const anyNetwork = `* ${nameKey}`
+      const isUnderAttack = !isKnownAddress && failures.of(anyNetwork).count >= attackAttempts
+      if (isUnderAttack) requireNoWait(nameOfNetwork, () => waitMsMax)
+      requireNoWait(nameOfNetwork, doublingWait(freeAttemptsPerName))
+      if (!isKnownAddress) requireNoWait(network, doublingWait(freeAttemptsPerNetwork))
+      const undo = [nameOfNetwork, network, anyNetwork].map(failures.add)
+      const withdraw = (): void => undo.forEach((undoOne) => undoOne())
+      return {
+        withdraw,
+        succeed: () => {
+          withdraw()
+          failures.clear(nameOfNetwork)
+        },
       }
-      countFailure(addressKey, freeAttempts, nowMs)
-      countFailure(anyAddressKey, freeAttemptsAnyAddress, nowMs)
-    },
-    recordSuccess: ({ nameKey, clientIp }) => {
-      failures.delete(`${clientIp} ${nameKey}`)
-      failures.delete(`* ${nameKey}`)
     },
   }
 
-  function remainingMs(key: string, nowMs: number): number {
-    return Math.max(0, (failures.get(key)?.allowedAtMs ?? 0) - nowMs)
+  /** @throws HttpError 429 until the wait after the last failure is over. */
+  function requireNoWait(key: string, waitMsAfter: (count: number) => number): void {
+    const { count, lastMs } = failures.of(key)
+    if (count === 0) return
+    const waitMs = waitMsAfter(count)
+    const remainingMs = lastMs + waitMs - clock()
+    if (remainingMs <= 0) return
+    const retryAfter = String(Math.ceil(remainingMs / 1000))
+    const headers = { 'retry-after': retryAfter }
+    throw new HttpError(429, `Too many attempts. Try again in ${retryAfter} s.`, { headers })
+  }
+}
+
+/** Returns the wait after a number of failed attempts, ms. */
+function doublingWait(freeAttempts: number): (count: number) => number {
+  return (count) =>
+    count < freeAttempts ? 0 : Math.min(waitMsMax, waitMsMin * 2 ** (count - freeAttempts))
+}
+
+/** The failed attempts by key. A count is deleted after an hour without a failed attempt. */
+function createFailureCounts(clock: Clock) {
+  const failures = new Map<string, FailedAttempts>()
+  return { of: failuresOf, add, clear: (key: string) => void failures.delete(key) }
+
+  function failuresOf(key: string): FailedAttempts {
+    const failed = failures.get(key)
+    return failed && clock() - failed.lastMs <= resetMs ? failed : { count: 0, lastMs: 0 }
   }
 
-  function countFailure(key: string, freeCount: number, nowMs: number): void {
-    const previous = failures.get(key)
-    const isExpired = !previous || nowMs - previous.lastMs > resetMs
-    const count = isExpired ? 1 : previous.count + 1
-    const waitMs = count < freeCount ? 0 : Math.min(waitMsMax, waitMsMin * 2 ** (count - freeCount))
+  /** Returns a function that reverts the addition. */
+  function add(key: string): () => void {
+    const previous = failuresOf(key)
+    const added = { count: previous.count + 1, lastMs: clock() }
+    setLast(key, added)
+    return () => {
+      const current = failuresOf(key)
+      const lastMs = current === added ? previous.lastMs : current.lastMs
+      if (current.count <= 1) failures.delete(key)
+      else failures.set(key, { count: current.count - 1, lastMs })
+    }
+  }
+
+  /** Above the maximum, the count with the oldest failure is deleted. */
+  function setLast(key: string, failed: FailedAttempts): void {
     failures.delete(key)
     const [oldest] = failures.keys()
     if (failures.size >= countsMax && oldest !== undefined) failures.delete(oldest)
-    failures.set(key, { count, allowedAtMs: nowMs + waitMs, lastMs: nowMs })
+    failures.set(key, failed)
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { findAuditEntries } from '../../store/console/audit-log.ts'
+import { removeInviteLinksOf } from '../../store/console/invite-links.ts'
 import { endUserSessions } from '../../store/console/sessions.ts'
 import {
   updateUser,
@@ -20,7 +21,12 @@ import {
   emptyBody,
   type ConsoleContext,
 } from '../server/route.ts'
-import { setupLinkPath, createSetupLink, addUserWithoutPassword } from '../auth/setup.ts'
+import {
+  setupLinkPath,
+  createSetupLink,
+  addUserWithoutPassword,
+  requireEnabled,
+} from '../auth/setup.ts'
 
 const role = z.enum(userRoles)
 
@@ -84,7 +90,9 @@ export const resendInvite = defineWrite({
   body: emptyBody,
   response: z.object({ inviteLink: z.string() }),
   handle: async (call, { tx }) => {
-    const { userId, name } = await requireUser(tx, call)
+    const user = await requireUser(tx, call)
+    requireEnabled(user)
+    const { userId, name } = user
     const token = await createSetupLink(tx, userId, call.services.clock())
     const inviteLink = call.request.origin + setupLinkPath(token, name)
     return { response: { inviteLink }, target: userId, detail: { name } }
@@ -110,7 +118,10 @@ export const editUser = defineWrite({
     const requested = disabled ? (user.disabledAtUtc ?? nowUtc) : null
     const disabledAtUtc = disabled === undefined ? user.disabledAtUtc : requested
     await updateUser(tx, user.userId, { role, disabledAtUtc })
-    if (disabledAtUtc !== null) await endUserSessions(tx, user.userId)
+    if (disabledAtUtc !== null) {
+      await endUserSessions(tx, user.userId)
+      await removeInviteLinksOf(tx, user.userId)
+    }
     const response = toUserResponse({ ...user, role, disabledAtUtc })
     return { response, target: user.userId, detail: { ...body, name: user.name } }
   },

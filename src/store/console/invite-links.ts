@@ -26,3 +26,9 @@ export async function findInviteLink(
 export async function removeInviteLink(tx: Tx, tokenHash: Uint8Array): Promise<void> {
   await tx.run(tx.build.deleteFrom('links').where('tokenHash', '=', tokenHash))
 }
+
+/** Deletes the open links of a user. */
+export async function removeInviteLinksOf(tx: Tx, userId: string): Promise<void> {
+  await tx.lock(`links of ${userId}`, 'exclusive')
+  await tx.run(tx.build.deleteFrom('links').where('userId', '=', userId))
+}
