@@ -1,6 +1,7 @@
 import { ActionError } from '../lib/errors.ts'
 import { findSubjectFaces, removeFaces, markSubjectFacesChanged } from '../store/gallery/faces.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
+import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { updateSubjectRow, findSubject } from '../store/gallery/subjects.ts'
@@ -121,5 +122,6 @@ async function removeListedFaces(
     )
   const { galleryId } = subject
   const sequence = await recordGalleryChange(tx, { galleryId, faces: -toRemove.size })
+  await markForNewKey(tx, [...toRemove])
   await removeFaces(tx, { galleryId, sequence }, [...toRemove])
 }

@@ -37,8 +37,9 @@ export async function findSubjectsByIds(
   )
 }
 
+/** Inserts a subject with a new key. */
 export async function addSubject(tx: Tx, subject: SubjectRow): Promise<void> {
-  await tx.run(tx.build.insertInto('subjects').values(subject))
+  await tx.run(tx.build.insertInto('subjects').values({ ...subject, needsNewKey: 0 }))
 }
 
 export async function updateSubjectRow(
