@@ -6,6 +6,7 @@ import * as calls from '../../../src/store/gate/calls.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
 import * as deletions from '../../../src/store/gallery/deletions.ts'
+import * as expiredSubjects from '../../../src/store/gallery/expired-subjects.ts'
 import * as faces from '../../../src/store/gallery/faces.ts'
 import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
@@ -37,6 +38,7 @@ const allQueries = {
   ...crops,
   ...deletionChain,
   ...deletions,
+  ...expiredSubjects,
   ...faces,
   ...galleries,
   ...groups,
