@@ -20,6 +20,8 @@ const utcAfter = (ms: number): string => new Date(nowMs + ms).toISOString()
 const sweep = (): Promise<number> =>
   runAsAllAccounts(() => testConsole.gallery.openedGallery.gallery.sweep())
 
+const externalIdOf = ({ externalId }: { readonly externalId: string }): string => externalId
+
 const createProject = () => testConsole.gallery.createProjectClient({ galleryMode: 'isolated' })
 
 /** Enrolls a person in a group, with the name as the external id. */
@@ -71,11 +73,7 @@ test('Lists, groups and CompreFace routes leave out expired subjects', async () 
   nowMs += lifetimeMs
   const get = async (path: string) => (await client.rest('GET', path)).body
   for (const query of ['', '?group=visitors', '?q=n', '?limit=1'])
-    assert.deepEqual(
-      (await get(`/v1/subjects${query}`)).items.map((item: any) => item.externalId),
-      ['Ben'],
-      query,
-    )
+    assert.deepEqual((await get(`/v1/subjects${query}`)).items.map(externalIdOf), ['Ben'], query)
   assert.deepEqual((await get('/v1/subjects?externalId=Ann')).items, [])
   assert.deepEqual((await get('/v1/subjects?group=guests')).items, [])
   assert.equal((await client.rest('GET', `/v1/subjects/${subjectId}`)).status, 404)
@@ -121,6 +119,16 @@ test('The sweep deletes an expired subject with a normal deletion record', async
     [record.externalId, record.groups, record.embeddingCount, record.deletedAtUtc],
     ['Ann', ['visitors'], 1, utcAfter(0)],
   )
+})
+
+test('Deleting a group also deletes its expired subjects, with their records', async () => {
+  const client = await createProject()
+  await enroll(client, 'Ann', { expiresAtUtc: utcAfter(lifetimeMs) })
+  await enroll(client, 'Ben')
+  nowMs += lifetimeMs
+  const { body } = await client.rest('DELETE', '/v1/groups/visitors')
+  assert.deepEqual(body.records.map(externalIdOf).toSorted(), ['Ann', 'Ben'])
+  assert.equal((await client.rest('GET', '/v1/deletions')).body.items.length, 2)
 })
 
 test('The external id of an expired subject can be used again, which deletes the expired one', async () => {
