@@ -122,7 +122,7 @@ async function measureSearch(
   groups: SearchOptions['groups'],
 ): Promise<SearchBenchResult> {
   const { galleryId } = filled.owner
-  const options = { limit, groups }
+  const options = { limit, groups, nowMs: Date.now() }
   await search.search(galleryId, { ...templateAt(probes, 0), modelId }, options)
   const [found, scores, timesMs]: [string[][], string[], number[]] = [[], [], []]
   for (let index = 0; index < count; index++) {

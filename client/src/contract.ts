@@ -407,7 +407,7 @@ export interface EnrollParams {
   readonly duplicateCheck?: 'off' | 'report' | 'reject' | undefined
   /** 0..1. Default 0.9. */
   readonly duplicateThreshold?: number | undefined
-  /** When the subject is deleted automatically. */
+  /** A time in the future. From then on no call finds the subject; it is deleted within a minute. */
   readonly expiresAtUtc?: string | undefined
   /** Adds the template even if the face does not resemble the subject. Default false. */
   readonly force?: boolean | undefined

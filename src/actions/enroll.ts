@@ -119,6 +119,7 @@ async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
   const { gallery } = services
   const [image] = params.images
+  gallery.requireFutureExpiry(params.expiresAtUtc)
   const target = await gallery.read((reading) => findTarget(gallery, reading, caller, params))
   const extract = await storeExtractOptions(call)
   const { analysis, faces } = await extractProbes({ ...call, extract }, image, 0)

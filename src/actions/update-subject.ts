@@ -72,6 +72,7 @@ export const updateSubject = defineAction({
     const { gallery } = services
     const { galleryId } = caller
     const { subjectId } = params
+    gallery.requireFutureExpiry(params.expiresAtUtc)
     await gallery.read(
       async (reading) =>
         (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(),

@@ -1,6 +1,7 @@
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { addCrop } from '../store/gallery/crops.ts'
+import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, insertFace } from '../store/gallery/faces.ts'
 import { recordGalleryChange, createGallery, findGallery } from '../store/gallery/galleries.ts'
 import type { SubjectRow } from '../store/schema.ts'
@@ -12,6 +13,11 @@ import { encryptCrop } from './keys/crop-encryption.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import type { SubjectKeys } from './keys/subject-keys.ts'
 import { encryptTemplate } from './keys/template-encryption.ts'
+import {
+  findExternalIdHolder,
+  requireFutureExpiry,
+  type OnExpiredDeleted,
+} from './unexpired-subjects.ts'
 
 export type SubjectOwner = {
   readonly galleryId: string
@@ -41,23 +47,30 @@ export type EnrollLimits = {
   readonly templatesPerGallery: number
 }
 
-/** Creates a subject without faces, and its key. */
+/**
+ * Creates a subject without faces, and its key.
+ *
+ * @throws ActionError INVALID_REQUEST if its expiry is not in the future.
+ */
 export async function createSubject(
   tx: Tx,
   keys: SubjectKeys,
   owner: SubjectOwner,
-  subject: NewSubject & { readonly nowUtc: string },
+  subject: NewSubject & { readonly nowUtc: string; readonly onDeleted?: OnExpiredDeleted },
 ): Promise<SubjectRow> {
-  const { attributes = {}, nowUtc } = subject
+  const { attributes = {}, externalId, nowUtc, onDeleted = () => {} } = subject
   const { galleryId, accountId, projectId } = owner
+  requireFutureExpiry(subject.expiresAtUtc, Date.parse(nowUtc))
   await createGallery(tx, { galleryId, accountId })
+  if (externalId !== undefined)
+    await findExternalIdHolder(tx, { galleryId, externalId }, { nowUtc, onDeleted })
   const subjectId = newId()
   const { keyId, wrappedKey } = await keys.create(tx, { subjectId, galleryId })
   const row: SubjectRow = {
     subjectId,
     galleryId,
     projectId,
-    externalId: subject.externalId ?? null,
+    externalId: externalId ?? null,
     displayName: subject.displayName ?? null,
     attributes: JSON.stringify(attributes),
     keyId,
@@ -129,7 +142,7 @@ export async function addFace(
 async function requireCapacity(
   tx: Tx,
   { subjectId, galleryId }: SubjectRow,
-  { templatesPerSubject, templatesPerGallery }: EnrollLimits,
+  { templatesPerSubject, templatesPerGallery, nowUtc }: AddFaceOptions,
 ): Promise<string> {
   const gallery = await findGallery(tx, galleryId)
   if (!gallery) throw new Error(`gallery ${galleryId} does not exist`)
@@ -138,7 +151,10 @@ async function requireCapacity(
       'TEMPLATE_LIMIT_REACHED',
       `the subject has reached the limit of ${templatesPerSubject} templates`,
     )
-  if (gallery.templateCount >= templatesPerGallery)
+  // Expired faces are counted only if they make a difference.
+  const isFull = async (): Promise<boolean> =>
+    (await findUnexpiredSize(tx, { galleryId, nowUtc })).templateCount >= templatesPerGallery
+  if (gallery.templateCount >= templatesPerGallery && (await isFull()))
     throw new ActionError(
       'GALLERY_FULL',
       `the gallery has reached the limit of ${templatesPerGallery} templates`,

@@ -1,29 +1,19 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { formatUtc } from '../lib/utc.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
-import { findFaces } from '../store/gallery/faces.ts'
-import {
-  findGallery,
-  findGallerySize,
-  lockGallery,
-  listGalleryKeys,
-} from '../store/gallery/galleries.ts'
+import type { findFaces } from '../store/gallery/faces.ts'
+import { findGallery, lockGallery, listGalleryKeys } from '../store/gallery/galleries.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
-import { listGroups } from '../store/gallery/groups.ts'
+import type { listGroups } from '../store/gallery/groups.ts'
 import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
-import {
-  findSubject,
-  findSubjectsByIds,
-  findSubjects,
-  findSubjectsInGroup,
-  touchSubjects,
-} from '../store/gallery/subjects.ts'
-import type { SubjectLookup } from '../store/gallery/subjects.ts'
+import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'
+import type { findSubjectsByIds, SubjectLookup } from '../store/gallery/subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { addFace, createSubject } from './enroll.ts'
@@ -34,6 +24,7 @@ import type { FaceMatchScore, MatchScore } from './match.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
 import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
+import { countComparable, type ComparableCounts } from './count-comparable.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
 import { deleteSubjects } from './deletion/delete-subjects.ts'
@@ -46,10 +37,11 @@ import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
 import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
+import { createUnexpiredReads, requireFutureExpiry } from './unexpired-subjects.ts'
 
 /**
  * The galleries: enrolled subjects and their faces. Functions that take a `Tx` must be called in the
- * transaction that settles the call.
+ * transaction that settles the call. An expired subject does not exist for searches and reads.
  */
 export type Gallery = {
   /** Returns the subjects most similar to the probe among all committed templates, best first. */
@@ -106,6 +98,8 @@ export type Gallery = {
   readonly switches: (reading: ReadTx, projectId: string) => Promise<ProjectSwitches>
   /** Must come first in an effect: exclusive to change the gallery, shared to return its subjects. */
   readonly lock: typeof lockGallery
+  /** @throws ActionError INVALID_REQUEST if an expiry is given that is not in the future. */
+  readonly requireFutureExpiry: (expiresAtUtc: string | null | undefined) => void
   readonly create: (tx: Tx, owner: SubjectOwner, subject: NewSubject) => Promise<SubjectRow>
   /** @throws ActionError TEMPLATE_LIMIT_REACHED or GALLERY_FULL. */
   readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
@@ -131,8 +125,6 @@ export type Gallery = {
   readonly reEmbed: ReEmbed
 }
 
-export type ComparableCounts = { readonly count: number; readonly otherCount: number }
-
 export type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
 
 export type GalleryOptions = EnrollLimits & {
@@ -157,13 +149,17 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)
   const search = await openSearch({ store, decryptStored, calibrations, log })
-  const writes = writeOperations(keys, search, options)
+  const purgeDue = new Set<string>()
+  const writes = writeOperations(keys, search, { ...options, purgeDue })
   const matchOptions = { decryptStored, calibrations }
+  const nowUtc = (): string => formatUtc(clock())
   return {
     ...readOperations(store),
+    ...createUnexpiredReads(nowUtc),
     ...writes,
-    ...deleteOperations(writes.remove, search, options),
-    ...modelOperations(search, calibrations),
+    ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
+    ...modelOperations(search, options),
+    requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,
     autoThreshold,
     projectThreshold: findIdentifyThreshold,
@@ -172,10 +168,14 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     compare: (a, b) => matchTemplates(a, b, calibrations),
     matchSubject: (reading, subject, probes) =>
       matchSubject(reading, subject, probes, matchOptions),
-    matchChangedSince: (reading, since) => matchChangedSince(reading, since, matchOptions),
+    matchChangedSince: (reading, since) =>
+      matchChangedSince(reading, since, { ...matchOptions, nowUtc: nowUtc() }),
     search: (galleryId, probes, searchOptions) =>
       withSpan('gallery.search', () =>
-        searchAcrossModels({ search, calibrations }, galleryId, probes, searchOptions),
+        searchAcrossModels({ search, calibrations }, galleryId, probes, {
+          ...searchOptions,
+          nowMs: clock(),
+        }),
       ),
     maintain: search.maintain,
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
@@ -184,8 +184,9 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
 
 function modelOperations(
   search: GallerySearch,
-  calibrations: Calibrations,
+  options: GalleryOptions,
 ): Pick<Gallery, 'formerModels' | 'modelsOf' | 'countComparable'> {
+  const { calibrations } = options
   const { activeModelId, formerModelIds } = calibrations
   return {
     formerModels: async (galleryId) => {
@@ -198,12 +199,8 @@ function modelOperations(
       const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
       return { former, hasActive: modelIds.has(activeModelId) }
     },
-    countComparable: async (galleryId, modelIds) => {
-      const sizes = modelIds.map((modelId) => search.size(galleryId, modelId))
-      const [total, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
-      const count = counts.reduce((sum, modelCount) => sum + modelCount, 0)
-      return { count, otherCount: total - count }
-    },
+    countComparable: (galleryId, modelIds) =>
+      countComparable(galleryId, modelIds, { ...options, search }),
   }
 }
 
@@ -222,14 +219,8 @@ function readOperations(store: Store) {
   return {
     read: store.read,
     lock: lockGallery,
-    size: findGallerySize,
     sequence: async (reading: ReadTx, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,
-    find: findSubject,
-    findByIds: findSubjectsByIds,
-    list: findSubjects,
-    listFaces: findFaces,
-    listGroups,
     listDeletions: findDeletions,
   }
 }
@@ -237,19 +228,24 @@ function readOperations(store: Store) {
 function writeOperations(
   keys: SubjectKeys,
   { storeVector }: GallerySearch,
-  options: GalleryOptions,
+  options: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
-  const nowUtc = (): string => new Date(options.clock()).toISOString()
+  const nowUtc = (): string => formatUtc(options.clock())
+  const onDeleted = (galleryId: string): void => void options.purgeDue.add(galleryId)
   return {
     create: (tx, owner, subject) =>
-      createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc() }),
+      createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
     addFace: (tx, subject, face) =>
       addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() }),
-    update: (tx, subject, update) => updateSubject(tx, subject, update, nowUtc()),
+    update: (tx, subject, update) =>
+      updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
     touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
   }
 }
+
+/** Galleries from which a call deleted an expired subject. The next sweep purges them. */
+type PurgeDue = { readonly purgeDue: Set<string> }
 
 /** Subjects per query when a gallery is cleared. */
 const clearBatchSize = 50
@@ -257,7 +253,7 @@ const clearBatchSize = 50
 function deleteOperations(
   remove: Gallery['remove'],
   { sync }: GallerySearch,
-  { store, retentionDays, clock, log }: GalleryOptions,
+  { store, retentionDays, clock, log, purgeDue }: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
   const purge: Gallery['purge'] = async (galleryId) => {
     try {
@@ -279,7 +275,12 @@ function deleteOperations(
       ),
     sweep: async () => {
       const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
-      return (await deleteSubjects(deleteOptions, overdue)).length
+      const { length } = await deleteSubjects(deleteOptions, overdue)
+      for (const galleryId of purgeDue) {
+        purgeDue.delete(galleryId)
+        await purge(galleryId)
+      }
+      return length
     },
   }
 }

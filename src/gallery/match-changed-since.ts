@@ -3,6 +3,7 @@ import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { matchStoredTemplate, type MatchOptions } from './match.ts'
 import { selectTemplate } from './select-template.ts'
+import { hasExpired } from './unexpired-subjects.ts'
 import type { SearchHit } from './search/search-across-models.ts'
 
 /** More changes than calls can commit between a search and the end of its call. */
@@ -23,13 +24,13 @@ export type ChangedSinceQuery = {
 export async function matchChangedSince(
   reading: ReadTx,
   { galleryId, sequence, probes }: ChangedSinceQuery,
-  options: MatchOptions,
+  options: MatchOptions & { readonly nowUtc: string },
 ): Promise<SearchHit[]> {
   const cursor = { sequence, faceId: afterAllFaceIds }
   const bestHits = new Map<string, SearchHit>()
   for (const { face } of await findFaceChanges(reading, galleryId, cursor, changesMax)) {
     const stored = face && selectTemplate(face.templates, options.calibrations)
-    if (!stored) continue
+    if (!stored || hasExpired(stored, options.nowUtc)) continue
     const { subjectId } = stored
     for (const match of await matchStoredTemplate(reading, stored, probes, options)) {
       const best = bestHits.get(subjectId)

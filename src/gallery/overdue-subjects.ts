@@ -1,7 +1,8 @@
 import { formatUtc } from '../lib/utc.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import { findExpiredSubjects, findUnseenSubjects } from '../store/gallery/subjects.ts'
+import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
+import { findUnseenSubjects } from '../store/gallery/subjects.ts'
 import type { ReadTx } from '../store/tx.ts'
 
 const dayMs = 86_400_000

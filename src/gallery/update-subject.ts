@@ -1,11 +1,17 @@
 import { ActionError } from '../lib/errors.ts'
 import { findSubjectFaces, removeFaces, markSubjectFacesChanged } from '../store/gallery/faces.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
+import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
 import type { SubjectRow } from '../store/schema.ts'
-import { updateSubjectRow, findSubject } from '../store/gallery/subjects.ts'
+import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { normaliseUtc } from './enroll.ts'
+import {
+  findExternalIdHolder,
+  requireFutureExpiry,
+  type OnExpiredDeleted,
+} from './unexpired-subjects.ts'
 
 /** The fields to change; omitted fields keep their values. */
 export type SubjectUpdate = {
@@ -19,6 +25,12 @@ export type SubjectUpdate = {
   readonly removeFaceIds?: readonly string[] | undefined
 }
 
+export type UpdateSubjectOptions = {
+  readonly nowUtc: string
+  /** See `findExternalIdHolder`. */
+  readonly onDeleted: OnExpiredDeleted
+}
+
 const groupsMax = 20
 const attributesBytesMax = 4096
 
@@ -26,20 +38,22 @@ const attributesBytesMax = 4096
  * Updates a subject.
  *
  * @throws ActionError EXTERNAL_ID_CONFLICT if another subject has the external id; INVALID_REQUEST
- *   for too many groups, too long attributes, the id of another subject's face, or the removal of
- *   all faces.
+ *   for an expiry that is not in the future, too many groups, too long attributes, the id of another
+ *   subject's face, or the removal of all faces.
  */
 export async function updateSubject(
   tx: Tx,
   subject: SubjectRow,
   update: SubjectUpdate,
-  nowUtc: string,
+  options: UpdateSubjectOptions,
 ): Promise<SubjectRow> {
-  const { subjectId } = subject
+  const { subjectId, galleryId } = subject
+  const { nowUtc } = options
+  requireFutureExpiry(update.expiresAtUtc, Date.parse(nowUtc))
   if (update.removeFaceIds) await removeListedFaces(tx, subject, update.removeFaceIds)
   await changeGroups(tx, subject, update)
   const change = {
-    externalId: await externalIdOf(tx, subject, update.externalId),
+    externalId: await externalIdOf(tx, subject, update.externalId, options),
     displayName: update.displayName === undefined ? subject.displayName : update.displayName,
     attributes: attributesOf(subject, update.attributes),
     expiresAtUtc:
@@ -47,14 +61,22 @@ export async function updateSubject(
     updatedAtUtc: nowUtc,
   }
   await updateSubjectRow(tx, subjectId, change)
+  // The search in memory holds the expiry and must reload it.
+  if (change.expiresAtUtc !== subject.expiresAtUtc)
+    await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
   return { ...subject, ...change }
 }
 
-async function externalIdOf(tx: Tx, subject: SubjectRow, externalId: string | null | undefined) {
+async function externalIdOf(
+  tx: Tx,
+  { subjectId, galleryId, ...subject }: SubjectRow,
+  externalId: string | null | undefined,
+  options: UpdateSubjectOptions,
+): Promise<string | null> {
   if (externalId === undefined) return subject.externalId
   if (externalId === null) return null
-  const existing = await findSubject(tx, subject.galleryId, { externalId })
-  if (!existing || existing.subjectId === subject.subjectId) return externalId
+  const existing = await findExternalIdHolder(tx, { galleryId, externalId }, options)
+  if (!existing || existing.subjectId === subjectId) return externalId
   throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId')
 }
 
@@ -121,5 +143,6 @@ async function removeListedFaces(
     )
   const { galleryId } = subject
   const sequence = await recordGalleryChange(tx, { galleryId, faces: -toRemove.size })
+  await markForNewKey(tx, [...toRemove])
   await removeFaces(tx, { galleryId, sequence }, [...toRemove])
 }

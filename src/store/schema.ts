@@ -28,7 +28,7 @@ export type Schema = VectorsSchema & {
   marks: MarkRow
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
-  subjects: SubjectRow
+  subjects: SubjectRow & SubjectKeyMark
   faces: FaceRow
   templates: TemplateRow
   crops: CropRow
@@ -214,6 +214,12 @@ export type SubjectRow = {
   readonly expiresAtUtc: string | null
   /** The time of the last enrollment or match, updated at most once a day. */
   readonly lastSeenAtUtc: string
+}
+
+/** Only key rotation reads this column of a subject. */
+type SubjectKeyMark = {
+  /** 1: data that was encrypted with the subject's key was deleted since the key was created. */
+  readonly needsNewKey: Generated<0 | 1>
 }
 
 /** A stored face of a subject, from one image. */

@@ -66,7 +66,7 @@ test(
     const survivor = await gallery.value('svc.enroll', { ...imageParams('Survivor') })
     const masterKeyFile = path.join(dataDir, 'master.key')
     const rotated = await rotateKeys({ store: database.store, masterKeyFile, nowMs: Date.now })
-    assert.deepEqual(rotated, { galleries: 1, subjects: 1 })
+    assert.deepEqual(rotated, { galleries: 1, subjects: 1, renewed: 0, unreadable: 0 })
     assert.equal(await countExposed(dataDir, names), 0, 'rotated')
     const verified = await gallery.value('svc.verify', {
       ...imageParams('Survivor'),

@@ -63,6 +63,9 @@ test('The migration creates a face for each template and keeps the template unch
       [82, '2026-01-02'],
     ],
   )
+  const subjects = await store.db.selectFrom('subjects').select('needsNewKey').execute()
+  const marks = subjects.map(({ needsNewKey }) => needsNewKey)
+  assert.deepEqual(marks, [1], 'earlier versions did not record removals')
   await store.close()
   await rm(dataDir, { recursive: true })
 })

@@ -128,7 +128,10 @@ export const attributes = z
 
 export const expiresAtUtc = z.iso
   .datetime({ error: 'must be an ISO 8601 UTC time that exists, such as 2030-01-31T00:00:00Z' })
-  .meta({ description: 'When the subject is deleted automatically.' })
+  .meta({
+    description:
+      'A time in the future. From then on no call finds the subject; it is deleted within a minute.',
+  })
 
 /** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
 export const similarity = z.number().min(0).max(1)

@@ -1,6 +1,6 @@
 import { readConfig } from '../../config.ts'
 import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/keyring.ts'
-import { rotateKeys } from '../../gallery/keys/rotate-keys.ts'
+import { rotateKeys, type RotateKeysResult } from '../../gallery/keys/rotate-keys.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import { subcommands, type CliCommand } from '../command.ts'
 import { flag, parseOptions, requireOption, text } from '../options.ts'
@@ -19,8 +19,9 @@ facegate keys add [--json]
 
   rotate encrypts the key of every subject with a new master key and destroys the old
   master key. After that, no older copy of the database, no backup and no part of its
-  log can be decrypted: subjects deleted before are unreadable there too. rotate works
-  while the server runs, and can be repeated after an interruption.
+  log can be decrypted: subjects and faces deleted before are unreadable there too.
+  Subjects with a removed face or crop receive a new key. rotate works while the server
+  runs, and can be repeated after an interruption.
 
   For several servers with copies of the file: add puts a new master key before the old
   one in your file. Distribute this file to every server. Then run rotate --prepared,
@@ -41,11 +42,18 @@ async function rotate(args: readonly string[]): Promise<void> {
   const result = await withStore((store) =>
     rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now }),
   )
-  print(
-    result,
-    json,
-    () => `the keys of ${result.subjects} subjects are encrypted with a new master key`,
-  )
+  print(result, json, () => describeRotation(result))
+}
+
+function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): string {
+  const lines = [`the keys of ${subjects} subjects are encrypted with a new master key`]
+  if (renewed > 0) lines.push(`${renewed} of them have a new key, because data was removed`)
+  if (unreadable > 0)
+    lines.push(
+      `${unreadable} changed or moved ciphertexts could not be decrypted and match nothing; ` +
+        'enroll these faces again',
+    )
+  return lines.join('\n')
 }
 
 async function add(args: readonly string[]): Promise<void> {

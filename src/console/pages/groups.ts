@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ActionError } from '../../lib/errors.ts'
-import { listGroups } from '../../store/gallery/groups.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { count } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
@@ -20,7 +19,7 @@ const groupList = declareList({
     call.services.store.read(async (tx) => {
       const { galleryId } = await requireProject(tx, call)
       const filter = { text: call.query.q, after, limit }
-      return (await listGroups(tx, galleryId, filter)).map((item) => ({
+      return (await call.services.gallery.listGroups(tx, galleryId, filter)).map((item) => ({
         item,
         position: item.name,
       }))
@@ -75,7 +74,7 @@ export const removeGroup = defineWrite({
 async function requireGroup(tx: ReadTx, call: ConsoleContext) {
   const { galleryId } = await requireProject(tx, call)
   const { name = '' } = call.pathParameters
-  const [group] = await listGroups(tx, galleryId, { name })
+  const [group] = await call.services.gallery.listGroups(tx, galleryId, { name })
   if (!group) throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no group with this name.')
   return group
 }

@@ -80,6 +80,9 @@ export const editSubject = defineWrite({
   }),
   response: subject,
   handle: async (call, { tx }) => {
+    const { expiresAtUtc: expiry } = call.body
+    if (expiry && Date.parse(expiry) <= call.services.clock())
+      throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
     const updated = await call.services.gallery.update(tx, await lockSubject(tx, call), call.body)
     // Only the field names: audit entries are permanent and must not contain personal data.
     const detail = { fields: Object.keys(call.body), projectId: call.pathParameters['projectId'] }

@@ -1,18 +1,42 @@
 import type { Store } from '../../store/database.ts'
-import { lockGallery, listGalleryKeys, removeGalleryKey } from '../../store/gallery/galleries.ts'
+import {
+  findGallery,
+  lockGallery,
+  listGalleryKeys,
+  removeGalleryKey,
+} from '../../store/gallery/galleries.ts'
+import {
+  findSubjectsNeedingKey,
+  listGalleriesNeedingKeys,
+} from '../../store/gallery/key-renewals.ts'
 import type { GalleryKeyRow } from '../../store/schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
 import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'
-import { addMasterKey, destroyOtherMasterKeys, newestMasterKeyId, openKeyring } from './keyring.ts'
+import {
+  addMasterKey,
+  destroyOtherMasterKeys,
+  newestMasterKeyId,
+  openKeyring,
+  type Keyring,
+} from './keyring.ts'
 import {
   createSubjectKeys,
   createGalleryKey,
   masterKeyLock,
   type SubjectKeys,
 } from './subject-keys.ts'
+import { renewSubjectKey } from './renew-subject-key.ts'
 
-export type RotateKeysResult = { readonly galleries: number; readonly subjects: number }
+export type RotateKeysResult = {
+  readonly galleries: number
+  /** Subjects whose keys are wrapped with the new master key. */
+  readonly subjects: number
+  /** Those of them that have a new key, because a template or crop was removed. */
+  readonly renewed: number
+  /** Ciphertexts of these that were changed or moved. They match nothing and were left unchanged. */
+  readonly unreadable: number
+}
 
 export type RotateKeysOptions = {
   readonly store: Store
@@ -20,11 +44,13 @@ export type RotateKeysOptions = {
   /** Whether the file already contains the new master key, on every server; else it is created. */
   readonly isPrepared?: boolean
   readonly nowMs: () => number
-  readonly onProgress?: (rewrapped: number) => void
+  readonly onProgress?: (subjects: number) => void
 }
 
 /** Subjects per transaction: other calls wait no longer than for one ordinary write. */
 const subjectBatchSize = 200
+/** Fewer, because each of them may have many templates and crops to encrypt. */
+const renewBatchSize = 10
 /** Vectors deleted per transaction, within the statement timeout. */
 const vectorBatchSize = 1_000
 
@@ -33,23 +59,35 @@ const vectorBatchSize = 1_000
  * old master key. After that, no template in any older copy of the database can be decrypted:
  * neither in a backup nor in an archived log, whether its subject was deleted or not.
  *
+ * Subjects from which a template or crop was removed receive a new key, with which their remaining
+ * data is encrypted. The removed data can then be decrypted with no key of the database.
+ *
  * Can run beside a running server, and can be repeated after an interruption at any point: the old
  * master key is destroyed last.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeysResult> {
   const { store, masterKeyFile, isPrepared = false } = options
   const masterKeyId = isPrepared ? newestMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
+  const keyring = openKeyring(masterKeyFile)
+  const run = { ...options, keyring, keys: createSubjectKeys(keyring, options.nowMs) }
   const galleryIds = new Set<string>()
-  let subjects = 0
+  const counts = { subjects: 0, renewed: 0, unreadable: 0 }
   do {
     const oldKeys = keysUnderOlderMasterKey(await store.read(listGalleryKeys), masterKeyId)
     for (const { galleryId } of oldKeys) galleryIds.add(galleryId)
-    subjects += await rewrapAll(oldKeys, subjects, options)
+    await createGalleryKeys(oldKeys, run)
+    await renewMarkedSubjects(run, counts)
+    for (const key of oldKeys) await retireGalleryKey(key, run, counts)
     // Until a moment ago, a server may have wrapped the first key of a gallery with the old one.
   } while (!(await store.write((tx) => destroyOlderMasterKeys(tx, masterKeyFile, masterKeyId))))
   await store.checkpoint()
-  return { galleries: galleryIds.size, subjects }
+  return { galleries: galleryIds.size, ...counts }
 }
+
+type RotationRun = RotateKeysOptions & { readonly keyring: Keyring; readonly keys: SubjectKeys }
+
+/** The progress of a rotation; each committed batch adds its counts. */
+type RotationCounts = { subjects: number; renewed: number; unreadable: number }
 
 function keysUnderOlderMasterKey(
   keys: readonly GalleryKeyRow[],
@@ -58,38 +96,76 @@ function keysUnderOlderMasterKey(
   return keys.filter((key) => key.masterKeyId !== masterKeyId)
 }
 
-/** @returns the number of subjects whose keys were wrapped again. */
-async function rewrapAll(
+/** Creates a newer key for each gallery of the old keys. */
+async function createGalleryKeys(
   oldKeys: readonly GalleryKeyRow[],
-  rewrappedBefore: number,
-  { store, masterKeyFile, nowMs, onProgress }: RotateKeysOptions,
-): Promise<number> {
-  const keyring = openKeyring(masterKeyFile)
-  const keys = createSubjectKeys(keyring, nowMs)
+  { store, keyring, nowMs }: RotationRun,
+): Promise<void> {
   const newestMs = Math.max(nowMs(), ...oldKeys.map(({ createdAtMs }) => createdAtMs + 1))
   const galleryIds = new Set(oldKeys.map(({ galleryId }) => galleryId))
   await store.write(async (tx) => {
     for (const galleryId of galleryIds) await createGalleryKey(tx, keyring, galleryId, newestMs)
   })
-  let subjects = 0
-  for (const key of oldKeys) {
-    const rewrap = (tx: Tx) => rewrapBatch(tx, key, keys)
-    for (let count = await store.write(rewrap); count > 0; count = await store.write(rewrap)) {
-      subjects += count
-      onProgress?.(rewrappedBefore + subjects)
-    }
-    await deleteVectorsOfKey(store, key)
-    await store.write((tx) => removeGalleryKeyRow(tx, key))
-  }
-  return subjects
 }
 
-async function rewrapBatch(tx: Tx, key: GalleryKeyRow, keys: SubjectKeys): Promise<number> {
-  await lockGallery(tx, key.galleryId, 'exclusive')
-  const subjects = await findSubjectsByKey(tx, key.keyId, subjectBatchSize)
+/** Includes subjects that an interrupted rotation has already wrapped with the new master key. */
+async function renewMarkedSubjects(run: RotationRun, counts: RotationCounts): Promise<void> {
+  for (const galleryId of await run.store.read(listGalleriesNeedingKeys)) {
+    const find = (tx: Tx) => findSubjectsNeedingKey(tx, galleryId, renewBatchSize)
+    await rotateSubjects({ galleryId, find }, run, counts)
+  }
+}
+
+/** Removes the key after all keys of subjects are wrapped with a newer one. */
+async function retireGalleryKey(
+  key: GalleryKeyRow,
+  run: RotationRun,
+  counts: RotationCounts,
+): Promise<void> {
+  const { galleryId, keyId } = key
+  const find = (tx: Tx) => findSubjectsByKey(tx, keyId, subjectBatchSize)
+  await rotateSubjects({ galleryId, find }, run, counts)
+  await deleteVectorsOfKey(run.store, key)
+  await run.store.write((tx) => removeGalleryKeyRow(tx, key))
+}
+
+/** Subjects of a gallery that still have to be rotated. */
+type SubjectsToRotate = {
+  readonly galleryId: string
+  readonly find: (tx: Tx) => ReturnType<typeof findSubjectsByKey>
+}
+
+/** Rotates batches of subjects until `find` returns none. */
+async function rotateSubjects(
+  source: SubjectsToRotate,
+  { store, keys, onProgress }: RotationRun,
+  counts: RotationCounts,
+): Promise<void> {
+  for (;;) {
+    const batch = await store.write((tx) => rotateBatch(tx, source, keys))
+    if (batch.subjects === 0) return
+    counts.subjects += batch.subjects
+    counts.renewed += batch.renewed
+    counts.unreadable += batch.unreadable
+    onProgress?.(counts.subjects)
+  }
+}
+
+async function rotateBatch(
+  tx: Tx,
+  { galleryId, find }: SubjectsToRotate,
+  keys: SubjectKeys,
+): Promise<RotationCounts> {
+  await lockGallery(tx, galleryId, 'exclusive')
+  const subjects = await find(tx)
+  const counts = { subjects: subjects.length, renewed: 0, unreadable: 0 }
+  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
   for (const subject of subjects)
-    await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
-  return subjects.length
+    if (subject.needsNewKey === 1) {
+      counts.renewed += 1
+      counts.unreadable += await renewSubjectKey(tx, { ...subject, accountId }, keys)
+    } else await updateSubjectRow(tx, subject.subjectId, await keys.rewrap(tx, subject))
+  return counts
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Tx } from '../../store/tx.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
-import type { ScoredSubject, SearchOptions } from './scored-subject.ts'
+import type { ScoredSubject, TimedSearchOptions } from './scored-subject.ts'
 
 /** The search of all galleries. The search in memory and in the database return the same results. */
 export type GallerySearch = {
@@ -15,7 +15,7 @@ export type GallerySearch = {
   readonly search: (
     galleryId: string,
     probe: Template,
-    options: SearchOptions,
+    options: TimedSearchOptions,
   ) => Promise<readonly ScoredSubject[]>
   /** Number of faces that are compared by this model; without a model, the number of all faces. */
   readonly size: (galleryId: string, modelId?: string) => Promise<number>

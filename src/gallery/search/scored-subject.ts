@@ -14,6 +14,12 @@ export type SearchOptions = {
   readonly excludeSubjectId?: string | undefined
 }
 
+/** A search at a time: subjects that have expired at it are left out. */
+export type TimedSearchOptions = SearchOptions & { readonly nowMs: number }
+
+/** Without a time, expired subjects are included. */
+export type IndexSearchOptions = SearchOptions & Partial<TimedSearchOptions>
+
 /** The largest limit. To get more subjects, list the gallery instead. */
 export const limitMax = 1_000
 

@@ -1,6 +1,6 @@
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
-import type { SearchOptions } from './scored-subject.ts'
+import type { TimedSearchOptions } from './scored-subject.ts'
 import type { GallerySearch } from './gallery-search.ts'
 import { similarityAt } from '../calibration/similarity.ts'
 
@@ -26,7 +26,7 @@ export async function searchAcrossModels(
   { search, calibrations }: { readonly search: GallerySearch; readonly calibrations: Calibrations },
   galleryId: string,
   probes: readonly Template[],
-  options: SearchOptions,
+  options: TimedSearchOptions,
 ): Promise<SearchHit[]> {
   const hitsByModel = await Promise.all(
     probes.map(async (probe) => {

@@ -1,6 +1,7 @@
 import { lockProjectGallery } from './galleries.ts'
 import type { CropRow } from '../schema.ts'
 import type { Store } from '../database.ts'
+import { markForNewKey } from './key-renewals.ts'
 import { findFaceTemplates } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
@@ -71,6 +72,8 @@ export async function removeCrops(store: Store, projectId: string): Promise<numb
       const faceIds = (await tx.run(query)).map(({ faceId }) => faceId)
       if (faceIds.length > 0)
         await tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
+      // Last: a rotation in another gallery may replace the key between the two statements.
+      await markForNewKey(tx, faceIds)
       return faceIds.length
     })
   await store.checkpoint()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { FaceRow, SubjectRow } from '../schema.ts'
+import { selectExpiredIds } from './expired-subjects.ts'
 import { findFaceTemplates, type StoredTemplate } from './templates.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
@@ -18,6 +19,8 @@ export type FaceFilter = {
   readonly galleryId: string
   readonly subjectId?: string | undefined
   readonly faceId?: string | undefined
+  /** Leaves out faces of subjects that have expired at this time. */
+  readonly unexpiredAtUtc?: string | undefined
   /** The number of faces to skip. */
   readonly offset?: number
   readonly limit: number
@@ -28,7 +31,7 @@ export type FaceWithSubject = Pick<FaceRow, 'faceId' | 'subjectId'> & Pick<Subje
 
 /** Finds faces of a gallery in the order of their last change, which an index provides. */
 export function findFaces(tx: ReadTx, filter: FaceFilter): Promise<readonly FaceWithSubject[]> {
-  const { galleryId, subjectId, faceId, offset = 0, limit } = filter
+  const { galleryId, subjectId, faceId, unexpiredAtUtc: nowUtc, offset = 0, limit } = filter
   let query = tx.build
     .selectFrom('faces')
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
@@ -36,6 +39,10 @@ export function findFaces(tx: ReadTx, filter: FaceFilter): Promise<readonly Face
     .where('faces.galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('faces.subjectId', '=', subjectId)
   if (faceId !== undefined) query = query.where('faces.faceId', '=', faceId.toLowerCase())
+  if (nowUtc !== undefined) {
+    const expiredIds = selectExpiredIds(tx.build, { galleryId, nowUtc })
+    query = query.where('faces.subjectId', 'not in', expiredIds)
+  }
   return tx.run(query.orderBy('faces.sequence').orderBy('faces.faceId').limit(limit).offset(offset))
 }
 

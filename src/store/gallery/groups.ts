@@ -1,5 +1,6 @@
 import { dialectOf } from '../dialect.ts'
 import type { ReadTx, Tx } from '../tx.ts'
+import { selectExpiredIds } from './expired-subjects.ts'
 
 /** Returns the names of each subject's groups in alphabetical order. */
 export async function findSubjectGroups(
@@ -26,13 +27,15 @@ export type GroupFilter = {
   /** The last name of the previous page. */
   readonly after?: string | undefined
   readonly limit?: number
+  /** Counts no subjects that have expired at this time. */
+  readonly unexpiredAtUtc?: string | undefined
 }
 
 /** Lists the groups of a gallery that match all given conditions. A group has at least one subject. */
 export function listGroups(
   tx: ReadTx,
   galleryId: string,
-  { name, text, after, limit }: GroupFilter = {},
+  { name, text, after, limit, unexpiredAtUtc: nowUtc }: GroupFilter = {},
 ): Promise<readonly GroupCount[]> {
   let query = tx.build
     .selectFrom('subjectGroups')
@@ -40,6 +43,8 @@ export function listGroups(
     .where('galleryId', '=', galleryId)
     .groupBy('name')
     .orderBy('name')
+  if (nowUtc !== undefined)
+    query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (name !== undefined) query = query.where('name', '=', name)
   if (after !== undefined) query = query.where('name', '>', after)
   if (text !== undefined) query = query.where(dialectOf(tx.build).contains('name', text))

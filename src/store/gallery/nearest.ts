@@ -107,11 +107,16 @@ function selectVectors(tx: ReadTx, filter: NearestQuery) {
 
 /** Conditions as scalar subqueries, which the planner cannot turn into a join that loses the order. */
 function filterCondition(table: 'vectors' | 'faces', filter: VectorFilter) {
-  const { preferredModelIds, groups, excludeSubjectId } = filter
+  const { galleryId, preferredModelIds, groups, excludeSubjectId, unexpiredAtUtc } = filter
   const subjectId = sql.ref(`${table}.subjectId`)
   const conditions = [sql<boolean>`true`]
   if (excludeSubjectId !== undefined)
     conditions.push(sql<boolean>`${subjectId} <> ${excludeSubjectId}`)
+  // An uncorrelated subquery, which runs once.
+  if (unexpiredAtUtc !== undefined)
+    conditions.push(sql<boolean>`${subjectId} not in (
+      select e."subjectId" from subjects e
+      where e."galleryId" = ${galleryId} and e."expiresAtUtc" <= ${unexpiredAtUtc})`)
   if (groups)
     conditions.push(sql<boolean>`(select true from "subjectGroups" g
       where g."subjectId" = ${subjectId} and g.name in (${sql.join(groups)}) limit 1)`)
@@ -142,6 +147,7 @@ async function joinTemplates(
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
     .selectAll('templates')
     .select(['faces.subjectId', 'faces.galleryId', 'subjects.keyId', 'subjects.wrappedKey'])
+    .select('subjects.expiresAtUtc')
     .select('nearest.distance')
     .where('templates.galleryId', '=', galleryId)
     .where('modelId', '=', modelId)

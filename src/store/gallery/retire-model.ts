@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Store } from '../database.ts'
 import { removeFaces, markFaceChanged } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
+import { markForNewKey } from './key-renewals.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export type ModelRetirement = {
@@ -115,6 +116,7 @@ async function retireBatch(
   const [keptIds, deletedIds] = [idsOf(true), idsOf(false)]
   if (rows.length === 0) return { templates: 0, faces: 0 }
   const sequence = await recordGalleryChange(tx, { galleryId, faces: -deletedIds.length })
+  await markForNewKey(tx, [...keptIds, ...deletedIds])
   await removeFaces(tx, { galleryId, sequence }, deletedIds)
   if (keptIds.length > 0) {
     const query = tx.build.deleteFrom('templates').where('modelId', '=', modelId)

@@ -2,6 +2,7 @@ import type { Updateable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
+import { selectExpiredIds } from './expired-subjects.ts'
 
 export type SubjectLookup = { readonly subjectId: string } | { readonly externalId: string }
 
@@ -37,8 +38,9 @@ export async function findSubjectsByIds(
   )
 }
 
+/** Inserts a subject with a new key. */
 export async function addSubject(tx: Tx, subject: SubjectRow): Promise<void> {
-  await tx.run(tx.build.insertInto('subjects').values(subject))
+  await tx.run(tx.build.insertInto('subjects').values({ ...subject, needsNewKey: 0 }))
 }
 
 export async function updateSubjectRow(
@@ -80,6 +82,8 @@ export type SubjectFilter = {
   /** Times `>= createdFromUtc` and `< createdToUtc`. */
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
+  /** Leaves out subjects that have expired at this time. */
+  readonly unexpiredAtUtc?: string | undefined
   /** The last subject of the previous page. */
   readonly after?: SubjectCursor | undefined
   readonly limit: number
@@ -90,7 +94,10 @@ export type SubjectCursor = Pick<SubjectRow, 'createdAtUtc' | 'subjectId'>
 /** Finds subjects in the order of their enrollment. New subjects appear on the last page. */
 export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonly SubjectRow[]> {
   const { galleryId, externalId, group, text, createdFromUtc, createdToUtc, after } = filter
+  const { unexpiredAtUtc: nowUtc } = filter
   let query = tx.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
+  if (nowUtc !== undefined)
+    query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
   if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
@@ -130,13 +137,6 @@ export function findSubjectsInGroup(tx: ReadTx, galleryId: string, name: string)
     .where('subjectGroups.galleryId', '=', galleryId)
     .where('name', '=', name)
   return tx.run(query)
-}
-
-/** Finds subjects whose expiry time has passed. */
-export function findExpiredSubjects(tx: ReadTx, nowUtc: string, limit: number) {
-  return tx.run(
-    tx.build.selectFrom('subjects').selectAll().where('expiresAtUtc', '<=', nowUtc).limit(limit),
-  )
 }
 
 export type UnseenFilter = {

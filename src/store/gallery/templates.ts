@@ -1,10 +1,10 @@
 import type { FaceRow, SubjectRow, TemplateRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
-/** A template with its subject and the subject's encrypted key. */
+/** A template with its subject, the subject's encrypted key and expiry. */
 export type StoredTemplate = TemplateRow &
   Pick<FaceRow, 'subjectId'> &
-  Pick<SubjectRow, 'keyId' | 'wrappedKey'>
+  Pick<SubjectRow, 'keyId' | 'wrappedKey' | 'expiresAtUtc'>
 
 export async function addTemplate(tx: Tx, template: TemplateRow): Promise<void> {
   await tx.run(tx.build.insertInto('templates').values(template))
@@ -39,6 +39,7 @@ function selectOrderedTemplates(tx: ReadTx) {
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
     .selectAll('templates')
     .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
+    .select('subjects.expiresAtUtc')
     .orderBy('faces.createdAtUtc')
     .orderBy('faces.faceId')
     .orderBy('templates.modelId')

@@ -13,6 +13,8 @@ export type VectorFilter = {
   /** Only subjects in one of these groups. */
   readonly groups?: readonly string[] | undefined
   readonly excludeSubjectId?: string | undefined
+  /** Leaves out subjects that have expired at this time. */
+  readonly unexpiredAtUtc?: string | undefined
 }
 
 /** A vector to be stored; the database receives it as text. */
@@ -186,4 +188,5 @@ export function selectStoredTemplates(build: ReadTx['build']) {
     .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
     .selectAll('templates')
     .select(['faces.subjectId', 'faces.galleryId', 'subjects.keyId', 'subjects.wrappedKey'])
+    .select('subjects.expiresAtUtc')
 }

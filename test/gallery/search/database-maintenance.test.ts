@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Gallery } from '../../../src/gallery/gallery.ts'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { openVectorMaintenance } from '../../../src/store/postgres/vectors/vector-maintenance.ts'
@@ -64,6 +65,34 @@ test(
     }
   },
 )
+
+test('The index leaves out expired subjects and returns the next ones', { skip }, async () => {
+  let nowMs = Date.now()
+  await using pair = await openSearchPair({ exactMax: 10, clock: () => nowMs })
+  const { store, owner, inMemory, inDatabase } = pair
+  const people = Array.from({ length: 100 }, (_, index) => ({
+    samples: [{ person: 1, take: index + 1, deviation: 0.1 + index / 200 }],
+  }))
+  const subjects = await enrollPeople(pair, inDatabase, people)
+  await inDatabase.maintain(neverAborted)
+  const probes = [templateOf({ person: 1 })]
+  const search = async (gallery: Gallery) =>
+    (await gallery.search(owner.galleryId, probes, { limit: 10 })).map(({ subjectId }) => subjectId)
+  const idsBefore = await search(inDatabase)
+  assert.deepEqual(idsBefore, await search(inMemory))
+  const expiresAtUtc = new Date(nowMs + 1000).toISOString()
+  await store.write(async (tx) => {
+    for (const subject of subjects.slice(0, 60))
+      await inDatabase.update(tx, subject, { expiresAtUtc })
+  })
+  assert.deepEqual(await search(inDatabase), idsBefore)
+  nowMs += 1000
+  const ids = await search(inDatabase)
+  assert.equal(ids.length, 10)
+  assert.deepEqual(ids, await search(inMemory))
+  const expired = new Set(subjects.slice(0, 60).map(({ subjectId }) => subjectId))
+  assert.ok(ids.every((subjectId) => !expired.has(subjectId)))
+})
 
 test('An index whose build was interrupted is built again', { skip }, async () => {
   await using pair = await openSearchPair({ exactMax: 10 })

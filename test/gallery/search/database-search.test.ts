@@ -41,16 +41,19 @@ const historyArbitrary = fc.record({
   regrouped: fc.array(
     fc.record({ index: fc.integer({ min: 0, max: 39 }), groups: groupsArbitrary }),
   ),
+  expiring: fc.array(fc.integer({ min: 0, max: 39 })),
   queries: fc.array(queryArbitrary, { minLength: 3, maxLength: 6 }),
 })
 type History = typeof historyArbitrary extends fc.Arbitrary<infer Value> ? Value : never
 
 type Subjects = Awaited<ReturnType<typeof enrollPeople>>
 
-/** Enrolls people in both galleries, removes some and changes the groups of others. */
-async function applyHistory(pair: SearchPair, history: History): Promise<Subjects> {
+const dayMs = 86_400_000
+
+/** Enrolls people in both galleries, removes some, and changes the groups and expiry of others. */
+async function applyHistory(pair: SearchPair, history: History, nowMs: number): Promise<Subjects> {
   const { store, owner, inMemory, inDatabase } = pair
-  const { first, later, removed, regrouped } = history
+  const { first, later, removed, regrouped, expiring } = history
   await inDatabase.clear(owner.galleryId)
   const subjects = await enrollPeople(pair, inDatabase, first)
   await store.write(async (tx) => {
@@ -63,6 +66,11 @@ async function applyHistory(pair: SearchPair, history: History): Promise<Subject
       if (subject && !removed.includes(index))
         await inDatabase.update(tx, subject, { removeGroups: ['staff'], addGroups: groups })
     }
+    const expiresAtUtc = new Date(nowMs + dayMs).toISOString()
+    for (const index of expiring) {
+      const subject = subjects[index]
+      if (subject && !removed.includes(index)) await inMemory.update(tx, subject, { expiresAtUtc })
+    }
   })
   await enrollPeople(pair, inMemory, later)
   return subjects
@@ -72,20 +80,25 @@ test(
   'Any gallery with templates of two models returns the same results as in memory',
   { skip },
   async () => {
-    await using pair = await openSearchPair({ models })
+    let nowMs = Date.now()
+    await using pair = await openSearchPair({ models, clock: () => nowMs })
     const { inMemory, inDatabase } = pair
     const { galleryId } = pair.owner
     const assertEqualResults = async (run: (gallery: Gallery) => Promise<unknown>) =>
       assert.deepEqual(await run(inDatabase), await run(inMemory))
     await fc.assert(
       fc.asyncProperty(historyArbitrary, async (history) => {
-        const subjects = await applyHistory(pair, history)
+        const subjects = await applyHistory(pair, history, nowMs)
+        nowMs += dayMs
+        const expiredIds = new Set(history.expiring.map((index) => subjects[index]?.subjectId))
         for (const { probes, excluded, ...rest } of history.queries) {
           const templates = probes.map(templateOf)
           const excludeSubjectId =
             excluded === undefined ? undefined : subjects[excluded]?.subjectId
           const options = { ...rest, excludeSubjectId }
           await assertEqualResults((gallery) => gallery.search(galleryId, templates, options))
+          for (const { subjectId } of await inMemory.search(galleryId, templates, options))
+            assert.ok(!expiredIds.has(subjectId))
           await assertEqualResults((gallery) => gallery.countComparable(galleryId, modelIds))
         }
         await assertEqualResults((gallery) => gallery.formerModels(galleryId))

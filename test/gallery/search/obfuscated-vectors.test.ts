@@ -105,7 +105,7 @@ test(
     await using pair = await openObfuscated()
     const { store, url, masterKeyFile, inDatabase } = pair
     const result = await rotateKeys({ store, masterKeyFile, nowMs: Date.now })
-    assert.deepEqual(result, { galleries: 1, subjects: people })
+    assert.deepEqual(result, { galleries: 1, subjects: people, renewed: 0, unreadable: 0 })
     assert.equal(await countRows(url, 'vectors'), 0)
     assert.equal(await countRows(url, '"galleryKeys"'), 1)
     await assertFound(pair, inDatabase, samples)

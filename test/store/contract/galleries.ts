@@ -79,6 +79,24 @@ export const galleriesContract = {
       assertSameValues(idsOf(await queries.findSubjectsInGroup(tx, galleryId, 'B_2')), ['s-a'])
       assertSameValues(idsOf(await queries.findExpiredSubjects(tx, pastUtc(9), 9)), ['s-c'])
       assertSameValues(idsOf(await queries.findExpiredSubjects(tx, pastUtc(8), 9)), [])
+      for (const [nowUtc, ids] of [
+        [pastUtc(8), ['s-c', 's-a', 's-b']],
+        [pastUtc(9), ['s-a', 's-b']],
+      ] as const) {
+        const expired = await tx.run(queries.selectExpiredIds(tx.build, { galleryId, nowUtc }))
+        assertSameValues(expired.length, 3 - ids.length)
+        const templates = await queries.findExpiredTemplates(tx, { galleryId, nowUtc })
+        assertSameValues(templates.length, 3 - ids.length)
+        assertSameValues(await find({ unexpiredAtUtc: nowUtc }), ids)
+        assertSameValues(await queries.findUnexpiredSize(tx, { galleryId, nowUtc }), {
+          subjectCount: ids.length,
+          templateCount: ids.length,
+        })
+        const faces = await queries.findFaces(tx, { galleryId, unexpiredAtUtc: nowUtc, limit: 9 })
+        assertSameValues(faces.length, ids.length)
+      }
+      const noGallery = { galleryId: 'other', nowUtc: pastUtc(9) }
+      assert.equal((await queries.findUnexpiredSize(tx, noGallery)).subjectCount, 0)
       const unseen = { projectId: project.projectId, beforeUtc: pastUtc(5), limit: 9 }
       assertSameValues(idsOf(await queries.findUnseenSubjects(tx, unseen)), ['s-c'])
       assert.equal((await queries.findSubjectsByKey(tx, 'wrapping', 2)).length, 2)
@@ -100,6 +118,13 @@ export const galleriesContract = {
       assertSameValues(await groupNames({ text: '_' }), ['B_2'])
       assertSameValues(await groupNames({ after: 'B_2', limit: 1 }), ['Staff'])
       assertSameValues(await groupNames({ name: 'staff' }), [])
+    })
+    await store.write(async (tx) => {
+      await queries.updateSubjectRow(tx, 's-a', { expiresAtUtc: pastUtc(9) })
+    })
+    await store.read(async (tx) => {
+      const groups = await queries.listGroups(tx, galleryId, { unexpiredAtUtc: pastUtc(9) })
+      assertSameValues(groups, [{ name: 'Staff', subjectCount: 1 }])
     })
   },
 

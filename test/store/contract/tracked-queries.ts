@@ -6,11 +6,13 @@ import * as calls from '../../../src/store/gate/calls.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
 import * as deletionChain from '../../../src/store/gallery/deletion-chain.ts'
 import * as deletions from '../../../src/store/gallery/deletions.ts'
+import * as expiredSubjects from '../../../src/store/gallery/expired-subjects.ts'
 import * as faces from '../../../src/store/gallery/faces.ts'
 import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
 import * as inviteLinks from '../../../src/store/console/invite-links.ts'
+import * as keyRenewals from '../../../src/store/gallery/key-renewals.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
 import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
@@ -36,11 +38,13 @@ const allQueries = {
   ...crops,
   ...deletionChain,
   ...deletions,
+  ...expiredSubjects,
   ...faces,
   ...galleries,
   ...groups,
   ...initialProject,
   ...inviteLinks,
+  ...keyRenewals,
   ...keyList,
   ...keys,
   ...ledgerAudit,

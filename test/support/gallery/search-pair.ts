@@ -39,6 +39,7 @@ export type SearchPair = AsyncDisposable & {
 
 type SearchPairOptions = {
   readonly exactMax?: number
+  readonly clock?: () => number
   readonly models?: Parameters<typeof fakeCalibrations>[0]
   readonly log?: Pick<Log, 'info' | 'warn' | 'error'>
 }
@@ -55,7 +56,7 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
   const masterKeyFile = path.join(folder, 'master.key')
   const openWith = (
     openSearch: OpenGallerySearch,
-    { models, log = silentLog }: SearchPairOptions,
+    { models, clock = Date.now, log = silentLog }: SearchPairOptions,
   ) =>
     openGallery({
       store,
@@ -65,7 +66,7 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
       retentionDays: 1000,
       templatesPerSubject: 20,
       templatesPerGallery: 1_000_000,
-      clock: Date.now,
+      clock,
       log,
     })
   const openServer = (overrides: SearchPairOptions = {}) => {

@@ -92,10 +92,12 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...options.environment,
     DATA_DIR: dataDir,
   })
-  const { log = createLog(config.LOG_LEVEL), clock = systemClock, beforeStep } = options
+  const { log = createLog(config.LOG_LEVEL), beforeStep } = options
   await using opened = new AsyncDisposableStack()
-  const openedDatabase = opened.use(await openDatabase(config, { ...options, clock, log }))
-  const { store, gate } = openedDatabase
+  const openedDatabase = opened.use(
+    await openDatabase(config, { clock: systemClock, ...options, log }),
+  )
+  const { store, gate, clock } = openedDatabase
   const database = { ...openedDatabase, store: allAccountsStore(store) }
   const models = options.models ?? { active: 'people@1' }
   const calibrations = options.calibrations ?? fakeCalibrations(models)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { formatUtc } from '../../../lib/utc.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import {
   countWithoutPreferred,
@@ -8,7 +9,7 @@ import {
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/score.ts'
-import { limitMax, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
+import { limitMax, type ScoredSubject, type TimedSearchOptions } from '../scored-subject.ts'
 import type { OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'
 import { rankNearest } from './rank-nearest.ts'
@@ -56,13 +57,14 @@ async function search(
   context: DatabaseSearchContext,
   galleryId: string,
   probe: Template,
-  { limit, ...conditions }: SearchOptions,
+  { limit, nowMs, ...conditions }: TimedSearchOptions,
 ): Promise<readonly ScoredSubject[]> {
   assertTemplateVector(probe)
   assert.ok(Number.isInteger(limit) && limit >= 1 && limit <= limitMax)
   const { modelId } = probe
   const preferredModelIds = modelsBefore(modelId, context.calibrations)
-  const filter = { galleryId, modelId, preferredModelIds, ...conditions }
+  const unexpiredAtUtc = formatUtc(nowMs)
+  const filter = { galleryId, modelId, preferredModelIds, unexpiredAtUtc, ...conditions }
   return context.store.read((reading) => rankNearest({ reading, filter, probe, limit }, context))
 }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { Log } from '../../../lib/log.ts'
 import { packChanges, type IndexChange } from './index-change.ts'
 import type { GalleryIndexState } from './gallery-indexes.ts'
-import { limitMax, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
+import { limitMax, type IndexSearchOptions, type ScoredSubject } from '../scored-subject.ts'
 import { assertTemplateVector, type TemplateVector } from '../../calibration/score.ts'
 import { startSearchThreads } from './search-threads.ts'
 import type { SearchThreads } from './search-threads.ts'
@@ -40,7 +40,7 @@ export type ExactSearch = AsyncDisposable & {
 }
 
 /** Only templates of this model are compared; scores of different models have different scales. */
-export type ModelSearchOptions = SearchOptions & { readonly modelId: string }
+export type ModelSearchOptions = IndexSearchOptions & { readonly modelId: string }
 
 export type SearchStats = {
   readonly galleries: number

@@ -3,7 +3,7 @@ import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { SharedMemory } from '../scan/shared-memory.ts'
 import type { IndexChange } from './index-change.ts'
 import { rankTable } from './rank-table.ts'
-import type { ScoredSubject, SearchOptions } from '../scored-subject.ts'
+import type { ScoredSubject, IndexSearchOptions } from '../scored-subject.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 import { openTemplateTable } from '../table/template-table.ts'
 import type { TemplateTable } from '../table/template-table.ts'
@@ -29,7 +29,7 @@ export type GalleryIndexState = {
 export type GalleryIndexQuery = {
   readonly modelId: string
   readonly probe: TemplateVector
-  readonly options: SearchOptions
+  readonly options: IndexSearchOptions
 }
 
 type GalleryIndex = { sequence: number; readonly tables: Map<string, TemplateTable> }

@@ -14,6 +14,8 @@ export type IndexedTemplate = TemplateVector & {
   readonly modelId: string
   readonly subjectId: string
   readonly groups: readonly string[]
+  /** From this time on, the subject is not found. */
+  readonly expiresAtMs?: number | undefined
 }
 
 /** Changes in the form in which they are sent to the index thread. */

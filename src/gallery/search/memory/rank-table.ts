@@ -3,7 +3,7 @@ import {
   initialRowsKept,
   rowsKeptGrowth,
   type ScoredSubject,
-  type SearchOptions,
+  type IndexSearchOptions,
 } from '../scored-subject.ts'
 import { correctedScore } from '../../calibration/score.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
@@ -22,7 +22,7 @@ export function rankTable(
   table: TemplateTable,
   scanPool: ScanPool,
   probe: TemplateVector,
-  options: SearchOptions,
+  options: IndexSearchOptions,
 ): ScoredSubject[] {
   const allowed = table.allowed(options.groups)
   if (!allowed.includes(1)) return []
@@ -43,12 +43,13 @@ function* scoreRows(
   table: TemplateTable,
   rows: Uint32Array,
   probe: TemplateVector,
-  { excludeSubjectId }: SearchOptions,
+  { excludeSubjectId, nowMs = Number.NEGATIVE_INFINITY }: IndexSearchOptions,
 ): Generator<ScoredSubject> {
   for (const row of rows) {
     const stored = table.read(row)
     if (!stored || stored.subjectId === excludeSubjectId) continue
-    const { faceId, subjectId } = stored
+    const { faceId, subjectId, expiresAtMs = Number.POSITIVE_INFINITY } = stored
+    if (expiresAtMs <= nowMs) continue
     yield { faceId, subjectId, score: correctedScore(probe, stored) }
   }
 }

@@ -88,8 +88,9 @@ async function readPage(
       const stored = face && selectTemplate(face.templates, calibrations)
       const template = stored && (await decryptStored(reading, stored))
       if (!template) return { sequence, faceId }
-      const { subjectId } = stored
-      const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [] }
+      const { subjectId, expiresAtUtc } = stored
+      const expiresAtMs = expiresAtUtc === null ? undefined : Date.parse(expiresAtUtc)
+      const indexed = { ...template, subjectId, groups: groups.get(subjectId) ?? [], expiresAtMs }
       return { sequence, faceId, template: indexed }
     },
   )

@@ -25,7 +25,12 @@ export type RowBlock = {
 export type RowPosition = { readonly block: RowBlock; readonly index: number }
 
 /** The face of a row. */
-export type RowOwner = { readonly faceId: string; readonly subjectId: string }
+export type RowOwner = {
+  readonly faceId: string
+  readonly subjectId: string
+  /** From this time on, the subject is not found. */
+  readonly expiresAtMs?: number | undefined
+}
 
 /** The kernel reads sixteen codes at a time. */
 const codesPerStep = 16
@@ -103,7 +108,8 @@ export function writeRow(
   const dimensions = vector.length
   block.vectors.set(vector, index * dimensions)
   block.densities[index] = density
-  block.owners[index] = { faceId: row.faceId, subjectId: row.subjectId }
+  const { faceId, subjectId, expiresAtMs } = row
+  block.owners[index] = { faceId, subjectId, ...(expiresAtMs !== undefined && { expiresAtMs }) }
   const start = index * rowBytes(dimensions)
   const codes = block.codes.subarray(start, start + dimensions)
   const { scale, bias, slack } = quantiseRow(vector, density, codes)

@@ -1,0 +1,66 @@
+import {
+  findSubjectCrops,
+  replaceSealedCrop,
+  replaceSealedTemplate,
+  replaceSubjectKey,
+} from '../../store/gallery/key-renewals.ts'
+import { findSubjectTemplates } from '../../store/gallery/templates.ts'
+import type { SubjectRow } from '../../store/schema.ts'
+import type { Tx } from '../../store/tx.ts'
+import { decryptCrop, encryptCrop } from './crop-encryption.ts'
+import type { SubjectKeys } from './subject-keys.ts'
+import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
+
+/** A subject with the account of its gallery. */
+export type SubjectToRenew = SubjectRow & { readonly accountId: string }
+
+/**
+ * Encrypts the templates and crops of a subject with a new key, and destroys its old key. Data that
+ * was deleted before can then no longer be decrypted with a key of the database. Must be called with
+ * the gallery locked in exclusive mode.
+ *
+ * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
+ *
+ * @returns the number of such ciphertexts.
+ * @throws Error if the key of the subject cannot be unwrapped.
+ */
+export async function renewSubjectKey(
+  tx: Tx,
+  subject: SubjectToRenew,
+  keys: SubjectKeys,
+): Promise<number> {
+  const { subjectId, galleryId, accountId } = subject
+  const oldKey = await keys.unwrap(tx, subject)
+  const { key, ...wrapped } = await keys.create(tx, subject)
+  let unreadable = 0
+  for (const { faceId, modelId, sealed } of await findSubjectTemplates(tx, subjectId)) {
+    const binding = { accountId, galleryId, subjectId, faceId, modelId }
+    const template = decrypted(() => decryptTemplate(oldKey, binding, sealed))
+    if (!template) unreadable += 1
+    else {
+      const replacement = encryptTemplate(key, binding, template)
+      template.vector.fill(0)
+      await replaceSealedTemplate(tx, { galleryId, faceId, modelId, sealed: replacement })
+    }
+  }
+  for (const { faceId, sealed } of await findSubjectCrops(tx, subjectId)) {
+    const binding = { accountId, galleryId, subjectId, faceId }
+    const jpeg = decrypted(() => decryptCrop(oldKey, binding, sealed))
+    if (!jpeg) unreadable += 1
+    else {
+      await replaceSealedCrop(tx, { faceId, sealed: encryptCrop(key, binding, jpeg) })
+      jpeg.fill(0)
+    }
+  }
+  await replaceSubjectKey(tx, subjectId, wrapped)
+  return unreadable
+}
+
+/** Returns undefined if the ciphertext was changed or is bound to other ids. */
+function decrypted<T>(decrypt: () => T): T | undefined {
+  try {
+    return decrypt()
+  } catch {
+    return undefined
+  }
+}

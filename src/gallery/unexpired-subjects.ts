@@ -1,0 +1,71 @@
+import { ActionError } from '../lib/errors.ts'
+import { formatUtc } from '../lib/utc.ts'
+import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
+import { findFaces } from '../store/gallery/faces.ts'
+import type { GallerySize } from '../store/gallery/galleries.ts'
+import { listGroups } from '../store/gallery/groups.ts'
+import { findSubject, findSubjects, findSubjectsByIds } from '../store/gallery/subjects.ts'
+import type { SubjectRow } from '../store/schema.ts'
+import type { ReadTx, Tx } from '../store/tx.ts'
+import { deleteSubject } from './deletion/delete-subject.ts'
+
+/**
+ * Returns reads that leave out expired subjects. An expired subject does not exist for any call,
+ * although the sweep deletes it up to a minute later.
+ */
+export function createUnexpiredReads(nowUtc: () => string) {
+  const size = (reading: ReadTx, galleryId: string): Promise<GallerySize> =>
+    findUnexpiredSize(reading, { galleryId, nowUtc: nowUtc() })
+  const find: typeof findSubject = async (reading, galleryId, lookup) => {
+    const subject = await findSubject(reading, galleryId, lookup)
+    return subject && !hasExpired(subject, nowUtc()) ? subject : undefined
+  }
+  const findByIds: typeof findSubjectsByIds = async (reading, galleryId, subjectIds) => {
+    const subjects = await findSubjectsByIds(reading, galleryId, subjectIds)
+    return subjects.filter((subject) => !hasExpired(subject, nowUtc()))
+  }
+  const list: typeof findSubjects = (reading, filter) =>
+    findSubjects(reading, { ...filter, unexpiredAtUtc: nowUtc() })
+  const listFaces: typeof findFaces = (reading, filter) =>
+    findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() })
+  const listUnexpiredGroups: typeof listGroups = (reading, galleryId, filter) =>
+    listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() })
+  return { size, find, findByIds, list, listFaces, listGroups: listUnexpiredGroups }
+}
+
+/** Whether a subject has expired; it has from the millisecond of its expiry time. */
+export function hasExpired(
+  { expiresAtUtc }: Pick<SubjectRow, 'expiresAtUtc'>,
+  nowUtc: string,
+): boolean {
+  return expiresAtUtc !== null && expiresAtUtc <= nowUtc
+}
+
+/** @throws ActionError INVALID_REQUEST unless the time, if there is one, is in the future. */
+export function requireFutureExpiry(expiresAtUtc: string | null | undefined, nowMs: number): void {
+  if (!expiresAtUtc || Date.parse(expiresAtUtc) > nowMs) return
+  throw new ActionError(
+    'INVALID_REQUEST',
+    `params.expiresAtUtc: must be after ${formatUtc(nowMs)}, the current time of the service`,
+  )
+}
+
+/**
+ * Returns the subject that has an external id. An expired one is deleted instead, with a deletion
+ * record, so that another subject can have the id.
+ *
+ * @param onDeleted is called after the deletion of an expired subject.
+ */
+export async function findExternalIdHolder(
+  tx: Tx,
+  { galleryId, externalId }: { readonly galleryId: string; readonly externalId: string },
+  { nowUtc, onDeleted }: { readonly nowUtc: string; readonly onDeleted: OnExpiredDeleted },
+): Promise<SubjectRow | undefined> {
+  const holder = await findSubject(tx, galleryId, { externalId })
+  if (!holder || !hasExpired(holder, nowUtc)) return holder
+  await deleteSubject(tx, holder, nowUtc)
+  onDeleted(galleryId)
+  return undefined
+}
+
+export type OnExpiredDeleted = (galleryId: string) => void

@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+import { dialectOf } from '../dialect.ts'
+import type { Database, SubjectRow, TemplateRow } from '../schema.ts'
+import type { ReadTx } from '../tx.ts'
+import type { GallerySize } from './galleries.ts'
+
+/** The expired subjects of a gallery. They are deleted within a minute, so there are few. */
+export type ExpiryFilter = {
+  readonly galleryId: string
+  /** A subject has expired at and after its expiry time. */
+  readonly nowUtc: string
+}
+
+/** Selects the ids of a gallery's expired subjects, for conditions that leave them out. */
+export function selectExpiredIds(build: Database, { galleryId, nowUtc }: ExpiryFilter) {
+  return build
+    .selectFrom('subjects as expired')
+    .select('expired.subjectId')
+    .where('expired.expiresAtUtc', '<=', nowUtc)
+    .where(dialectOf(build).withoutIndex('expired.galleryId'), '=', galleryId)
+}
+
+/** Returns the numbers of a gallery's subjects and faces without expired ones, in one statement. */
+export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter): Promise<GallerySize> {
+  const { build } = tx
+  const expired = selectExpiredIds(build, filter)
+  const count = sql<number>`count(*)`
+  const subjects = build.selectFrom(expired.as('ids')).select(count.as('count'))
+  const faces = build.selectFrom('faces').select(count.as('count'))
+  const query = build
+    .selectFrom('galleries')
+    .select([
+      sql<number>`"subjectCount" - ${subjects}`.as('subjectCount'),
+      sql<number>`"templateCount" - ${faces.where('subjectId', 'in', expired)}`.as('templateCount'),
+    ])
+    .where('galleryId', '=', filter.galleryId)
+  return (await tx.run(query))[0] ?? { subjectCount: 0, templateCount: 0 }
+}
+
+/** Finds the templates of a gallery's expired subjects. */
+export function findExpiredTemplates(
+  tx: ReadTx,
+  filter: ExpiryFilter,
+): Promise<readonly Pick<TemplateRow, 'faceId' | 'modelId'>[]> {
+  const query = tx.build
+    .selectFrom('faces')
+    .innerJoin('templates', 'templates.faceId', 'faces.faceId')
+    .select(['templates.faceId', 'modelId'])
+    .where('subjectId', 'in', selectExpiredIds(tx.build, filter))
+    .where('templates.galleryId', '=', filter.galleryId)
+  return tx.run(query)
+}
+
+/** Finds expired subjects of all galleries. */
+export function findExpiredSubjects(
+  tx: ReadTx,
+  nowUtc: string,
+  limit: number,
+): Promise<readonly SubjectRow[]> {
+  return tx.run(
+    tx.build.selectFrom('subjects').selectAll().where('expiresAtUtc', '<=', nowUtc).limit(limit),
+  )
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { queries } from './tracked-queries.ts'
+import {
+  assertSameValues,
+  createProjectGallery,
+  enrollSubject,
+  type StoreFixture,
+} from './store-fixture.ts'
+
+const ciphertext = Buffer.from('ciphertext')
+
+export const removedDataContract = {
+  'subjects with removed data are marked until their key is replaced': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const galleryId = project.projectId
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 'kept')
+    const { faceId } = await enrollSubject(fixture, 'removed from')
+    const { projectId } = project
+    const marked = () =>
+      store.read(async (tx) => {
+        const galleryIds = await queries.listGalleriesNeedingKeys(tx)
+        const subjects = await queries.findSubjectsNeedingKey(tx, galleryId, 9)
+        return [...galleryIds, ...subjects.map(({ subjectId }) => subjectId)]
+      })
+    assertSameValues(await marked(), [], 'a new subject has a new key')
+    await store.write(async (tx) => {
+      await queries.addCrop(tx, { faceId, projectId, sealed: ciphertext })
+      await queries.markForNewKey(tx, [])
+      await queries.markForNewKey(tx, [faceId, 'none'])
+    })
+    assertSameValues(await marked(), [galleryId, 'removed from'])
+    const sealed = Buffer.from('another ciphertext')
+    await store.write(async (tx) => {
+      const key = { keyId: 'wrapping', wrappedKey: sealed }
+      await queries.replaceSubjectKey(tx, 'removed from', key)
+      await queries.replaceSealedCrop(tx, { faceId, sealed })
+      await queries.replaceSealedTemplate(tx, { galleryId, faceId, modelId: 'active', sealed })
+    })
+    assertSameValues(await marked(), [])
+    await store.read(async (tx) => {
+      const [template] = await queries.findSubjectTemplates(tx, 'removed from')
+      const [crop, ...others] = await queries.findSubjectCrops(tx, 'removed from')
+      assert.equal(others.length, 0)
+      for (const bytes of [template?.sealed, template?.wrappedKey, crop?.sealed])
+        assertSameValues(Buffer.from(bytes ?? []), sealed)
+      assert.equal((await queries.findSubjectCrops(tx, 'kept')).length, 0)
+    })
+  },
+}

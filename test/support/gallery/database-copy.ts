@@ -1,0 +1,84 @@
+import { decrypt } from '../../../src/lib/crypto/aes-gcm.ts'
+import { decryptCrop } from '../../../src/gallery/keys/crop-encryption.ts'
+import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
+import { unwrapGalleryKey } from '../../../src/gallery/keys/subject-keys.ts'
+import { decryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
+import type { Store } from '../../../src/store/database.ts'
+import type { GalleryKeyRow, SubjectRow } from '../../../src/store/schema.ts'
+
+/** The rows of a database that contain keys or encrypted faces, as an attacker would copy them. */
+export type DatabaseCopy = {
+  readonly galleryKeys: readonly GalleryKeyRow[]
+  readonly subjects: readonly Pick<SubjectRow, 'subjectId' | 'wrappedKey'>[]
+  readonly templates: readonly EncryptedFace[]
+  readonly crops: readonly EncryptedFace[]
+}
+
+/** An encrypted template or crop with the ids that it is bound to. */
+type EncryptedFace = {
+  readonly accountId: string
+  readonly galleryId: string
+  readonly subjectId: string
+  readonly faceId: string
+  /** Only templates have a model. */
+  readonly modelId?: string
+  readonly sealed: Uint8Array
+}
+
+export async function copyDatabase({ db }: Pick<Store, 'db'>): Promise<DatabaseCopy> {
+  const faces = db
+    .selectFrom('faces')
+    .innerJoin('galleries', 'galleries.galleryId', 'faces.galleryId')
+    .select(['accountId', 'faces.galleryId', 'subjectId', 'faces.faceId'])
+  return {
+    galleryKeys: await db.selectFrom('galleryKeys').selectAll().execute(),
+    subjects: await db.selectFrom('subjects').select(['subjectId', 'wrappedKey']).execute(),
+    templates: await faces
+      .innerJoin('templates', 'templates.faceId', 'faces.faceId')
+      .select(['modelId', 'sealed'])
+      .execute(),
+    crops: await faces
+      .innerJoin('crops', 'crops.faceId', 'faces.faceId')
+      .select('sealed')
+      .execute(),
+  }
+}
+
+/**
+ * Returns all subject keys that can be unwrapped with the master keys of a file: each wrapped subject
+ * key of the copies is tried with each gallery key of the copies.
+ */
+export function unwrapAllKeys(copies: readonly DatabaseCopy[], masterKeyFile: string): Buffer[] {
+  const keyring = openKeyring(masterKeyFile)
+  const galleryKeys = copies.flatMap((copy) =>
+    copy.galleryKeys.flatMap((row) => attempt(() => unwrapGalleryKey(keyring, row))),
+  )
+  return copies.flatMap(({ subjects }) =>
+    subjects.flatMap(({ subjectId, wrappedKey }) =>
+      galleryKeys.flatMap((galleryKey) =>
+        attempt(() => decrypt(galleryKey, wrappedKey, `subject-key|${subjectId}`)),
+      ),
+    ),
+  )
+}
+
+/** Returns whether any of the keys decrypts a template or a crop. */
+export function isReadable(face: EncryptedFace, keys: readonly Buffer[]): boolean {
+  const { modelId } = face
+  return keys.some(
+    (key) =>
+      attempt(() =>
+        modelId === undefined
+          ? decryptCrop(key, face, face.sealed)
+          : decryptTemplate(key, { ...face, modelId }, face.sealed),
+      ).length > 0,
+  )
+}
+
+function attempt<T>(open: () => T): T[] {
+  try {
+    return [open()]
+  } catch {
+    return []
+  }
+}
