@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import { addViolation } from './call-record.ts'
+import { sendCall, type CallBody, type CallTarget } from './send-call.ts'
+import type { SoakImages } from './soak-images.ts'
+import {
+  enrollSubject,
+  identifySubjects,
+  listSubjects,
+  readRandomSubject,
+  updateRandomSubject,
+  verifySubject,
+} from './subject-calls.ts'
+
+type CallContext = CallTarget & { readonly images: SoakImages; readonly random: RandomSource }
+
+// The soak reads responses of every action.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Results = any
+
+export type SoakCaller = CallContext & {
+  readonly pick: <T>(items: readonly T[]) => T | undefined
+  /** Sends a call without an image. @returns its results, or undefined if it was rejected. */
+  readonly call: (action: string, params: object) => Promise<Results>
+  /** Sends a call with a price and keeps it for replays. */
+  readonly callWithImage: (action: string, params: object) => Promise<Results>
+  readonly answered: readonly AnsweredCall[]
+}
+
+type AnsweredCall = { readonly body: CallBody; readonly data: unknown }
+
+const replaysMax = 50
+
+export type SoakCalls = {
+  readonly sendImageCall: () => Promise<void>
+  readonly sendCheapCall: () => Promise<void>
+}
+
+export function createSoakCalls(context: CallContext): SoakCalls {
+  const caller = createCaller(context)
+  const { pick, callWithImage, images } = caller
+  const portrait = () => pick(images.portraits)
+  const imageCalls: readonly (() => Promise<unknown>)[] = [
+    () => enrollSubject(caller),
+    () => identifySubjects(caller),
+    () => callWithImage('svc.verify', { images: [portrait(), portrait()] }),
+    () => callWithImage('svc.detect', { images: [pick(images.groups)] }),
+    () => callWithImage('svc.analyze', { images: [portrait()] }),
+    () => callWithImage('svc.liveness', { images: [portrait()] }),
+    // Rejected with MULTIPLE_FACES, and therefore not billed.
+    () => callWithImage('svc.enroll', { images: [pick(images.groups)] }),
+    () => verifySubject(caller),
+  ]
+  const cheapCalls: readonly (() => Promise<unknown>)[] = [
+    () => replay(caller),
+    () => updateRandomSubject(caller),
+    () => readRandomSubject(caller),
+    () => listSubjects(caller),
+  ]
+  return {
+    sendImageCall: async () => void (await pick(imageCalls)?.()),
+    sendCheapCall: async () => void (await pick(cheapCalls)?.()),
+  }
+}
+
+function createCaller(context: CallContext): SoakCaller {
+  const { record, random } = context
+  const answered: AnsweredCall[] = []
+  return {
+    ...context,
+    answered,
+    pick: (items) => items[Math.floor(random() * items.length)],
+    call: async (action, params) => {
+      const body = { action, requestId: randomUUID(), params }
+      const envelope = await sendCall(context, body, 'call without image')
+      return envelope?.data?.results
+    },
+    callWithImage: async (action, params) => {
+      const body = { action, requestId: randomUUID(), params }
+      const envelope = await sendCall(context, body, 'image call')
+      if (!envelope) return undefined
+      const { ok, data } = envelope
+      ;(ok ? record.acknowledged : record.rejected).add(body.requestId)
+      if (ok) answered.push({ body, data })
+      if (answered.length > replaysMax) answered.shift()
+      return data?.results
+    },
+  }
+}
+
+/** Repeats an answered call. It must return the stored response. */
+async function replay(caller: SoakCaller): Promise<void> {
+  const earlier = caller.pick(caller.answered)
+  if (!earlier) return
+  const { action, requestId } = earlier.body
+  const envelope = await sendCall(caller, earlier.body, 'call without image')
+  if (!envelope) return
+  const { ok, data, meta } = envelope
+  if (!ok || !meta?.idempotencyReplay)
+    addViolation(caller.record, `${action} ${requestId} was not replayed`)
+  // A deletion removes the subject from stored responses, so only other results must be equal.
+  else if (action === 'svc.detect' && !isDeepStrictEqual(data, earlier.data))
+    addViolation(caller.record, `${action} ${requestId} was replayed with another result`)
+}
