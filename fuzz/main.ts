@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { markdownTable } from '../bench/support/table.ts'
 import { execute } from './engine/execute.ts'
 import { allTargets, findTarget } from './targets/all-targets.ts'
-import { countInputs, runFuzz, type FuzzResult } from './run-fuzz.ts'
+import { countInputs, runFuzz, serviceTargetsModule, type FuzzResult } from './run-fuzz.ts'
 
 /**
  * `npm run fuzz -- --seconds S [--target T] [--seed N]`: fuzzes the parsers, prints the figures and
@@ -41,9 +41,11 @@ async function fuzz(): Promise<number> {
   const result = await runFuzz({
     targets,
     seconds: Number(values.seconds),
-    inputsMax: Number(values.inputs),
+    isEnough: (byTarget) => countInputs(byTarget) >= Number(values.inputs),
+    targetsModule: serviceTargetsModule,
     seed: Number(values.seed),
     sliceMs: 2000,
+    hangMs: 5000,
     folder: values.folder,
     onDefect: ({ target, text, file }) => console.log(`DEFECT in ${target}: ${file}\n${text}\n`),
   })

@@ -10,11 +10,15 @@ import type { FuzzMessage, FuzzProcessOptions } from './engine/fuzz-process.ts'
 export type FuzzOptions = {
   readonly targets: readonly string[]
   readonly seconds: number
-  /** The run ends earlier after this number of inputs. */
-  readonly inputsMax: number
+  /** Ends the run earlier. */
+  readonly isEnough: (byTarget: FuzzResult['byTarget']) => boolean
+  /** The module that exports `allTargets`. */
+  readonly targetsModule: string
   readonly seed: number
   /** Time for one target before the next one. */
   readonly sliceMs: number
+  /** A process that uses this much CPU time for one input is killed. */
+  readonly hangMs: number
   /** Folder of the grown corpus and of the inputs that show defects. */
   readonly folder: string
   readonly onDefect: (defect: FuzzDefect) => void
@@ -38,8 +42,6 @@ export type FuzzResult = {
 
 const heapMiB = 512
 
-/** An input that uses this much CPU time without an end is a hang; its process is killed. */
-const hangMs = 2000
 const checkMs = 250
 
 /** Fuzzes the targets in turn in a child process, which is replaced after a crash or a hang. */
@@ -58,12 +60,11 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
     sourceChars = Math.max(sourceChars, message.source)
   }
   const endMs = performance.now() + options.seconds * 1000
-  const isDone = (): boolean =>
-    performance.now() >= endMs || countInputs(byTarget) >= options.inputsMax
+  const isDone = (): boolean => performance.now() >= endMs || options.isEnough(byTarget)
   let targets = options.targets
   for (let generation = 0; !isDone(); generation++) {
     const child = startProcess({ ...options, targets, seed: options.seed + generation }, onMessage)
-    const lost = await supervise(child, isDone)
+    const lost = await supervise(child, { isDone, hangMs: options.hangMs })
     if (!lost) break
     const target = targets[lost.targetIndex] ?? ''
     const file = saveFinding(path.join(options.folder, 'findings'), target, lost.input, lost.text)
@@ -74,6 +75,9 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
   return { byTarget, defects, sourceChars }
 }
 
+/** The parsers of the service. */
+export const serviceTargetsModule = path.join(import.meta.dirname, 'targets/all-targets.ts')
+
 export function countInputs(byTarget: FuzzResult['byTarget']): number {
   return [...byTarget.values()].reduce((sum, { inputs }) => sum + inputs, 0)
 }
@@ -81,7 +85,7 @@ export function countInputs(byTarget: FuzzResult['byTarget']): number {
 type FuzzProcess = { readonly child: ChildProcess; readonly currentInputFile: string }
 
 function startProcess(
-  { targets, seed, sliceMs, folder }: FuzzOptions,
+  { targets, seed, sliceMs, folder, targetsModule }: FuzzOptions,
   onMessage: (message: FuzzMessage) => void,
 ): FuzzProcess {
   const currentInputFile = path.join(mkdtempSync(path.join(tmpdir(), 'facegate-fuzz-')), 'input')
@@ -90,6 +94,7 @@ function startProcess(
     targets,
     seed,
     sliceMs,
+    targetsModule,
     corpusFolder: path.join(folder, 'corpus'),
     findingsFolder: path.join(folder, 'findings'),
     currentInputFile,
@@ -111,7 +116,7 @@ type LostInput = {
 /** Waits until the run is done. @returns the input that stopped the process before. */
 async function supervise(
   { child, currentInputFile }: FuzzProcess,
-  isDone: () => boolean,
+  { isDone, hangMs }: { readonly isDone: () => boolean; readonly hangMs: number },
 ): Promise<LostInput | undefined> {
   const exited = new Promise<string>((resolve) =>
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`)),

@@ -1,6 +1,5 @@
-import type { FuzzTarget } from '../targets/target.ts'
-import type { Corpus } from './corpus.ts'
 import type { Coverage } from './coverage.ts'
+import type { FuzzLoopOptions } from './fuzz-loop.ts'
 import { execute } from './execute.ts'
 
 /**
@@ -8,17 +7,20 @@ import { execute } from './execute.ts'
  * reading the coverage takes longer than parsing hundreds of inputs.
  */
 export async function addNewCoverage(
-  { target, corpus }: { readonly target: FuzzTarget; readonly corpus: Corpus },
+  options: Pick<FuzzLoopOptions, 'target' | 'corpus' | 'onInput'>,
   inputs: readonly Uint8Array[],
   coverage: Coverage,
 ): Promise<void> {
-  for (const input of inputs) await execute(target, input)
+  for (const input of inputs) {
+    options.onInput(input)
+    await execute(options.target, input)
+  }
   const before = coverage.save()
   if (coverage.take() === 0) return
   const [only] = inputs
-  if (inputs.length === 1 && only) return corpus.add(only)
+  if (inputs.length === 1 && only) return options.corpus.add(only)
   coverage.restore(before)
   const half = Math.ceil(inputs.length / 2)
-  await addNewCoverage({ target, corpus }, inputs.slice(0, half), coverage)
-  await addNewCoverage({ target, corpus }, inputs.slice(half), coverage)
+  await addNewCoverage(options, inputs.slice(0, half), coverage)
+  await addNewCoverage(options, inputs.slice(half), coverage)
 }

@@ -11,14 +11,15 @@ export type Corpus = {
 
 const inputsMax = 4000
 
-/** Loads the seeds of a target and the inputs that earlier runs added. */
+/** Inputs that once showed a defect, in a folder for each target. */
+export const regressionsFolder = path.join(import.meta.dirname, '../regressions')
+
+/** Loads the seeds of a target, its regressions and the inputs that earlier runs added. */
 export async function openCorpus(target: FuzzTarget, folder: string): Promise<Corpus> {
   const targetFolder = path.join(folder, target.name)
   mkdirSync(targetFolder, { recursive: true })
-  const stored = readdirSync(targetFolder).map((name) =>
-    readFileSync(path.join(targetFolder, name)),
-  )
-  const inputs: Uint8Array[] = [...(await target.seeds()), ...stored]
+  const regressions = readInputs(path.join(regressionsFolder, target.name))
+  const inputs = [...(await target.seeds()), ...regressions, ...readInputs(targetFolder)]
   return {
     inputs,
     add: (input) => {
@@ -28,6 +29,11 @@ export async function openCorpus(target: FuzzTarget, folder: string): Promise<Co
       writeFileSync(file, input)
     },
   }
+}
+
+function readInputs(folder: string): Uint8Array[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).map((name) => readFileSync(path.join(folder, name)))
 }
 
 function nameOf(input: Uint8Array): string {

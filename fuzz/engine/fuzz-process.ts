@@ -1,5 +1,5 @@
 import { seededRandom } from '../../src/evaluation/seeded-random.ts'
-import { findTarget } from '../targets/all-targets.ts'
+import type { FuzzTarget } from '../targets/target.ts'
 import { openCorpus, saveFinding } from './corpus.ts'
 import { startCoverage } from './coverage.ts'
 import { openCurrentInput } from './current-input.ts'
@@ -11,6 +11,8 @@ export type FuzzProcessOptions = {
   readonly targets: readonly string[]
   readonly seed: number
   readonly sliceMs: number
+  /** The file that exports `allTargets`. */
+  readonly targetsModule: string
   readonly corpusFolder: string
   readonly findingsFolder: string
   readonly currentInputFile: string
@@ -30,6 +32,9 @@ const options = JSON.parse(process.argv[2] ?? '{}') as FuzzProcessOptions
 const send = (message: FuzzMessage): void => void process.send?.(message)
 process.once('disconnect', () => process.exit(0))
 
+const { allTargets } = (await import(options.targetsModule)) as {
+  readonly allTargets: readonly FuzzTarget[]
+}
 const random = seededRandom(options.seed)
 const writeCurrent = openCurrentInput(options.currentInputFile)
 const coverage = startCoverage((url) => url.includes('/src/') && !url.includes('/node_modules/'))
@@ -48,7 +53,8 @@ async function runSlice(name: string): Promise<void> {
 }
 
 async function openLoop(name: string): Promise<FuzzLoop> {
-  const target = findTarget(name)
+  const target = allTargets.find((each) => each.name === name)
+  if (!target) throw new Error(`there is no target ${name}`)
   const index = options.targets.indexOf(name)
   return createFuzzLoop({
     target,
