@@ -28,7 +28,9 @@ export function createCallRecord(): CallRecord {
 const violationsMax = 100
 
 export function addViolation(record: CallRecord, text: string): void {
-  if (record.violations.length < violationsMax) record.violations.push(text)
+  if (record.violations.length >= violationsMax) return
+  record.violations.push(text)
+  console.log(`${new Date().toISOString()} VIOLATION: ${text}`)
 }
 
 export function countAnswer(record: CallRecord, answer: string): void {
