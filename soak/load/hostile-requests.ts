@@ -81,7 +81,7 @@ function bitFlips(random: RandomSource, plain: Buffer): HostileRequest {
 function wrongType(_random: RandomSource, plain: Buffer): HostileRequest {
   return {
     body: detectBody(plain, 'image/png'),
-    expected: /^(?:UNSUPPORTED_IMAGE_TYPE|HTTP 503)$/u,
+    expected: /^(?:UNSUPPORTED_IMAGE_TYPE|INVALID_REQUEST|HTTP 503)$/u,
   }
 }
 
