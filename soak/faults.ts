@@ -15,9 +15,6 @@ const restarts = [
   [0.09, 'SIGKILL'],
 ] as const
 
-/** The measured process starts after the last of the restarts. */
-export const lastRestartShare = 0.09
-
 /** Restarts the server during the load. */
 export async function restartServer(
   server: SoakServer,

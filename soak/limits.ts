@@ -3,7 +3,7 @@ import type { ProcessSample } from './measure/process-samples.ts'
 import { memorySlope, type Slope } from './measure/slope.ts'
 
 /** The limits of a soak run. The strict limits apply to a measured period of an hour or more. */
-export const soakLimits = {
+const soakLimits = {
   rssSlopeMibPerHour: 1,
   p99DriftShare: 0.1,
   /** In a shorter period, growth up to this is noise: pools and caches are still being filled. */

@@ -5,7 +5,7 @@ import { runSoak, type SoakResult } from './run-soak.ts'
 
 /**
  * `npm run soak -- --hours H`: mixed load with bad input, kills and deletions. It prints the figures
- * and exits with 1 if one of them is over its limit. docs/test-programs.md describes it.
+ * and exits with 1 if one of them is over its limit. docs/security.md describes it.
  */
 const { values } = parseArgs({
   options: {
@@ -17,6 +17,9 @@ const { values } = parseArgs({
     samples: { type: 'string' },
   },
 })
+
+// The exit ends the service as well.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const started = new Date().toISOString()
 console.log(`Soak of ${values.hours} h, started ${started}, seed ${values.seed}`)

@@ -76,11 +76,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   return { record, latencies, sampler, counts, skipped, data, lastPid, loadEndMs }
 }
 
-type Measurement = Pick<SoakResult, 'sampler' | 'latencies' | 'record'> &
+type SoakMeasurement = Pick<SoakResult, 'sampler' | 'latencies' | 'record'> &
   Pick<SoakOptions, 'onProgress'> & { readonly durationMs: number }
 
 /** Samples the processes and the reference until the end of the run. */
-async function measure(measurement: Measurement): Promise<void> {
+async function measure(measurement: SoakMeasurement): Promise<void> {
   const { sampler, latencies, record, durationMs, onProgress } = measurement
   const startMs = performance.now()
   const sampleMs = Math.min(10_000, durationMs / 60)

@@ -26,8 +26,10 @@ export async function startSoakServer(): Promise<SoakServer> {
   const first = await spawnFacegate(settings, { dataDir })
   const { key } = first
   let running = Promise.resolve(first)
+  let child = first.process
+  process.once('exit', () => child.kill('SIGKILL'))
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
-    const { process: child } = await running
+    await running
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
     child.kill(signal)
     return exited
@@ -39,18 +41,18 @@ export async function startSoakServer(): Promise<SoakServer> {
     restart: async (signal) => {
       const ended = end(signal)
       running = ended.then(() => spawnFacegate(settings, { dataDir, key }))
-      await running
+      child = (await running).process
       return ended
     },
     stop: () => end('SIGTERM'),
     killWorker: async () => {
-      const { process: child } = await running
-      const youngest = (await workerProcessIds(child.pid ?? 0)).at(-1)
+      const server = await running
+      const youngest = (await workerProcessIds(server.process.pid ?? 0)).at(-1)
       if (youngest !== undefined) process.kill(youngest, 'SIGKILL')
       return youngest
     },
     [Symbol.asyncDispose]: async () => {
-      const { process: child } = await running
+      await running
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
       await sleep(100)
     },

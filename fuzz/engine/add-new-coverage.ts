@@ -1,5 +1,5 @@
 import type { Coverage } from './coverage.ts'
-import type { FuzzLoopOptions } from './fuzz-loop.ts'
+import type { FuzzLoopOptions } from './fuzz-loop-options.ts'
 import { execute } from './execute.ts'
 
 /**

@@ -1,10 +1,7 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
-import type { FuzzTarget } from '../targets/target.ts'
 import { addNewCoverage } from './add-new-coverage.ts'
 import { findLargeInputs, measureCpuMs } from './check-limits.ts'
-import type { Corpus } from './corpus.ts'
-import type { Coverage } from './coverage.ts'
 import { execute, fuzzLimits } from './execute.ts'
+import type { FuzzLoopOptions } from './fuzz-loop-options.ts'
 import { mutate } from './mutate.ts'
 
 export type FuzzLoop = {
@@ -18,17 +15,6 @@ export type FuzzProgress = {
   readonly outcomes: number
   /** The highest CPU time of one input, ms; 0 if all were far below the limit. */
   readonly cpuMsMax: number
-}
-
-export type FuzzLoopOptions = {
-  readonly target: FuzzTarget
-  readonly corpus: Corpus
-  readonly random: RandomSource
-  /** Without it, the corpus grows by new outcomes only. */
-  readonly coverage: Coverage | undefined
-  /** Receives each input before it is parsed. */
-  readonly onInput: (input: Uint8Array) => void
-  readonly onDefect: (input: Uint8Array, text: string) => void
 }
 
 /** The coverage is read after each batch. */

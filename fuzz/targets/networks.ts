@@ -19,7 +19,7 @@ function sourceOf(input: Uint8Array) {
   return { manifest: input.subarray(0, split), weights: input.subarray(split + 1) }
 }
 
-export function encodeSource(manifest: unknown, weights: Uint8Array): Buffer {
+function encodeSource(manifest: unknown, weights: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(manifest)}\0`), weights])
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
 import { addViolation } from './call-record.ts'
-import { sendCall, type CallBody, type CallTarget } from './send-call.ts'
-import type { SoakImages } from './soak-images.ts'
+import { sendCall } from './send-call.ts'
+import type { AnsweredCall, SoakCallContext, SoakCaller } from './soak-caller.ts'
 import {
   enrollSubject,
   identifySubjects,
@@ -13,23 +12,6 @@ import {
   verifySubject,
 } from './subject-calls.ts'
 
-type CallContext = CallTarget & { readonly images: SoakImages; readonly random: RandomSource }
-
-// The soak reads responses of every action.
-// oxlint-disable-next-line typescript/no-explicit-any
-type Results = any
-
-export type SoakCaller = CallContext & {
-  readonly pick: <T>(items: readonly T[]) => T | undefined
-  /** Sends a call without an image. @returns its results, or undefined if it was rejected. */
-  readonly call: (action: string, params: object) => Promise<Results>
-  /** Sends a call with a price and keeps it for replays. */
-  readonly callWithImage: (action: string, params: object) => Promise<Results>
-  readonly answered: readonly AnsweredCall[]
-}
-
-type AnsweredCall = { readonly body: CallBody; readonly data: unknown }
-
 const replaysMax = 50
 
 export type SoakCalls = {
@@ -37,7 +19,7 @@ export type SoakCalls = {
   readonly sendCheapCall: () => Promise<void>
 }
 
-export function createSoakCalls(context: CallContext): SoakCalls {
+export function createSoakCalls(context: SoakCallContext): SoakCalls {
   const caller = createCaller(context)
   const { pick, callWithImage, images } = caller
   const portrait = () => pick(images.portraits)
@@ -64,7 +46,7 @@ export function createSoakCalls(context: CallContext): SoakCalls {
   }
 }
 
-function createCaller(context: CallContext): SoakCaller {
+function createCaller(context: SoakCallContext): SoakCaller {
   const { record, random } = context
   const answered: AnsweredCall[] = []
   return {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { addViolation } from './call-record.ts'
-import type { SoakCaller } from './soak-calls.ts'
+import type { SoakCaller } from './soak-caller.ts'
 
 /** From this many subjects on, each enrollment is followed by a deletion. */
 const subjectsMax = 200

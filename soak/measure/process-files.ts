@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /** The resources of one process at one time. */
-export type ProcessUsage = {
+export type SampledUsage = {
   readonly rssBytes: number
   /** Open file descriptors. */
   readonly fds: number
@@ -9,7 +9,7 @@ export type ProcessUsage = {
 }
 
 /** Reads the resources of a process. @returns undefined if it does not exist any more. */
-export async function readProcessUsage(pid: number): Promise<ProcessUsage | undefined> {
+export async function readProcessUsage(pid: number): Promise<SampledUsage | undefined> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8')
     const fds = (await readdir(`/proc/${pid}/fd`)).length

@@ -1,8 +1,8 @@
 import type { SoakServer } from '../server.ts'
 import { workerProcessIds } from '../server.ts'
-import { readProcessUsage, type ProcessUsage } from './process-files.ts'
+import { readProcessUsage, type SampledUsage } from './process-files.ts'
 
-export type ProcessSample = ProcessUsage & { readonly atMs: number }
+export type ProcessSample = SampledUsage & { readonly atMs: number }
 
 /** All samples of one process. */
 export type ProcessSeries = {

@@ -37,9 +37,9 @@ export function memorySlope(samples: readonly ProcessSample[]): Slope | undefine
   return { ...fitLine(points), windowMs }
 }
 
-type Point = { readonly x: number; readonly y: number }
+type LinePoint = { readonly x: number; readonly y: number }
 
-function fitLine(points: readonly Point[]): Omit<Slope, 'windowMs'> {
+function fitLine(points: readonly LinePoint[]): Omit<Slope, 'windowMs'> {
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length
   const meanX = mean(points.map(({ x }) => x))
