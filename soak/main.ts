@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { reportSoak } from './report.ts'
 import { runSoak, type SoakResult } from './run-soak.ts'
@@ -34,6 +34,8 @@ const result = await runSoak({
 if (values.samples !== undefined) await writeFile(values.samples, samplesJson(result))
 const report = reportSoak(result)
 console.log(`\n${report.text}\n\nStarted ${started}, ended ${new Date().toISOString()}`)
+if (report.ok) await rm(result.dataDir, { recursive: true, force: true })
+else console.log(`The data folder is kept: ${result.dataDir}`)
 console.log(report.ok ? 'Within all limits.' : 'A limit was exceeded.')
 process.exit(report.ok ? 0 : 1)
 

@@ -29,6 +29,7 @@ export type SoakResult = {
   readonly counts: FaultCounts
   readonly skipped: number
   readonly data: DataCheck
+  readonly dataDir: string
   /** The last process of the server, which is measured, and the end of the load. */
   readonly lastPid: number
   readonly loadEndMs: number
@@ -51,10 +52,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const calls = createSoakCalls({ server, record, latencies, images, random })
   const hostile = { random, plain: images.plain }
   const streams = [
-    { perSecond: options.imagesPerS, send: calls.sendImageCall },
-    { perSecond: options.cheapPerS, send: calls.sendCheapCall },
+    { perSecond: options.imagesPerS, inFlightMax: 4, send: calls.sendImageCall },
+    { perSecond: options.cheapPerS, inFlightMax: 16, send: calls.sendCheapCall },
     {
       perSecond: options.hostilePerS,
+      inFlightMax: 4,
       send: () => sendHostileRequest(server, record, hostile),
     },
   ]
@@ -73,7 +75,17 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   counts.serverKills += 1
   const skipped = (await load).reduce((sum, count) => sum + count, 0)
   const data = await finish(server, record)
-  return { record, latencies, sampler, counts, skipped, data, lastPid, loadEndMs }
+  return {
+    record,
+    latencies,
+    sampler,
+    counts,
+    skipped,
+    data,
+    lastPid,
+    loadEndMs,
+    dataDir: server.dataDir,
+  }
 }
 
 type SoakMeasurement = Pick<SoakResult, 'sampler' | 'latencies' | 'record'> &

@@ -3,11 +3,10 @@ import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
 
 export type LoadStream = {
   readonly perSecond: number
+  /** Calls in flight; further calls are skipped, so that a slow machine is not overloaded. */
+  readonly inFlightMax: number
   readonly send: () => Promise<void>
 }
-
-/** Calls in flight of one stream; further calls are skipped, as the limit of an open load. */
-const inFlightMax = 64
 
 /**
  * Sends calls at random times (Poisson arrivals), independently of the responses.
@@ -15,7 +14,7 @@ const inFlightMax = 64
  * @returns the number of skipped calls.
  */
 export async function runLoad(
-  { perSecond, send }: LoadStream,
+  { perSecond, inFlightMax, send }: LoadStream,
   random: RandomSource,
   signal: AbortSignal,
 ): Promise<number> {

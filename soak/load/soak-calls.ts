@@ -56,6 +56,8 @@ function createCaller(context: SoakCallContext): SoakCaller {
     call: async (action, params) => {
       const body = { action, requestId: randomUUID(), params }
       const envelope = await sendCall(context, body, 'call without image')
+      if (action === 'svc.deleteSubject' && envelope?.ok === false)
+        addViolation(record, `an existing subject was not deleted: ${envelope.errors[0]?.code}`)
       return envelope?.data?.results
     },
     callWithImage: async (action, params) => {

@@ -18,8 +18,8 @@ async function deleteRandomSubject({ record, random, call }: SoakCaller): Promis
   const [subjectId] = record.subjects.splice(Math.floor(random() * record.subjects.length), 1)
   if (!subjectId) return
   const results = await call('svc.deleteSubject', { subjectId })
+  // After a call that was given up, the subject may exist or not.
   if (results) record.deletedAtMs.set(subjectId, Date.now())
-  else addViolation(record, `the deletion of ${subjectId} failed`)
 }
 
 export async function identifySubjects(caller: SoakCaller): Promise<void> {
