@@ -52,7 +52,18 @@ const owners: Record<string, readonly string[]> = {
 const filesMax = 15
 const folderLevelsMax = 3
 
-const sourceRoots = ['src', 'web', 'client', 'eval', 'bench', 'docs/build', 'deploy', 'test']
+const sourceRoots = [
+  'src',
+  'web',
+  'client',
+  'eval',
+  'bench',
+  'soak',
+  'fuzz',
+  'docs/build',
+  'deploy',
+  'test',
+]
 const ignored = ['**/node_modules/**', '**/dist/**', '**/output/**']
 
 function findFiles(pattern: string): string[] {
@@ -180,7 +191,7 @@ test('Nothing that ships imports the research scripts, the benchmarks or the tes
     importsOf(source)
       .filter(({ target }) => target.startsWith('.') && !file.endsWith('.test.ts'))
       .map(({ target }) => resolveImport(file, target))
-      .filter((imported) => /^(?:eval|bench|test)\//u.test(imported))
+      .filter((imported) => /^(?:eval|bench|soak|fuzz|test)\//u.test(imported))
       .map((imported) => `${file} imports ${imported}`),
   )
   assert.deepEqual(violations, [])

@@ -52,7 +52,7 @@ function wordingProblems(line: string): string[] {
 }
 
 const extensions = 'ts,tsx,md,sh,yaml,yml,css,html,conf'
-const roots = ['src', 'web', 'client', 'docs', 'deploy', 'bench', 'eval', 'test']
+const roots = ['src', 'web', 'client', 'docs', 'deploy', 'bench', 'soak', 'fuzz', 'eval', 'test']
 // The SQL of shipped migrations never changes, so their texts are not checked.
 const ignored = [
   '**/node_modules/**',

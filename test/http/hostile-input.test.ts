@@ -110,6 +110,14 @@ test('Bytes of another image type than declared are rejected with UNSUPPORTED_IM
   assert.equal(codeOf(await detect(jpg)), 'OK')
 })
 
+test('A text file of many comments is rejected without a kill of a worker', async () => {
+  // A pattern that can match n comments in 2^n ways would need the age of the universe.
+  const comments = Buffer.from('<!---->'.repeat(140))
+  assert.equal(codeOf(await detect(png(comments))), 'IMAGE_DECODE_FAILED')
+  const svg = Buffer.from('<!-- a --> <!-- b --><!DOCTYPE svg><svg>')
+  assert.equal(codeOf(await detect(png(svg))), 'UNSUPPORTED_IMAGE_TYPE')
+})
+
 test('A JPEG followed by another file is analyzed as the JPEG', async () => {
   const { bytes } = await samplePhotograph(3)
   const zip = Buffer.from('PK\u0003\u0004<script>alert(1)</script><?php ?>')

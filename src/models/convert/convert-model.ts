@@ -1,26 +1,48 @@
+import { z } from 'zod'
 import type { BuiltinModel } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
 import { encodeModel } from './onnx/encode.ts'
 import type { Graph } from './onnx/graph.ts'
 import type { SourceBytes } from './read-source.ts'
 import { convertGraphModel } from './tfjs/convert-graph-model.ts'
-import type { GraphModel } from './tfjs/topology.ts'
-import type { WeightsGroup } from './weights.ts'
+import { graphModelSchema } from './tfjs/topology.ts'
+import { weightsGroupSchema } from './weights.ts'
 
 /** Converts a source to the bytes of an ONNX file. The result is identical on every machine. */
 export function convertModel(model: BuiltinModel, bytes: SourceBytes): Uint8Array {
   return encodeModel(convertToGraph(model, bytes))
 }
 
-/** The casts are safe: the SHA-256 of the JSON was checked against the manifest. */
+/** @throws Error when the manifest is not JSON, or not a manifest of its format. */
 function convertToGraph({ id, source }: BuiltinModel, { manifest, weights }: SourceBytes): Graph {
-  const parsed: unknown = JSON.parse(Buffer.from(manifest).toString())
   const { conversion } = source
   if (conversion.from === 'face-api')
     return convertFaceApi(conversion.network, {
-      manifest: parsed as readonly [WeightsGroup],
+      manifest: readManifest(faceApiManifest, manifest, id),
       weights,
     })
-  const graphModel = parsed as GraphModel
-  return convertGraphModel(id, { model: graphModel, weights }, conversion.outputs)
+  const model = readManifest(graphModelSchema, manifest, id)
+  return convertGraphModel(id, { model, weights }, conversion.outputs)
+}
+
+const faceApiManifest = z.tuple([weightsGroupSchema])
+
+function readManifest<Schema extends z.ZodType>(
+  schema: Schema,
+  bytes: Uint8Array,
+  id: string,
+): z.output<Schema> {
+  const result = schema.safeParse(parseJson(bytes, id))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const place = issue?.path.map(String).join('.') ?? ''
+  throw new Error(`the manifest of ${id} is not valid: ${place || 'the file'}: ${issue?.message}`)
+}
+
+function parseJson(bytes: Uint8Array, id: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch (cause) {
+    throw new Error(`the manifest of ${id} is not JSON`, { cause })
+  }
 }

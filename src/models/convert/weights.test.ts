@@ -84,7 +84,10 @@ test('consecutive tensors are read at any alignment', () => {
 test('a file that is longer or shorter than described is rejected', () => {
   const description = { shape: [2], dtype: 'float32' }
   assert.throws(() => readValues(description, new Uint8Array(9)), /8 bytes of weights, not 9/u)
-  assert.throws(() => readValues(description, new Uint8Array(7)))
+  assert.throws(
+    () => readValues(description, new Uint8Array(7)),
+    /w end after the file of 7 bytes/u,
+  )
 })
 
 test('an unknown type is rejected with the name of the weights', () => {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { sizeOf } from './onnx/layout.ts'
 
 /** A tensor of weights in TensorFlow's layout. Integers (shapes, axes) are small, so float32 is exact. */
@@ -11,13 +12,33 @@ export type WeightsGroup = {
     /** The type of the weights after decoding. */
     readonly dtype: string
     /** The stored format: half precision, or small integers decoded as `value × scale + min`. */
-    readonly quantization?: {
-      readonly dtype: string
-      readonly scale?: number
-      readonly min?: number
-    }
+    readonly quantization?:
+      | {
+          readonly dtype: string
+          readonly scale?: number | undefined
+          readonly min?: number | undefined
+        }
+      | undefined
   }[]
 }
+
+/** Validates a group of a manifest; further fields are ignored. */
+export const weightsGroupSchema = z.object({
+  weights: z.array(
+    z.object({
+      name: z.string(),
+      shape: z.array(z.int().min(0)),
+      dtype: z.string(),
+      quantization: z
+        .object({
+          dtype: z.string(),
+          scale: z.number().optional(),
+          min: z.number().optional(),
+        })
+        .optional(),
+    }),
+  ),
+})
 
 /** Reads every tensor of a weight file. @throws Error when the size of the file is wrong. */
 export function readWeights(
@@ -28,8 +49,10 @@ export function readWeights(
   const weights = new Map<string, WeightTensor>()
   let offset = 0
   for (const { name, shape, dtype, quantization } of group.weights) {
-    const stored = storedTypes[quantization?.dtype ?? dtype]
+    const stored = storedTypes.get(quantization?.dtype ?? dtype)
     if (!stored) throw new Error(`${name} has weights of an unknown type`)
+    if (!(offset + sizeOf(shape) * stored.bytes <= file.byteLength))
+      throw new Error(`the weights ${name} end after the file of ${file.byteLength} bytes`)
     const { scale = 1, min = 0 } = quantization ?? {}
     const round = dtype === 'int32' ? Math.round : Number
     const data = Float32Array.from({ length: sizeOf(shape) }, (_, index) =>
@@ -49,10 +72,10 @@ type StoredType = {
 }
 
 /** The stored types of weights, little-endian. */
-const storedTypes: Readonly<Record<string, StoredType>> = {
-  float32: { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) },
-  int32: { bytes: 4, read: (view, offset) => view.getInt32(offset, true) },
-  float16: { bytes: 2, read: (view, offset) => view.getFloat16(offset, true) },
-  uint16: { bytes: 2, read: (view, offset) => view.getUint16(offset, true) },
-  uint8: { bytes: 1, read: (view, offset) => view.getUint8(offset) },
-}
+const storedTypes: ReadonlyMap<string, StoredType> = new Map([
+  ['float32', { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) }],
+  ['int32', { bytes: 4, read: (view, offset) => view.getInt32(offset, true) }],
+  ['float16', { bytes: 2, read: (view, offset) => view.getFloat16(offset, true) }],
+  ['uint16', { bytes: 2, read: (view, offset) => view.getUint16(offset, true) }],
+  ['uint8', { bytes: 1, read: (view, offset) => view.getUint8(offset) }],
+])

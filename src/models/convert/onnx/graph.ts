@@ -66,7 +66,7 @@ export function buildGraph(name: string): GraphBuilder {
   return {
     add,
     floats: (data, shape) => addInitializer(shape, new Float32Array(data)),
-    integers: (values) => addInitializer([values.length], BigInt64Array.from(values, BigInt)),
+    integers: (values) => addInitializer([values.length], BigInt64Array.from(values, toBigInt)),
     input: (port, shape) => inputs.push({ name: port, shape }),
     output: (port, from, shape) => {
       nodes.push({ operator: 'Identity', inputs: [from], output: port, attributes: {} })
@@ -74,4 +74,9 @@ export function buildGraph(name: string): GraphBuilder {
     },
     graph: { name, nodes, initializers, inputs, outputs },
   }
+}
+
+function toBigInt(value: number): bigint {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a size, an axis or a padding`)
+  return BigInt(value)
 }

@@ -46,6 +46,8 @@ export function joinMessage(message: ProtobufMessage): Uint8Array {
  * of two's complement, which needs BigInt.
  */
 function varint(value: number): Uint8Array {
+  if (!Number.isSafeInteger(value))
+    throw new Error(`${value} is not an integer that can be encoded`)
   let rest = BigInt.asUintN(64, BigInt(value))
   const bytes: number[] = []
   while (rest > 0x7fn) {

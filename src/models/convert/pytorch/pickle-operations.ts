@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isKind, type PickledValue, type PickledTuple } from './pickled-value.ts'
 
 /** The state of a pickle reader. */
@@ -36,7 +37,10 @@ export const pickleOperations: Readonly<Record<number, PickleOperation>> = {
   /* BINUNICODE */ 0x58: (machine) => {
     const length = machine.view.getUint32(skip(machine, 4), true)
     if (length > textBytesMax) throw new Error(`it has a string of ${length} bytes`)
-    return new TextDecoder('utf-8', { fatal: true }).decode(take(machine, length))
+    const text = take(machine, length)
+    if (!isUtf8(text))
+      throw new Error(`it has a string before byte ${machine.offset} that is not UTF-8`)
+    return new TextDecoder().decode(text)
   },
   /* EMPTY_LIST */ 0x5d: () => ({ kind: 'list', items: [] }),
   /* EMPTY_DICT */ 0x7d: () => new Map(),

@@ -38,6 +38,8 @@ function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf): WeightTensor
   const bytes = bytesOf(key)
   if (bytes?.length !== length * type.bytes)
     throw new Error(`the storage ${key} has ${bytes?.length ?? 'no'} bytes`)
+  // The loops below would also run for the other axes of a tensor without values.
+  if (count === 0) return { shape, data: new Float32Array() }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const data = new Float32Array(count)
   let written = 0

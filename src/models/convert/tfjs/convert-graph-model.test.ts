@@ -90,3 +90,27 @@ test('a graph that reads a missing node is rejected', () => {
     /no node missing/u,
   )
 })
+
+test('an operator with the name of a property of every object is rejected', () => {
+  const nodes = [{ name: 'odd', op: 'constructor', input: ['x'] }]
+  assert.throws(() => convert(nodes), /odd \(constructor\)/u)
+})
+
+test('a graph whose nodes read each other is rejected', () => {
+  const nodes = [
+    { name: 'a', op: 'Relu', input: ['b'] },
+    { name: 'b', op: 'Relu', input: ['a'] },
+  ]
+  assert.throws(() => convert(nodes), /^Error: the node a reads its own result$/u)
+})
+
+test('a graph of up to 2,000 nodes one after another is converted', () => {
+  const chain = (length: number): TopologyNode[] =>
+    Array.from({ length }, (_, index) => ({
+      name: `n${index}`,
+      op: 'Relu',
+      input: [index === length - 1 ? 'x' : `n${index + 1}`],
+    }))
+  assert.equal(operators(convert(chain(1999))).length, 2001)
+  assert.throws(() => convert(chain(2000)), /^Error: the node x is over 2000 nodes deep$/u)
+})

@@ -43,19 +43,21 @@ export function convertGraphModel(
   return builder.graph
 }
 
-const converters: Readonly<Record<string, NodeConverter>> = {
-  Placeholder: ({ node, graph }) => declareInput(node, graph),
-  ...activationConverters,
-  ...arithmeticConverters,
-  ...convolutionConverters,
-  ...denseConverters,
-  ...shapeConverters,
-}
+const converters: ReadonlyMap<string, NodeConverter> = new Map(
+  Object.entries({
+    Placeholder: ({ node, graph }: NodeConversion) => declareInput(node, graph),
+    ...activationConverters,
+    ...arithmeticConverters,
+    ...convolutionConverters,
+    ...denseConverters,
+    ...shapeConverters,
+  }),
+)
 
 function convertNode(conversion: NodeConversion): GraphValue {
   const { name, op } = conversion.node
   try {
-    const converter = converters[op]
+    const converter = converters.get(op)
     if (!converter) throw new Error('this operator is not supported')
     return converter(conversion)
   } catch (cause) {

@@ -1,4 +1,5 @@
-import type { WeightsGroup } from '../weights.ts'
+import { z } from 'zod'
+import { weightsGroupSchema, type WeightsGroup } from '../weights.ts'
 
 /** A graph model of TensorFlow.js: the JSON beside the file of weights. */
 export type GraphModel = {
@@ -10,30 +11,71 @@ export type TopologyNode = {
   readonly name: string
   readonly op: string
   /** Names of the nodes that this one reads. */
-  readonly input?: readonly string[]
-  readonly attr?: Readonly<Record<string, AttributeValue>>
+  readonly input?: readonly string[] | undefined
+  readonly attr?: Readonly<Record<string, AttributeValue>> | undefined
 }
 
 /** The protocol buffer AttrValue as JSON: integers are strings, strings are base64. */
 type AttributeValue = {
-  readonly s?: string
-  readonly b?: boolean
-  readonly list?: { readonly s?: readonly string[]; readonly i?: readonly string[] }
-  readonly shape?: { readonly dim: readonly { readonly size: string }[] }
+  readonly s?: string | undefined
+  readonly b?: boolean | undefined
+  readonly list?:
+    | {
+        readonly s?: readonly string[] | undefined
+        readonly i?: readonly string[] | undefined
+      }
+    | undefined
+  readonly shape?: { readonly dim?: readonly { readonly size: string }[] | undefined } | undefined
 }
 
-/** Returns the nodes that `outputs` need; each node follows the nodes that it reads. */
+const attributeValue = z.object({
+  s: z.string().optional(),
+  b: z.boolean().optional(),
+  list: z
+    .object({ s: z.array(z.string()).optional(), i: z.array(z.string()).optional() })
+    .optional(),
+  shape: z.object({ dim: z.array(z.object({ size: z.string() })).optional() }).optional(),
+})
+
+/** Validates a graph model; further fields are ignored. */
+export const graphModelSchema = z.object({
+  modelTopology: z.object({
+    node: z.array(
+      z.object({
+        name: z.string(),
+        op: z.string(),
+        input: z.array(z.string()).optional(),
+        attr: z.record(z.string(), attributeValue).optional(),
+      }),
+    ),
+  }),
+  weightsManifest: z.tuple([weightsGroupSchema]),
+})
+
+/** A built-in network has at most a few hundred nodes one after another. */
+const depthMax = 2000
+
+/**
+ * Returns the nodes that `outputs` need; each node follows the nodes that it reads.
+ *
+ * @throws Error when a node is missing, reads its own result, or is too deep in the graph.
+ */
 export function nodesInOrder(
   nodes: readonly TopologyNode[],
   outputs: readonly string[],
 ): readonly TopologyNode[] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const ordered = new Set<TopologyNode>()
+  const open = new Set<TopologyNode>()
   const visit = (name: string): void => {
     const node = byName.get(name)
     if (!node) throw new Error(`the graph has no node ${name}`)
     if (ordered.has(node)) return
+    if (open.has(node)) throw new Error(`the node ${name} reads its own result`)
+    if (open.size >= depthMax) throw new Error(`the node ${name} is over ${depthMax} nodes deep`)
+    open.add(node)
     node.input?.forEach(visit)
+    open.delete(node)
     ordered.add(node)
   }
   outputs.forEach(visit)

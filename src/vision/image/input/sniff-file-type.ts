@@ -64,7 +64,10 @@ const signatures: readonly Signature[] = [
 const textSignatures = [
   {
     name: 'SVG',
-    pattern: /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/iu,
+    // A comment ends at its first `-->`: if it could end at a later one, the number of ways to match
+    // many comments would be exponential.
+    pattern:
+      /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/iu,
   },
   { name: 'HTML', pattern: /^\uFEFF?\s*<(?:!doctype html|html)/iu },
 ]
