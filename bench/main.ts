@@ -1,3 +1,4 @@
+import { run as bodies } from './bodies.ts'
 import { run as consoleBench } from './console.ts'
 import { run as detect } from './detect.ts'
 import { run as disk } from './disk.ts'
@@ -11,6 +12,7 @@ import { run as vectors } from './vectors.ts'
 
 /** `npm run bench [name]`: one file per benchmark. Without a name it runs all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  bodies,
   stages,
   detect,
   disk,

@@ -29,3 +29,11 @@ test('a DATABASE_URL that is not PostgreSQL is rejected, not ignored', () => {
   for (const url of ['', 'postgres://db/x', 'postgresql://me:secret@db:5432/x?sslmode=verify-full'])
     assert.equal(readConfig({ DATABASE_URL: url }).DATABASE_URL, url)
 })
+
+test('a body of the maximum size must fit in the budget of a key, and that in the whole budget', () => {
+  const read = (body: string, perKey: string, all: string) =>
+    readConfig({ BODY_BYTES_MAX: body, BODIES_PER_KEY_BYTES_MAX: perKey, BODIES_BYTES_MAX: all })
+  assert.equal(read('2048', '2048', '2048').BODIES_BYTES_MAX, 2048)
+  assert.throws(() => read('2049', '2048', '2048'), /BODIES_PER_KEY_BYTES_MAX: .*BODY_BYTES_MAX/u)
+  assert.throws(() => read('2048', '2049', '2048'), /BODIES_BYTES_MAX: .*BODIES_PER_KEY_BYTES_MAX/u)
+})

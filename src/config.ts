@@ -5,6 +5,7 @@ import {
   choiceSetting,
   collectorUrl,
   databaseUrl,
+  findSettingConflicts,
   integerSetting,
   microsSetting,
   nonEmptyText,
@@ -83,16 +84,22 @@ const storage = {
 
 const requestLimits = {
   BODY_BYTES_MAX: bytes(24 * mebibyte, [1024, 256 * mebibyte], 'Maximum size of a request body.'),
+  BODIES_BYTES_MAX: bytes(
+    256 * mebibyte,
+    [1024, 16_384 * mebibyte],
+    'Maximum size of all request bodies that are received or processed at the same time. Further requests return 503.',
+  ),
+  BODIES_PER_KEY_BYTES_MAX: bytes(
+    128 * mebibyte,
+    [1024, 16_384 * mebibyte],
+    'The same maximum for the requests with one API key. It must be at least BODY_BYTES_MAX and at most BODIES_BYTES_MAX.',
+  ),
   IMAGE_BYTES_MAX: bytes(
     8 * mebibyte,
     [1024, 256 * mebibyte],
     'Maximum size of an image file, after base64 decoding.',
   ),
-  IMAGE_PIXELS_MAX: pixels(
-    40_000_000,
-    [1024, 1_000_000_000],
-    'Maximum number of pixels of an image.',
-  ),
+  IMAGE_PIXELS_MAX: pixels(40_000_000, [1024, 1e9], 'Maximum number of pixels of an image.'),
   IMAGE_SIDE_MIN_PX: pixels(32, [1, 10_000], 'Minimum length of the shorter side of an image.'),
   JSON_DEPTH_MAX: count(16, [4, 1000], 'Maximum nesting depth of a request body.'),
   JSON_TOKENS_MAX: count(
@@ -285,8 +292,7 @@ export function readConfig(environment: Environment): Config {
   })
   // Each value was parsed by the schema of the same setting.
   const config = Object.freeze(Object.fromEntries(entries)) as Config
-  if (config.SEARCH === 'pgvector' && config.DATABASE_URL === '')
-    problems.push('SEARCH: pgvector searches in PostgreSQL; set DATABASE_URL=postgres://…')
+  problems.push(...findSettingConflicts(config))
   if (problems.length > 0) throw new Error(`invalid configuration: ${problems.join('; ')}`)
   return config
 }

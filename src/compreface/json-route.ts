@@ -42,6 +42,10 @@ export function defineJsonRoute<Query, Body = undefined>(
     method,
     path,
     status,
+    known: route.body && {
+      name: routeName(route),
+      permissions: typeof route.permissions === 'function' ? [] : route.permissions,
+    },
     parse: async (compreFaceRequest) => {
       const { pathParams, query: searchParams } = compreFaceRequest.request
       const query = route.query(searchParams)

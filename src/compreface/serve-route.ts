@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
 import type { RunnableCall } from '../http/run-call.ts'
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
@@ -16,14 +17,19 @@ export type CompreFaceRoute = {
   readonly path: string
   /** The status of a successful response. */
   readonly status: 200 | 201
+  /** The part of every call that is known before its body is read; undefined without a body. */
+  readonly known?: KnownCall | undefined
   /** @throws ActionError or HttpError if the request is malformed; the gate rejects the call. */
   readonly parse: (request: CompreFaceRequest) => Promise<CompreFaceCall> | CompreFaceCall
 }
 
+/** The name and the permissions of a call. They are checked before the body is read. */
+export type KnownCall = Pick<CompreFaceCall, 'name' | 'permissions'>
+
 /** A request with a valid API key. Its body has not been read. */
 export type CompreFaceRequest = {
   readonly request: HttpRequest
-  readonly caller: Caller
+  readonly caller: KeyIdentity
   readonly options: CompreFaceOptions
 }
 
@@ -68,7 +74,10 @@ async function handleRequest(
   let headers: HttpResponse['headers'] = { 'x-request-id': requestId }
   try {
     const caller = await options.gate.authenticate(request) // before the body is read
-    const { name, parsed } = await parseRequest(route, { request, caller, options }, requestId)
+    const compreFaceRequest = { request, caller, options }
+    const { name, parsed } =
+      (await rejectEarly(route, compreFaceRequest)) ??
+      (await parseRequest(route, compreFaceRequest, requestId))
     const call = { requestId, action: name, startMs, parsed }
     const end = await executeCall(caller, call, options)
     headers = { ...end.headers, ...headers }
@@ -94,6 +103,18 @@ type CompreFaceSettlement = Settlement<Envelope> & {
 }
 
 type RunnableCompreFaceCall = RunnableCall<CompreFaceReply, CompreFaceSettlement>
+
+/** Returns a call that the gate rejects, if that is certain before the body is read. */
+async function rejectEarly(
+  { known }: CompreFaceRoute,
+  { request, caller, options: { gate, bodyBytesMax } }: CompreFaceRequest,
+) {
+  if (!known) return undefined
+  request.body.accept(caller.keyId, bodyBytesMax)
+  const { name, permissions } = known
+  const error = await gate.findEarlyRejection({ caller, permissions })
+  return error && { name, parsed: { error, permissions } }
+}
 
 /** An error of the parser is kept: the gate checks the caller's permissions before it returns it. */
 async function parseRequest(

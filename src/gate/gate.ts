@@ -1,4 +1,5 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
+import type { ActionError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { runAsAccount, runAsAllAccounts } from '../lib/account-context.ts'
@@ -7,6 +8,7 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/tx.ts'
 import type { IncomingCall, Admission } from './incoming-call.ts'
 import { createAdmit, type AdmitResult } from './admission/admit.ts'
+import { findEarlyRejection, type EarlyCheck } from './admission/early-rejection.ts'
 import { authenticate, type RequestIdentity } from './authenticate.ts'
 import type { RateLimits } from './limit.ts'
 import type { Now } from './admission/find-replay.ts'
@@ -44,6 +46,8 @@ export type GateOptions = {
 export type Gate = {
   /** The first check; it runs before the body is read. @throws HttpError 401. */
   readonly authenticate: (request: RequestIdentity) => Promise<KeyIdentity>
+  /** Returns the error with which `admit` will reject a call whose body has not been read. */
+  readonly findEarlyRejection: (check: EarlyCheck) => Promise<ActionError | undefined>
   /** The other checks. @throws HttpError 401 when the key was revoked in the meantime, 503. */
   readonly admit: (caller: KeyIdentity, call: IncomingCall) => Promise<AdmitResult>
   /** @returns the settlement. @throws HttpError 503 when the reservation has expired. */
@@ -79,6 +83,10 @@ export function createGate(store: Store, options: GateOptions): Gate {
     authenticate: (request) =>
       withSpan('gate.authenticate', () =>
         authenticate(request, authenticateDeps).catch(recorder.recordFailure),
+      ),
+    findEarlyRejection: (check) =>
+      runAsAccount(check.caller.accountId, () =>
+        findEarlyRejection(store, check, { ...options, ...getNow() }),
       ),
     admit: (caller, call) =>
       withSpan('gate.admit', () =>

@@ -9,7 +9,13 @@ export type IncomingCall = {
   readonly action: string
   /** Time of arrival, by `performance.now()`. */
   readonly startMs: number
-  readonly parsed: BillableCall | { readonly error: unknown }
+  readonly parsed: BillableCall | UnparsedCall
+}
+
+/** The reason why a call could not be parsed, and the permissions that it needs in any case. */
+export type UnparsedCall = {
+  readonly error: unknown
+  readonly permissions?: readonly string[]
 }
 
 export type BillableCall = {

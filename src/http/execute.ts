@@ -26,7 +26,7 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
   const startMs = performance.now()
   const caller = await gate.authenticate(request) // before the body is read
   await beforeStep?.('read')
-  const { echoed, parsed } = await readCall(request, options) // the gate rejects a malformed call
+  const { echoed, parsed } = await readCall(request, caller, options) // the gate rejects errors
   addCallAttributes({ requestId: echoed.requestId })
   const call = toRunnableCall(parsed, { echoed, caller, services, signal: request.signal })
   const end = await executeCall(caller, { ...echoed, startMs, parsed: call }, options)

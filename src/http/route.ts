@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import type { IncomingBody } from './input/incoming-body.ts'
 
 /** A request, independent of the HTTP framework. */
 export type HttpRequest = {
@@ -15,7 +15,7 @@ export type HttpRequest = {
   /** The URL of the service as the client uses it, such as `https://faces.example.org`. */
   readonly origin: string
   /** The unread body. */
-  readonly body: Readable
+  readonly body: IncomingBody
   /** Fires when the client disconnects before the response is sent. */
   readonly signal: AbortSignal
 }

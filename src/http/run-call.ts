@@ -1,5 +1,5 @@
 import type { Gate } from '../gate/gate.ts'
-import type { BillableCall, IncomingCall } from '../gate/incoming-call.ts'
+import type { BillableCall, IncomingCall, UnparsedCall } from '../gate/incoming-call.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError, HttpError } from '../lib/errors.ts'
@@ -15,7 +15,7 @@ export type RunnableCall<Outcome, S extends Settlement> = BillableCall & {
 
 /** A call to execute, or the error that its request was read with. */
 export type CallToExecute<Outcome, S extends Settlement> = Omit<IncomingCall, 'parsed'> & {
-  readonly parsed: RunnableCall<Outcome, S> | { readonly error: unknown }
+  readonly parsed: RunnableCall<Outcome, S> | UnparsedCall
 }
 
 export type ExecuteCallOptions = {

@@ -5,7 +5,14 @@ import { unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { currentCallAttributes } from '../lib/observability/call-trace.ts'
-import { isBodyPending, startLingeringClose, handleClientError } from './connection.ts'
+import { handleClientError } from './connection.ts'
+import { discardBody, isBodyPending } from './discard-body.ts'
+import { unlimitedBodyBudget, type BodyBudget } from './input/body-budget.ts'
+import {
+  createIncomingBody,
+  discardBytesMaxDefault,
+  type IncomingBody,
+} from './input/incoming-body.ts'
 import type { HttpResponse, HttpRequest, Route } from './route.ts'
 import {
   observeRequest,
@@ -25,6 +32,8 @@ export type HttpServerOptions = {
   readonly connectionsMax: number
   /** How long running calls may take to finish when the server closes. */
   readonly drainMsMax: number
+  /** The memory of request bodies; not limited without it. */
+  readonly bodyBudget?: BodyBudget
   readonly log: Log
   readonly observer?: RequestObserver
 }
@@ -77,15 +86,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function toHook({ path: route, handle, isQuiet = false }: Omit<Route, 'method'>): RequestHook {
     const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<SentResponse> => {
+      const body = createIncomingBody(request.raw, options.bodyBudget ?? unlimitedBodyBudget)
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        await send(reply, await handle(toHttpRequest(request, reply)))
+        const response = await handle(toHttpRequest(request, reply, body))
+        body.release()
+        await send(reply, response, body.discardBytesMax())
       } catch (error) {
-        await send(
-          reply,
-          errorResponse(error, currentCallAttributes().requestId ?? newId(), options.log),
-        )
+        body.release()
+        const requestId = currentCallAttributes().requestId ?? newId()
+        await send(reply, errorResponse(error, requestId, options.log), body.discardBytesMax())
       }
       return { status: reply.statusCode }
     }
@@ -147,7 +158,11 @@ function registerPath(
   })
 }
 
-function toHttpRequest(request: FastifyRequest, reply: FastifyReply): HttpRequest {
+function toHttpRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  incomingBody: IncomingBody,
+): HttpRequest {
   const { url = '/' } = request.raw
   // A query may contain question marks.
   const [path = '/'] = url.split('?', 1)
@@ -166,19 +181,24 @@ function toHttpRequest(request: FastifyRequest, reply: FastifyReply): HttpReques
     pathParams: request.params as Readonly<Record<string, string>>,
     clientIp: request.ip,
     origin: `${request.protocol}://${request.host}`,
-    body: request.raw,
+    body: incomingBody,
     signal: disconnected.signal,
   }
 }
 
-function send(reply: FastifyReply, { status, headers = {}, body }: HttpResponse): FastifyReply {
+function send(
+  reply: FastifyReply,
+  { status, headers = {}, body }: HttpResponse,
+  discardBytesMax = discardBytesMaxDefault,
+): FastifyReply {
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable
   if (!isRaw) void reply.header('content-type', 'application/json; charset=utf-8')
-  if (isBodyPending(reply.request.raw)) startLingeringClose(reply.request.raw, reply.raw)
+  const payload = isRaw ? body : JSON.stringify(body)
+  const isPending = isBodyPending(reply.request.raw)
   return reply
     .code(status)
     .headers(headers)
-    .send(isRaw ? body : JSON.stringify(body))
+    .send(isPending ? discardBody(reply.raw, payload, { bytesMax: discardBytesMax }) : payload)
 }
 
 function addressOf(app: FastifyInstance, host: string): string {

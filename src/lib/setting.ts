@@ -99,3 +99,27 @@ function isCollectorUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/u.test(url.protocol) && url.username + url.password === ''
 }
+
+/** The settings whose values depend on each other. */
+type DependentSettings = {
+  readonly SEARCH: string
+  readonly DATABASE_URL: string
+  readonly BODY_BYTES_MAX: number
+  readonly BODIES_PER_KEY_BYTES_MAX: number
+  readonly BODIES_BYTES_MAX: number
+}
+
+/** Returns one problem for each setting whose value does not fit the value of another. */
+export function findSettingConflicts(config: DependentSettings): readonly string[] {
+  const { BODY_BYTES_MAX, BODIES_PER_KEY_BYTES_MAX, BODIES_BYTES_MAX } = config
+  const problems: string[] = []
+  if (config.SEARCH === 'pgvector' && config.DATABASE_URL === '')
+    problems.push('SEARCH: pgvector searches in PostgreSQL; set DATABASE_URL=postgres://…')
+  if (BODY_BYTES_MAX > BODIES_PER_KEY_BYTES_MAX)
+    problems.push(`BODIES_PER_KEY_BYTES_MAX: must be at least BODY_BYTES_MAX, ${BODY_BYTES_MAX}`)
+  if (BODIES_PER_KEY_BYTES_MAX > BODIES_BYTES_MAX)
+    problems.push(
+      `BODIES_BYTES_MAX: must be at least BODIES_PER_KEY_BYTES_MAX, ${BODIES_PER_KEY_BYTES_MAX}`,
+    )
+  return problems
+}

@@ -25,6 +25,14 @@ export function bodyLimits(config: Config) {
   }
 }
 
+/** The limits of the memory of request bodies. */
+export function bodyBudgetLimits(config: Config) {
+  return {
+    bytesMax: config.BODIES_BYTES_MAX,
+    bytesPerOwnerMax: config.BODIES_PER_KEY_BYTES_MAX,
+  }
+}
+
 /** The limits of connections and requests. */
 export function serverLimits(config: Config) {
   return {

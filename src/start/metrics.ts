@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
+import type { BodyBudget } from '../http/input/body-budget.ts'
 import type { Gate } from '../gate/gate.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { MetricSource, MetricSample } from '../http/metrics/metrics.ts'
@@ -15,6 +16,7 @@ export type MetricSources = {
   readonly store: Pick<Store, 'db' | 'connectionCounts'>
   readonly gate: Pick<Gate, 'stats'>
   readonly vision: Pick<VisionPool, 'stats'>
+  readonly bodyBudget: Pick<BodyBudget, 'stats'>
   readonly gallerySearch: Pick<OpenedGallery, 'searchStats'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
@@ -26,6 +28,7 @@ export function serviceMetrics(sources: MetricSources): MetricSource[] {
     ...healthMetrics(sources),
     ...databaseMetrics(sources),
     ...gateMetrics(sources),
+    ...bodyMetrics(sources),
     ...visionMetrics(sources),
     ...searchMetrics(sources),
   ]
@@ -122,6 +125,23 @@ function gateMetrics({ gate }: MetricSources): MetricSource[] {
       'facegate_sweep_lag_seconds',
       'Time since the last successful sweep of expired calls; 5 s is normal.',
       () => gate.stats().sweepLagMs / 1000,
+    ),
+  ]
+}
+
+function bodyMetrics({ bodyBudget }: MetricSources): MetricSource[] {
+  return [
+    singleValueMetric(
+      'gauge',
+      'facegate_request_body_bytes',
+      'Size of the request bodies that are received or processed.',
+      () => bodyBudget.stats().reservedBytes,
+    ),
+    singleValueMetric(
+      'counter',
+      'facegate_request_bodies_rejected_total',
+      'Requests rejected because the request bodies exceeded their maximum size together.',
+      () => bodyBudget.stats().rejectedCount,
     ),
   ]
 }

@@ -11,6 +11,7 @@ import type { Route } from '../http/route.ts'
 import { restRoutes } from '../http/routes/rest-routes.ts'
 import { serveRest } from '../http/routes/rest-route.ts'
 import { serviceRoutes } from '../http/routes/service-routes.ts'
+import { createBodyBudget } from '../http/input/body-budget.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { serveStaticFiles } from '../http/static-files.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -24,7 +25,7 @@ import {
 } from '../vision/workers/vision-pool.ts'
 import { readActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
-import { apiLimits, bodyLimits, serverLimits } from './http-limits.ts'
+import { apiLimits, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
@@ -72,7 +73,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
-  const parts = { version, store, gate, clock, vision, notReady, log }
+  const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
+  const parts = { version, store, gate, clock, vision, bodyBudget, notReady, log }
   const observability = await openObservability({ ...parts, config, gallerySearch, actions })
   const { onCallCompleted, metrics } = observability
 
@@ -87,6 +89,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
     ],
     fallback: serveStaticFiles(webFolder),
     ...serverLimits(config),
+    bodyBudget,
     log,
     observer: observability.server,
   })

@@ -10,6 +10,7 @@ export const addFace: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/faces',
   status: 201,
+  known: { name: enroll.name, permissions: [enroll.name] },
   parse: async (compreFaceRequest) => {
     const { request, caller, options } = compreFaceRequest
     const { gallery } = options.services

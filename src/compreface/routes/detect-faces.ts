@@ -19,6 +19,8 @@ export const detectFaces: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/detection/detect',
   status: 200,
+  // The plugins decide between the two actions, and so the permission.
+  known: { name: detect.name, permissions: [] },
   parse: async (compreFaceRequest) => {
     const query = readQuery(imageQuery, compreFaceRequest.request.query)
     const [image] = await readImages(compreFaceRequest, ['file'])

@@ -14,6 +14,7 @@ export const recognizeFaces: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/recognize',
   status: 200,
+  known: { name: identify.name, permissions: [identify.name] },
   parse: async (compreFaceRequest) => {
     const query = readQuery(imageQuery, compreFaceRequest.request.query)
     const [image] = await readImages(compreFaceRequest, ['file'])

@@ -14,6 +14,7 @@ export const verifyFace: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/faces/:image_id/verify',
   status: 200,
+  known: { name: verify.name, permissions: [verify.name] },
   parse: async (compreFaceRequest) => {
     const query = readQuery(imageQuery, compreFaceRequest.request.query)
     const [image] = await readImages(compreFaceRequest, ['file'])

@@ -1,3 +1,4 @@
+import { verify } from '../../actions/verify.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
 import { imageQuery, readQuery } from '../input/query.ts'
@@ -10,6 +11,7 @@ export const verifyImages: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/verification/verify',
   status: 200,
+  known: { name: verify.name, permissions: [verify.name] },
   parse: async (compreFaceRequest) => {
     const query = readQuery(imageQuery, compreFaceRequest.request.query)
     const images = await readImages(compreFaceRequest, ['source_image', 'target_image'])

@@ -146,6 +146,7 @@ function toExecuteRequest(request: HttpRequest, call: object): HttpRequest {
     headers: { 'content-type': 'application/json' },
     query: new URLSearchParams(),
     pathParams: {},
-    body: Readable.from([Buffer.from(JSON.stringify(call))]),
+    // The copy of the call is counted in the budget of the project's key.
+    body: { ...request.body, stream: Readable.from([Buffer.from(JSON.stringify(call))]) },
   }
 }

@@ -50,7 +50,7 @@ async function handleRequest(
     if (route.method !== 'GET') requireSameOrigin(request)
     const identity = await runAsAllAccounts(() => authorize(route, request, services))
     const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
-    const body = await readInput(route, request, services)
+    const body = await readInput(route, { request, identity, services })
     const call = { query, body, pathParameters: request.pathParams, identity, services, request }
     const response = await runInAccount(route, identity, () => runRoute(route, call))
     return { ...response, headers: { ...securityHeaders, ...response.headers } }
@@ -101,15 +101,29 @@ async function recordActivity(
 
 /** Only the playground receives images. All other request bodies are small. */
 const bodyBytesMaxDefault = 64 * 1024
+/** A name, a password and a token, even if each character is escaped. */
+const anonymousBodyBytesMax = 8 * 1024
 
-async function readInput(route: ConsoleRoute, request: HttpRequest, services: ConsoleServices) {
+type UnreadRequest = {
+  readonly request: HttpRequest
+  readonly identity: ConsoleIdentity
+  readonly services: ConsoleServices
+}
+
+async function readInput(route: ConsoleRoute, { request, identity, services }: UnreadRequest) {
   if (route.method === 'GET' || route.body.def.type === 'undefined') return undefined
-  const bytesMax = route.path === '/playground' ? services.bodyBytesMax : bodyBytesMaxDefault
+  const bytesMax = bodyBytesMaxOf(route, services)
+  request.body.accept(`console ${identity.userId ?? 'anonymous'}`, bytesMax)
   return parseInput(
     route.body,
     parseJson(await readBody(request, bytesMax), services.jsonLimits),
     'body',
   )
+}
+
+function bodyBytesMaxOf(route: ConsoleRoute, services: ConsoleServices): number {
+  if (route.minimumRole === 'anonymous') return anonymousBodyBytesMax
+  return route.path === '/playground' ? services.bodyBytesMax : bodyBytesMaxDefault
 }
 
 async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<HttpResponse> {

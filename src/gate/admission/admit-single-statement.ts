@@ -43,7 +43,7 @@ export async function admitInSingleStatement(
     deadlineMs: deadlineOf(options),
   })
   if (!facts) return undefined
-  const tokens = takeToken(limitsOf(facts, options), facts.fullAtUs, steadyUs)
+  const tokens = takeToken(limitsOf(facts, limits), facts.fullAtUs, steadyUs)
   const unitMicros = facts.unitMicros ?? options.unitMicros
   const reservation = createReservation({
     call,

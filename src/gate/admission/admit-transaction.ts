@@ -3,7 +3,7 @@ import type { Micros } from '../../lib/money.ts'
 import { keyState, parsePermissions, type KeyState } from '../../store/tenancy/keys.ts'
 import type { AdmissionFacts } from '../../store/gate/statements.ts'
 import type { Tx } from '../../store/tx.ts'
-import type { Reservation, AuthenticatedCall } from '../incoming-call.ts'
+import type { Reservation, AuthenticatedCall, UnparsedCall } from '../incoming-call.ts'
 import { expireAttempt } from '../sweep.ts'
 import { takeToken, type RateLimits, type TokenBucketResult } from '../limit.ts'
 import { errorCodeOf, logCall } from '../log-call.ts'
@@ -22,7 +22,7 @@ export type AdmitTransactionOptions = AdmitSettings & Now
 
 export type AdmitRequest = {
   readonly call: AuthenticatedCall
-  readonly parsed: FingerprintedCall | { readonly error: unknown }
+  readonly parsed: FingerprintedCall | UnparsedCall
   /** The token that a waiting retry consumed at its first try: it pays only once. */
   readonly consumedTokens: TokenBucketResult | undefined
   /** Only the owner of this token may settle the reservation. */
@@ -68,7 +68,8 @@ export async function admitInTransaction(
   if (state !== 'active') return { kind: 'unauthorized', state }
   if (nowMs - Date.parse(facts.lastUsedAtUtc ?? '1970') >= touchIntervalMs)
     await tx.touchKey({ keyId, atUtc: new Date(nowMs).toISOString() })
-  const tokens = consumedTokens ?? takeToken(limitsOf(facts, options), facts.fullAtUs, steadyUs)
+  const tokens =
+    consumedTokens ?? takeToken(limitsOf(facts, options.limits), facts.fullAtUs, steadyUs)
   if (!consumedTokens) await tx.upsertBucket({ projectId, fullAtUs: tokens.fullAtUs })
   return { ...(await decide(tx, request, { ...options, keyFacts: facts, tokens })), tokens }
 }
@@ -80,7 +81,7 @@ type DecisionContext = AdmitTransactionOptions & {
 
 export function limitsOf(
   { sustainedPerS, burst }: Pick<AdmissionFacts, 'sustainedPerS' | 'burst'>,
-  { limits }: AdmitTransactionOptions,
+  limits: RateLimits,
 ): RateLimits {
   return { sustainedPerS: sustainedPerS ?? limits.sustainedPerS, burst: burst ?? limits.burst }
 }
@@ -100,12 +101,9 @@ async function decide(
     // An unreadable body is rejected first; an invalid field only after the rate limit.
     if ('error' in parsed && !(parsed.error instanceof ActionError))
       return await reject(parsed.error)
-    if (!('error' in parsed)) {
-      const granted = parsePermissions(context.keyFacts.permissions)
-      for (const permission of parsed.permissions) requirePermission(granted, permission)
-    }
-    if (!context.tokens.isAllowed)
-      throw new ActionError('RATE_LIMITED', 'Project rate limit exceeded.')
+    const granted = parsePermissions(context.keyFacts.permissions)
+    for (const permission of parsed.permissions ?? []) requirePermission(granted, permission)
+    if (!context.tokens.isAllowed) throw rateLimitedError()
     if ('error' in parsed) throw parsed.error
     return await replayOrReserve(tx, { ...request, parsed }, context)
   } catch (error) {
@@ -119,9 +117,13 @@ async function decide(
  *
  * @throws ActionError FORBIDDEN that names the missing permission.
  */
-function requirePermission(granted: readonly string[], permission: string): void {
+export function requirePermission(granted: readonly string[], permission: string): void {
   if (granted.includes('*') || granted.includes(permission)) return
   throw new ActionError('FORBIDDEN', `This key lacks the permission ${permission}.`)
+}
+
+export function rateLimitedError(): ActionError {
+  return new ActionError('RATE_LIMITED', 'Project rate limit exceeded.')
 }
 
 type FingerprintedRequest = AdmitRequest & { readonly parsed: FingerprintedCall }

@@ -1,12 +1,14 @@
-import type { Readable } from 'node:stream'
 import { HttpError } from '../../lib/errors.ts'
 import type { HttpRequest } from '../route.ts'
+import type { IncomingBody } from './incoming-body.ts'
+import { releaseChunk } from './release-chunk.ts'
 
 /**
- * Reads a body as bytes: at most the limit plus one chunk.
+ * Reads an accepted body as bytes: at most the limit plus one chunk. Its memory is reserved first:
+ * its Content-Length at once, or each chunk of a body without one.
  *
- * @throws HttpError 415 for another type or a content encoding, 413 above the limit, 400 when the
- * client aborts the body.
+ * @throws HttpError 415 for another type or a content encoding, 413 above the limit, 503 above the
+ *   budget, 400 when the client aborts the body.
  */
 export async function readBody(
   request: HttpRequest,
@@ -16,8 +18,11 @@ export async function readBody(
   if (mediaTypeOf(request) !== type) throw new HttpError(415, `Content-Type must be ${type}.`)
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity') throw new HttpError(415, 'Content-Encoding is not supported.')
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
-  return collectBytes(request.body, bytesMax)
+  const { 'content-length': length } = request.headers
+  if (length === undefined) return collectChunks(request.body, bytesMax)
+  if (Number(length) > bytesMax) throw tooLarge(bytesMax)
+  request.body.reserve(Number(length))
+  return fillBuffer(request.body, Number(length))
 }
 
 /** Returns the media type of the body in lower case, without parameters. */
@@ -25,22 +30,47 @@ export function mediaTypeOf({ headers }: HttpRequest): string | undefined {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
 }
 
-function collectBytes(body: Readable, bytesMax: number): Promise<Buffer> {
+/** Copies the chunks to one buffer as they arrive, so that a body is in memory once. */
+async function fillBuffer(body: IncomingBody, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  let byteCount = 0
+  // The HTTP parser ends the body at its Content-Length.
+  await readChunks(body, (chunk) => {
+    byteCount += chunk.copy(bytes, byteCount)
+    releaseChunk(chunk)
+  })
+  return bytes.subarray(0, byteCount)
+}
+
+async function collectChunks(body: IncomingBody, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let byteCount = 0
+  await readChunks(body, (chunk) => {
+    byteCount += chunk.length
+    if (byteCount > bytesMax) throw tooLarge(bytesMax)
+    body.reserve(chunk.length)
+    chunks.push(chunk)
+  })
+  return Buffer.concat(chunks, byteCount)
+}
+
+/** Reads until the end of the body, or until the consumer of the chunks throws. */
+function readChunks({ stream }: IncomingBody, consume: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let byteCount = 0
-    const stop = (error: HttpError): void => {
-      body.removeAllListeners('data').pause()
+    const stop = (error: unknown): void => {
+      stream.removeAllListeners('data').pause()
       reject(error)
     }
-    body.on('data', (chunk: Buffer) => {
-      byteCount += chunk.length
-      if (byteCount > bytesMax) return stop(tooLarge(bytesMax))
-      chunks.push(chunk)
+    stream.on('data', (chunk: Buffer) => {
+      try {
+        consume(chunk)
+      } catch (error) {
+        stop(error)
+      }
     })
-    body.once('end', () => resolve(Buffer.concat(chunks, byteCount)))
-    body.once('error', (cause) => stop(new HttpError(400, 'The body is incomplete.', { cause })))
-    body.once('close', () => stop(new HttpError(400, 'The body is incomplete.')))
+    stream.once('end', () => resolve())
+    stream.once('error', (cause) => stop(new HttpError(400, 'The body is incomplete.', { cause })))
+    stream.once('close', () => stop(new HttpError(400, 'The body is incomplete.')))
   })
 }
 

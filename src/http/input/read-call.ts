@@ -1,4 +1,4 @@
-import type { Action } from '../../actions/action.ts'
+import type { Action, Caller } from '../../actions/action.ts'
 import { ActionError, HttpError } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { readBody } from './read-body.ts'
@@ -29,11 +29,13 @@ export type ReadCallOptions = {
 /** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
   request: HttpRequest,
+  { keyId }: Pick<Caller, 'keyId'>,
   { actions, bodyBytesMax, jsonLimits }: ReadCallOptions,
 ): Promise<{
   readonly echoed: EchoedFields
   readonly parsed: ParsedCall | { readonly error: unknown }
 }> {
+  request.body.accept(keyId, bodyBytesMax)
   let echoed: EchoedFields = { requestId: newId(), action: '' }
   try {
     const version = request.headers['x-api-version'] ?? '1'

@@ -34,6 +34,14 @@ export const callsContract = {
       assert.equal(facts?.fullAtUs, nowMs * 1000)
       assert.equal(facts.lastUsedAtUtc, nowUtc)
     })
+    await store.read(async (tx) => {
+      const bucket = await queries.readBucketState(tx, projectId)
+      assertSameValues(
+        [bucket?.fullAtUs, bucket?.sustainedPerS, bucket?.burst],
+        [nowMs * 1000, null, null],
+      )
+      assert.equal(await queries.readBucketState(tx, 'unknown'), undefined)
+    })
   },
 
   'an attempt is completed or deleted once, only with its token': async ({

@@ -1,6 +1,7 @@
 import * as attemptStatus from '../../../src/store/gate/attempt-status.ts'
 import * as auditLog from '../../../src/store/console/audit-log.ts'
 import * as balances from '../../../src/store/billing/balances.ts'
+import * as bucketState from '../../../src/store/gate/bucket-state.ts'
 import * as callCharts from '../../../src/store/console/call-charts.ts'
 import * as calls from '../../../src/store/gate/calls.ts'
 import * as crops from '../../../src/store/gallery/crops.ts'
@@ -33,6 +34,7 @@ const allQueries = {
   ...attemptStatus,
   ...auditLog,
   ...balances,
+  ...bucketState,
   ...callCharts,
   ...calls,
   ...crops,

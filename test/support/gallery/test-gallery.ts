@@ -19,7 +19,9 @@ import type { ReEmbedVisionClient } from '../../../src/gallery/re-embed/re-embed
 import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
 import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
+import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
+import { bodyBudgetLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
@@ -153,6 +155,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     requestMsMax: 30_000,
     connectionsMax: 1000,
     drainMsMax: 100,
+    bodyBudget: createBodyBudget(bodyBudgetLimits(config)),
     log,
   })
   opened.defer(() => server.close())

@@ -13,7 +13,9 @@ import {
 import { readConfig } from '../../../src/config.ts'
 import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
 import type { RequestObserver } from '../../../src/http/metrics/observe-request.ts'
+import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
+import { bodyBudgetLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { findBalance } from '../../../src/store/billing/balances.ts'
@@ -96,6 +98,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     requestMsMax: 3e4,
     connectionsMax: 1e3,
     drainMsMax: 100,
+    bodyBudget: createBodyBudget(bodyBudgetLimits(config)),
     log,
     ...(options.observer && { observer: options.observer }),
   })

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { after, before, test } from 'node:test'
+import { updateProject } from '../../src/store/tenancy/projects.ts'
+import { findCalls } from '../../src/store/gate/calls.ts'
+import { startConsole, type TestConsole } from '../support/console/test-console.ts'
+import type { GalleryClient, TestGallery } from '../support/gallery/test-gallery.ts'
+import { openBody } from '../support/network/open-body.ts'
+
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
+const bodyMax = 4 * mebibyte
+const recognizePath = '/api/v1/recognition/recognize'
+
+let testConsole: TestConsole
+let gallery: TestGallery
+before(async () => {
+  testConsole = await startConsole({
+    environment: {
+      COMPREFACE_API: 'on',
+      BODY_BYTES_MAX: String(bodyMax),
+      BODIES_PER_KEY_BYTES_MAX: String(bodyMax),
+      BODIES_BYTES_MAX: String(2 * bodyMax),
+      AUTH_FAILURES_PER_S: '10000',
+      AUTH_FAILURES_BURST: '100000',
+    },
+    // An exhausted rate limit stays exhausted.
+    wrapStore: (store) => ({ ...store, steadyClock: () => 1_000_000_000 }),
+  })
+  gallery = testConsole.gallery
+})
+after(() => testConsole[Symbol.asyncDispose]())
+
+const createClient = (permissions: readonly string[] = ['*']) =>
+  gallery.createProjectClient({ galleryMode: 'isolated', permissions })
+
+/** Returns whether the budget rejects a body of this size. It is empty JSON, so it gets 400 if read. */
+async function isRejected(client: GalleryClient, byteCount: number): Promise<boolean> {
+  const { status, headers } = await client.post(Buffer.alloc(byteCount, ' '))
+  if (status !== 503) assert.equal(status, 400)
+  else assert.equal(headers.get('retry-after'), '1')
+  return status === 503
+}
+
+/** Opens a call and waits until the server reserves memory for it. */
+async function openReserved(client: GalleryClient, byteCount: number): Promise<Socket> {
+  const triesMax = 50
+  for (let tries = 0; tries < triesMax; tries++) {
+    const socket = await openBody({ ...client, announcedBytes: byteCount, sent: Buffer.from('{') })
+    await gallery.call('svc.detect', {}) // meanwhile the server receives the open call
+    if (await isRejected(client, bodyMax - byteCount + 1)) return socket
+    socket.destroy()
+  }
+  throw new Error('the open call reserves nothing')
+}
+
+/** Waits until a disconnected call no longer counts. */
+async function waitUntilAccepted(client: GalleryClient, byteCount: number): Promise<void> {
+  const triesMax = 200
+  for (let tries = 0; await isRejected(client, byteCount); tries++)
+    assert.ok(tries < triesMax, 'the memory is not released')
+}
+
+test('The bodies of one key are limited to the byte, before they are received', async () => {
+  const client = await createClient()
+  const socket = await openReserved(client, mebibyte)
+  assert.equal(await isRejected(client, bodyMax - mebibyte), false)
+  assert.equal(await isRejected(client, bodyMax - mebibyte + 1), true)
+  const [row] = await findCalls(gallery.database.store.db, {
+    projectId: client.project.projectId,
+    limit: 1,
+  })
+  assert.equal(row?.code, 'HTTP_503')
+  const other = await createClient()
+  assert.equal(await isRejected(other, bodyMax), false, 'another key has its own share')
+  socket.destroy()
+  await waitUntilAccepted(client, bodyMax)
+})
+
+test('All bodies together are limited to the byte', async () => {
+  const [first, second, third] = [await createClient(), await createClient(), await createClient()]
+  const sockets = [
+    await openReserved(first, bodyMax - kibibyte),
+    await openReserved(second, bodyMax),
+  ]
+  assert.equal(await isRejected(third, kibibyte), false)
+  assert.equal(await isRejected(third, kibibyte + 1), true)
+  for (const socket of sockets) socket.destroy()
+  await waitUntilAccepted(third, bodyMax)
+})
+
+test('A body without a Content-Length is counted chunk by chunk', async () => {
+  const client = await createClient()
+  const socket = await openReserved(client, bodyMax - mebibyte)
+  const send = async (byteCount: number) => {
+    const bytes = new Uint8Array(byteCount).fill(0x20)
+    return (await client.postStream(new Blob([bytes]).stream())).status
+  }
+  assert.equal(await send(mebibyte), 400)
+  assert.equal(await send(mebibyte + 1), 503)
+  assert.equal(await send(mebibyte), 400, 'a rejected body is released')
+  socket.destroy()
+})
+
+test('The routes of CompreFace use the same budget', async () => {
+  const client = await createClient()
+  const socket = await openReserved(client, bodyMax)
+  const image = new FormData()
+  image.set('file', new Blob([new Uint8Array(kibibyte)]), 'face.jpg')
+  const headers = { 'x-api-key': client.key }
+  const url = gallery.url + recognizePath
+  const response = await fetch(url, { method: 'POST', headers, body: image })
+  assert.equal(response.status, 503)
+  assert.equal(response.headers.get('retry-after'), '1')
+  socket.destroy()
+})
+
+/** Returns how many bytes the server reads of each request that is sent meanwhile. */
+function countBytesRead(): Disposable & { readonly sockets: Set<Socket> } {
+  const sockets = new Set<Socket>()
+  const onRequest = (message: unknown): void => {
+    sockets.add((message as { readonly request: IncomingMessage }).request.socket)
+  }
+  subscribe('http.server.request.start', onRequest)
+  return {
+    sockets,
+    [Symbol.dispose]: () => void unsubscribe('http.server.request.start', onRequest),
+  }
+}
+
+const chunkBytes = 64 * kibibyte
+const discardMax = mebibyte
+
+test('Of a body without a valid key, at most one mebibyte is read', async () => {
+  for (const announced of [32 * mebibyte, 'chunked'] as const) {
+    using counted = countBytesRead()
+    const body = Buffer.alloc(32 * mebibyte, ' ')
+    const start = announced === 'chunked' ? `${(32 * mebibyte).toString(16)}\r\n` : ''
+    const socket = await openBody({
+      url: gallery.url,
+      key: 'fsk_live_wrong',
+      announcedBytes: announced,
+      sent: Buffer.concat([Buffer.from(start), body]),
+    })
+    let response = ''
+    socket.on('data', (chunk) => (response += String(chunk)))
+    await new Promise((resolve) => socket.once('close', resolve))
+    assert.match(response, /^HTTP\/1\.1 401 /u)
+    assert.match(response, /\r\nconnection: close\r\n/iu)
+    const [serverSocket] = counted.sockets
+    assert.ok(serverSocket)
+    const { bytesRead } = serverSocket
+    assert.ok(bytesRead >= discardMax, `${bytesRead} bytes were read`)
+    assert.ok(bytesRead <= discardMax + 2 * chunkBytes, `${bytesRead} bytes were read`)
+  }
+})
+
+test('A key without the permission of a CompreFace route is rejected before its body is received', async () => {
+  const client = await createClient(['svc.detect'])
+  const response = await sendHead(client, recognizePath)
+  assert.match(response, /^HTTP\/1\.1 403 /u)
+  assert.match(response, /\r\nratelimit-remaining: \d+\r\n/u)
+  const rows = await findCalls(gallery.database.store.db, {
+    projectId: client.project.projectId,
+    limit: 9,
+  })
+  assert.deepEqual(
+    rows.map(({ action, code }) => `${action} ${code}`),
+    ['svc.identify FORBIDDEN'],
+  )
+})
+
+test('An exhausted rate limit rejects a CompreFace call before its body is received', async () => {
+  const client = await createClient()
+  const { projectId } = client.project
+  const { db } = gallery.database.store
+  await updateProject(db, projectId, { sustainedPerS: 1, burst: 1 })
+  await client.call('svc.detect', {})
+  const response = await sendHead(client, recognizePath)
+  assert.match(response, /^HTTP\/1\.1 429 /u)
+  assert.match(response, /\r\nretry-after: 1\r\n/u)
+  const rows = await findCalls(db, { projectId, limit: 9 })
+  assert.deepEqual(
+    rows.map(({ action, code }) => `${action} ${code}`),
+    ['svc.identify RATE_LIMITED', 'svc.detect INVALID_REQUEST'],
+  )
+})
+
+/** Sends a call without its body. @returns the response, or '' if the server waits for the body. */
+async function sendHead(client: GalleryClient, path: string): Promise<string> {
+  const socket = await openBody({ ...client, path, announcedBytes: 'chunked', sent: Buffer.of() })
+  const [chunk] = await Promise.race([
+    once(socket, 'data') as Promise<[Buffer]>,
+    gallery
+      .call('svc.detect', {})
+      .then(() => gallery.call('svc.detect', {}))
+      .then(() => ['']),
+  ])
+  socket.destroy()
+  return String(chunk)
+}
+
+test('The console limits anonymous requests to 8 KiB', async () => {
+  const post = async (byteCount: number): Promise<number> => {
+    const response = await fetch(`${gallery.url}/console/v1/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: gallery.url },
+      body: Buffer.alloc(byteCount, ' '),
+    })
+    return response.status
+  }
+  assert.equal(await post(8 * kibibyte), 400)
+  assert.equal(await post(8 * kibibyte + 1), 413)
+})
+
+test('A playground call counts twice: as the request of a user and as a call of the project', async () => {
+  const { owner, projectId } = testConsole
+  const run = (byteCount: number) =>
+    owner.send('POST', '/playground', {
+      projectId,
+      call: { action: 'svc.detect', params: { text: ' '.repeat(byteCount) } },
+    })
+  const other = await createClient()
+  const socket = await openReserved(other, 3 * mebibyte)
+  assert.equal((await run(2 * mebibyte)).body.status, 200)
+  assert.equal((await run(3 * mebibyte)).body.status, 503)
+  socket.destroy()
+})
