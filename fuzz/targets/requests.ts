@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { imageQuery, pageQuery, readQuery } from '../../src/compreface/input/query.ts'
 import { readMultipartFiles } from '../../src/compreface/input/multipart.ts'
+import { createBodyBudget } from '../../src/http/input/body-budget.ts'
+import { createIncomingBody } from '../../src/http/input/incoming-body.ts'
 import { parseJson } from '../../src/http/input/parse-json.ts'
 import { readCall } from '../../src/http/input/read-call.ts'
 import type { HttpRequest } from '../../src/http/route.ts'
@@ -85,11 +87,8 @@ export const call: FuzzTarget = {
     ),
   tokens: [...jsonTokens, '"params":', '"images":', '"bytes":', ...actionsByName.keys()],
   run: async (input) => {
-    const { echoed, parsed } = await readCall(requestOf(input), {
-      actions: actionsByName,
-      bodyBytesMax: 1_000_000,
-      jsonLimits,
-    })
+    const options = { actions: actionsByName, bodyBytesMax: 1_000_000, jsonLimits }
+    const { echoed, parsed } = await readCall(requestOf(input), { keyId: 'key' }, options)
     assert.ok(isUuid(echoed.requestId) && echoed.action.isWellFormed())
     if ('error' in parsed) throw parsed.error
     const result = parsed.action.params.safeParse(parsed.params)
@@ -99,9 +98,11 @@ export const call: FuzzTarget = {
     isHttpRejection(error) || (error instanceof ActionError && error.code === 'INVALID_REQUEST'),
 }
 
+const unlimitedBudget = createBodyBudget({ bytesMax: Infinity, bytesPerOwnerMax: Infinity })
+
 function requestOf(input: Uint8Array): HttpRequest {
   const headers = { 'content-type': 'application/json' }
-  const body = Readable.from([bufferOf(input)])
+  const body = createIncomingBody(Readable.from([bufferOf(input)]), unlimitedBudget)
   // The other fields are not read with the body.
   return { headers, body } as unknown as HttpRequest
 }
