@@ -11,6 +11,7 @@ import type { Micros } from '../lib/money.ts'
 import type { DatabaseInfo } from '../store/database.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { AnonymousLimit } from './auth/anonymous-limit.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 
@@ -26,6 +27,7 @@ export type ConsoleServices = {
   /** The throttle of failed authentication, shared with the gate. */
   readonly authThrottle: AuthThrottle
   readonly signInThrottle: SignInThrottle
+  readonly anonymousLimit: AnonymousLimit
   readonly passwordHasher: PasswordHasher
   readonly bodyBytesMax: number
   readonly jsonLimits: JsonLimits

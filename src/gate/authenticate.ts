@@ -1,3 +1,4 @@
+import { apiKeyChallenge } from '../lib/challenges.ts'
 import { isApiKey } from '../lib/crypto/api-key.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
@@ -33,7 +34,8 @@ export async function authenticate(
   if (key?.state === 'active') return key
   const retryAfterS = await deps.authThrottle.recordFailure(clientIp)
   const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-  throw new HttpError(401, unauthorizedMessages[key?.state ?? 'unknown'], { headers: retryAfter })
+  const detail = unauthorizedMessages[key?.state ?? 'unknown']
+  throw new HttpError(401, detail, { headers: { ...apiKeyChallenge, ...retryAfter } })
 }
 
 /** The messages of the API contract. */

@@ -6,6 +6,8 @@ import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { currentCallAttributes } from '../lib/observability/call-trace.ts'
 import { isBodyPending, startLingeringClose, handleClientError } from './connection.ts'
+import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
+import { protectConnections, type ConnectionLimits } from './connections/protect-connections.ts'
 import type { HttpResponse, HttpRequest, Route } from './route.ts'
 import {
   observeRequest,
@@ -14,7 +16,7 @@ import {
 } from './metrics/observe-request.ts'
 import { errorResponse } from './error-response.ts'
 
-export type HttpServerOptions = {
+export type HttpServerOptions = ConnectionLimits & {
   readonly routes: readonly Route[]
   /** Handles requests that match no route; 404 without it. */
   readonly fallback?: Route['handle']
@@ -22,7 +24,8 @@ export type HttpServerOptions = {
   readonly proxies?: number
   readonly headersMsMax: number
   readonly requestMsMax: number
-  readonly connectionsMax: number
+  /** Counts the connections, for the metrics. */
+  readonly connectionStats?: ConnectionStats
   /** How long running calls may take to finish when the server closes. */
   readonly drainMsMax: number
   readonly log: Log
@@ -61,7 +64,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   )
   return {
     listen: async (host, port) => {
-      await app.listen({ host, port })
+      // For `localhost` the framework would open a second server, to which no limit applies.
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
       return addressOf(app, host)
     },
     close: async () => {
@@ -100,13 +104,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 function createFastify(options: HttpServerOptions): FastifyInstance {
-  const { proxies = 0 } = options
+  const { proxies = 0, connectionStats: stats = createConnectionStats(), log } = options
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
       headersTimeout: options.headersMsMax,
       requestTimeout: options.requestMsMax,
       connectionsCheckingInterval: 1000,
+      requireHostHeader: false, // Node would respond without a body.
     },
     requestTimeout: options.requestMsMax,
     // Only the entries of the trusted proxies are used; entries sent by the client are ignored.
@@ -119,8 +124,16 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
     frameworkErrors: (_error, _request, reply) =>
       void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
   })
-  app.server.maxConnections = options.connectionsMax
+  app.addHook('onRequest', requireHost)
+  protectConnections(app.server, { limits: options, proxies, stats, log })
   return app
+}
+
+/** HTTP/1.1 requires the header `Host`. */
+async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined
+  const headers = { connection: 'close' }
+  return send(reply, { status: 400, headers, body: { detail: 'The header Host is missing.' } })
 }
 
 /** Registers a path with all its methods. Other methods get 405. */
@@ -172,7 +185,8 @@ function toHttpRequest(request: FastifyRequest, reply: FastifyReply): HttpReques
 }
 
 function send(reply: FastifyReply, { status, headers = {}, body }: HttpResponse): FastifyReply {
-  const isRaw = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable
+  const isText = typeof body === 'string'
+  const isRaw = body === undefined || isText || Buffer.isBuffer(body) || body instanceof Readable
   if (!isRaw) void reply.header('content-type', 'application/json; charset=utf-8')
   if (isBodyPending(reply.request.raw)) startLingeringClose(reply.request.raw, reply.raw)
   return reply

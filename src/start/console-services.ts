@@ -4,6 +4,7 @@ import path from 'node:path'
 import { createAuditRunner } from '../billing/audit-runner.ts'
 import { settings, type Config } from '../config.ts'
 import { consoleRoutes } from '../console/routes.ts'
+import { createAnonymousLimit } from '../console/auth/anonymous-limit.ts'
 import { createPasswordHasher } from '../console/auth/password-hasher.ts'
 import { serveConsoleRoute } from '../console/server/serve-route.ts'
 import type {
@@ -57,6 +58,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     ...options,
     authThrottle: gate.authThrottle,
     signInThrottle: createSignInThrottle(clock),
+    anonymousLimit: createAnonymousLimit(clock),
     passwordHasher: createPasswordHasher(),
     defaults: {
       sustainedPerS: config.RATE_SUSTAINED_PER_S,

@@ -1,3 +1,4 @@
+import { sessionChallenge } from '../../lib/challenges.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { hasRecentActivity } from '../../store/console/audit-log.ts'
 import { findUserByName, userNameKey, type ConsoleUser } from '../../store/console/users.ts'
@@ -31,7 +32,7 @@ export async function checkPassword(
   const isCorrect = await passwordHasher.matches(password, user?.password ?? null)
   if (!user || !isCorrect || user.disabledAtUtc !== null) {
     log.info({ clientIp }, 'console sign-in failed')
-    throw new HttpError(401, 'The name or the password is wrong.')
+    throw new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
   }
   signInThrottle.recordSuccess(attempt)
   return user

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sessionChallenge } from '../../lib/challenges.ts'
 import { HttpError } from '../../lib/errors.ts'
 import {
   addSession,
@@ -100,7 +101,7 @@ export const changePassword = defineWrite({
   },
   handle: async ({ identity, services, prepared: passwordHash }, { tx }) => {
     const user = await findUser(tx, identity.userId ?? '')
-    if (!user) throw new HttpError(401, 'Sign in first.')
+    if (!user) throw new HttpError(401, 'Sign in first.', { headers: sessionChallenge })
     await updateUser(tx, user.userId, { password: passwordHash })
     // The user's other sessions were started with the old password.
     await endUserSessions(tx, user.userId)

@@ -1,3 +1,4 @@
+import { apiKeyChallenge } from '../../lib/challenges.ts'
 import { HttpError, unavailable } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
@@ -64,7 +65,7 @@ export function createAdmit(store: Store, options: AdmitOptions) {
         (await admitInSingleStatement(store, request, { ...options, ...now() })) ??
         (await admitByTransaction(request))
       if (decision.kind === 'unauthorized')
-        throw new HttpError(401, unauthorizedMessages[decision.state])
+        throw new HttpError(401, unauthorizedMessages[decision.state], { headers: apiKeyChallenge })
       if (decision.kind !== 'inFlight') return toAdmitResult(decision, () => inFlight.begin(scope))
       consumedTokens = decision.tokens
       const remainingMs = waitUntilMs - performance.now()
