@@ -38,11 +38,7 @@ const server = {
   ),
   HEADERS_TIMEOUT_MS: ms(10_000, [100, 600_000], 'Maximum time to receive the request headers.'),
   REQUEST_TIMEOUT_MS: ms(30_000, [100, 600_000], 'Maximum time to receive a whole request.'),
-  WRITE_TIMEOUT_MS: ms(
-    20_000,
-    [100, 600_000],
-    'Maximum time in which a client reads nothing of a response. Then its connection is closed.',
-  ),
+  WRITE_TIMEOUT_MS: ms(20_000, [100, 600_000], 'Maximum time to read nothing of a response.'),
   SHUTDOWN_DELAY_MS: ms(
     0,
     [0, 600_000],

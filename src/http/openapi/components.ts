@@ -60,13 +60,13 @@ const authenticatedHeaders = ['X-Request-Id', ...rateLimitHeaders] as const
 export const errorResponseTable = {
   400: {
     description:
-      'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, or an invalid parameter of a route.',
+      'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, an invalid parameter of a route, malformed HTTP, or HTTP/1.1 without Host.',
     detail: 'The body is not valid JSON.',
     headers: authenticatedHeaders,
   },
   401: {
     description:
-      'The key is missing, unknown, revoked or expired. Includes Retry-After after many failures.',
+      'The key is missing, unknown, revoked or expired. Includes WWW-Authenticate, and Retry-After after many failures.',
     detail: 'API key missing or unknown.',
     headers: ['X-Request-Id', 'WWW-Authenticate', 'Retry-After'],
   },
