@@ -38,6 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const parallel = await measureCpu(service, { request, clients: 16, measureMs })
     const held = await measureHeld(service, request, Number(values.sockets))
     rows.push([name, ...[alone, parallel].map((ms) => ms.toFixed(2)), ...held])
+    showProgress(rows.at(-1)?.join(' | ') ?? '')
   }
   console.log(markdownTable(head, rows))
 }

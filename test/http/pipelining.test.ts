@@ -24,6 +24,7 @@ async function counted<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 const routes: readonly Route[] = [
+  { method: 'GET', path: '/immediate', handle: () => ({ status: 200, body: 'done' }) },
   {
     method: 'GET',
     path: '/number/:number',
@@ -91,6 +92,22 @@ test('Pipelined requests of one connection run one after another, and each gets 
   client.socket.destroy()
   assert.deepEqual(bodiesOf(text), numbers)
   assert.equal(runningMax, 1)
+})
+
+test('Pipelined requests leave a turn of the event loop to other connections after each response', async () => {
+  const client = await openRawClient(url)
+  const requestCount = 500
+  let turnCount = 0
+  const countTurn = (): void => {
+    turnCount++
+    turn = setImmediate(countTurn)
+  }
+  let turn = setImmediate(countTurn)
+  client.send(`${rawGet('/immediate').repeat(requestCount)}${rawGet('/number/last')}`)
+  await client.readUntil((received) => received.includes('<last>'))
+  clearImmediate(turn)
+  client.socket.destroy()
+  assert.ok(turnCount >= requestCount, `${turnCount} turns for ${requestCount} requests`)
 })
 
 test('A connection that does not read its responses runs no further requests until it does', async () => {

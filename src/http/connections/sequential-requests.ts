@@ -3,6 +3,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+type Connection = {
+  /** The requests without a complete response, in their order. */
+  readonly exchanges: Set<Exchange>
+  /** Whether received bytes wait for a response. */
+  isHeld: boolean
+}
+
 type DataListener = (chunk: Buffer) => void
 
 /**
@@ -10,21 +18,27 @@ type DataListener = (chunk: Buffer) => void
  * responses before it are sent. Node parses all requests of a received chunk at once, so that 64 KiB
  * of small requests would run 1,400 handlers and hold 1,400 responses. The unparsed bytes stay in
  * the buffer of the socket, at most two chunks of 64 KiB. Then the socket is not read, and TCP slows
- * down the client.
+ * down the client. Each turn of the event loop runs one waiting request of a connection, so that other
+ * connections do not wait for all of them.
  */
 export function processSequentially(server: Server): void {
-  const exchangesBySocket = new WeakMap<Socket, Set<Exchange>>()
+  const connections = new WeakMap<Socket, Connection>()
   server.on('connection', (socket: Socket) => {
-    exchangesBySocket.set(socket, feedSequentially(socket))
+    const connection = { exchanges: new Set<Exchange>(), isHeld: false }
+    connections.set(socket, connection)
+    feedSequentially(socket, connection)
   })
   const track = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchanges = exchangesBySocket.get(request.socket)
-    if (!exchanges) return
+    const { socket } = request
+    const connection = connections.get(socket)
+    if (!connection) return
     const exchange = { request, response }
-    exchanges.add(exchange)
+    connection.exchanges.add(exchange)
     response.once('close', () => {
-      exchanges.delete(exchange)
-      if (!isBusy(exchanges) && !request.socket.destroyed) request.socket.resume()
+      connection.exchanges.delete(exchange)
+      if (!connection.isHeld || isBusy(connection)) return
+      connection.isHeld = false
+      setImmediate(() => socket.resume())
     })
   }
   // The framework may complete a response at once.
@@ -32,37 +46,33 @@ export function processSequentially(server: Server): void {
   server.prependListener('checkExpectation', track)
 }
 
-/**
- * Replaces the data listener of the HTTP server by one that passes on one request at a time.
- *
- * @returns the requests of the socket without a complete response; the caller maintains it.
- */
-function feedSequentially(socket: Socket): Set<Exchange> {
-  const exchanges = new Set<Exchange>()
+/** Replaces the data listener of the HTTP server by one that passes on one request at a time. */
+function feedSequentially(socket: Socket, connection: Connection): void {
   const [parse, ...others] = socket.listeners('data') as DataListener[]
   assert(parse && others.length === 0, 'the HTTP server has one data listener')
   socket.on('data', (chunk: Buffer) => {
     let rest = chunk
     while (rest.length > 0 && !socket.destroyed) {
-      if (socket.isPaused() || isBusy(exchanges)) {
+      const isWaiting = isBusy(connection)
+      if (isWaiting || socket.isPaused()) {
+        connection.isHeld ||= isWaiting
         socket.pause()
         socket.unshift(rest)
         return
       }
-      const end = endOfPart(rest, exchanges.size > 0)
+      const end = endOfPart(rest, connection.exchanges.size > 0)
       parse(rest.subarray(0, end))
       rest = rest.subarray(end)
     }
   })
   socket.off('data', parse)
-  return exchanges
 }
 
 /**
  * Whether a complete request waits for its response. The body of the only request is still read: its
  * handler may wait for it. The body of a further request has to wait.
  */
-function isBusy(exchanges: ReadonlySet<Exchange>): boolean {
+function isBusy({ exchanges }: Connection): boolean {
   const [first] = exchanges
   return exchanges.size > 1 || first?.request.complete === true
 }
