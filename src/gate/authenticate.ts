@@ -1,4 +1,3 @@
-import { apiKeyChallenge } from '../lib/challenges.ts'
 import { isApiKey } from '../lib/crypto/api-key.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
@@ -37,6 +36,15 @@ export async function authenticate(
   const detail = unauthorizedMessages[key?.state ?? 'unknown']
   throw new HttpError(401, detail, { headers: { ...apiKeyChallenge, ...retryAfter } })
 }
+
+/**
+ * The header of a 401 response that names the required credentials (RFC 9110, section 11.6.1). No
+ * registered scheme describes a key in a separate header. `Basic` and `Bearer` would be wrong:
+ * clients would send credentials that the service does not read.
+ */
+export const apiKeyChallenge = {
+  'www-authenticate': 'ApiKey realm="facegate", in="header", name="X-Api-Key"',
+} as const
 
 /** The messages of the API contract. */
 export const unauthorizedMessages: Readonly<

@@ -1,7 +1,7 @@
-import { sessionChallenge } from '../../lib/challenges.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { hasRecentActivity } from '../../store/console/audit-log.ts'
 import { findUserByName, userNameKey, type ConsoleUser } from '../../store/console/users.ts'
+import { sessionChallenge } from './identity.ts'
 import type { ConsoleServices } from '../services.ts'
 
 /** An address is known to a user if the audit log has an entry of the user from it this recently. */

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { sessionChallenge } from '../../lib/challenges.ts'
 import { HttpError } from '../../lib/errors.ts'
 import {
   addSession,
@@ -19,7 +18,13 @@ import {
 import { requireSecureTransport } from './request-security.ts'
 import { checkPassword } from './check-password.ts'
 import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
-import { idleMsMax, sessionMsMax, sessionCookieHeader, type ConsoleIdentity } from './identity.ts'
+import {
+  idleMsMax,
+  sessionMsMax,
+  sessionChallenge,
+  sessionCookieHeader,
+  type ConsoleIdentity,
+} from './identity.ts'
 
 /** The only currency of this version. Amounts are millionths of it. */
 const currency = 'USD'

@@ -3,7 +3,6 @@ import { readBody } from '../../http/input/read-body.ts'
 import type { HttpResponse, HttpRequest, Route } from '../../http/route.ts'
 import { parseJson } from '../../http/input/parse-json.ts'
 import { errorResponse } from '../../http/error-response.ts'
-import { sessionChallenge } from '../../lib/challenges.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { runAsAccount, runAsAllAccounts } from '../../lib/account-context.ts'
@@ -18,6 +17,7 @@ import type { ConsoleServices } from '../services.ts'
 import {
   isAllowed,
   anonymousIdentity,
+  sessionChallenge,
   findIdentity,
   type ConsoleIdentity,
 } from '../auth/identity.ts'

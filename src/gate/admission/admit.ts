@@ -1,4 +1,3 @@
-import { apiKeyChallenge } from '../../lib/challenges.ts'
 import { HttpError, unavailable } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
@@ -12,7 +11,7 @@ import {
   type AdmitSettings,
   type AdmitRequest,
 } from './admit-transaction.ts'
-import { unauthorizedMessages } from '../authenticate.ts'
+import { apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import { limitHeaders, type TokenBucketResult } from '../limit.ts'
 import { errorCodeOf, logCall } from '../log-call.ts'
 import type { Now } from './find-replay.ts'

@@ -55,7 +55,7 @@ function progressOf(
 
 /**
  * Returns the bytes of the running write that the operating system has not taken. Node has no public
- * property for it; the timeout of its own sockets reads it too. Without it, progress within one
+ * property for it; the timeout of its sockets reads it too. Without it, progress within one
  * write is not visible.
  */
 function queuedBytes(socket: Socket & { readonly _handle?: { writeQueueSize?: number } }): number {

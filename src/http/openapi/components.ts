@@ -1,7 +1,7 @@
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/json-schema.ts'
-import { apiKeyChallenge } from '../../lib/challenges.ts'
+import { apiKeyChallenge } from '../../gate/authenticate.ts'
 import type { OpenApiObject } from './schemas.ts'
 
 const integerHeader = (description: string, example: number): OpenApiObject => ({

@@ -1,8 +1,8 @@
-import { shareRuns } from '../../lib/share-runs.ts'
 import { serveDocument } from '../document.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import type { Route } from '../route.ts'
 import { openApiDocument, type ApiLimits } from '../openapi/openapi.ts'
+import { shareRuns } from './share-runs.ts'
 
 export type ServiceRouteOptions = {
   readonly version: string

@@ -22,7 +22,7 @@ test('Callers share the next run, and none receives a run that started before it
   assert.equal(runs.length, 2)
 })
 
-test('A failed run rejects its callers, and the next one starts anew', async () => {
+test('A failed run rejects its callers, and the next call starts another run', async () => {
   let runCount = 0
   const read = shareRuns(async () => {
     runCount++
