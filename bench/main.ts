@@ -4,6 +4,7 @@ import { run as detect } from './detect.ts'
 import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
 import { run as nodes } from './nodes.ts'
+import { run as anonymous } from './anonymous.ts'
 import { run as search } from './search.ts'
 import { run as sets } from './model-sets.ts'
 import { run as stages } from './stages.ts'
@@ -13,6 +14,7 @@ import { run as vectors } from './vectors.ts'
 /** `npm run bench [name]`: one file per benchmark. Without a name it runs all that need no arguments. */
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   bodies,
+  anonymous,
   stages,
   detect,
   disk,

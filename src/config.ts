@@ -32,8 +32,14 @@ const server = {
     'Number of reverse proxies in front of the server. The headers `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host` are trusted from that many proxies. 0: from none.',
   ),
   CONNECTIONS_MAX: count(10_000, [1, 1_000_000], 'Maximum number of open client connections.'),
+  CONNECTIONS_PER_ADDRESS_MAX: count(
+    1000,
+    [1, 1_000_000],
+    'Maximum number of open connections of one client address (IPv4), or of one /64 network (IPv6). It does not apply if TRUST_PROXY is set, because all connections then come from the proxy; limit the clients there.',
+  ),
   HEADERS_TIMEOUT_MS: ms(10_000, [100, 600_000], 'Maximum time to receive the request headers.'),
   REQUEST_TIMEOUT_MS: ms(30_000, [100, 600_000], 'Maximum time to receive a whole request.'),
+  WRITE_TIMEOUT_MS: ms(20_000, [100, 600_000], 'Maximum time to read nothing of a response.'),
   SHUTDOWN_DELAY_MS: ms(
     0,
     [0, 600_000],

@@ -8,6 +8,8 @@ export type BenchService = AsyncDisposable & {
   readonly url: string
   readonly key: string
   readonly dataDir: string
+  /** The process id of the service process, without its vision workers. */
+  readonly pid: number
 }
 
 /** A benchmark measures the machine, not the rate limit of a project. */
@@ -33,6 +35,7 @@ export async function startService(
     url,
     key,
     dataDir,
+    pid: child.pid ?? 0,
     [Symbol.asyncDispose]: async () => {
       const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

@@ -12,6 +12,7 @@ import type { DatabaseInfo } from '../store/database.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { FailedSignInLog } from './auth/failed-sign-in-log.ts'
+import type { AnonymousLimit } from './auth/anonymous-limit.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 
@@ -28,6 +29,7 @@ export type ConsoleServices = {
   readonly authThrottle: AuthThrottle
   readonly signInThrottle: SignInThrottle
   readonly failedSignInLog: FailedSignInLog
+  readonly anonymousLimit: AnonymousLimit
   readonly passwordHasher: PasswordHasher
   readonly bodyBytesMax: number
   readonly jsonLimits: JsonLimits

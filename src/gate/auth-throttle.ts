@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { takeToken, type RateLimits } from './limit.ts'
+import { createAddressBuckets } from './address-buckets.ts'
+import type { RateLimits } from './limit.ts'
 
 /** Slows down failed authentication, per client address. */
 export type AuthThrottle = {
@@ -11,7 +12,6 @@ export type AuthThrottle = {
   readonly recordFailure: (clientIp: string) => Promise<number>
 }
 
-const trackedAddressesMax = 10_000
 const delayedMax = 1000
 const delayMs = 250
 
@@ -23,12 +23,11 @@ const delayMs = 250
  * only limits the load.
  */
 export function createAuthThrottle(limits: RateLimits, nowUs: () => number): AuthThrottle {
-  const fullAtUsByAddress = new Map<string, number>()
+  const takeTokenOf = createAddressBuckets(limits, nowUs)
   let delayedCount = 0
   return {
     recordFailure: async (clientIp) => {
-      const tokens = takeToken(limits, fullAtUsByAddress.get(clientIp) ?? null, nowUs())
-      trackAddress(clientIp, tokens.fullAtUs)
+      const tokens = takeTokenOf(clientIp)
       if (tokens.isAllowed) return 0
       if (delayedCount < delayedMax) {
         delayedCount++
@@ -36,14 +35,5 @@ export function createAuthThrottle(limits: RateLimits, nowUs: () => number): Aut
       }
       return tokens.retryAfterS
     },
-  }
-
-  /** Above the maximum, the address with the oldest failure is dropped. */
-  function trackAddress(clientIp: string, fullAtUs: number): void {
-    fullAtUsByAddress.delete(clientIp)
-    const [oldest] = fullAtUsByAddress.keys()
-    if (fullAtUsByAddress.size >= trackedAddressesMax && oldest !== undefined)
-      fullAtUsByAddress.delete(oldest)
-    fullAtUsByAddress.set(clientIp, fullAtUs)
   }
 }

@@ -33,8 +33,18 @@ export async function authenticate(
   if (key?.state === 'active') return key
   const retryAfterS = await deps.authThrottle.recordFailure(clientIp)
   const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-  throw new HttpError(401, unauthorizedMessages[key?.state ?? 'unknown'], { headers: retryAfter })
+  const detail = unauthorizedMessages[key?.state ?? 'unknown']
+  throw new HttpError(401, detail, { headers: { ...apiKeyChallenge, ...retryAfter } })
 }
+
+/**
+ * The header of a 401 response that names the required credentials (RFC 9110, section 11.6.1). No
+ * registered scheme describes a key in a separate header. `Basic` and `Bearer` would be wrong:
+ * clients would send credentials that the service does not read.
+ */
+export const apiKeyChallenge = {
+  'www-authenticate': 'ApiKey realm="facegate", in="header", name="X-Api-Key"',
+} as const
 
 /** The messages of the API contract. */
 export const unauthorizedMessages: Readonly<

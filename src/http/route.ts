@@ -20,7 +20,10 @@ export type HttpRequest = {
   readonly signal: AbortSignal
 }
 
-/** A response. Text, bytes and streams are sent unchanged, everything else as JSON. */
+/**
+ * A response. Text, bytes and streams are sent unchanged, undefined as no body, everything else as
+ * JSON.
+ */
 export type HttpResponse = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>

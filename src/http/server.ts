@@ -6,6 +6,8 @@ import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { currentCallAttributes } from '../lib/observability/call-trace.ts'
 import { handleClientError } from './connection.ts'
+import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
+import { protectConnections, type ConnectionLimits } from './connections/protect-connections.ts'
 import { discardBody, isBodyPending } from './discard-body.ts'
 import { unlimitedBodyBudget, type BodyBudget } from './input/body-budget.ts'
 import {
@@ -21,7 +23,7 @@ import {
 } from './metrics/observe-request.ts'
 import { errorResponse } from './error-response.ts'
 
-export type HttpServerOptions = {
+export type HttpServerOptions = ConnectionLimits & {
   readonly routes: readonly Route[]
   /** Handles requests that match no route; 404 without it. */
   readonly fallback?: Route['handle']
@@ -29,7 +31,8 @@ export type HttpServerOptions = {
   readonly proxies?: number
   readonly headersMsMax: number
   readonly requestMsMax: number
-  readonly connectionsMax: number
+  /** Counts the connections, for the metrics. */
+  readonly connectionStats?: ConnectionStats
   /** How long running calls may take to finish when the server closes. */
   readonly drainMsMax: number
   /** The memory of request bodies; not limited without it. */
@@ -70,7 +73,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   )
   return {
     listen: async (host, port) => {
-      await app.listen({ host, port })
+      // For `localhost` the framework would open a second server, to which no limit applies.
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
       return addressOf(app, host)
     },
     close: async () => {
@@ -111,13 +115,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 function createFastify(options: HttpServerOptions): FastifyInstance {
-  const { proxies = 0 } = options
+  const { proxies = 0, connectionStats: stats = createConnectionStats(), log } = options
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
       headersTimeout: options.headersMsMax,
       requestTimeout: options.requestMsMax,
       connectionsCheckingInterval: 1000,
+      requireHostHeader: false, // Node would respond without a body.
     },
     requestTimeout: options.requestMsMax,
     // Only the entries of the trusted proxies are used; entries sent by the client are ignored.
@@ -130,8 +135,16 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
     frameworkErrors: (_error, _request, reply) =>
       void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
   })
-  app.server.maxConnections = options.connectionsMax
+  app.addHook('onRequest', requireHost)
+  protectConnections(app.server, { limits: options, proxies, stats, log })
   return app
+}
+
+/** HTTP/1.1 requires the header `Host`. */
+async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined
+  const headers = { connection: 'close' }
+  return send(reply, { status: 400, headers, body: { detail: 'The header Host is missing.' } })
 }
 
 /** Registers a path with all its methods. Other methods get 405. */
@@ -191,14 +204,17 @@ function send(
   { status, headers = {}, body }: HttpResponse,
   discardBytesMax = discardBytesMaxDefault,
 ): FastifyReply {
-  const isRaw = typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable
+  const isText = typeof body === 'string'
+  const isRaw = body === undefined || isText || Buffer.isBuffer(body) || body instanceof Readable
   if (!isRaw) void reply.header('content-type', 'application/json; charset=utf-8')
   const payload = isRaw ? body : JSON.stringify(body)
   const isPending = isBodyPending(reply.request.raw)
   return reply
     .code(status)
     .headers(headers)
-    .send(isPending ? discardBody(reply.raw, payload, { bytesMax: discardBytesMax }) : payload)
+    .send(
+      isPending ? discardBody(reply.raw, payload ?? '', { bytesMax: discardBytesMax }) : payload,
+    )
 }
 
 function addressOf(app: FastifyInstance, host: string): string {

@@ -28,6 +28,8 @@ async function serve(dist: string): Promise<HttpServer & { readonly url: string 
     headersMsMax: 10_000,
     requestMsMax: 30_000,
     connectionsMax: 100,
+    connectionsPerAddressMax: 1000,
+    writeMsMax: 20_000,
     drainMsMax: 100,
     log: createLog('silent'),
   })
@@ -68,6 +70,20 @@ test('Files with a hash in the name are cached permanently and sent compressed i
   assert.equal(compressed.headers.get('content-encoding'), 'br')
   const icon = await fetch(`${url}/favicon.svg`)
   assert.doesNotMatch(icon.headers.get('cache-control') ?? '', /immutable/u)
+  await close()
+})
+
+test('A file has an entity tag, by which a client does not load it again', async () => {
+  const { url, close } = await serve('dist')
+  for (const file of ['/assets/app-1a2b.js', '/favicon.svg']) {
+    const etag = (await fetch(url + file, { headers: browserHeaders })).headers.get('etag') ?? ''
+    const compressed = await fetch(url + file, { headers: { 'accept-encoding': 'br' } })
+    assert.equal(compressed.headers.get('etag'), etag, 'the encodings share the tag')
+    const unchanged = await fetch(url + file, { headers: { 'if-none-match': etag } })
+    assert.equal(unchanged.status, 304)
+    const changed = await fetch(url + file, { headers: { 'if-none-match': 'W/"other"' } })
+    assert.equal(changed.status, 200)
+  }
   await close()
 })
 

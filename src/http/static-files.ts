@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { etagOf, isUnchanged } from './document.ts'
 import type { HttpResponse, HttpRequest } from './route.ts'
 
 type ContentEncoding = 'identity' | 'gzip' | 'br'
@@ -8,6 +9,8 @@ type ContentEncoding = 'identity' | 'gzip' | 'br'
 /** A file in its available encodings; the build compresses files in advance. */
 type StaticFile = {
   readonly contentType: string
+  /** Of the content; the encodings of a file share it as a weak tag. */
+  readonly etag: string
   readonly bytes: Partial<Record<ContentEncoding, Buffer>>
 }
 
@@ -29,6 +32,7 @@ const apiPaths = /^\/(?:v1|api\/v1|console\/v1|assets)(?:\/|$)/u
  */
 export function serveStaticFiles(folder: string): (request: HttpRequest) => HttpResponse {
   const files = readStaticFiles(folder)
+  const page = files.get('/index.html')?.bytes.identity?.toString()
   return (request) => {
     const { method, headers } = request
     if (method !== 'GET' && method !== 'HEAD') return routeNotFound
@@ -37,8 +41,7 @@ export function serveStaticFiles(folder: string): (request: HttpRequest) => Http
     const acceptsHtml = headers['accept']?.includes('text/html') === true
     const wantsPage = acceptsHtml || request.path === '/'
     if (!wantsPage || apiPaths.test(request.path)) return routeNotFound
-    const index = files.get('/index.html')?.bytes.identity
-    return index ? applicationResponse(index.toString()) : consoleNotBuilt
+    return page === undefined ? consoleNotBuilt : applicationResponse(page)
   }
 }
 
@@ -51,24 +54,25 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-function fileResponse(
-  { path: requestPath, headers }: HttpRequest,
-  { contentType, bytes }: StaticFile,
-): HttpResponse {
+function fileResponse(request: HttpRequest, file: StaticFile): HttpResponse {
+  const { path: requestPath, headers } = request
+  const { contentType, etag, bytes } = file
   const accepted = (headers['accept-encoding'] ?? '').split(',').map((name) => name.split(';')[0])
   const isAccepted = (encoding: string): boolean =>
     accepted.some((name) => name?.trim() === encoding)
   const best = (['br', 'gzip'] as const).find((encoding) => bytes[encoding] && isAccepted(encoding))
   const isImmutable = requestPath.startsWith(hashedAssetsPath)
+  const cacheHeaders = {
+    ...securityHeaders,
+    'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+    etag: `W/${etag}`,
+    vary: 'accept-encoding',
+  }
+  if (isUnchanged(request, etag)) return { status: 304, headers: cacheHeaders, body: undefined }
+  const encoding = best && { 'content-encoding': best }
   return {
     status: 200,
-    headers: {
-      ...securityHeaders,
-      'content-type': contentType,
-      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
-      vary: 'accept-encoding',
-      ...(best && { 'content-encoding': best }),
-    },
+    headers: { ...cacheHeaders, 'content-type': contentType, ...encoding },
     body: bytes[best ?? 'identity'],
   }
 }
@@ -123,12 +127,13 @@ function readStaticFiles(folder: string): ReadonlyMap<string, StaticFile> {
     if (!entry.isFile() || contentType === undefined) continue
     const file = path.join(entry.parentPath, entry.name)
     const urlPath = `/${path.relative(folder, file).split(path.sep).join('/')}`
-    files.set(urlPath, { contentType, bytes: readEncodings(file) })
+    const bytes = readEncodings(file)
+    files.set(urlPath, { contentType, etag: etagOf(bytes.identity), bytes })
   }
   return files
 }
 
-function readEncodings(file: string): StaticFile['bytes'] {
+function readEncodings(file: string): StaticFile['bytes'] & { readonly identity: Buffer } {
   const read = (name: string): Buffer | undefined =>
     existsSync(name) ? readFileSync(name) : undefined
   const [br, gzip] = [read(`${file}.br`), read(`${file}.gz`)]

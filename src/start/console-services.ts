@@ -5,6 +5,7 @@ import { createAuditRunner } from '../billing/audit-runner.ts'
 import { settings, type Config } from '../config.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { createFailedSignInLog } from '../console/auth/failed-sign-in-log.ts'
+import { createAnonymousLimit } from '../console/auth/anonymous-limit.ts'
 import { createPasswordHasher } from '../console/auth/password-hasher.ts'
 import { serveConsoleRoute } from '../console/server/serve-route.ts'
 import type {
@@ -59,6 +60,7 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     authThrottle: gate.authThrottle,
     signInThrottle: createSignInThrottle(clock),
     failedSignInLog: createFailedSignInLog(options),
+    anonymousLimit: createAnonymousLimit(clock),
     passwordHasher: createPasswordHasher(),
     defaults: {
       sustainedPerS: config.RATE_SUSTAINED_PER_S,

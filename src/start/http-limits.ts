@@ -40,6 +40,8 @@ export function serverLimits(config: Config) {
     headersMsMax: config.HEADERS_TIMEOUT_MS,
     requestMsMax: config.REQUEST_TIMEOUT_MS,
     connectionsMax: config.CONNECTIONS_MAX,
+    connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+    writeMsMax: config.WRITE_TIMEOUT_MS,
     drainMsMax: config.DRAIN_TIMEOUT_MS,
   }
 }

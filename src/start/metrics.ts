@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { BodyBudget } from '../http/input/body-budget.ts'
 import type { Gate } from '../gate/gate.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
+import type { ConnectionStats } from '../http/connections/connection-stats.ts'
 import type { MetricSource, MetricSample } from '../http/metrics/metrics.ts'
 import type { OpenedGallery } from './open-gallery.ts'
 import type { Store } from '../store/database.ts'
@@ -20,12 +21,14 @@ export type MetricSources = {
   readonly gallerySearch: Pick<OpenedGallery, 'searchStats'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
+  readonly connectionStats: Pick<ConnectionStats, 'read'>
 }
 
 /** The metrics of the state of this process; the metrics of calls are counted elsewhere. */
 export function serviceMetrics(sources: MetricSources): MetricSource[] {
   return [
     ...healthMetrics(sources),
+    ...connectionMetrics(sources),
     ...databaseMetrics(sources),
     ...gateMetrics(sources),
     ...bodyMetrics(sources),
@@ -59,6 +62,24 @@ function healthMetrics({ version, config, notReady }: MetricSources): MetricSour
         return bavail * bsize
       },
     ),
+  ]
+}
+
+function connectionMetrics({ connectionStats }: MetricSources): MetricSource[] {
+  return [
+    singleValueMetric(
+      'gauge',
+      'facegate_connections',
+      'Open client connections.',
+      () => connectionStats.read().open,
+    ),
+    {
+      name: 'facegate_closed_connections_total',
+      help: 'Client connections that a limit closed, by limit.',
+      kind: 'counter',
+      labels: ['limit'],
+      read: () => samplesByLabel('limit', connectionStats.read().closed),
+    },
   ]
 }
 

@@ -8,6 +8,7 @@ import { createCalibrations } from '../gallery/calibration/calibrations.ts'
 import type { ReEmbedVisionClient } from '../gallery/re-embed/re-embed.ts'
 import { execute, type ExecuteOptions } from '../http/execute.ts'
 import type { Route } from '../http/route.ts'
+import { createConnectionStats } from '../http/connections/connection-stats.ts'
 import { restRoutes } from '../http/routes/rest-routes.ts'
 import { serveRest } from '../http/routes/rest-route.ts'
 import { serviceRoutes } from '../http/routes/service-routes.ts'
@@ -74,7 +75,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
   const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
-  const parts = { version, store, gate, clock, vision, bodyBudget, notReady, log }
+  const connectionStats = createConnectionStats()
+  const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
   const observability = await openObservability({ ...parts, config, gallerySearch, actions })
   const { onCallCompleted, metrics } = observability
 
@@ -90,6 +92,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
     fallback: serveStaticFiles(webFolder),
     ...serverLimits(config),
     bodyBudget,
+    connectionStats,
     log,
     observer: observability.server,
   })

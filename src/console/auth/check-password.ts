@@ -1,6 +1,7 @@
 import { HttpError } from '../../lib/errors.ts'
 import { hasRecentActivity } from '../../store/console/audit-log.ts'
 import { findUserByName, userNameKey, type ConsoleUser } from '../../store/console/users.ts'
+import { sessionChallenge } from './identity.ts'
 import type { ConsoleServices } from '../services.ts'
 import type { FailedSignIn } from './failed-sign-in-log.ts'
 import type { PasswordSource } from './password-queue.ts'
@@ -43,7 +44,7 @@ export async function checkPassword(
     })
   if (!user || !isCorrect || user.disabledAtUtc !== null) {
     await services.failedSignInLog.add({ act, accountId, user, clientIp })
-    throw new HttpError(401, 'The name or the password is wrong.')
+    throw new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
   }
   attempt.succeed()
   return user

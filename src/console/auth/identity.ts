@@ -22,6 +22,14 @@ export type ConsoleIdentity = {
 /** With this prefix browsers keep the cookie for this host only and send it over HTTPS only. */
 const cookieName = '__Host-facegate'
 
+/**
+ * The header of a 401 response that names the required credentials. Browsers ignore the scheme and
+ * show no dialog.
+ */
+export const sessionChallenge = {
+  'www-authenticate': `Cookie realm="facegate console", cookie-name="${cookieName}"`,
+} as const
+
 /** A session ends after 30 minutes without use and 12 hours after its start. */
 export const idleMsMax = 30 * 60_000
 export const sessionMsMax = 12 * 3_600_000

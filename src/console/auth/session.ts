@@ -18,7 +18,13 @@ import {
 import { requireSecureTransport } from './request-security.ts'
 import { checkPassword } from './check-password.ts'
 import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
-import { idleMsMax, sessionMsMax, sessionCookieHeader, type ConsoleIdentity } from './identity.ts'
+import {
+  idleMsMax,
+  sessionMsMax,
+  sessionChallenge,
+  sessionCookieHeader,
+  type ConsoleIdentity,
+} from './identity.ts'
 
 /** The only currency of this version. Amounts are millionths of it. */
 const currency = 'USD'
@@ -106,7 +112,7 @@ export const changePassword = defineWrite({
   },
   handle: async ({ identity, services, prepared: passwordHash }, { tx }) => {
     const user = await findUser(tx, identity.userId ?? '')
-    if (!user) throw new HttpError(401, 'Sign in first.')
+    if (!user) throw new HttpError(401, 'Sign in first.', { headers: sessionChallenge })
     await updateUser(tx, user.userId, { password: passwordHash })
     // The user's other sessions were started with the old password.
     await endUserSessions(tx, user.userId)

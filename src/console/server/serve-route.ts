@@ -17,6 +17,7 @@ import type { ConsoleServices } from '../services.ts'
 import {
   isAllowed,
   anonymousIdentity,
+  sessionChallenge,
   findIdentity,
   type ConsoleIdentity,
 } from '../auth/identity.ts'
@@ -65,7 +66,10 @@ function runInAccount<T>(route: ConsoleRoute, { accountId }: ConsoleIdentity, ru
   return route.minimumRole === 'anonymous' ? runAsAllAccounts(run) : runAsAccount(accountId, run)
 }
 
-/** @throws HttpError 401 without a session where one is required, 403 if the role is too low. */
+/**
+ * @throws HttpError 401 without a session where one is required, 429 if an address sends too many
+ * requests without a session, 403 if the role is too low.
+ */
 async function authorize(
   route: ConsoleRoute,
   request: HttpRequest,
@@ -76,9 +80,10 @@ async function authorize(
   const identity = signedIn ?? anonymousIdentity((await findFirstAccountId(store.db)) ?? '')
   if (!signedIn && route.minimumRole !== 'anonymous') {
     const retryAfterS = await authThrottle.recordFailure(request.clientIp)
-    const headers = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-    throw new HttpError(401, 'Sign in first.', { headers })
+    const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
+    throw new HttpError(401, 'Sign in first.', { headers: { ...sessionChallenge, ...retryAfter } })
   }
+  if (!signedIn) services.anonymousLimit(request)
   if (!isAllowed(identity.role, route.minimumRole))
     throw new HttpError(403, `The role ${route.minimumRole} is required.`)
   if (route.method !== 'GET' && route.minimumRole !== 'anonymous')

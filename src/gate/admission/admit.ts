@@ -11,7 +11,7 @@ import {
   type AdmitSettings,
   type AdmitRequest,
 } from './admit-transaction.ts'
-import { unauthorizedMessages } from '../authenticate.ts'
+import { apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import { limitHeaders, type TokenBucketResult } from '../limit.ts'
 import { errorCodeOf, logCall } from '../log-call.ts'
 import type { Now } from './find-replay.ts'
@@ -64,7 +64,7 @@ export function createAdmit(store: Store, options: AdmitOptions) {
         (await admitInSingleStatement(store, request, { ...options, ...now() })) ??
         (await admitByTransaction(request))
       if (decision.kind === 'unauthorized')
-        throw new HttpError(401, unauthorizedMessages[decision.state])
+        throw new HttpError(401, unauthorizedMessages[decision.state], { headers: apiKeyChallenge })
       if (decision.kind !== 'inFlight') return toAdmitResult(decision, () => inFlight.begin(scope))
       consumedTokens = decision.tokens
       const remainingMs = waitUntilMs - performance.now()

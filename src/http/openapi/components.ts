@@ -1,6 +1,7 @@
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/json-schema.ts'
+import { apiKeyChallenge } from '../../gate/authenticate.ts'
 import type { OpenApiObject } from './schemas.ts'
 
 const integerHeader = (description: string, example: number): OpenApiObject => ({
@@ -20,6 +21,11 @@ export const openApiHeaders = {
   'RateLimit-Remaining': integerHeader('Calls that are allowed now.', 19),
   'RateLimit-Reset': integerHeader('Seconds until the whole burst is allowed again.', 1),
   'Retry-After': integerHeader('Seconds to wait before the next retry.', 1),
+  'WWW-Authenticate': {
+    description: 'The credentials that the route requires.',
+    schema: { type: 'string' },
+    example: apiKeyChallenge['www-authenticate'],
+  },
   Allow: {
     description: 'The methods of the route.',
     schema: { type: 'string' },
@@ -54,15 +60,15 @@ const authenticatedHeaders = ['X-Request-Id', ...rateLimitHeaders] as const
 export const errorResponseTable = {
   400: {
     description:
-      'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, or an invalid parameter of a route.',
+      'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, an invalid parameter of a route, malformed HTTP, or HTTP/1.1 without Host.',
     detail: 'The body is not valid JSON.',
     headers: authenticatedHeaders,
   },
   401: {
     description:
-      'The key is missing, unknown, revoked or expired. Includes Retry-After after many failures.',
+      'The key is missing, unknown, revoked or expired. Includes WWW-Authenticate, and Retry-After after many failures.',
     detail: 'API key missing or unknown.',
-    headers: ['X-Request-Id', 'Retry-After'],
+    headers: ['X-Request-Id', 'WWW-Authenticate', 'Retry-After'],
   },
   402: {
     description: 'The budget is exhausted.',

@@ -1,6 +1,8 @@
+import { serveDocument } from '../document.ts'
 import { docsPage } from '../openapi/docs-page.ts'
-import type { HttpResponse, Route } from '../route.ts'
+import type { Route } from '../route.ts'
 import { openApiDocument, type ApiLimits } from '../openapi/openapi.ts'
+import { shareRuns } from './share-runs.ts'
 
 export type ServiceRouteOptions = {
   readonly version: string
@@ -11,17 +13,24 @@ export type ServiceRouteOptions = {
   readonly limits: ApiLimits
 }
 
-const textResponse = (contentType: string, body: string): HttpResponse => ({
-  status: 200,
-  headers: { 'content-type': `${contentType}; charset=utf-8` },
-  body,
-})
+/** One rendering of the metrics takes several milliseconds of the event loop. */
+const metricsIntervalMs = 250
+
+/** One check reads the database and the disk. */
+const readinessIntervalMs = 100
 
 /** Returns the routes about the service. They need no key and contain no personal data. */
 export function serviceRoutes(options: ServiceRouteOptions): Route[] {
   const { version, notReady, metrics, limits } = options
-  const description = openApiDocument(version, limits)
-  const page = docsPage(version)
+  const readMetrics = shareRuns(async () => Buffer.from(await metrics()), metricsIntervalMs)
+  const readReasons = shareRuns(async () => notReady(), readinessIntervalMs)
+  const description = serveDocument(JSON.stringify(openApiDocument(version, limits)), {
+    contentType: 'application/json; charset=utf-8',
+  })
+  const page = serveDocument(docsPage(version), {
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
+  })
   return [
     {
       method: 'GET',
@@ -34,7 +43,7 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
       path: '/readyz',
       isQuiet: true,
       handle: async () => {
-        const reasons = await notReady()
+        const reasons = await readReasons()
         if (reasons.length === 0) return { status: 200, body: { ready: true } }
         return {
           status: 503,
@@ -47,17 +56,13 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
       method: 'GET',
       path: '/metrics',
       isQuiet: true,
-      handle: async () => textResponse('text/plain; version=0.0.4', await metrics()),
+      handle: async () => ({
+        status: 200,
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+        body: await readMetrics(),
+      }),
     },
-    { method: 'GET', path: '/v1/openapi.json', handle: () => ({ status: 200, body: description }) },
-    {
-      method: 'GET',
-      path: '/docs',
-      handle: () => {
-        const response = textResponse('text/html', page)
-        const csp = "default-src 'none'; style-src 'unsafe-inline'"
-        return { ...response, headers: { ...response.headers, 'content-security-policy': csp } }
-      },
-    },
+    { method: 'GET', path: '/v1/openapi.json', handle: description },
+    { method: 'GET', path: '/docs', handle: page },
   ]
 }

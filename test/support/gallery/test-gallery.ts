@@ -154,6 +154,8 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     headersMsMax: 10_000,
     requestMsMax: 30_000,
     connectionsMax: 1000,
+    connectionsPerAddressMax: 1000,
+    writeMsMax: 20_000,
     drainMsMax: 100,
     bodyBudget: createBodyBudget(bodyBudgetLimits(config)),
     log,

@@ -97,6 +97,8 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     headersMsMax: 1e4,
     requestMsMax: 3e4,
     connectionsMax: 1e3,
+    connectionsPerAddressMax: 1000,
+    writeMsMax: 20_000,
     drainMsMax: 100,
     bodyBudget: createBodyBudget(bodyBudgetLimits(config)),
     log,

@@ -1,0 +1,33 @@
+/** Why the server closed a connection. */
+export type CloseReason = 'connections_max' | 'connections_per_address_max' | 'write_timeout'
+
+/** Counts the connections of the process, for the metrics. */
+export type ConnectionStats = {
+  readonly recordOpened: () => void
+  readonly recordEnd: () => void
+  readonly recordClosed: (reason: CloseReason) => void
+  readonly read: () => {
+    readonly open: number
+    /** The connections that a limit closed. */
+    readonly closed: ReadonlyMap<CloseReason, number>
+  }
+}
+
+export function createConnectionStats(): ConnectionStats {
+  let open = 0
+  const closed = new Map<CloseReason, number>([
+    ['connections_max', 0],
+    ['connections_per_address_max', 0],
+    ['write_timeout', 0],
+  ])
+  return {
+    recordOpened: () => {
+      open++
+    },
+    recordEnd: () => {
+      open--
+    },
+    recordClosed: (reason) => void closed.set(reason, (closed.get(reason) ?? 0) + 1),
+    read: () => ({ open, closed }),
+  }
+}
