@@ -154,7 +154,8 @@ test('Of a body without a valid key, at most one mebibyte is read', async () => 
     assert.ok(serverSocket)
     const { bytesRead } = serverSocket
     assert.ok(bytesRead >= discardMax, `${bytesRead} bytes were read`)
-    assert.ok(bytesRead <= discardMax + 2 * chunkBytes, `${bytesRead} bytes were read`)
+    // Two further chunks may wait in the connection.
+    assert.ok(bytesRead <= discardMax + 4 * chunkBytes, `${bytesRead} bytes were read`)
   }
 })
 

@@ -39,10 +39,11 @@ const routes: readonly Route[] = [
     method: 'POST',
     path: '/echo',
     handle: (request) =>
-      counted(async () => ({
-        status: 200,
-        body: `<${(await readBody(request, 100_000, 'text/plain')).toString('latin1')}>`,
-      })),
+      counted(async () => {
+        request.body.accept('test', 100_000)
+        const body = await readBody(request, 100_000, 'text/plain')
+        return { status: 200, body: `<${body.toString('latin1')}>` }
+      }),
   },
 ]
 
