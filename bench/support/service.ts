@@ -8,6 +8,10 @@ export type BenchService = AsyncDisposable & {
   readonly url: string
   readonly key: string
   readonly dataDir: string
+  /** Returns the resident memory of the service process, without its workers. */
+  readonly rssBytes: () => Promise<number>
+  /** Returns the processor time of the service process so far, without its workers. */
+  readonly cpuMs: () => Promise<number>
 }
 
 /** A benchmark measures the machine, not the rate limit of a project. */
@@ -33,6 +37,19 @@ export async function startService(
     url,
     key,
     dataDir,
+    rssBytes: async () => {
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
+      return Number(/VmRSS:\s+(\d+) kB/u.exec(status)?.[1]) * 1024
+    },
+    cpuMs: async () => {
+      const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8')
+      // After the name in parentheses, fields 12 and 13 are user and system time in ticks of 10 ms.
+      const [user, system] = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(11, 13)
+      return (Number(user) + Number(system)) * 10
+    },
     [Symbol.asyncDispose]: async () => {
       const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
