@@ -36,6 +36,8 @@ export function findViolations(
     if (peakRssBytes > memoryGrowthMax * atCapacity.peakRssBytes)
       violations.push(`${factor}×: ${(peakRssBytes / 2 ** 20).toFixed(0)} MiB of memory`)
   }
+  if ((overloads.at(-1)?.rejectedCount ?? 0) === 0)
+    violations.push('no call was rejected: the capacity was underestimated, repeat the measurement')
   const failedCount = rounds.flat().reduce((sum, phase) => sum + phase.failedCount, 0)
   if (failedCount > 0) violations.push(`${failedCount} calls failed otherwise than with 503`)
   return violations

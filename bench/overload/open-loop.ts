@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 
 /** How one call ended: its status, or `undefined` if the connection failed. */
-export type CallResult = {
+export type OpenLoopResult = {
   readonly status: number | undefined
   readonly hasRetryAfter: boolean
   /** From the start of the request to the end of the response. */
@@ -21,10 +21,10 @@ export type OpenLoopOptions = {
  * Sends calls at a constant rate, whether or not earlier calls were answered, as independent clients
  * do. Resolves when every call has ended.
  */
-export async function sendAtConstantRate(options: OpenLoopOptions): Promise<CallResult[]> {
+export async function sendAtConstantRate(options: OpenLoopOptions): Promise<OpenLoopResult[]> {
   const { callsPerS, durationMs } = options
   const agent = new Agent({ keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY })
-  const calls: Promise<CallResult>[] = []
+  const calls: Promise<OpenLoopResult>[] = []
   const startMs = performance.now()
   const callCount = Math.round((callsPerS * durationMs) / 1000)
   await new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ export async function sendAtConstantRate(options: OpenLoopOptions): Promise<Call
 function sendCall(
   { url, key, body }: Pick<OpenLoopOptions, 'url' | 'key' | 'body'>,
   agent: Agent,
-): Promise<CallResult> {
+): Promise<OpenLoopResult> {
   const startMs = performance.now()
   return new Promise((resolve) => {
     const end = (status: number | undefined, hasRetryAfter = false): void => {

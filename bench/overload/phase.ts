@@ -1,6 +1,6 @@
 import { quantiles } from '../support/load.ts'
 import type { BenchService } from '../support/service.ts'
-import { sendAtConstantRate, type CallResult } from './open-loop.ts'
+import { sendAtConstantRate, type OpenLoopResult } from './open-loop.ts'
 
 /** The figures of one phase: calls at a constant rate for a time. */
 export type PhaseResult = {
@@ -48,7 +48,7 @@ export async function runPhase(
   const peakRssBytes = await memory.stop()
   const fromMs = startMs + durationMs * warmUpShare
   const toMs = startMs + durationMs
-  const isMeasured = ({ endedAtMs }: CallResult) => endedAtMs >= fromMs && endedAtMs < toMs
+  const isMeasured = ({ endedAtMs }: OpenLoopResult) => endedAtMs >= fromMs && endedAtMs < toMs
   const accepted = results.filter(({ status }) => status === 200)
   const rejected = results.filter(({ status, hasRetryAfter }) => status === 503 && hasRetryAfter)
   const rejectedMs = rejected.map(({ latencyMs }) => latencyMs)

@@ -36,7 +36,13 @@ function identifyWith({ post }: Pick<FacegateProcess, 'post'>, images: readonly 
 }
 
 test('One worker completes two full batches beside two default bursts', async () => {
-  await using facegate = await spawnFacegate({ VISION_WORKERS: '1' })
+  // The limits of time do not matter here: the machine may be slow.
+  await using facegate = await spawnFacegate({
+    VISION_WORKERS: '1',
+    VISION_QUEUE_WAIT_MS_MAX: '500000',
+    VISION_TIMEOUT_MS: '500000',
+    CALL_TIMEOUT_MS: '600000',
+  })
   const images = await createPortraits(batchMax)
   const six = await identifyWith(facegate, images.slice(0, 6))
   assert.deepEqual([six.status, six.body.data?.results.length], [200, 6])

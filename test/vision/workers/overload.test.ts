@@ -53,5 +53,6 @@ test('The overload program reports each exceeded limit, and none at the limit', 
   assert.match(violationsOf({ goodputPerS: 17.9 }).join('\n'), /^10×: 17\.9 successful calls\/s$/u)
   assert.match(violationsOf({ rejectedP99Ms: 50 }).join('\n'), /^10×: rejections take 50\.0 ms/u)
   assert.match(violationsOf({ peakRssBytes: 301 * 2 ** 20 }).join('\n'), /^10×: 301 MiB/u)
+  assert.match(violationsOf({ rejectedCount: 0 }).join('\n'), /^no call was rejected/u)
   assert.match(violationsOf({ failedCount: 1 }).join('\n'), /^1 calls failed/u)
 })
