@@ -73,6 +73,8 @@ type ActionDefinition<
   /** Returns the price units of a successful call with this number of images. */
   readonly price: (imageCount: number) => number
   readonly params: Params
+  /** Whether the action analyzes all images of a call; by default only the first. */
+  readonly analyzesAllImages?: true
   readonly value: Value
   /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]

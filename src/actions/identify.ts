@@ -98,6 +98,7 @@ export const identify = defineAction({
   summary: 'Search the gallery for the faces of up to ten images.',
   price: (imageCount) => 2 * imageCount,
   params: identifyParams,
+  analyzesAllImages: true,
   value: identifyValue,
   errors: [...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example,

@@ -94,6 +94,7 @@ export const verify = defineAction({
   summary: 'Compare a face with another image, or with a subject of the gallery.',
   price: () => 2,
   params: verifyParams,
+  analyzesAllImages: true,
   value: verifyValue,
   errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example,

@@ -16,6 +16,15 @@ export type VisionClient = {
     options: AnalyzeImageOptions,
   ) => Promise<ImageAnalysis>
   /**
+   * Checks, without a reservation, whether `reserve` would accept these images now.
+   *
+   * @throws HttpError 503 if there is no room for all images.
+   */
+  readonly assertRoom: (
+    images: readonly Pick<EncodedImage, 'bytes'>[],
+    options: Pick<ReserveOptions, 'projectId'>,
+  ) => void
+  /**
    * Reserves places for all images of a call, so that no image is rejected later because others
    * arrived first. All images are analyzed by the returned client, which the call must dispose.
    *
@@ -30,7 +39,8 @@ export type VisionClient = {
 
 /**
  * The places of one call. `analyzeImage` uses the place of its image and ignores the project and the
- * signal of its options. `reserve` returns places of this reservation, for a part of the call.
+ * signal of its options. `reserve` returns places of this reservation, for a part of the call, and
+ * `assertRoom` always succeeds.
  *
  * Disposing it rejects the images that wait, and ignores the results of those that are running.
  */

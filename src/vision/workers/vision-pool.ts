@@ -130,6 +130,13 @@ class WorkerPool implements VisionPool {
     return await reservation.analyzeImage(image, request, options)
   }
 
+  assertRoom(
+    images: readonly Pick<EncodedImage, 'bytes'>[],
+    { projectId }: Pick<ReserveOptions, 'projectId'>,
+  ): void {
+    this.#queue.assertRoom({ projectId, imageBytes: images.map(({ bytes }) => bytes.length) })
+  }
+
   reserve(
     images: readonly Pick<EncodedImage, 'bytes'>[],
     { projectId, signal }: ReserveOptions,

@@ -35,6 +35,7 @@ export function createVisionReservation({
     onDisposed()
   }
 
-  const reserve = () => ({ analyzeImage, reserve, [Symbol.dispose]: () => undefined })
-  return { analyzeImage, reserve, [Symbol.dispose]: dispose }
+  const assertRoom = () => undefined
+  const reserve = () => ({ analyzeImage, assertRoom, reserve, [Symbol.dispose]: () => undefined })
+  return { analyzeImage, assertRoom, reserve, [Symbol.dispose]: dispose }
 }

@@ -102,6 +102,7 @@ export function createFakeVisionClient(
 export function unlimitedVisionClient(analyzeImage: VisionClient['analyzeImage']): VisionClient {
   const client: VisionClient = {
     analyzeImage,
+    assertRoom: () => {},
     reserve: () => ({ ...client, [Symbol.dispose]: () => {} }),
   }
   return client

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { newId } from '../../../src/lib/ids.ts'
 import { findCalls } from '../../../src/store/gate/calls.ts'
 import type { VisionPool } from '../../../src/vision/workers/vision-pool.ts'
 import { samplePortrait } from '../../support/facegate/sample-portrait.ts'
@@ -128,10 +129,31 @@ test('A batch for which the queue has no room is rejected before any of its imag
     'every image of the accepted call has an outcome',
   )
   await assertNoneLostSince(respawns)
-  const row = (await findCalls(gallery.database.store.db, { limit: 100 })).find(
-    ({ requestId }) => requestId === rejected.headers.get('x-request-id'),
+  const rows = await findCalls(gallery.database.store.db, { limit: 100 })
+  assert.deepEqual(
+    rows.filter(({ code }) => code === 'HTTP_503'),
+    [],
+    'the call was rejected before its admission',
   )
-  assert.deepEqual([row?.code, row?.transferId], ['HTTP_503', null])
+})
+
+test('Before its admission, a call is checked with the images that its action analyzes', async () => {
+  const accepted = await startBlockedCall(...repeat(batchMax - 1, 'fine'))
+  const images = fakeItems(...repeat(2, 'fine'))
+  const detection = gallery.post({ action: 'svc.detect', params: { images } })
+  await waitUntil(() => pool.stats().queued === batchMax)
+  for (const action of ['svc.detect', 'svc.identify']) {
+    const { status, headers, body } = await gallery.post({ action, params: { images } })
+    assert.deepEqual([status, /the queue is full/u.test(body.detail)], [503, true])
+    assert.match(headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/u)
+    assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/u)
+  }
+  // Calls without an image, and parameters that the action rejects, need no room.
+  assert.equal(await gallery.code('svc.deleteSubject', { subjectId: newId() }), 'SUBJECT_NOT_FOUND')
+  for (const params of [{}, { images: [null, 1, {}] }, { images: 'none' }])
+    assert.equal(await gallery.code('svc.detect', params), 'INVALID_REQUEST')
+  await accepted.unblock()
+  assert.deepEqual([(await detection).status, (await accepted.response).status], [200, 200])
 })
 
 test('If one image of a call fails, its waiting images are cancelled', async () => {

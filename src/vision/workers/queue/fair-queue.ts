@@ -4,6 +4,8 @@ import type { QueueBounds, QueueImage } from './queue-size.ts'
 import { selectEvictions } from './select-evictions.ts'
 
 export type FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> = {
+  /** Whether `offer` would accept the call now. */
+  readonly accepts: (call: QueueCall<QueueImage>) => boolean
   /**
    * Reserves a place for every image of `call` if there is room for all. Otherwise, calls of other
    * projects are evicted: the newest call of which no image was taken, of the project with the
@@ -63,6 +65,7 @@ export function createFairQueue<Image extends QueueImage, Call extends QueueCall
   }
 
   return {
+    accepts: (call) => selectEvictions(lanes.byProject(), call, bounds) !== undefined,
     offer,
     submit: (call, image) => lanes.submit(call, image),
     take: () => lanes.take(),

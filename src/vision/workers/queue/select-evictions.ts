@@ -4,7 +4,7 @@ import { add, fits, shareOf, sizeOf, type QueueBounds, type QueueImage } from '.
 /** Returns the calls to evict so that `offered` fits, or undefined if it must be rejected. */
 export function selectEvictions<Image extends QueueImage, Call extends QueueCall<Image>>(
   lanes: ReadonlyMap<string, Lane<Image, Call>>,
-  offered: Call,
+  offered: QueueCall<QueueImage>,
   bounds: QueueBounds,
 ): readonly Call[] | undefined {
   const remaining = new Map(lanes)

@@ -5,6 +5,8 @@ import type { QueueBounds, QueueImage } from './queue-size.ts'
 
 /** Assigns free workers to the images of waiting calls. */
 export type WorkerQueue<Worker> = {
+  /** @throws HttpError 503 if `reserve` would reject this call now. */
+  readonly assertRoom: (call: CallImages) => void
   /**
    * Reserves a place for every image of a call.
    *
@@ -72,6 +74,11 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
   constructor(options: WorkerQueueOptions<Worker>) {
     this.#options = options
     this.#queue = createFairQueue(options)
+  }
+
+  assertRoom({ projectId, imageBytes }: CallImages): void {
+    const call = { projectId, images: imageBytes.map((bytes) => ({ bytes })) }
+    if (!this.#queue.accepts(call)) throw this.#overloadedError('the queue is full', call)
   }
 
   reserve(images: CallImages, signal?: AbortSignal): PlaceReservation<Worker> {
@@ -157,7 +164,7 @@ class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
   }
 
   /** The client may retry when there is room for this call, if no other calls arrive first. */
-  #overloadedError(reason: string, call: PendingCall<Worker>): HttpError {
+  #overloadedError(reason: string, call: QueueCall<QueueImage>): HttpError {
     const waitMs = this.#options.estimateMs(this.#queue.imagesUntilRoom(call))
     const detail = `too many concurrent calls, ${reason}; retry`
     return unavailable(detail, Math.max(1, Math.ceil(waitMs / 1000)))
