@@ -15,7 +15,9 @@ const memoryGrowthMax = 1.5
 export function medianPhase(phases: readonly PhaseResult[]): PhaseResult {
   const [first] = phases
   if (!first) throw new Error('there is no round')
-  const medianOf = (name: keyof PhaseResult): number => median(phases.map((phase) => phase[name]))
+  // A round without a rejection has no time until a rejection.
+  const medianOf = (name: keyof PhaseResult): number =>
+    median(phases.map((phase) => phase[name]).filter((value) => !Number.isNaN(value)))
   const names = Object.keys(first) as (keyof PhaseResult)[]
   // Every field of a phase is a number.
   return Object.fromEntries(names.map((name) => [name, medianOf(name)])) as PhaseResult

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findViolations } from '../../../bench/overload/limits.ts'
+import { findViolations, medianPhase } from '../../../bench/overload/limits.ts'
 import { runPhase, type PhaseResult } from '../../../bench/overload/phase.ts'
 import { startGallery } from '../../support/gallery/test-gallery.ts'
 import { openFaultyPool } from '../../support/vision/faulty-pool.ts'
@@ -42,6 +42,11 @@ const atCapacity: PhaseResult = {
   peakRssBytes: 200 * 2 ** 20,
   cpuMsPerCall: 1,
 }
+
+test('The median of the times until a rejection ignores rounds without a rejection', () => {
+  const rejecting = { ...atCapacity, rejectedCount: 2, rejectedP99Ms: 60 }
+  assert.equal(medianPhase([atCapacity, rejecting, atCapacity]).rejectedP99Ms, 60)
+})
 
 test('The overload program reports each exceeded limit, and none at the limit', () => {
   const overload = { ...atCapacity, factor: 10, rejectedCount: 9, rejectedP99Ms: 49.9 }
