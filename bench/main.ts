@@ -5,6 +5,7 @@ import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
 import { run as nodes } from './nodes.ts'
 import { run as anonymous } from './anonymous.ts'
+import { run as overload } from './overload.ts'
 import { run as search } from './search.ts'
 import { run as sets } from './model-sets.ts'
 import { run as stages } from './stages.ts'
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   disk,
   gate,
   nodes,
+  overload,
   search,
   sets,
   vectors,

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
+import { arrivals, imagesPerCallMax, smallestQueue } from './lib/limits/call-limits.ts'
 import { readSecretFiles, type Environment } from './lib/environment.ts'
 import {
   choiceSetting,
@@ -89,7 +90,7 @@ const storage = {
 } as const
 
 const requestLimits = {
-  BODY_BYTES_MAX: bytes(24 * mebibyte, [1024, 256 * mebibyte], 'Maximum size of a request body.'),
+  BODY_BYTES_MAX: bytes(arrivals.body, [1024, 256 * mebibyte], 'Maximum size of a request body.'),
   BODIES_BYTES_MAX: bytes(
     256 * mebibyte,
     [1024, 16_384 * mebibyte],
@@ -101,7 +102,7 @@ const requestLimits = {
     'The same maximum for the requests with one API key. It must be at least BODY_BYTES_MAX and at most BODIES_BYTES_MAX.',
   ),
   IMAGE_BYTES_MAX: bytes(
-    8 * mebibyte,
+    arrivals.image,
     [1024, 256 * mebibyte],
     'Maximum size of an image file, after base64 decoding.',
   ),
@@ -125,19 +126,19 @@ const imageAnalysis = {
     defaultText: 'one per core',
   },
   VISION_QUEUE_PER_WORKER_MAX: count(
-    4,
-    [1, 1000],
-    'Maximum number of waiting images per vision worker. Further calls return 503. More images would wait longer than VISION_QUEUE_WAIT_MS_MAX anyway.',
+    smallestQueue.images,
+    [imagesPerCallMax, 1000],
+    'Maximum number of waiting images per vision worker. A call whose images do not all fit returns 503. Default: two default bursts (RATE_BURST) of one image and two batches of ten images. If you raise it, raise VISION_QUEUE_WAIT_MS_MAX too.',
   ),
   VISION_QUEUE_BYTES_MAX: bytes(
-    256 * mebibyte,
+    smallestQueue.bytes,
     [mebibyte, 16_384 * mebibyte],
-    'Maximum size of all waiting images, as base64.',
+    'Maximum size of all waiting images, as base64; at least BODY_BYTES_MAX. Default: two default bursts of the largest images and two of the largest bodies.',
   ),
   VISION_QUEUE_WAIT_MS_MAX: ms(
-    2000,
+    20_000,
     [10, 600_000],
-    'Maximum wait of an image for a vision worker.',
+    'Maximum time from the acceptance of a call until a vision worker starts its last image; then the call returns 503. The default lets a full queue complete at three images per second and worker. Keep VISION_QUEUE_WAIT_MS_MAX and VISION_TIMEOUT_MS together below CALL_TIMEOUT_MS.',
   ),
   VISION_TIMEOUT_MS: ms(
     5000,
@@ -154,7 +155,7 @@ const calls = {
     'Average calls allowed, for projects without their own limit.',
   ),
   RATE_BURST: count(
-    20,
+    arrivals.burst,
     [1, 100_000],
     'Calls allowed in a burst, for projects without their own limit.',
   ),

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { readCpuMs, readRssBytes } from './process-usage.ts'
 
 /** A service process as `npm start` runs it, on a free port and a new data folder. */
 export type BenchService = AsyncDisposable & {
@@ -10,6 +11,10 @@ export type BenchService = AsyncDisposable & {
   readonly dataDir: string
   /** The process id of the service process, without its vision workers. */
   readonly pid: number
+  /** Returns the resident memory of the service process, without its workers. */
+  readonly rssBytes: () => Promise<number>
+  /** Returns the processor time of the service process so far, without its workers. */
+  readonly cpuMs: () => Promise<number>
 }
 
 /** A benchmark measures the machine, not the rate limit of a project. */
@@ -36,6 +41,8 @@ export async function startService(
     key,
     dataDir,
     pid: child.pid ?? 0,
+    rssBytes: () => readRssBytes(child.pid ?? 0),
+    cpuMs: () => readCpuMs(child.pid ?? 0),
     [Symbol.asyncDispose]: async () => {
       const exited = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

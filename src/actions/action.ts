@@ -4,8 +4,7 @@ import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
-import type { AnalysisRequest, ImageAnalysis } from '../vision/image-analysis.ts'
-import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
+import type { VisionClient } from '../vision/vision-client.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
 export type Caller = {
@@ -20,17 +19,7 @@ export type Caller = {
 
 /** The services that actions use. An action receives them as a parameter and opens none itself. */
 export type Services = {
-  readonly vision: {
-    /**
-     * @throws ActionError if the image cannot be used.
-     * @throws HttpError 503 if no worker is free in time or the worker crashes.
-     */
-    analyzeImage(
-      image: EncodedImage,
-      request: AnalysisRequest,
-      context: { readonly projectId: string; readonly path: string; readonly signal?: AbortSignal },
-    ): Promise<ImageAnalysis>
-  }
+  readonly vision: VisionClient
   readonly gallery: Gallery
 }
 
@@ -84,6 +73,8 @@ type ActionDefinition<
   /** Returns the price units of a successful call with this number of images. */
   readonly price: (imageCount: number) => number
   readonly params: Params
+  /** Whether the action analyzes all images of a call; by default only the first. */
+  readonly analyzesAllImages?: true
   readonly value: Value
   /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]

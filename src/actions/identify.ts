@@ -11,6 +11,7 @@ import type { HitSubjects, MatchCandidate } from './parts/candidates.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { reserveImages } from './parts/reserve-images.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   candidate,
@@ -97,6 +98,7 @@ export const identify = defineAction({
   summary: 'Search the gallery for the faces of up to ten images.',
   price: (imageCount) => 2 * imageCount,
   params: identifyParams,
+  analyzesAllImages: true,
   value: identifyValue,
   errors: [...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example,
@@ -113,9 +115,9 @@ export const identify = defineAction({
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
   run: async (call) => {
-    const { params, caller, services } = call
+    const { caller, services } = call
     const { gallery } = services
-    const searches = await Promise.all(params.images.map((_, index) => searchImage(call, index)))
+    const searches = await searchImages(call)
     return {
       effect: async (tx) => {
         await gallery.lock(tx, caller.galleryId, 'shared')
@@ -145,6 +147,12 @@ type ImageSearch =
 
 /** Candidates below the threshold in `debug`. */
 const debugCandidatesMax = 5
+
+async function searchImages(call: IdentifyCall): Promise<readonly ImageSearch[]> {
+  const { images } = call.params
+  using reserved = reserveImages(call, images)
+  return await Promise.all(images.map((_, index) => searchImage(reserved, index)))
+}
 
 async function searchImage(call: IdentifyCall, index: number): Promise<ImageSearch> {
   const image = call.params.images[index]

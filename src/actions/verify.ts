@@ -6,6 +6,7 @@ import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { reserveImages } from './parts/reserve-images.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
@@ -93,6 +94,7 @@ export const verify = defineAction({
   summary: 'Compare a face with another image, or with a subject of the gallery.',
   price: () => 2,
   params: verifyParams,
+  analyzesAllImages: true,
   value: verifyValue,
   errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
   example,
@@ -131,7 +133,7 @@ function isSubjectComparison({ params }: VerifyCall): boolean {
 
 async function compareWithImage(call: VerifyCall) {
   const { images } = call.params
-  const [probe, reference] = await Promise.all([extractImage(call, 0), extractImage(call, 1)])
+  const [probe, reference] = await extractBoth(call)
   const [probeFace, referenceFace] = [probe.faces[0], reference.faces[0]]
   const match = call.services.gallery.compare(probeFace.template, referenceFace.template)
   const value = {
@@ -143,6 +145,11 @@ async function compareWithImage(call: VerifyCall) {
     ...debugInfo(call.debug, probe.analysis, probeFace, { scores: { recognizer: match.score } }),
   }
   return [{ correlationId: images[0]?.correlationId, value }]
+}
+
+async function extractBoth(call: VerifyCall) {
+  using reserved = reserveImages(call, call.params.images)
+  return await Promise.all([extractImage(reserved, 0), extractImage(reserved, 1)])
 }
 
 async function compareWithSubject(call: VerifyCall) {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Action, ItemOutcomes } from '../actions/action.ts'
 import { analyze } from '../actions/analyze.ts'
+import { reserveImages } from '../actions/parts/reserve-images.ts'
 import type { CallOutput } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
@@ -14,7 +15,7 @@ import type { CallContext, CompreFaceCall } from './serve-route.ts'
 export type PreparedAction<Value> = {
   readonly name: string
   readonly units: number
-  readonly params: object
+  readonly params: { readonly images: readonly CompreFaceImage[] }
   readonly run: (
     context: CallContext & { readonly debug: boolean },
   ) => Promise<CallOutput<ActionReply<Value>>>
@@ -25,7 +26,7 @@ type ActionReply<Value> = { readonly value: Value; readonly scores: readonly Sco
 /** Prepares the run of an action with one image or one pair of images. */
 export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>(
   action: Action & { readonly params: Params; readonly value: Value },
-  params: z.input<Params> & { readonly images: readonly unknown[] },
+  params: z.input<Params> & { readonly images: readonly CompreFaceImage[] },
 ): PreparedAction<z.output<Value>> {
   return {
     name: action.name,
@@ -74,10 +75,7 @@ export function toCompreFaceCall<Value>({
     units: actions.reduce((sum, { units }) => sum + units, 0),
     params: main.params,
     run: async (context) => {
-      const [output, analysisOutputs] = await Promise.all([
-        main.run({ ...context, debug }),
-        Promise.all(analyses.map((analysis) => analysis.run({ ...context, debug }))),
-      ])
+      const [output, ...analysisOutputs] = await runTogether({ ...context, debug }, main, analyses)
       return {
         effect: async (tx) => {
           const { value, scores } = await outcomeOf(output, tx)
@@ -92,6 +90,18 @@ export function toCompreFaceCall<Value>({
       }
     },
   }
+}
+
+/** Runs all actions, or none if there is no room for all of their images. */
+async function runTogether<Value>(
+  context: CallContext & { readonly debug: boolean },
+  main: PreparedAction<Value>,
+  analyses: readonly PreparedAction<AnalyzeOutput>[],
+) {
+  const images = [main, ...analyses].flatMap(({ params }) => params.images)
+  using reserved = reserveImages(context, images)
+  const analysisRuns = analyses.map((analysis) => analysis.run(reserved))
+  return await Promise.all([main.run(reserved), ...analysisRuns])
 }
 
 function outcomeOf<Outcome>(output: CallOutput<Outcome>, tx: Tx): Promise<Outcome> | Outcome {

@@ -1,5 +1,6 @@
 import type { Caller, Services } from '../actions/action.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
+import { assertRoom } from '../http/assert-room.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
 import { executeCall, type ExecuteOptions } from '../http/execute.ts'
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
@@ -78,6 +79,7 @@ async function handleRequest(
     const { name, parsed } =
       (await rejectEarly(route, compreFaceRequest)) ??
       (await parseRequest(route, compreFaceRequest, requestId))
+    if (!('error' in parsed)) assertCallHasRoom(parsed.params, caller, options)
     const call = { requestId, action: name, startMs, parsed }
     const end = await executeCall(caller, call, options)
     headers = { ...end.headers, ...headers }
@@ -91,6 +93,16 @@ async function handleRequest(
     const response = compreFaceErrorResponse(error, requestId, options.log)
     return { ...response, headers: { ...headers, ...response.headers } }
   }
+}
+
+/** The images that a plugin analyzes again are checked when the call runs. */
+function assertCallHasRoom(
+  params: unknown,
+  { projectId }: Caller,
+  { services }: CompreFaceOptions,
+): void {
+  const action = { analyzesAllImages: true } as const
+  assertRoom(services.vision, { action, params, projectId })
 }
 
 export function routeName({ method, path }: Pick<CompreFaceRoute, 'method' | 'path'>): string {

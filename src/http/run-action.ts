@@ -1,6 +1,7 @@
 import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
+import { assertRoom } from './assert-room.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from './envelope.ts'
 import type { EchoedFields, ParsedCall } from './input/read-call.ts'
 import type { RunnableCall } from './run-call.ts'
@@ -15,13 +16,18 @@ type ActionContext = {
 type RunnableAction = RunnableCall<ItemOutcomes, Settlement<Envelope>>
 type ReadError = { readonly error: unknown }
 
-/** Combines a parsed call with what its action needs and with the envelope of its response. */
+/**
+ * Combines a parsed call with what its action needs and with the envelope of its response.
+ *
+ * @throws HttpError 503 if the vision workers have no room for its images.
+ */
 export function toRunnableCall(
   parsed: ParsedCall | ReadError,
   { echoed, caller, services, signal }: ActionContext,
 ): RunnableAction | ReadError {
   if ('error' in parsed) return parsed
   const { action, params, debug } = parsed
+  assertRoom(services.vision, { action, params, projectId: caller.projectId })
   return {
     ...parsed,
     signal,

@@ -107,6 +107,7 @@ type DependentSettings = {
   readonly BODY_BYTES_MAX: number
   readonly BODIES_PER_KEY_BYTES_MAX: number
   readonly BODIES_BYTES_MAX: number
+  readonly VISION_QUEUE_BYTES_MAX: number
 }
 
 /** Returns one problem for each setting whose value does not fit the value of another. */
@@ -121,5 +122,7 @@ export function findSettingConflicts(config: DependentSettings): readonly string
     problems.push(
       `BODIES_BYTES_MAX: must be at least BODIES_PER_KEY_BYTES_MAX, ${BODIES_PER_KEY_BYTES_MAX}`,
     )
+  if (config.VISION_QUEUE_BYTES_MAX < BODY_BYTES_MAX)
+    problems.push('VISION_QUEUE_BYTES_MAX: must be at least BODY_BYTES_MAX, or no call fits')
   return problems
 }

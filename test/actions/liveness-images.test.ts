@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
-import type { Services } from '../../src/actions/action.ts'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
 import { createPipeline } from '../../src/vision/pipeline.ts'
@@ -17,6 +16,7 @@ import {
   startFacegate,
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
+import { unlimitedVisionClient } from '../support/gallery/fake-vision.ts'
 import { startGallery } from '../support/gallery/test-gallery.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
 
@@ -150,9 +150,10 @@ test(
     }
     for (const set of [withBuiltinDetector, withRecommendedDetector]) {
       await using pipeline = await openSet(set)
-      const analyzeImage: VisionAnalyzeImage = (image, request, { path }) =>
-        pipeline.analyzeImage(image, request, path)
-      await using gallery = await startGallery({ vision: { analyzeImage } })
+      const vision = unlimitedVisionClient((image, request, { path }) =>
+        pipeline.analyzeImage(image, request, path),
+      )
+      await using gallery = await startGallery({ vision })
       const resultOf = async (file: string) => {
         const { bytes, contentType } = encodedImageOf(await readFile(file))
         const params = { images: [{ kind: 'image', bytes, contentType }] }
@@ -170,8 +171,6 @@ test(
     }
   },
 )
-
-type VisionAnalyzeImage = Services['vision']['analyzeImage']
 
 test(
   'A model with a wrong manifest is rejected with the name of its file',

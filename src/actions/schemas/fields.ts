@@ -1,9 +1,7 @@
 import { z } from 'zod'
+import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
-
-/** The most images of one call. An action that reads one image ignores the others. */
-const imagesMax = 10
 
 const imageItem = z
   .strictObject({
@@ -23,9 +21,12 @@ const imageItem = z
 /** `params.images` of an action that reads one image. The type guarantees the first image. */
 export const images = z
   .tuple([imageItem], imageItem)
-  .refine((list) => list.length <= imagesMax, `must contain at most ${imagesMax} images`)
+  .refine(
+    (list) => list.length <= imagesPerCallMax,
+    `must contain at most ${imagesPerCallMax} images`,
+  )
   .meta({
-    maxItems: imagesMax,
+    maxItems: imagesPerCallMax,
     description: 'The first image is analyzed; further images are ignored.',
   })
 
@@ -33,13 +34,13 @@ export const images = z
 export const imageBatch = z
   .array(imageItem)
   .min(1)
-  .max(imagesMax)
+  .max(imagesPerCallMax)
   .meta({ description: 'Each image is one item of the batch, with a separate result.' })
 
 /** `params.images` of an action that does not require an image. */
 export const optionalImages = z
   .array(imageItem)
-  .max(imagesMax)
+  .max(imagesPerCallMax)
   .optional()
   .meta({ description: 'The first image is analyzed; further images are ignored.' })
 

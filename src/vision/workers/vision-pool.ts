@@ -7,55 +7,42 @@ import { withSpan } from '../../lib/observability/call-trace.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../image-analysis.ts'
 import type { EncodedImage, ImageLimits } from '../image/input/encoded-image.ts'
+import type {
+  AnalyzeImageOptions,
+  ReserveOptions,
+  VisionClient,
+  VisionReservation,
+} from '../vision-client.ts'
 import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.ts'
 import type { AnalysisJob } from './ipc/messages.ts'
-import { createWorkerQueue, type WorkerQueue } from './queue/worker-queue.ts'
+import { createServiceTime, type ServiceTime } from './queue/service-time.ts'
+import { createWorkerQueue, type PlaceReservation, type WorkerQueue } from './queue/worker-queue.ts'
 import { superviseWorkers, type WorkerSupervisor } from './supervisor.ts'
 import {
   fixedPoolLimits,
   type VisionPoolLimitOptions,
   type VisionPoolLimits,
 } from './vision-pool-limits.ts'
+import { createVisionReservation } from './vision-reservation.ts'
 import { WorkerLostError } from './worker-connection.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 /** Analyzes images in child processes, so that a hostile image cannot crash the server. */
-export type VisionPool = AsyncDisposable & {
-  /**
-   * Analyzes one image in one worker.
-   *
-   * @throws ActionError of the pipeline, or INVALID_REQUEST for an image that crashed workers before.
-   * @throws HttpError 503 if the queue is full, the wait is too long, the worker was lost, or the
-   *   pool is draining.
-   * @throws the reason of `options.signal` if it is aborted before a worker is assigned.
-   */
-  readonly analyzeImage: (
-    image: EncodedImage,
-    request: AnalysisRequest,
-    options: AnalyzeImageOptions,
-  ) => Promise<ImageAnalysis>
-  /**
-   * Resolves when a worker can take calls. Rejects if workers repeatedly fail to start and none is
-   * running; the pool still continues to retry.
-   */
-  readonly ready: () => Promise<void>
-  /** Whether a worker can take calls now. */
-  readonly isReady: () => boolean
-  readonly stats: () => VisionPoolStats
-  /** Rejects new calls with 503 and resolves when all accepted calls are finished. */
-  readonly drain: () => Promise<void>
-  /** Stops the workers. Calls that are waiting or running are rejected with 503. */
-  readonly close: () => Promise<void>
-}
-
-export type AnalyzeImageOptions = {
-  /** Workers are assigned to projects in rotation, one call each. */
-  readonly projectId: string
-  /** JSON path of the image in the API request, for messages: `params.images[0]`. */
-  readonly path: string
-  /** Aborted when the client disconnects. A waiting call is dropped, a running one finishes. */
-  readonly signal?: AbortSignal
-}
+export type VisionPool = AsyncDisposable &
+  VisionClient & {
+    /**
+     * Resolves when a worker can take calls. Rejects if workers repeatedly fail to start and none is
+     * running; the pool still continues to retry.
+     */
+    readonly ready: () => Promise<void>
+    /** Whether a worker can take calls now. */
+    readonly isReady: () => boolean
+    readonly stats: () => VisionPoolStats
+    /** Rejects new calls with 503 and resolves when all accepted calls are finished. */
+    readonly drain: () => Promise<void>
+    /** Stops the workers. Calls that are waiting or running are rejected with 503. */
+    readonly close: () => Promise<void>
+  }
 
 export type VisionPoolStats = {
   readonly workersUp: number
@@ -91,19 +78,22 @@ class WorkerPool implements VisionPool {
   readonly #queue: WorkerQueue<WorkerProcess>
   readonly #quarantine: CrashQuarantine
   readonly #supervisor: WorkerSupervisor
-  readonly #accepted = new Set<Promise<ImageAnalysis>>()
+  readonly #serviceTime: ServiceTime = createServiceTime()
+  /** The accepted calls and their running analyses. */
+  readonly #accepted = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
   #isDraining = false
 
   constructor(options: VisionPoolOptions) {
     const { workers, clock, log } = options
     const limits: VisionPoolLimits = { ...fixedPoolLimits, ...options }
-    const queueLimits = {
+    this.#queue = createWorkerQueue<WorkerProcess>({
       countMax: limits.queuePerWorkerMax * workers,
       bytesMax: limits.queueBytesMax,
       waitMsMax: limits.queueWaitMsMax,
-    }
-    this.#queue = createWorkerQueue<WorkerProcess>(queueLimits, (worker) => void worker.kill())
+      stop: (worker) => void worker.kill(),
+      estimateMs: (count) => this.#serviceTime.estimateMs(count, this.stats().workersUp),
+    })
     this.#quarantine = createCrashQuarantine({
       crashesMax: limits.quarantineCrashesMax,
       retentionMs: limits.quarantineMs,
@@ -125,7 +115,7 @@ class WorkerPool implements VisionPool {
           log,
         }),
       onStarted: (worker) => this.#addWorker(worker),
-      onReplaced: this.#queue.retire,
+      onReplaced: (worker) => this.#queue.retire(worker),
       signal: this.#closing.signal,
       log,
     })
@@ -136,36 +126,71 @@ class WorkerPool implements VisionPool {
     request: AnalysisRequest,
     options: AnalyzeImageOptions,
   ): Promise<ImageAnalysis> {
-    if (this.#isDraining) throw unavailable('shutting down')
-    const analysis = this.#analyzeQueued({ image, request, path: options.path }, options)
-    this.#accepted.add(analysis)
-    try {
-      return await analysis
-    } finally {
-      this.#accepted.delete(analysis)
-    }
+    using reservation = this.reserve([image], options)
+    return await reservation.analyzeImage(image, request, options)
   }
 
-  async #analyzeQueued(
+  assertRoom(
+    images: readonly Pick<EncodedImage, 'bytes'>[],
+    { projectId }: Pick<ReserveOptions, 'projectId'>,
+  ): void {
+    this.#queue.assertRoom({ projectId, imageBytes: images.map(({ bytes }) => bytes.length) })
+  }
+
+  reserve(
+    images: readonly Pick<EncodedImage, 'bytes'>[],
+    { projectId, signal }: ReserveOptions,
+  ): VisionReservation {
+    if (this.#isDraining) throw unavailable('shutting down')
+    const imageBytes = images.map(({ bytes }) => bytes.length)
+    const places = this.#queue.reserve({ projectId, imageBytes }, signal)
+    const ended = Promise.withResolvers<void>()
+    void this.#addAccepted(ended.promise)
+    return createVisionReservation({
+      images,
+      analyze: (job, index) => this.#addAccepted(this.#analyze(job, places, index)),
+      onDisposed: () => {
+        places[Symbol.dispose]()
+        ended.resolve()
+      },
+    })
+  }
+
+  #addAccepted<T>(work: Promise<T>): Promise<T> {
+    this.#accepted.add(work)
+    const remove = () => void this.#accepted.delete(work)
+    work.then(remove, remove)
+    return work
+  }
+
+  async #analyze(
     job: AnalysisJob,
-    { projectId, path, signal }: AnalyzeImageOptions,
+    places: PlaceReservation<WorkerProcess>,
+    index: number,
   ): Promise<ImageAnalysis> {
     const { bytes } = job.image
-    this.#quarantine.assertNotQuarantined(bytes, path)
-    const worker = await withSpan('vision.queue', () =>
-      this.#queue.acquire({ projectId, bytes: bytes.length }, signal),
-    )
+    this.#quarantine.assertNotQuarantined(bytes, job.path)
+    const worker = await withSpan('vision.queue', () => places.acquire(index))
+    const startMs = performance.now()
     try {
       // Checks again: a copy of this image can have crashed a worker while this call waited.
-      this.#quarantine.assertNotQuarantined(bytes, path)
+      this.#quarantine.assertNotQuarantined(bytes, job.path)
       return await withSpan('vision.analyze', () => worker.run(job))
     } catch (error) {
       if (!(error instanceof WorkerLostError)) throw error
       this.#quarantine.recordCrash(bytes)
       throw unavailable('processing failed, retry', 1, error)
     } finally {
-      if (!worker.isLost()) this.#queue.release(worker)
+      this.#serviceTime.record(performance.now() - startMs)
+      this.#releaseSoon(worker)
     }
+  }
+
+  /** The call handles its result first: if it fails, its waiting images get no worker. */
+  #releaseSoon(worker: WorkerProcess): void {
+    setImmediate(() => {
+      if (!worker.isLost()) this.#queue.release(worker)
+    })
   }
 
   #addWorker(worker: WorkerProcess): void {
@@ -196,7 +221,7 @@ class WorkerPool implements VisionPool {
 
   async drain(): Promise<void> {
     this.#isDraining = true
-    await Promise.allSettled(this.#accepted)
+    while (this.#accepted.size > 0) await Promise.allSettled(this.#accepted)
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Services } from '../../../src/actions/action.ts'
 import {
   createCalibrations,
   type Calibrations,
@@ -16,6 +15,7 @@ import type {
 import type { LivenessResult } from '../../../src/vision/liveness/liveness-result.ts'
 import type { EncodedImage } from '../../../src/vision/image/input/encoded-image.ts'
 import type { Template } from '../../../src/vision/embed/template.ts'
+import type { VisionClient } from '../../../src/vision/vision-client.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
 
 /** A person in a fake image. */
@@ -75,7 +75,7 @@ export function fakeImage(...people: readonly (FakePerson | string)[]): TestImag
   return { bytes: Buffer.from(JSON.stringify(list)), contentType: 'image/jpeg' }
 }
 
-export type FakeVisionClient = Services['vision'] & {
+export type FakeVisionClient = VisionClient & {
   /** All requests so far, with their projects. */
   readonly requests: readonly (AnalysisRequest & { readonly projectId: string })[]
 }
@@ -90,14 +90,22 @@ export function createFakeVisionClient(
   onAnalyze: () => Promise<unknown> = async () => {},
 ): FakeVisionClient {
   const requests: (AnalysisRequest & { readonly projectId: string })[] = []
-  return {
-    requests,
-    analyzeImage: async (image, request, { projectId }) => {
-      requests.push({ ...request, projectId })
-      await onAnalyze()
-      return imageAnalysisOf(image, request, models)
-    },
+  const client = unlimitedVisionClient(async (image, request, { projectId }) => {
+    requests.push({ ...request, projectId })
+    await onAnalyze()
+    return imageAnalysisOf(image, request, models)
+  })
+  return { ...client, requests }
+}
+
+/** Returns a vision client that analyzes any number of images at once. */
+export function unlimitedVisionClient(analyzeImage: VisionClient['analyzeImage']): VisionClient {
+  const client: VisionClient = {
+    analyzeImage,
+    assertRoom: () => {},
+    reserve: () => ({ ...client, [Symbol.dispose]: () => {} }),
   }
+  return client
 }
 
 function imageAnalysisOf(

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { Services } from '../../../src/actions/action.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../../../src/vision/image-analysis.ts'
 import type { EncodedImage } from '../../../src/vision/image/input/encoded-image.ts'
 import type { Pipeline } from '../../../src/vision/pipeline.ts'
+import type { VisionClient } from '../../../src/vision/vision-client.ts'
+import { unlimitedVisionClient } from '../gallery/fake-vision.ts'
 
 /** The largest number of faces that a request may have. */
 const facesMax = 20
 
-export type CachedVision = Services['vision'] & {
+export type CachedVision = VisionClient & {
   readonly analyze: (image: EncodedImage, request: AnalysisRequest) => Promise<ImageAnalysis>
 }
 
@@ -28,5 +29,5 @@ export function createCachedVision(pipeline: Pick<Pipeline, 'analyzeImage'>): Ca
     const { faces, ...others } = await analysis
     return { ...others, faces: faces.slice(0, request.maxFaces) }
   }
-  return { analyze, analyzeImage: (image, request) => analyze(image, request) }
+  return { ...unlimitedVisionClient(analyze), analyze }
 }

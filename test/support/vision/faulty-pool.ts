@@ -9,11 +9,8 @@ import { visionOptions } from '../../../src/start/vision-options.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { openVisionPool } from '../../../src/vision/workers/vision-pool.ts'
-import type {
-  VisionPoolOptions,
-  AnalyzeImageOptions,
-  VisionPool,
-} from '../../../src/vision/workers/vision-pool.ts'
+import type { AnalyzeImageOptions } from '../../../src/vision/vision-client.ts'
+import type { VisionPoolOptions, VisionPool } from '../../../src/vision/workers/vision-pool.ts'
 
 /** Opens a pool of `faulty-worker.ts` processes. By default it has one worker and no log. */
 export function openFaultyPool(options: Partial<VisionPoolOptions> = {}): VisionPool {

@@ -3,7 +3,7 @@
  * such as a crash of native code. The second word makes images differ. The name of the models folder
  * selects a fault at the start.
  */
-import { writeSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { ActionError } from '../../../src/lib/errors.ts'
@@ -43,6 +43,9 @@ const faults: Record<string, (job: AnalysisJob) => unknown> = {
     throw new TypeError('a secret of the worker')
   },
   sleep: ({ image }) => pause(Number(image.bytes.split(' ')[1])),
+  waitForFile: async ({ image }) => {
+    while (!existsSync(image.bytes.split(' ')[1] ?? '')) await pause(5)
+  },
 }
 
 function sendReply(reply: WorkerReply): number {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { readConfig } from '../../../src/config.ts'
 import { ActionError, HttpError } from '../../../src/lib/errors.ts'
 import {
   analyze,
@@ -66,6 +67,32 @@ test('Calls that exceed the queue limit for calls or for bytes are rejected imme
   const again = analyze(pool, 'sleep 300')
   await assert.rejects(analyze(pool, 'x'.repeat(101)), isOverloaded)
   await again
+})
+
+test('The default queue of one worker holds two bursts of the largest images and two full batches', async () => {
+  const { RATE_BURST, IMAGE_BYTES_MAX, BODY_BYTES_MAX } = readConfig({})
+  await using pool = openFaultyPool()
+  const imageOf = (length: number) => ({ bytes: 'A'.repeat(length) })
+  const single = [imageOf(Math.ceil(IMAGE_BYTES_MAX / 3) * 4)]
+  const batch = Array.from({ length: 10 }, () => imageOf(BODY_BYTES_MAX / 10))
+  const calls = [...Array.from({ length: 2 * RATE_BURST }, () => single), batch, batch]
+  const reservations = calls.map((images) => pool.reserve(images, { projectId: 'project' }))
+  assert.equal(pool.stats().queued, 2 * RATE_BURST + 2 * 10)
+  assert.throws(() => pool.reserve([imageOf(1)], { projectId: 'project' }), isOverloaded)
+  for (const reservation of reservations) reservation[Symbol.dispose]()
+  assert.deepEqual([pool.stats().queued, pool.stats().queuedBytes], [0, 0])
+})
+
+test('The limits of the queue admit every permitted call', () => {
+  const read = (environment: Record<string, string>) => () => readConfig(environment)
+  assert.doesNotThrow(read({ VISION_QUEUE_PER_WORKER_MAX: '10' }))
+  assert.throws(read({ VISION_QUEUE_PER_WORKER_MAX: '9' }), /VISION_QUEUE_PER_WORKER_MAX/u)
+  const BODY_BYTES_MAX = '2000000'
+  assert.doesNotThrow(read({ BODY_BYTES_MAX, VISION_QUEUE_BYTES_MAX: '2000000' }))
+  assert.throws(
+    read({ BODY_BYTES_MAX, VISION_QUEUE_BYTES_MAX: '1999999' }),
+    /VISION_QUEUE_BYTES_MAX: must be at least BODY_BYTES_MAX/u,
+  )
 })
 
 test('A call that waits too long is rejected', async () => {

@@ -44,7 +44,8 @@ test('kill -9 of a worker during 50 calls costs at most one call', async () => {
   const settings = {
     VISION_WORKERS: '2',
     VISION_QUEUE_PER_WORKER_MAX: '50',
-    VISION_QUEUE_WAIT_MS_MAX: '60000',
+    VISION_QUEUE_WAIT_MS_MAX: '500000',
+    CALL_TIMEOUT_MS: '600000',
   }
   await using facegate = await spawnFacegate(settings)
   const calls = (await createDistinctImages(50)).map((image) => facegate.run('svc.detect', image))
@@ -68,13 +69,13 @@ test('kill -9 of a worker during 50 calls costs at most one call', async () => {
 test('Calls beyond the queue limit receive 503 with Retry-After, the others succeed', async () => {
   await using facegate = await spawnFacegate({
     VISION_WORKERS: '1',
-    VISION_QUEUE_PER_WORKER_MAX: '4',
+    VISION_QUEUE_PER_WORKER_MAX: '10',
   })
   const images = await createDistinctImages(30)
   const responses = await Promise.all(images.map((image) => facegate.run('svc.detect', image)))
   const rejected = responses.filter(({ status }) => status === 503)
   assert.ok(rejected.length >= 1, 'the queue is bounded')
-  assert.ok(rejected.length <= 25, 'one call runs and four wait')
+  assert.ok(rejected.length <= 19, 'one call runs and ten wait')
   for (const { headers } of rejected) assert.ok(Number(headers.get('retry-after')) >= 1)
   for (const { status, body } of responses) assert.ok(status === 503 || body.ok)
 })

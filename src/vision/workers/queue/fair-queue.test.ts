@@ -4,84 +4,105 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 
 import { createFairQueue } from './fair-queue.ts'
-import type { QueueEntry } from './fair-queue.ts'
 
-type NumberedEntry = QueueEntry & { readonly nth: number }
+type QueuedTestImage = { readonly bytes: number }
+type QueuedTestCall = { readonly projectId: string; readonly images: readonly QueuedTestImage[] }
 type QueueStep = {
   readonly kind: 'offer' | 'take' | 'remove'
   readonly projectIndex: number
-  readonly bytes: number
+  readonly imageBytes: readonly number[]
 }
 
 const projects = ['a', 'b', 'c', 'd']
-const bounds = { countMax: 6, bytesMax: 100 }
+const bounds = { countMax: 12, bytesMax: 100 }
 
 const queueStep: fc.Arbitrary<QueueStep> = fc.record({
-  kind: fc.constantFrom('offer', 'offer', 'take', 'remove'),
+  kind: fc.constantFrom('offer', 'offer', 'take', 'take', 'remove'),
   projectIndex: fc.nat(projects.length - 1),
-  bytes: fc.integer({ min: 0, max: 120 }),
+  imageBytes: fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 10 }),
 })
+
+function createCall(projectId: string, imageBytes: readonly number[]): QueuedTestCall {
+  return { projectId, images: imageBytes.map((bytes) => ({ bytes })) }
+}
+
+function batchOf(projectId: string, count: number, bytes = 1): QueuedTestCall {
+  return createCall(projectId, Array<number>(count).fill(bytes))
+}
+
+type TestQueue = ReturnType<typeof createFairQueue<QueuedTestImage, QueuedTestCall>>
+
+/** Offers a call and submits all of its images. */
+function offerAndSubmit(queue: TestQueue, call: QueuedTestCall) {
+  const result = queue.offer(call)
+  if (result.isAccepted) for (const image of call.images) queue.submit(call, image)
+  return result
+}
 
 /** Tracks the expected content of the queue and asserts that the rotation is fair. */
 function createReferenceQueue() {
-  const waiting: NumberedEntry[] = []
+  const waiting = new Map<QueuedTestCall, QueuedTestImage[]>()
   /** "p q" → how often q was served since p began to wait for its next turn. */
   const served = new Map<string, number>()
   const resetCounts = (p: string) => projects.forEach((q) => served.delete(`${p} ${q}`))
-  const isWaiting = (p: string) => waiting.some(({ projectId }) => projectId === p)
+  const callsOf = (p: string) => [...waiting.keys()].filter(({ projectId }) => projectId === p)
 
-  function add(entry: NumberedEntry): void {
-    if (!isWaiting(entry.projectId)) resetCounts(entry.projectId)
-    waiting.push(entry)
+  function add(call: QueuedTestCall): void {
+    if (callsOf(call.projectId).length === 0) resetCounts(call.projectId)
+    waiting.set(call, [...call.images])
   }
 
-  function remove(entry: NumberedEntry): void {
-    const index = waiting.indexOf(entry)
-    assert.ok(index >= 0, 'only waiting entries can be removed')
-    waiting.splice(index, 1)
+  function evict(call: QueuedTestCall): void {
+    assert.deepEqual(waiting.get(call), call.images, 'only calls that have not begun are evicted')
+    waiting.delete(call)
   }
 
-  function serve(entry: NumberedEntry): void {
-    const q = entry.projectId
-    const first = waiting.find(({ projectId }) => projectId === q)
-    assert.equal(entry, first, 'within a project, entries are served in order')
-    remove(entry)
+  function serve(image: QueuedTestImage): void {
+    const call = [...waiting.keys()].find(({ images }) => images.includes(image))
+    assert.ok(call, 'only waiting images are taken')
+    const q = call.projectId
+    assert.equal(call, callsOf(q)[0], 'within a project, calls are served in order')
+    const images = waiting.get(call) ?? []
+    assert.equal(images.shift(), image, 'within a call, images are served in order')
+    if (images.length === 0) waiting.delete(call)
     resetCounts(q)
-    for (const p of projects.filter(isWaiting).filter((p) => p !== q)) {
+    for (const p of projects.filter((other) => other !== q && callsOf(other).length > 0)) {
       const times = (served.get(`${p} ${q}`) ?? 0) + 1
       assert.ok(times <= 1, `${q} was served ${times} times while ${p} waited for one turn`)
       served.set(`${p} ${q}`, times)
     }
   }
 
-  return { waiting, add, remove, serve }
+  return { waiting, add, evict, serve }
 }
 
-test('No project waits for two jobs of another, no bound is exceeded, no entry is lost', () => {
+test('Calls are accepted and evicted whole, no bound is exceeded, no project waits for two images', () => {
   fc.assert(
     fc.property(fc.array(queueStep, { maxLength: 80 }), (steps) => {
-      const queue = createFairQueue<NumberedEntry>(bounds)
+      const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
       const reference = createReferenceQueue()
-      for (const [nth, { kind, projectIndex, bytes }] of steps.entries()) {
-        const entry = { projectId: projects[projectIndex] ?? '', bytes, nth }
+      for (const { kind, projectIndex, imageBytes } of steps) {
+        const call = createCall(projects[projectIndex] ?? '', imageBytes)
         if (kind === 'offer') {
-          const { isAccepted, evicted } = queue.offer(entry)
-          if (evicted) reference.remove(evicted)
-          if (isAccepted) reference.add(entry)
+          const { isAccepted, evicted } = offerAndSubmit(queue, call)
+          for (const other of evicted) {
+            assert.notEqual(other.projectId, call.projectId)
+            reference.evict(other)
+          }
+          assert.ok(isAccepted || evicted.length === 0, 'a rejected call evicts nothing')
+          if (isAccepted) reference.add(call)
         } else if (kind === 'take') {
           const taken = queue.take()
-          assert.equal(taken === undefined, reference.waiting.length === 0)
+          assert.equal(taken === undefined, reference.waiting.size === 0)
           if (taken) reference.serve(taken)
         } else {
-          const present = reference.waiting[projectIndex]
-          assert.equal(queue.remove(present ?? entry), present !== undefined)
-          if (present) reference.remove(present)
+          const present = [...reference.waiting.keys()][projectIndex]
+          queue.remove(present ?? call)
+          if (present) reference.waiting.delete(present)
         }
-        assert.equal(queue.count(), reference.waiting.length)
-        assert.equal(
-          queue.bytes(),
-          reference.waiting.reduce((sum, waiting) => sum + waiting.bytes, 0),
-        )
+        const images = [...reference.waiting.values()].flat()
+        const expectedBytes = images.reduce((sum, { bytes }) => sum + bytes, 0)
+        assert.deepEqual([queue.count(), queue.bytes()], [images.length, expectedBytes])
         assert.ok(queue.count() <= bounds.countMax && queue.bytes() <= bounds.bytesMax)
       }
     }),
@@ -89,36 +110,93 @@ test('No project waits for two jobs of another, no bound is exceeded, no entry i
   )
 })
 
-const entriesOf = (projectId: string, count: number, bytes = 1): NumberedEntry[] =>
-  Array.from({ length: count }, (_, nth) => ({ projectId, bytes, nth }))
-
-test('A project that fills the queue loses entries to others, down to an equal share', () => {
-  const queue = createFairQueue<NumberedEntry>({ ...bounds, countMax: 5 })
-  const many = entriesOf('a', 6)
-  assert.deepEqual(
-    many.map((entry) => queue.offer(entry).isAccepted),
-    [true, true, true, true, true, false],
+test('After the reported number of images, and not before, there is room for a rejected call', () => {
+  const offers = fc.array(
+    fc.record({ projectIndex: fc.nat(3), imageBytes: queueStep.map((step) => step.imageBytes) }),
+    { minLength: 2, maxLength: 20 },
   )
-  const offers = entriesOf('b', 3).map((entry) => queue.offer(entry))
-  assert.deepEqual(
-    offers.map(({ isAccepted, evicted }) => [isAccepted, evicted]),
-    [
-      [true, many[4]],
-      [true, many[3]],
-      [false, undefined],
-    ],
+  fc.assert(
+    fc.property(offers, (steps) => {
+      const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+      for (const { projectIndex, imageBytes } of steps) {
+        const call = createCall(projects[projectIndex] ?? '', imageBytes)
+        const { isAccepted, evicted } = offerAndSubmit(queue, call)
+        if (isAccepted) continue
+        assert.deepEqual(evicted, [])
+        const imageCount = queue.imagesUntilRoom(call)
+        const size = {
+          count: call.images.length,
+          bytes: call.images.reduce((s, i) => s + i.bytes, 0),
+        }
+        const hasRoom = () =>
+          queue.count() + size.count <= bounds.countMax &&
+          queue.bytes() + size.bytes <= bounds.bytesMax
+        for (let taken = 0; taken < imageCount; taken++) {
+          assert.equal(hasRoom(), false)
+          queue.take()
+        }
+        // A call that exceeds the bounds alone has no room in an empty queue either.
+        if (size.bytes <= bounds.bytesMax) assert.equal(queue.offer(call).isAccepted, true)
+        return
+      }
+    }),
+    { numRuns: 2_000 },
   )
 })
 
-test('A project that fills the memory loses entries to others', () => {
-  const queue = createFairQueue<NumberedEntry>(bounds)
-  const [first, second] = entriesOf('a', 2, 50)
-  assert.ok(first && second)
+test('A project that fills the queue loses calls to others, down to an equal share', () => {
+  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>({ ...bounds, countMax: 5 })
+  const many = Array.from({ length: 6 }, () => batchOf('a', 1))
+  assert.deepEqual(
+    many.map((call) => queue.offer(call).isAccepted),
+    [true, true, true, true, true, false],
+  )
+  const offers = Array.from({ length: 3 }, () => queue.offer(batchOf('b', 1)))
+  assert.deepEqual(offers, [
+    { isAccepted: true, evicted: [many[4]] },
+    { isAccepted: true, evicted: [many[3]] },
+    { isAccepted: false, evicted: [] },
+  ])
+})
+
+test('A batch evicts as many calls as it needs, and counts with all of its images', () => {
+  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const many = Array.from({ length: 12 }, () => batchOf('a', 1))
+  for (const call of many) queue.offer(call)
+  assert.deepEqual(queue.offer(batchOf('b', 7)), { isAccepted: false, evicted: [] })
+  const evicted = many.slice(6).toReversed()
+  assert.deepEqual(queue.offer(batchOf('b', 6)), { isAccepted: true, evicted })
+  assert.deepEqual(queue.offer(batchOf('b', 1)), { isAccepted: false, evicted: [] })
+  assert.deepEqual(queue.offer(batchOf('a', 1)), { isAccepted: false, evicted: [] })
+})
+
+test('A batch is evicted whole, and not at all once one of its images was taken', () => {
+  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const [begun, waiting] = [batchOf('a', 7), batchOf('a', 6)]
+  offerAndSubmit(queue, begun)
+  queue.take()
+  assert.equal(offerAndSubmit(queue, waiting).isAccepted, true)
+  assert.deepEqual(queue.offer(batchOf('b', 3)), { isAccepted: true, evicted: [waiting] })
+  assert.deepEqual(queue.offer(batchOf('c', 4)), { isAccepted: false, evicted: [] })
+})
+
+test('A project that fills the memory loses calls to others', () => {
+  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const [first, second] = [batchOf('a', 1, 50), batchOf('a', 1, 50)]
   queue.offer(first)
   queue.offer(second)
-  assert.deepEqual(queue.offer({ projectId: 'b', bytes: 51, nth: 0 }), { isAccepted: false })
-  assert.deepEqual(queue.offer({ projectId: 'b', bytes: 50, nth: 1 }), {
-    isAccepted: true,
-    evicted: second,
-  })
+  assert.deepEqual(queue.offer(batchOf('b', 1, 51)), { isAccepted: false, evicted: [] })
+  assert.deepEqual(queue.offer(batchOf('b', 1, 50)), { isAccepted: true, evicted: [second] })
+})
+
+test('A reserved image is taken only after it was submitted, and does not delay other calls', () => {
+  const queue = createFairQueue<QueuedTestImage, QueuedTestCall>(bounds)
+  const [first, second] = [batchOf('a', 2), batchOf('a', 1)]
+  queue.offer(first)
+  offerAndSubmit(queue, second)
+  assert.equal(queue.take(), second.images[0])
+  assert.equal(queue.take(), undefined)
+  queue.submit(first, first.images[1] ?? assert.fail())
+  assert.equal(queue.take(), first.images[1])
+  assert.equal(queue.count(), 1)
 })

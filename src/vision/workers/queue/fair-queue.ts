@@ -1,104 +1,77 @@
-/** One waiting call: its project, and the memory that it holds while it waits. */
-export type QueueEntry = { readonly projectId: string; readonly bytes: number }
+import { Lanes, type QueueCall } from './lanes.ts'
+import { add, fits, sizeOf, subtract } from './queue-size.ts'
+import type { QueueBounds, QueueImage } from './queue-size.ts'
+import { selectEvictions } from './select-evictions.ts'
 
-export type FairQueue<Entry extends QueueEntry> = {
+export type FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> = {
+  /** Whether `offer` would accept the call now. */
+  readonly accepts: (call: QueueCall<QueueImage>) => boolean
   /**
-   * Adds `entry` if there is room. If the queue is full, the newest entry of the project that holds
-   * most is evicted, provided that this project keeps at least as much as the project of `entry` gets.
+   * Reserves a place for every image of `call` if there is room for all. Otherwise, calls of other
+   * projects are evicted: the newest call of which no image was taken, of the project with the
+   * largest share, provided that this project keeps at least the share that the project of `call`
+   * gets. If that does not make room, nothing is evicted and `call` is rejected.
    */
-  readonly offer: (entry: Entry) => OfferResult<Entry>
-  /** Removes and returns the next entry: projects in rotation, first in first out per project. */
-  readonly take: () => Entry | undefined
-  /** Removes `entry`; returns false if it was not in the queue. */
-  readonly remove: (entry: Entry) => boolean
+  readonly offer: (call: Call) => OfferResult<Call>
+  /** Makes a waiting image available to `take`. It has no effect on an image that was removed. */
+  readonly submit: (call: Call, image: Image) => void
+  /**
+   * Removes and returns the next submitted image: projects in rotation, one image each; within a
+   * project, the calls in the order of their arrival.
+   */
+  readonly take: () => Image | undefined
+  /** Removes the images of `call` that were not taken. */
+  readonly remove: (call: Call) => void
+  /** Returns how many images must be taken before there is room for `call` without an eviction. */
+  readonly imagesUntilRoom: (call: QueueCall<QueueImage>) => number
+  /** Number of reserved places. */
   readonly count: () => number
   readonly bytes: () => number
 }
 
-type OfferResult<Entry> = { readonly isAccepted: boolean; readonly evicted?: Entry }
-
-export type QueueBounds = { readonly countMax: number; readonly bytesMax: number }
-
-/** The entries of one project; never empty. */
-type Lane<Entry> = readonly Entry[]
+type OfferResult<Call> = { readonly isAccepted: boolean; readonly evicted: readonly Call[] }
 
 /**
  * A bounded queue that is fair between projects.
  *
- * - Removing: one entry per project in rotation, as in fair queueing (Nagle, RFC 970).
- * - Adding to a full queue: the longest lane loses an entry (McKenney, "Stochastic Fairness
- *   Queueing", 1990). A project with few calls is served, however many calls another project sends.
+ * - Removing: one image per project in rotation, as in fair queueing (Nagle, RFC 970).
+ * - Adding to a full queue: the project with the largest share loses a call (McKenney, "Stochastic
+ *   Fairness Queueing", 1990). The share of a project is its share of the images or of the bytes,
+ *   whichever is larger (Ghodsi et al., "Dominant Resource Fairness", 2011), so that neither many
+ *   calls, nor large batches, nor large images displace the calls of another project.
  */
-export function createFairQueue<Entry extends QueueEntry>(bounds: QueueBounds): FairQueue<Entry> {
-  // A Map keeps the order of insertion: the first lane is the next in the rotation.
-  const lanes = new Map<string, Lane<Entry>>()
-  const allEntries = () => [...lanes.values()].flat()
-  const count = () => allEntries().length
-  const bytes = () => totalBytes(allEntries())
+export function createFairQueue<Image extends QueueImage, Call extends QueueCall<Image>>(
+  bounds: QueueBounds,
+): FairQueue<Image, Call> {
+  const lanes = new Lanes<Image, Call>()
 
-  function setLane(projectId: string, lane: Lane<Entry>): void {
-    if (lane.length > 0) lanes.set(projectId, lane)
-    else lanes.delete(projectId)
-  }
-
-  function remove(entry: Entry): boolean {
-    const lane = lanes.get(entry.projectId) ?? []
-    setLane(
-      entry.projectId,
-      lane.filter((other) => other !== entry),
-    )
-    return lane.includes(entry)
-  }
-
-  function offer(entry: Entry): OfferResult<Entry> {
-    const lane = lanes.get(entry.projectId) ?? []
-    if (fits([...allEntries(), entry], bounds)) {
-      setLane(entry.projectId, [...lane, entry])
-      return { isAccepted: true }
-    }
-    const evicted = selectEviction([...lanes.values()], [...lane, entry], bounds)
-    if (!evicted) return { isAccepted: false }
-    remove(evicted)
-    setLane(entry.projectId, [...lane, entry])
+  function offer(call: Call): OfferResult<Call> {
+    const evicted = selectEvictions(lanes.byProject(), call, bounds)
+    if (!evicted) return { isAccepted: false, evicted: [] }
+    for (const other of evicted) lanes.remove(other)
+    lanes.add(call)
     return { isAccepted: true, evicted }
   }
 
-  function take(): Entry | undefined {
-    const [first] = lanes
-    if (!first) return undefined
-    const [projectId, [entry, ...rest]] = first
-    lanes.delete(projectId)
-    setLane(projectId, rest)
-    return entry
+  function imagesUntilRoom({ images }: QueueCall<QueueImage>): number {
+    let needed = add(lanes.size, sizeOf(images))
+    let imageCount = 0
+    for (const image of lanes.inRotation()) {
+      if (fits(needed, bounds)) return imageCount
+      needed = subtract(needed, sizeOf([image]))
+      imageCount += 1
+    }
+    return imageCount
   }
 
-  return { offer, take, remove, count, bytes }
-}
-
-/**
- * Returns the entry to evict so that a new entry fits, or undefined if the new entry must be rejected.
- *
- * @param grown the lane of the new entry, with the new entry as its last element.
- */
-function selectEviction<Entry extends QueueEntry>(
-  lanes: readonly Lane<Entry>[],
-  grown: Lane<Entry>,
-  bounds: QueueBounds,
-): Entry | undefined {
-  const isCountFull = lanes.flat().length >= bounds.countMax
-  const sizeOf = (lane: Lane<Entry>) => (isCountFull ? lane.length : totalBytes(lane))
-  const largest = lanes.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? []
-  const remaining = largest.slice(0, -1)
-  const newest = largest.at(-1)
-  const others = lanes.flat().filter((entry) => entry !== newest)
-  const isFair = sizeOf(remaining) >= sizeOf(grown)
-  return isFair && fits([...others, ...grown.slice(-1)], bounds) ? newest : undefined
-}
-
-function fits(entries: readonly QueueEntry[], bounds: QueueBounds): boolean {
-  return entries.length <= bounds.countMax && totalBytes(entries) <= bounds.bytesMax
-}
-
-function totalBytes(entries: readonly QueueEntry[]): number {
-  return entries.reduce((sum, entry) => sum + entry.bytes, 0)
+  return {
+    accepts: (call) => selectEvictions(lanes.byProject(), call, bounds) !== undefined,
+    offer,
+    submit: (call, image) => lanes.submit(call, image),
+    take: () => lanes.take(),
+    remove: (call) => lanes.remove(call),
+    imagesUntilRoom,
+    count: () => lanes.size.count,
+    bytes: () => lanes.size.bytes,
+  }
 }

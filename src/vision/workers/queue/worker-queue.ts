@@ -1,17 +1,21 @@
-import { unavailable } from '../../../lib/errors.ts'
-import { createFairQueue } from './fair-queue.ts'
-import type { QueueBounds, QueueEntry } from './fair-queue.ts'
+import { unavailable, type HttpError } from '../../../lib/errors.ts'
+import { createFairQueue, type FairQueue } from './fair-queue.ts'
+import type { QueueCall } from './lanes.ts'
+import type { QueueBounds, QueueImage } from './queue-size.ts'
 
-/** Assigns free workers to waiting calls. */
+/** Assigns free workers to the images of waiting calls. */
 export type WorkerQueue<Worker> = {
+  /** @throws HttpError 503 if `reserve` would reject this call now. */
+  readonly assertRoom: (call: CallImages) => void
   /**
-   * Resolves with a worker, which must be released afterwards.
+   * Reserves a place for every image of a call.
    *
-   * @throws HttpError 503 if the queue is full or the wait is too long.
-   * @throws the reason of `signal` if it is aborted while the call waits.
+   * @param signal cancels the reservation when it is aborted.
+   * @throws HttpError 503 if there is no room for all images. Nothing is reserved then.
+   * @throws the reason of `signal` if it is already aborted.
    */
-  readonly acquire: (call: QueueEntry, signal?: AbortSignal) => Promise<Worker>
-  /** Assigns a free worker to the next call. */
+  readonly reserve: (call: CallImages, signal?: AbortSignal) => PlaceReservation<Worker>
+  /** Assigns a free worker to the next image. */
   readonly release: (worker: Worker) => void
   /** Stops a worker as soon as it is free. */
   readonly retire: (worker: Worker) => void
@@ -19,90 +23,157 @@ export type WorkerQueue<Worker> = {
   readonly remove: (worker: Worker) => void
   /** Rejects all waiting calls. */
   readonly rejectAll: () => void
+  /** Number of reserved places. */
   readonly count: () => number
   readonly bytes: () => number
 }
 
-export type WorkerQueueLimits = QueueBounds & {
-  /** The longest time that a call waits for a worker. */
+export type CallImages = {
+  readonly projectId: string
+  /** The size of each image. */
+  readonly imageBytes: readonly number[]
+}
+
+/** The places of one call. Disposing it cancels the images that have no worker yet. */
+export type PlaceReservation<Worker> = Disposable & {
+  /**
+   * Resolves with a worker for the image with this index; the worker must be released afterwards.
+   *
+   * @throws HttpError 503 if the call was evicted or has waited too long.
+   * @throws the reason of the signal if it was aborted while the image waited.
+   */
+  readonly acquire: (index: number) => Promise<Worker>
+}
+
+export type WorkerQueueOptions<Worker> = QueueBounds & {
+  /** The longest time from the reservation of a call until its last image has a worker. */
   readonly waitMsMax: number
+  /** Called with each retired worker once it is free. */
+  readonly stop: (worker: Worker) => void
+  /** Returns the time in which the workers, all of them busy, start this number of images. */
+  readonly estimateMs: (imageCount: number) => number
 }
 
-type QueuedRequest<Worker> = QueueEntry & PromiseWithResolvers<Worker>
+type PendingImage<Worker> = QueueImage & PromiseWithResolvers<Worker>
+type PendingCall<Worker> = QueueCall<PendingImage<Worker>>
 
-/** @param stop is called with each retired worker once it is free. */
 export function createWorkerQueue<Worker extends object>(
-  limits: WorkerQueueLimits,
-  stop: (worker: Worker) => void,
+  options: WorkerQueueOptions<Worker>,
 ): WorkerQueue<Worker> {
-  const free = new Set<Worker>()
-  const retired = new WeakSet<Worker>()
-  const queue = createFairQueue<QueuedRequest<Worker>>(limits)
+  return new AssigningQueue(options)
+}
 
-  async function acquire(call: QueueEntry, signal?: AbortSignal): Promise<Worker> {
+class AssigningQueue<Worker extends object> implements WorkerQueue<Worker> {
+  readonly #options: WorkerQueueOptions<Worker>
+  readonly #free = new Set<Worker>()
+  readonly #retired = new WeakSet<Worker>()
+  readonly #queue: FairQueue<PendingImage<Worker>, PendingCall<Worker>>
+  /** The calls that have not ended, with the function that stops watching them. */
+  readonly #reserved = new Map<PendingCall<Worker>, () => void>()
+
+  constructor(options: WorkerQueueOptions<Worker>) {
+    this.#options = options
+    this.#queue = createFairQueue(options)
+  }
+
+  assertRoom({ projectId, imageBytes }: CallImages): void {
+    const call = { projectId, images: imageBytes.map((bytes) => ({ bytes })) }
+    if (!this.#queue.accepts(call)) throw this.#overloadedError('the queue is full', call)
+  }
+
+  reserve(images: CallImages, signal?: AbortSignal): PlaceReservation<Worker> {
     signal?.throwIfAborted()
-    const [worker] = free
-    if (worker) {
-      free.delete(worker)
-      return worker
+    const call = createPendingCall<Worker>(images)
+    const { isAccepted, evicted } = this.#queue.offer(call)
+    if (!isAccepted) throw this.#overloadedError('the queue is full', call)
+    for (const other of evicted)
+      this.#cancel(other, () =>
+        this.#overloadedError('evicted for a project with a smaller share', other),
+      )
+    this.#reserved.set(call, this.#watch(call, signal))
+    return {
+      acquire: (index) => this.#acquire(call, index),
+      [Symbol.dispose]: () => this.#cancel(call, () => new Error('the call has ended')),
     }
-    const request = { ...call, ...Promise.withResolvers<Worker>() }
-    const { isAccepted, evicted } = queue.offer(request)
-    evicted?.reject(overloadedError('evicted for a project with fewer calls'))
-    if (!isAccepted) throw overloadedError('the queue is full')
-    const cancel = (reason: unknown) => {
-      queue.remove(request)
-      request.reject(reason)
+  }
+
+  release(worker: Worker): void {
+    if (this.#retired.has(worker)) return this.#options.stop(worker)
+    this.#free.add(worker)
+    this.#assignWorkers()
+  }
+
+  retire(worker: Worker): void {
+    if (this.#free.delete(worker)) this.#options.stop(worker)
+    else this.#retired.add(worker)
+  }
+
+  remove(worker: Worker): void {
+    this.#free.delete(worker)
+  }
+
+  rejectAll(): void {
+    for (const call of this.#reserved.keys()) this.#cancel(call, () => unavailable('shutting down'))
+  }
+
+  count(): number {
+    return this.#queue.count()
+  }
+
+  bytes(): number {
+    return this.#queue.bytes()
+  }
+
+  #acquire(call: PendingCall<Worker>, index: number): Promise<Worker> {
+    const image = call.images[index]
+    if (!image) throw new RangeError(`image ${index} was not reserved`)
+    this.#queue.submit(call, image)
+    this.#assignWorkers()
+    return image.promise
+  }
+
+  #assignWorkers(): void {
+    for (const worker of this.#free) {
+      const image = this.#queue.take()
+      if (!image) return
+      this.#free.delete(worker)
+      image.resolve(worker)
     }
-    return waitWithTimeout(limits.waitMsMax, request.promise, cancel, signal)
   }
 
-  function release(worker: Worker): void {
-    if (retired.has(worker)) return stop(worker)
-    const request = queue.take()
-    if (request) request.resolve(worker)
-    else free.add(worker)
+  /** Cancels the call after the longest wait, or when the signal aborts, until it is stopped. */
+  #watch(call: PendingCall<Worker>, signal: AbortSignal | undefined): () => void {
+    const onAbort = () => this.#cancel(call, () => signal?.reason)
+    const onTimeout = () =>
+      this.#cancel(call, () => this.#overloadedError('the wait was too long', call))
+    const timer = setTimeout(onTimeout, this.#options.waitMsMax)
+    signal?.addEventListener('abort', onAbort)
+    return () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
   }
 
-  function retire(worker: Worker): void {
-    if (free.delete(worker)) stop(worker)
-    else retired.add(worker)
+  /** Removes the images that have no worker yet, and then rejects them. */
+  #cancel(call: PendingCall<Worker>, createReason: () => unknown): void {
+    this.#queue.remove(call)
+    this.#reserved.get(call)?.()
+    this.#reserved.delete(call)
+    const reason = createReason()
+    for (const image of call.images) image.reject(reason)
   }
 
-  function rejectAll(): void {
-    for (let request = queue.take(); request; request = queue.take())
-      request.reject(unavailable('shutting down'))
-  }
-
-  const { count, bytes } = queue
-  return {
-    acquire,
-    release,
-    retire,
-    remove: (worker) => void free.delete(worker),
-    rejectAll,
-    count,
-    bytes,
+  /** The client may retry when there is room for this call, if no other calls arrive first. */
+  #overloadedError(reason: string, call: QueueCall<QueueImage>): HttpError {
+    const waitMs = this.#options.estimateMs(this.#queue.imagesUntilRoom(call))
+    const detail = `too many concurrent calls, ${reason}; retry`
+    return unavailable(detail, Math.max(1, Math.ceil(waitMs / 1000)))
   }
 }
 
-/** Awaits `assigned`. After `msMax`, or when the signal is aborted, `cancel` must reject it. */
-async function waitWithTimeout<Worker>(
-  msMax: number,
-  assigned: Promise<Worker>,
-  cancel: (reason: unknown) => void,
-  signal?: AbortSignal,
-): Promise<Worker> {
-  const onAbort = () => cancel(signal?.reason)
-  const timer = setTimeout(() => cancel(overloadedError('the wait was too long')), msMax)
-  signal?.addEventListener('abort', onAbort)
-  try {
-    return await assigned
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+function createPendingCall<Worker>({ projectId, imageBytes }: CallImages): PendingCall<Worker> {
+  const images = imageBytes.map((bytes) => ({ bytes, ...Promise.withResolvers<Worker>() }))
+  // An image can be cancelled before its worker is awaited.
+  for (const { promise } of images) promise.catch(() => undefined)
+  return { projectId, images }
 }
-
-const overloadedError = (reason: string) =>
-  unavailable(`too many concurrent calls, ${reason}; retry`)

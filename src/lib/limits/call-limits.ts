@@ -1,0 +1,18 @@
+const mebibyte = 1024 * 1024
+
+/** The most images of one call. */
+export const imagesPerCallMax = 10
+
+/** The default limits of what can arrive at once: calls of a project, and bytes. */
+export const arrivals = { burst: 20, image: 8 * mebibyte, body: 24 * mebibyte }
+
+/** The smallest queue in which two bursts of single images and two full batches can wait. */
+export const smallestQueue = {
+  images: 2 * arrivals.burst + 2 * imagesPerCallMax,
+  bytes: 2 * arrivals.burst * base64Length(arrivals.image) + 2 * arrivals.body,
+}
+
+/** Returns the length of the padded base64 text of that many bytes. */
+function base64Length(byteCount: number): number {
+  return Math.ceil(byteCount / 3) * 4
+}

@@ -1,0 +1,41 @@
+import type { ImageAnalysis } from '../image-analysis.ts'
+import type { EncodedImage } from '../image/input/encoded-image.ts'
+import type { VisionReservation } from '../vision-client.ts'
+import type { AnalysisJob } from './ipc/messages.ts'
+
+export type VisionReservationOptions = {
+  readonly images: readonly Pick<EncodedImage, 'bytes'>[]
+  /** Runs the job in the place with this index. */
+  readonly analyze: (job: AnalysisJob, index: number) => Promise<ImageAnalysis>
+  /** Called once, when the reservation is disposed. */
+  readonly onDisposed: () => void
+}
+
+/** Distributes reserved places to the images of one call. */
+export function createVisionReservation({
+  images,
+  analyze,
+  onDisposed,
+}: VisionReservationOptions): VisionReservation {
+  // Places of images of one size are interchangeable.
+  const unused = images.map(({ bytes }, index) => ({ size: bytes.length, index }))
+  const disposed = Promise.withResolvers<never>()
+  // Without a running analysis, the promise is not awaited.
+  disposed.promise.catch(() => undefined)
+
+  const analyzeImage: VisionReservation['analyzeImage'] = async (image, request, { path }) => {
+    const position = unused.findIndex(({ size }) => size === image.bytes.length)
+    const [place] = position < 0 ? [] : unused.splice(position, 1)
+    if (!place) throw new Error(`${path}: no place was reserved for this image`)
+    return Promise.race([disposed.promise, analyze({ image, request, path }, place.index)])
+  }
+
+  function dispose(): void {
+    disposed.reject(new Error('the call has ended'))
+    onDisposed()
+  }
+
+  const assertRoom = () => undefined
+  const reserve = () => ({ analyzeImage, assertRoom, reserve, [Symbol.dispose]: () => undefined })
+  return { analyzeImage, assertRoom, reserve, [Symbol.dispose]: dispose }
+}
