@@ -114,7 +114,13 @@ async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): P
     faces: rows.length,
   })
   const times = { createdAtUtc: nowUtc, updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc }
-  const defaults = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
+  const defaults = {
+    externalId: null,
+    displayName: null,
+    attributes: '{}',
+    expiresAtUtc: null,
+    withoutFaces: 0 as const,
+  }
   const { projectId } = owner
   const subjects = rows.map(({ subjectId, wrapped }) => ({
     subjectId,
