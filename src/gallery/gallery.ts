@@ -189,9 +189,9 @@ function modelOperations(
   const { activeModelId, formerModelIds } = calibrations
   return {
     formerModels: async (galleryId) => {
-      const sizes = formerModelIds.map((modelId) => search.size(galleryId, modelId))
-      const counts = await Promise.all(sizes)
-      return formerModelIds.filter((_, index) => (counts[index] ?? 0) > 0)
+      if (formerModelIds.length === 0) return []
+      const { byModel } = await search.countFaces(galleryId, formerModelIds)
+      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
     },
     modelsOf: async (reading, { subjectId }) => {
       const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
@@ -199,9 +199,8 @@ function modelOperations(
       return { former, hasActive: modelIds.has(activeModelId) }
     },
     countComparable: async (galleryId, modelIds) => {
-      const sizes = modelIds.map((modelId) => search.size(galleryId, modelId))
-      const [total, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
-      const count = counts.reduce((sum, modelCount) => sum + modelCount, 0)
+      const { total, byModel } = await search.countFaces(galleryId, modelIds)
+      const count = byModel.reduce((sum, modelCount) => sum + modelCount, 0)
       return { count, otherCount: total - count }
     },
   }
