@@ -114,19 +114,14 @@ async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): P
     faces: rows.length,
   })
   const times = { createdAtUtc: nowUtc, updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc }
-  const defaults = {
-    externalId: null,
-    displayName: null,
-    attributes: '{}',
-    expiresAtUtc: null,
-    withoutFaces: 0 as const,
-  }
+  const defaults = { externalId: null, displayName: null, attributes: '{}', expiresAtUtc: null }
   const { projectId } = owner
   const subjects = rows.map(({ subjectId, wrapped }) => ({
     subjectId,
     galleryId,
     projectId,
     ...defaults,
+    withoutFaces: 0 as const,
     ...wrapped,
     ...times,
   }))
