@@ -1,17 +1,5 @@
 import assert from 'node:assert/strict'
-import {
-  appendFile,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { backup } from '../../src/cli/database/backup.ts'
@@ -24,45 +12,15 @@ import { rotateKeys } from '../../src/gallery/keys/rotate-keys.ts'
 import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { findSubject } from '../../src/store/gallery/subjects.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
-import { tamperWithSqlite } from '../support/database/tamper.ts'
-import { runCli } from '../support/cli/run-cli.ts'
+import {
+  createFolders,
+  deleteDatabaseFiles,
+  enroll,
+  isFound,
+} from '../support/gallery/backup-folders.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
-
-/** Creates a data folder, and another folder for the backup and the deletion records. */
-async function createFolders() {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-restore-'))
-  const elsewhere = await mkdtemp(path.join(tmpdir(), 'facegate-elsewhere-'))
-  return {
-    dataDir,
-    copy: path.join(elsewhere, 'copy.db'),
-    records: path.join(elsewhere, 'deletions.jsonl'),
-    [Symbol.asyncDispose]: async () => {
-      await rm(dataDir, { recursive: true })
-      await rm(elsewhere, { recursive: true })
-    },
-  }
-}
-
-async function enroll(gallery: TestGallery, ...names: readonly string[]): Promise<string[]> {
-  const ids: string[] = []
-  for (const name of names) {
-    const params = { ...imageParams(name), externalId: `id-${name}`, groups: ['all'] }
-    ids.push((await gallery.value('svc.enroll', params)).subjectId)
-  }
-  return ids
-}
-
-async function isFound(gallery: TestGallery, name: string): Promise<boolean> {
-  return (await gallery.value('svc.identify', imageParams(name))).matched
-}
-
-/** Deletes the database, but not its folder and the master key. */
-async function deleteDatabaseFiles(dataDir: string): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm'])
-    await rm(path.join(dataDir, `facegate.db${suffix}`), { force: true })
-}
 
 /** Returns all deletion records of the gallery from the API, the newest first. */
 async function recordsOf(gallery: TestGallery): Promise<unknown[]> {
@@ -216,136 +174,6 @@ test('A restore rejects a folder with a database, and a copy that the master key
   const restored = () => runJson(dataDir, restore, `--from ${copy} --deletions none`)
   await assert.rejects(restored(), /master key .* is not in/u)
   assert.deepEqual(await readdir(dataDir), before, 'nothing is left')
-})
-
-test('A restore that fails leaves nothing behind, and the next one removes what a killed one left', async (t) => {
-  await using folders = await createFolders()
-  const { dataDir, copy, records } = folders
-  const file = path.join(dataDir, 'master.key')
-  {
-    await using gallery = await startGallery({ dataDir })
-    await enroll(gallery, 'Ann')
-    await runJson(dataDir, backup, `--to ${copy}`)
-  }
-  const newDir = path.join(dataDir, 'new', 'data')
-  process.env['MASTER_KEY_FILE'] = file
-  t.after(() => delete process.env['MASTER_KEY_FILE'])
-  const restoreTo = (options: string) => runJson(newDir, restore, options)
-  await writeFile(records, 'nonsense\n')
-  const failures = [
-    [`--from ${copy} --deletions ${records}`, /line 1 of .* is not a deletion record/u],
-    [`--from ${records} --deletions none`, /file is not a database/u],
-    [`--from ${copy}.missing --deletions none`, /there is no copy .*\.missing/u],
-  ] as const
-  for (const [options, reason] of failures) {
-    await assert.rejects(restoreTo(options), reason)
-    await assert.rejects(stat(path.join(dataDir, 'new')), /ENOENT/u, 'nothing is left')
-  }
-  await mkdir(path.join(newDir, 'restoring'), { recursive: true })
-  for (const name of ['facegate.db', 'facegate.db-wal'])
-    await copyFile(copy, path.join(newDir, 'restoring', name))
-  await restoreTo(`--from ${copy} --deletions none`)
-  assert.deepEqual(
-    (await readdir(newDir)).filter((name) => name.startsWith('facegate') || name === 'restoring'),
-    ['facegate.db'],
-  )
-})
-
-/** Copies a running service's files that SQLite keeps beside a database, as a crash leaves them. */
-async function keepLogFiles(dataDir: string): Promise<void> {
-  for (const suffix of ['-wal', '-shm']) {
-    const file = path.join(dataDir, `facegate.db${suffix}`)
-    await copyFile(file, `${file}.kept`)
-  }
-}
-
-test('A restore beside the log files of an old database is refused, with the files to move', async () => {
-  await using folders = await createFolders()
-  const { dataDir, copy } = folders
-  let key: string
-  {
-    await using gallery = await startGallery({ dataDir })
-    key = gallery.key
-    await enroll(gallery, 'Ann')
-    await runJson(dataDir, backup, `--to ${copy}`)
-    await enroll(gallery, 'Bob', 'Cid')
-    await keepLogFiles(dataDir)
-  }
-  const target = path.join(dataDir, 'facegate.db')
-  await deleteDatabaseFiles(dataDir)
-  for (const suffix of ['-wal', '-shm']) await rename(`${target}${suffix}.kept`, target + suffix)
-  const before = await readdir(dataDir)
-  const run = () => runJson(dataDir, restore, `--from ${copy} --deletions none`)
-  await assert.rejects(run(), (error: Error) => {
-    assert.match(
-      error.message,
-      /facegate\.db-wal and .*facegate\.db-shm exist already: move them away/u,
-    )
-    return true
-  })
-  assert.deepEqual(await readdir(dataDir), before, 'nothing is added')
-  await rename(`${target}-wal`, `${target}-wal.old`)
-  await assert.rejects(run(), /facegate\.db-shm exists already: move it away first/u)
-  await rename(`${target}-shm`, `${target}-shm.old`)
-  await copyFile(`${target}-wal.old`, `${copy}-wal`)
-  await assert.rejects(run(), /copy\.db-wal beside the copy may contain writes that it lacks/u)
-  await rm(`${copy}-wal`)
-  await run()
-  await using gallery = await startGallery({ dataDir, key })
-  assert.equal(await isFound(gallery, 'Ann'), true)
-  assert.equal(await isFound(gallery, 'Bob'), false)
-  await assertLedgerAudit(gallery)
-})
-
-test('A copy that violates rules of the ledger is restored, and each violation is printed', async () => {
-  await using folders = await createFolders()
-  const { dataDir, copy } = folders
-  let key: string
-  {
-    await using gallery = await startGallery({ dataDir })
-    key = gallery.key
-    const [subjectId] = await enroll(gallery, 'Ann', 'Bob', 'Cid')
-    await gallery.value('svc.deleteSubject', { subjectId })
-    tamperWithSqlite(
-      dataDir,
-      `delete from deletions;
-       delete from faces where subjectId = (select subjectId from subjects where externalId = 'id-Bob');
-       update galleries set templateCount = 1`,
-    )
-    await runJson(dataDir, backup, `--to ${copy}`)
-  }
-  await deleteDatabaseFiles(dataDir)
-  const { code, out, err } = await runCli(['restore', '--from', copy, '--deletions', 'none'], {
-    DATA_DIR: dataDir,
-    DATABASE_URL: '',
-  })
-  assert.equal(code, 0, err)
-  assert.match(out, /^the copy is restored/u)
-  assert.match(
-    err,
-    /^facegate: warning: the restored database violates L7: the deletion records of account \S+ are missing/mu,
-  )
-  assert.match(err, /^facegate: warning: .* violates L9: subject \S+ has no template$/mu)
-  await using gallery = await startGallery({ dataDir, key })
-  assert.equal(await isFound(gallery, 'Cid'), true)
-})
-
-test('A database with a subject without faces is restored without a warning', async () => {
-  await using folders = await createFolders()
-  const { dataDir, copy } = folders
-  {
-    await using gallery = await startGallery({ dataDir, environment: { COMPREFACE_API: 'on' } })
-    const response = await fetch(`${gallery.url}/api/v1/recognition/subjects`, {
-      method: 'POST',
-      headers: { 'x-api-key': gallery.key, 'content-type': 'application/json' },
-      body: JSON.stringify({ subject: 'empty' }),
-    })
-    assert.equal(response.status, 201)
-    await runJson(dataDir, backup, `--to ${copy}`)
-  }
-  await deleteDatabaseFiles(dataDir)
-  const done = await runJson(dataDir, restore, `--from ${copy} --deletions none`)
-  assert.deepEqual(done.violations, [])
 })
 
 test('After a key rotation, templates of an older copy cannot be decrypted', async () => {

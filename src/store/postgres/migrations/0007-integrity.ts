@@ -46,10 +46,11 @@ const heads = [
     end $$`,
 ]
 
-type ChainColumns = { readonly account: string; readonly order: string }
-
 /** Creating the trigger locks the table, so that no row is added before the heads are stored. */
-function storeHeads(table: string, columns: ChainColumns): string[] {
+function storeHeads(
+  table: string,
+  columns: Readonly<Record<'account' | 'order', string>>,
+): string[] {
   const owner = `"${columns.account}"`
   return [
     `create trigger "${table}_head" after insert on "${table}"

@@ -25,9 +25,10 @@ const heads = `create table chainHeads (
   primary key (chain, accountId)
 ) strict, without rowid`
 
-type ChainColumns = { readonly account: string; readonly order: string }
-
-function storeHeads(table: string, { account, order }: ChainColumns): string[] {
+function storeHeads(
+  table: string,
+  { account, order }: Readonly<Record<'account' | 'order', string>>,
+): string[] {
   return [
     `insert into chainHeads
       select '${table}', ${account}, count(*), (
