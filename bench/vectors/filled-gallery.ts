@@ -121,6 +121,7 @@ async function storeBatch(tx: Tx, input: FillInput, from: number, to: number): P
     galleryId,
     projectId,
     ...defaults,
+    withoutFaces: 0 as const,
     ...wrapped,
     ...times,
   }))

@@ -107,6 +107,7 @@ export const enroll = defineAction({
     ...faceErrors,
     'DUPLICATE_SUBJECT',
     'SUBJECT_FACE_MISMATCH',
+    'MODEL_MISMATCH',
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],

@@ -53,6 +53,7 @@ export const updateSubject = defineAction({
     ...imageErrors,
     ...faceErrors,
     'SUBJECT_FACE_MISMATCH',
+    'MODEL_MISMATCH',
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],

@@ -11,7 +11,7 @@ export type ComparableCounts = { readonly count: number; readonly otherCount: nu
 
 export type CountComparableOptions = {
   readonly store: Pick<Store, 'read'>
-  readonly search: Pick<GallerySearch, 'size'>
+  readonly search: Pick<GallerySearch, 'countFaces'>
   readonly calibrations: Calibrations
   readonly clock: Clock
 }
@@ -23,9 +23,8 @@ export async function countComparable(
   options: CountComparableOptions,
 ): Promise<ComparableCounts> {
   const { search } = options
-  const sizes = modelIds.map((modelId) => search.size(galleryId, modelId))
-  const [total, ...counts] = await Promise.all([search.size(galleryId), ...sizes])
-  const count = counts.reduce((sum, modelCount) => sum + modelCount, 0)
+  const { total, byModel } = await search.countFaces(galleryId, modelIds)
+  const count = byModel.reduce((sum, modelCount) => sum + modelCount, 0)
   // All faces can be compared, as long as the model was not changed.
   if (count === total) return { count, otherCount: 0 }
   const expired = await countExpired(galleryId, modelIds, options)

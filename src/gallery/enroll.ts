@@ -30,6 +30,8 @@ export type NewSubject = {
   readonly displayName?: string | undefined
   readonly attributes?: Readonly<Record<string, unknown>> | undefined
   readonly expiresAtUtc?: string | undefined
+  /** Whether the transaction adds no face. The ledger audit reports any other subject without one. */
+  readonly withoutFaces?: boolean
 }
 
 export type FaceToEnroll = {
@@ -79,6 +81,7 @@ export async function createSubject(
     updatedAtUtc: nowUtc,
     expiresAtUtc: normaliseUtc(subject.expiresAtUtc),
     lastSeenAtUtc: nowUtc,
+    withoutFaces: subject.withoutFaces ? 1 : 0,
   }
   await addSubject(tx, row)
   await recordGalleryChange(tx, { galleryId, subjects: 1 })
@@ -131,7 +134,8 @@ export async function addFace(
     const { projectId, jpeg } = crop
     await addCrop(tx, { faceId, projectId, sealed: encryptCrop(key, binding, jpeg) })
   }
-  await updateSubjectRow(tx, subjectId, { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc })
+  const change = { updatedAtUtc: nowUtc, lastSeenAtUtc: nowUtc, withoutFaces: 0 } as const
+  await updateSubjectRow(tx, subjectId, change)
   return faceId
 }
 

@@ -190,9 +190,9 @@ function modelOperations(
   const { activeModelId, formerModelIds } = calibrations
   return {
     formerModels: async (galleryId) => {
-      const sizes = formerModelIds.map((modelId) => search.size(galleryId, modelId))
-      const counts = await Promise.all(sizes)
-      return formerModelIds.filter((_, index) => (counts[index] ?? 0) > 0)
+      if (formerModelIds.length === 0) return []
+      const { byModel } = await search.countFaces(galleryId, formerModelIds)
+      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
     },
     modelsOf: async (reading, { subjectId }) => {
       const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))

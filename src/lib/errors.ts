@@ -124,8 +124,9 @@ export const errorTable = {
   },
   MODEL_MISMATCH: {
     status: 200,
-    condition: 'No template of the gallery was created by a loaded recognition model.',
-    remedy: 'Enroll again, or activate the model that created the templates.',
+    condition: 'No template of the gallery or subject was created by a loaded recognition model.',
+    remedy:
+      'Activate the model that created the templates, or enroll again, for an existing subject with force true.',
   },
 } as const
 

@@ -35,6 +35,7 @@ export type Schema = VectorsSchema & {
   subjectGroups: SubjectGroupRow
   removals: RemovalRow
   deletions: DeletionRow
+  chainHeads: ChainHeadRow
   answerSubjects: AnswerSubjectRow
   users: UserRow
   sessions: SessionRow
@@ -214,6 +215,8 @@ export type SubjectRow = {
   readonly expiresAtUtc: string | null
   /** The time of the last enrollment or match, updated at most once a day. */
   readonly lastSeenAtUtc: string
+  /** 1: created without a face, and none was added since. Any other subject must have a face. */
+  readonly withoutFaces: 0 | 1
 }
 
 /** Only key rotation reads this column of a subject. */
@@ -279,6 +282,18 @@ export type DeletionRow = {
   readonly deletedAtUtc: string
   /** SHA-256 of the account's previous hash and this row. */
   readonly rowHash: Uint8Array
+}
+
+/**
+ * The last row of an account's hash chain. Triggers update it, also for rows that an
+ * older server adds during a rolling upgrade.
+ */
+export type ChainHeadRow = {
+  readonly chain: 'deletions' | 'adminActs'
+  readonly accountId: string
+  /** The number of rows that were added. */
+  readonly headSeq: number
+  readonly headHash: Uint8Array
 }
 
 /** A stored response that names a subject. */

@@ -107,6 +107,24 @@ test('Faces without a template of a loaded model are counted, and rejected if th
   await gallery.value('svc.deleteSubject', { subjectId: zed.subjectId })
 })
 
+test('A face is not added without a comparison to a subject whose model is not loaded, unless forced', async () => {
+  await using gallery = await restart(withoutFormerModels)
+  const { subjectId } = enrolledByName.get('Cid') ?? {}
+  for (const name of ['Cid', 'Not Cid']) {
+    const params = { ...imageParams(name), subjectId, duplicateCheck: 'off' }
+    assert.equal(await gallery.code('svc.enroll', params), 'MODEL_MISMATCH')
+    const update = { ...imageParams(name), subjectId }
+    assert.equal(await gallery.code('svc.updateSubject', update), 'MODEL_MISMATCH')
+  }
+  assert.equal((await subjectOf(gallery, subjectId)).embeddingCount, 1, 'no face was added')
+  const forced = { ...imageParams('Cid'), subjectId, force: true }
+  const { faceId } = await gallery.value('svc.enroll', forced)
+  // Now the subject has a face that can be compared.
+  const other = { ...imageParams('Not Cid'), subjectId }
+  assert.equal(await gallery.code('svc.enroll', other), 'SUBJECT_FACE_MISMATCH')
+  await gallery.value('svc.updateSubject', { subjectId, removeFaceIds: [faceId] })
+})
+
 test('Faces with templates of a former model only are used for mismatch and duplicate checks', async () => {
   await using gallery = await restart(changedModels)
   const { subjectId } = enrolledByName.get('Cid') ?? {}

@@ -13,6 +13,7 @@ import {
   legacyTorchFile,
   pickle,
   pickleText,
+  torchTensor,
   zipFile,
   zipTorchFile,
 } from '../support/models/torch-file.ts'
@@ -129,6 +130,46 @@ test('a tensor that exceeds its storage is rejected', () => {
   const tensor: WeightTensor = { shape: [2, 2], data: new Float32Array(3) }
   for (const write of [legacyTorchFile, zipTorchFile])
     assert.throws(() => readStateDict(write(new Map([['w', tensor]])), 'w'), /2×2 does not fit/u)
+})
+
+/** Encodes a tensor with this shape in a storage with these values. */
+const fileOf = (shape: readonly number[], data: Float32Array): readonly Uint8Array[] => {
+  const dict = new Map([['w', { shape, data }]])
+  return [legacyTorchFile(dict), zipTorchFile(dict)]
+}
+
+test('a tensor with an absurd shape is rejected before memory is allocated or rows are visited', () => {
+  const one = new Float32Array(1)
+  const side = 2 ** 31 - 1
+  const rejections: readonly (readonly [readonly number[], Float32Array, RegExp])[] = [
+    [Array<number>(8).fill(side), one, /2147483647; a side is at most 268435456/u],
+    [[2 ** 28, 2 ** 28], one, /268435456×268435456 does not fit the storage 0 of 1 values/u],
+    [[2 ** 28 + 1], one, /the shape 268435457; a side is at most 268435456/u],
+    [[side, 0], new Float32Array(0), /the shape 2147483647×0; a side is at most 268435456/u],
+    [Array<number>(9).fill(1), one, /invalid shape/u],
+  ]
+  for (const [shape, data, reason] of rejections)
+    for (const file of fileOf(shape, data)) assert.throws(() => readStateDict(file, 'w'), reason)
+  // 2 ** 28 rows without values: visiting each of them would be the only work.
+  for (const file of fileOf([2 ** 28, 2 ** 28, 0], new Float32Array(0)))
+    assert.equal(readStateDict(file, 'w').get('w')?.data.length, 0)
+})
+
+test('tensors that share a storage are rejected when they have more values than the file has bytes', () => {
+  const data = new Float32Array(1000)
+  const fileWith = (count: number): Buffer => {
+    const tensor = torchTensor({ shape: [data.length], data }, 0)
+    const items = Array.from(
+      { length: count },
+      (_, index) => pickleText(`w${index}`) + (index === 0 ? `${tensor}q\0` : 'h\0'),
+    )
+    return zipFile([
+      ['w/data.pkl', pickle(`}(${items.join('')}u`)],
+      ['w/data/0', Buffer.from(data.buffer)],
+    ])
+  }
+  assert.equal(readStateDict(fileWith(4), 'w').size, 4)
+  assert.throws(() => readStateDict(fileWith(5), 'w'), /more values in total than it has bytes/u)
 })
 
 test('the error for weights of another network names the weights', async () => {

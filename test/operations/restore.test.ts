@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFile, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { backup } from '../../src/cli/database/backup.ts'
@@ -13,43 +12,15 @@ import { rotateKeys } from '../../src/gallery/keys/rotate-keys.ts'
 import { createSubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { findSubject } from '../../src/store/gallery/subjects.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
+import {
+  createFolders,
+  deleteDatabaseFiles,
+  enroll,
+  isFound,
+} from '../support/gallery/backup-folders.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
-
-/** Creates a data folder, and another folder for the backup and the deletion records. */
-async function createFolders() {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-restore-'))
-  const elsewhere = await mkdtemp(path.join(tmpdir(), 'facegate-elsewhere-'))
-  return {
-    dataDir,
-    copy: path.join(elsewhere, 'copy.db'),
-    records: path.join(elsewhere, 'deletions.jsonl'),
-    [Symbol.asyncDispose]: async () => {
-      await rm(dataDir, { recursive: true })
-      await rm(elsewhere, { recursive: true })
-    },
-  }
-}
-
-async function enroll(gallery: TestGallery, ...names: readonly string[]): Promise<string[]> {
-  const ids: string[] = []
-  for (const name of names) {
-    const params = { ...imageParams(name), externalId: `id-${name}`, groups: ['all'] }
-    ids.push((await gallery.value('svc.enroll', params)).subjectId)
-  }
-  return ids
-}
-
-async function isFound(gallery: TestGallery, name: string): Promise<boolean> {
-  return (await gallery.value('svc.identify', imageParams(name))).matched
-}
-
-/** Deletes the database, but not its folder and the master key. */
-async function deleteDatabaseFiles(dataDir: string): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm'])
-    await rm(path.join(dataDir, `facegate.db${suffix}`), { force: true })
-}
 
 /** Returns all deletion records of the gallery from the API, the newest first. */
 async function recordsOf(gallery: TestGallery): Promise<unknown[]> {
@@ -78,7 +49,7 @@ test('A restore deletes subjects again that were deleted after the backup, and k
   }
   await deleteDatabaseFiles(dataDir)
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
-  assert.deepEqual(done, { records: 3, inserted: 2, deletedAgain: 1 })
+  assert.deepEqual(done, { records: 3, inserted: 2, deletedAgain: 1, violations: [] })
   const bytes = await readFile(path.join(dataDir, 'facegate.db'))
   assert.ok(!bytes.includes('id-Late-'), 'the file contains nothing of the subject')
   await using gallery = await startGallery({ dataDir, key })
@@ -195,13 +166,14 @@ test('A restore rejects a folder with a database, and a copy that the master key
     await runJson(dataDir, backup, `--to ${copy}`)
     await assert.rejects(runJson(dataDir, backup, `--to ${copy}`), /exists already/u)
     const overExisting = runJson(dataDir, restore, `--from ${copy} --deletions none`)
-    await assert.rejects(overExisting, /move it away first/u)
+    await assert.rejects(overExisting, /move them away first/u)
     await rotateKeys({ store: gallery.database.store, masterKeyFile: file, nowMs: Date.now })
   }
   await deleteDatabaseFiles(dataDir)
+  const before = await readdir(dataDir)
   const restored = () => runJson(dataDir, restore, `--from ${copy} --deletions none`)
   await assert.rejects(restored(), /master key .* is not in/u)
-  await assert.rejects(stat(path.join(dataDir, 'facegate.db')), /ENOENT/u, 'no database exists')
+  assert.deepEqual(await readdir(dataDir), before, 'nothing is left')
 })
 
 test('After a key rotation, templates of an older copy cannot be decrypted', async () => {

@@ -47,7 +47,7 @@ after(async () => {
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
   'callHours scoreHours galleries galleryKeys subjects subjectGroups faces templates crops removals ' +
-  'deletions users sessions links adminActs'
+  'deletions users sessions links adminActs chainHeads'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the running servers, the migrations. */

@@ -32,7 +32,8 @@ const mismatchSimilarityMin = 0.5
  * Adds a face to a subject if it resembles the subject.
  *
  * @returns the id of the face.
- * @throws ActionError SUBJECT_FACE_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED, GALLERY_FULL.
+ * @throws ActionError SUBJECT_FACE_MISMATCH or MODEL_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED,
+ *   GALLERY_FULL.
  */
 export async function addMatchingFace(
   call: StoreFaceCall,
@@ -40,15 +41,30 @@ export async function addMatchingFace(
   subject: SubjectRow,
   { probe, force }: { readonly probe: ProbeFace; readonly force: boolean },
 ): Promise<string> {
-  const { gallery } = call.services
-  // Undefined also if the subject has no template of a loaded model.
-  const best = force ? undefined : await gallery.matchSubject(tx, subject, probe.probes)
+  if (!force) await requireMatch(call, tx, subject, probe)
+  return call.services.gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+}
+
+/** Accepts every face for a subject without faces. */
+async function requireMatch(
+  { services: { gallery } }: StoreFaceCall,
+  tx: Tx,
+  subject: SubjectRow,
+  probe: ProbeFace,
+): Promise<void> {
+  const best = await gallery.matchSubject(tx, subject, probe.probes)
   if (best && best.similarity < mismatchSimilarityMin)
     throw new ActionError(
       'SUBJECT_FACE_MISMATCH',
       `the similarity of the face to the subject is ${best.similarity.toFixed(2)}, below ${mismatchSimilarityMin}`,
     )
-  return gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+  const { galleryId, subjectId } = subject
+  if (!best && (await gallery.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)
+    throw new ActionError(
+      'MODEL_MISMATCH',
+      'the subject has no template of a loaded model to compare the face with; load the model that ' +
+        'created its templates, or send force true to add the face without the comparison',
+    )
 }
 
 /** The level `high`: one false match in 10⁵ comparisons. */

@@ -1,7 +1,7 @@
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { auditLedger } from '../../billing/audit-ledger.ts'
+import { auditLedger, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { checkMasterKey } from '../../gallery/keys/check-master-key.ts'
@@ -12,22 +12,27 @@ import {
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import type { Store } from '../../store/database.ts'
 import { databaseFile } from '../../store/sqlite/connection.ts'
+import { existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 import type { CliCommand } from '../command.ts'
 import { parseOptions, requireOption, text } from '../options.ts'
 import { print } from '../output.ts'
+import { warnOfViolations } from '../warn-of-violations.ts'
 
 export const restore: CliCommand = {
   name: 'restore',
   summary: 'restore a copy of the database, and repeat the deletions since then',
   usage: `facegate restore --from <file> --deletions <file>|none [--json]
 
-  DATA_DIR must contain no database: move the old one away first. --deletions names the
-  file written by facegate deletions export. The subjects listed in it are deleted
-  again, with their original deletion records, before the copy is put in place. none:
-  no subject was deleted since.
-  The copy must belong to the master key in MASTER_KEY_FILE.
+  DATA_DIR must contain no database, and no facegate.db-wal, -shm or -journal file of an
+  old one: move them away first. --deletions names the file written by facegate
+  deletions export. The subjects listed in it are deleted again, with their original
+  deletion records, before the copy is put in place. none: no subject was deleted since.
+  The copy must belong to the master key in MASTER_KEY_FILE. After any error DATA_DIR is
+  unchanged.
+  Violations of the ledger's invariants do not prevent a restore: each is printed on
+  standard error with its rule and row, and the exit code is 0. See facegate ledger verify.
   API keys revoked after the copy are valid again: revoke them again.`,
   run: async (args) => {
     const { from, deletions, json } = parseOptions(args, { from: text, deletions: text })
@@ -44,8 +49,9 @@ export const restore: CliCommand = {
           'then run facegate deletions replay',
       )
     const file = records === 'none' ? undefined : records
-    const result = await runAsAllAccounts(() => restoreInto(config, copy, file))
-    print(result, json, () => toText(result))
+    const { checks, ...result } = await runAsAllAccounts(() => restoreInto(config, copy, file))
+    const violations = warnOfViolations('the restored database', checks)
+    print({ ...result, violations }, json, () => toText(result))
   },
 }
 
@@ -56,46 +62,97 @@ function toText({ records, inserted, deletedAgain }: ReplayDeletionsResult): str
   )
 }
 
-/** Prepares the copy in a separate folder, then moves it to its place in one step. */
+type RestoreResult = ReplayDeletionsResult & { readonly checks: readonly AuditCheck[] }
+
+/**
+ * Prepares the copy in a separate folder, then moves it to its place in one step. If that fails, the
+ * folder is removed.
+ */
 async function restoreInto(
   config: Config,
   from: string,
   deletions: string | undefined,
-): Promise<ReplayDeletionsResult> {
-  const target = path.join(config.DATA_DIR, databaseFile)
-  if (existsSync(target)) throw new Error(`${target} exists already: move it away first`)
-  using _lock = lockDataDir(config.DATA_DIR)
-  const workFolder = path.join(config.DATA_DIR, 'restoring')
-  await rm(workFolder, { recursive: true, force: true })
-  await mkdir(workFolder, { mode: 0o700 })
-  await copyFile(from, path.join(workFolder, databaseFile))
+): Promise<RestoreResult> {
+  const { DATA_DIR } = config
+  const target = path.join(DATA_DIR, databaseFile)
+  requireNoDatabase(target)
+  requireSingleFile(from)
+  await using opened = new AsyncDisposableStack()
+  const workFolder = await openWorkFolder(DATA_DIR, opened)
+  const copy = path.join(workFolder, databaseFile)
+  await copyFile(from, copy)
+  await chmod(copy, 0o600)
   const store = await openSqliteStore(workFolder, {})
-  let result: ReplayDeletionsResult
+  let result: RestoreResult
   try {
-    result = await validateCopy(store, masterKeyPath(config), deletions)
+    result = await prepareCopy(store, masterKeyPath(config), deletions)
     if (!(await store.checkpoint())) throw new Error('another process reads the copy')
   } finally {
     await store.close()
   }
-  await rename(path.join(workFolder, databaseFile), target)
-  await rm(workFolder, { recursive: true })
+  using _lock = lockDataDir(DATA_DIR)
+  requireNoDatabase(target)
+  await rename(copy, target)
+  await using folder = await open(DATA_DIR, 'r')
+  await folder.sync()
   return result
 }
 
-/** @throws Error when this master key does not decrypt the copy, or its ledger is inconsistent. */
-async function validateCopy(
+/** SQLite would apply the write-ahead log of an old database to the restored one, and damage it. */
+function requireNoDatabase(target: string): void {
+  const files = existingDatabaseFiles(target)
+  if (files.length > 0)
+    throw new Error(
+      `${files.join(' and ')} ${files.length > 1 ? 'exist' : 'exists'} already: move ` +
+        `${files.length > 1 ? 'them' : 'it'} away first, all files of one database together`,
+    )
+}
+
+/** @throws Error if the copy does not exist, or may lack the writes in a log beside it. */
+function requireSingleFile(from: string): void {
+  if (!existsSync(from)) throw new Error(`there is no copy ${from}`)
+  const beside = existingDatabaseFiles(from).filter((file) => file !== from)
+  if (beside.length > 0)
+    throw new Error(
+      `${beside.join(' and ')} beside the copy may contain writes that it lacks: create the copy ` +
+        'with facegate backup, which writes one file, or move what does not belong to it away',
+    )
+}
+
+/**
+ * Creates an empty folder that no other restore uses, for a copy on the same disk. It is removed at
+ * the end, and with it the folders that this function created for DATA_DIR, if they are empty.
+ */
+async function openWorkFolder(dataDir: string, opened: AsyncDisposableStack): Promise<string> {
+  const createdFolder = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  if (createdFolder !== undefined) opened.defer(() => removeEmptyFolders(dataDir, createdFolder))
+  const workFolder = path.join(dataDir, 'restoring')
+  const lock = lockDataDir(workFolder)
+  opened.defer(async () => {
+    lock[Symbol.dispose]()
+    await rm(workFolder, { recursive: true })
+  })
+  // A restore that was killed leaves its files.
+  for (const file of existingDatabaseFiles(path.join(workFolder, databaseFile))) await rm(file)
+  return workFolder
+}
+
+/** Removes a folder and the folders that contain it, up to `top`, if they are empty. */
+async function removeEmptyFolders(folder: string, top: string): Promise<void> {
+  await rmdir(folder).catch(() => undefined)
+  if (path.resolve(folder) !== path.resolve(top))
+    await removeEmptyFolders(path.dirname(path.resolve(folder)), top)
+}
+
+/** @throws Error when this master key does not decrypt the copy. */
+async function prepareCopy(
   store: Store,
   masterKeyFile: string,
   deletions: string | undefined,
-): Promise<ReplayDeletionsResult> {
+): Promise<RestoreResult> {
   await checkMasterKey(store, masterKeyFile)
   const noRecords: ReplayDeletionsResult = { records: 0, inserted: 0, deletedAgain: 0 }
   const result = deletions === undefined ? noRecords : await replayDeletions(store, deletions)
   // At time 0 no call is overdue: the next start releases the calls that ran during the backup.
-  const broken = (await auditLedger(store.db, 0)).filter(({ ok }) => !ok)
-  if (broken.length > 0)
-    throw new Error(
-      `the ledger of the copy is inconsistent: ${broken.map(({ name, detail }) => `${name} ${detail}`).join('; ')}`,
-    )
-  return result
+  return { ...result, checks: await auditLedger(store.db, 0) }
 }

@@ -6,6 +6,7 @@ import { parseServerAddress } from '../../store/sqlite-to-postgres/server-addres
 import { UsageError, type CliCommand } from '../command.ts'
 import { parseOptions, requireOption, text } from '../options.ts'
 import { formatTable, toJson } from '../output.ts'
+import { warnOfViolations } from '../warn-of-violations.ts'
 import { createMigrationReporter } from './migration-reporter.ts'
 import { moveToPostgres, type MoveResult } from './move-to-postgres.ts'
 
@@ -19,9 +20,11 @@ export const migrate: CliCommand = {
   Stop the server first. --from: without it, DATA_DIR is used. --to: without it,
   DATABASE_URL or the content of DATABASE_URL_FILE is used, so that the password does
   not appear in the process list. Run an interrupted migration again: it continues. At
-  the end, every row of both databases is compared and both ledgers are audited. Until
-  then no server starts on either database. The master key and the models stay where
-  they are. See docs/operations/sqlite-to-postgresql.md.`,
+  the end, every row of both databases is compared. Until then no server starts on
+  either database. Violations of the ledger's invariants do not prevent the migration:
+  each is printed on standard error with its rule and row, and the exit code is 0. See
+  facegate ledger verify. The master key and the models stay where they are. See
+  docs/operations/sqlite-to-postgresql.md.`,
   run,
 }
 
@@ -38,7 +41,13 @@ async function run(args: readonly string[]): Promise<void> {
     ...(values.from !== undefined && { DATA_DIR: values.from }),
   })
   const reporter = createMigrationReporter(Date.now)
-  const migration = { dataDir: config.DATA_DIR, url, nowMs: Date.now, ...reporter }
+  const migration = {
+    dataDir: config.DATA_DIR,
+    url,
+    nowMs: Date.now,
+    ...reporter,
+    onAudited: warnOfViolations,
+  }
   const result = await runAsAllAccounts(() => moveToPostgres(migration)).finally(reporter.end)
   const masterKeyFile = masterKeyPath(config)
   console.log(
@@ -78,7 +87,7 @@ function report(
     ),
     formatTable(
       ['invariant', '', 'of the new ledger'],
-      checks.map(({ name, detail }) => [name, 'ok', detail]),
+      checks.map(({ name, ok, detail }) => [name, ok ? 'ok' : 'BROKEN', detail]),
     ),
     `${rows} rows are equal in both databases: ${addedRows} were copied in ${seconds(copyMs)}` +
       `${formatRate(addedRows, copyMs)}, and all were compared in ${seconds(compareMs)}.`,

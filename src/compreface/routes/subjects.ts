@@ -37,7 +37,7 @@ export const addSubject = defineJsonRoute({
       await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       if (await findSubjectByName(services, tx, caller, name))
         throw new ActionError('EXTERNAL_ID_CONFLICT', 'a subject already has this name')
-      await services.gallery.create(tx, caller, { externalId: name })
+      await services.gallery.create(tx, caller, { externalId: name, withoutFaces: true })
       return { body: { subject: name } }
     },
   }),

@@ -17,8 +17,11 @@ export type GallerySearch = {
     probe: Template,
     options: TimedSearchOptions,
   ) => Promise<readonly ScoredSubject[]>
-  /** Number of faces that are compared by this model; without a model, the number of all faces. */
-  readonly size: (galleryId: string, modelId?: string) => Promise<number>
+  /**
+   * Returns the number of all faces and, in the order of the models, of the faces that are compared by
+   * each of them. All numbers are of the same moment.
+   */
+  readonly countFaces: (galleryId: string, modelIds: readonly string[]) => Promise<FaceCounts>
   /** Must be called in each transaction that stores a template, with the gallery locked. */
   readonly storeVector: (tx: Tx, owner: VectorOwner, template: Template) => Promise<void>
   /** Applies all changes that were committed before the call. */
@@ -26,6 +29,8 @@ export type GallerySearch = {
   /** Does the periodic maintenance; stops early if the signal aborts. */
   readonly maintain: (signal: AbortSignal) => Promise<void>
 }
+
+export type FaceCounts = { readonly total: number; readonly byModel: readonly number[] }
 
 /** The face that a template was extracted from. */
 export type VectorOwner = {

@@ -111,7 +111,8 @@ const auditRules: Readonly<Record<AuditRuleName, AuditRuleQuery>> = {
     from (${fractionalAmounts}) as found limit ${violationsMax}`,
   incomplete: () => sql`
     select 'subject ' || "subjectId" || ' has no template' as line from subjects
-    where not exists (select 1 from faces where faces."subjectId" = subjects."subjectId")
+    where "withoutFaces" = 0
+      and not exists (select 1 from faces where faces."subjectId" = subjects."subjectId")
     union all
     select 'face ' || "faceId" || ' has no template' from faces
     where not exists (select 1 from templates where templates."faceId" = faces."faceId")

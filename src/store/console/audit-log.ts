@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
+import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { Database } from '../schema.ts'
 import type { AdminActRow } from '../console-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 export type AuditLogEntry = Omit<Selectable<AdminActRow>, 'auditId' | 'rowHash'>
 
-/** Adds a permanent entry. Triggers prevent changes, and a hash chain would reveal them. */
+/**
+ * Adds a permanent entry. Triggers prevent changes and store the head of the hash chain, which would
+ * reveal them.
+ */
 export async function addAuditEntry(tx: Tx, entry: AuditLogEntry): Promise<void> {
   await tx.lock(`acts:${entry.accountId}`, 'exclusive')
   const rowHash = auditEntryHash(await lastHash(tx, entry.accountId), entry)
@@ -60,16 +64,22 @@ export function findAuditEntries(
   return tx.run(ordered.limit(filter.limit))
 }
 
-/** Checks the hash chain of every account. @returns one line for each entry with a wrong hash. */
+/**
+ * Checks the hash chain of every account and its head.
+ *
+ * @returns one line for each entry with a wrong hash, and for each chain with another end than its head.
+ */
 export async function findBrokenAuditEntries(db: Database): Promise<string[]> {
   const broken: string[] = []
-  const hashes = new Map<string, Uint8Array>()
+  const ends = new Map<string, ChainEnd>()
   for await (const row of readAuditEntries(db)) {
-    const hash = auditEntryHash(hashes.get(row.accountId) ?? Buffer.alloc(32), row)
-    if (!hash.equals(row.rowHash)) broken.push(`audit row ${row.auditId} does not match its hash`)
-    hashes.set(row.accountId, row.rowHash)
+    const end = ends.get(row.accountId)
+    const name = `audit row ${row.auditId}`
+    const hash = auditEntryHash(end?.hash ?? Buffer.alloc(32), row)
+    if (!hash.equals(row.rowHash)) broken.push(`${name} does not match its hash`)
+    ends.set(row.accountId, { seq: (end?.seq ?? 0) + 1, hash: row.rowHash, row: name })
   }
-  return broken
+  return [...broken, ...(await findWrongChainHeads(db, 'adminActs', ends))]
 }
 
 const pageRows = 1000

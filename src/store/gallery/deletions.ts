@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { Database, DeletionRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
@@ -8,7 +9,10 @@ export type DeletionRecord = Pick<
   'deletionId' | 'subjectId' | 'tenantId' | 'externalId' | 'embeddingCount' | 'deletedAtUtc'
 > & { readonly groups: string[] }
 
-/** Adds a permanent deletion record. Triggers prevent changes, and a hash chain would reveal them. */
+/**
+ * Adds a permanent deletion record. Triggers prevent changes and store the head of the hash chain,
+ * which would reveal them.
+ */
 export async function addDeletion(
   tx: Tx,
   galleryId: string,
@@ -91,14 +95,20 @@ function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
   return { deletionId, subjectId, tenantId, groups, externalId, embeddingCount, deletedAtUtc }
 }
 
-/** Checks the hash chain of every account. @returns one line for each record with a wrong hash. */
+/**
+ * Checks the hash chain of every account and its head.
+ *
+ * @returns one line for each record with a wrong hash, and for each chain with another end than its head.
+ */
 export async function findBrokenDeletions(db: Database): Promise<string[]> {
   const broken: string[] = []
-  const hashes = new Map<string, Uint8Array>()
+  const ends = new Map<string, ChainEnd>()
   for (const row of await db.selectFrom('deletions').selectAll().orderBy('seq').execute()) {
-    const hash = deletionHash(hashes.get(row.tenantId) ?? Buffer.alloc(32), row)
-    if (!hash.equals(row.rowHash)) broken.push(`deletion ${row.deletionId} does not match its hash`)
-    hashes.set(row.tenantId, row.rowHash)
+    const end = ends.get(row.tenantId)
+    const name = `deletion ${row.deletionId}`
+    const hash = deletionHash(end?.hash ?? Buffer.alloc(32), row)
+    if (!hash.equals(row.rowHash)) broken.push(`${name} does not match its hash`)
+    ends.set(row.tenantId, { seq: (end?.seq ?? 0) + 1, hash: row.rowHash, row: name })
   }
-  return broken
+  return [...broken, ...(await findWrongChainHeads(db, 'deletions', ends))]
 }

@@ -105,8 +105,9 @@ export async function insertBatch(
   table: MigratedTable,
   { rows, isLast, previousKey }: RowBatch,
 ): Promise<string | null> {
-  const { name, key } = table
+  const { name, key, isFilledByTriggers = false } = table
   const last = rows.at(-1)
+  if (isFilledByTriggers && previousKey === null) await on.run({ text: `delete from "${name}"` })
   if (last) await insertRows(on, table, rows, Object.keys(last))
   const lastKey = last ? keyToText(keyOf(last, key)) : previousKey
   const isDone = isLast ? 1 : 0

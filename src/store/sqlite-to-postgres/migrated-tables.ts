@@ -14,6 +14,8 @@ export type MigratedTable = {
   readonly batchRows: number
   /** The column with generated numbers, and its sequence in PostgreSQL. */
   readonly identity?: IdentityColumn
+  /** Whether triggers of the tables before it add rows, which the rows of the source replace. */
+  readonly isFilledByTriggers?: boolean
 }
 
 type IdentityColumn = { readonly column: string; readonly sequence: string }
@@ -52,6 +54,7 @@ const keys: Readonly<Record<TableName, readonly string[]>> = {
   sessions: ['tokenHash'],
   links: ['tokenHash'],
   adminActs: ['auditId'],
+  chainHeads: ['chain', 'accountId'],
   callHours: ['hourMs', 'projectId', 'keyId', 'action', 'code'],
   scoreHours: ['projectId', 'kind', 'hourMs', 'bin'],
 }
@@ -67,6 +70,7 @@ const overrides: Partial<Record<TableName, Partial<MigratedTable>>> = {
     identity: { column: 'callId', sequence: `'"callIds"'::regclass` },
   },
   adminActs: { identity: identityColumn('adminActs', 'auditId') },
+  chainHeads: { isFilledByTriggers: true },
 }
 
 /** All tables in the order in which they are filled. */

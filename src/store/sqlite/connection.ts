@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { createPrivateFile, requirePrivateDatabase } from './database-files.ts'
 import { SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely'
 
 /** The name of the database file in a data folder. */
@@ -12,9 +13,14 @@ const busyTimeoutMs = 2000
 
 /**
  * Opens a database file. `synchronous=FULL`, because NORMAL lost acknowledged commits in power
- * failures; `secure_delete`, because a deleted template must not stay in a free page.
+ * failures; `secure_delete`, because a deleted template must not stay in a free page. A new file can be
+ * read only by its owner.
+ *
+ * @throws Error if other users may read the database.
  */
 export function openSqlite(file: string): DatabaseSync {
+  createPrivateFile(file)
+  requirePrivateDatabase(file)
   const database = new DatabaseSync(file, {
     enableForeignKeyConstraints: true,
     timeout: busyTimeoutMs,

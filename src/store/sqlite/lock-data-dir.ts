@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createPrivateFile } from './database-files.ts'
 
 /**
  * Locks a data folder, so that this process is its only server. The lock is an exclusive transaction
@@ -12,7 +13,9 @@ import { DatabaseSync } from 'node:sqlite'
 export function lockDataDir(dataDir: string): Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const holderFile = path.join(dataDir, 'server.pid')
-  const lock = new DatabaseSync(path.join(dataDir, 'server.lock'), { timeout: 0 })
+  const lockFile = path.join(dataDir, 'server.lock')
+  createPrivateFile(lockFile)
+  const lock = new DatabaseSync(lockFile, { timeout: 0 })
   try {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (cause) {

@@ -26,8 +26,8 @@ import { createWriter } from './writer.ts'
 /**
  * Opens the database of a data folder and migrates it to the current schema.
  *
- * @throws Error if the folder is not writable, its database was migrated to PostgreSQL, or a schema
- *   migration fails. A failed migration changes nothing.
+ * @throws Error if the folder is not writable, other users may read the database, it was migrated to
+ *   PostgreSQL, or a schema migration fails. A failed migration changes nothing.
  */
 export async function openSqliteStore(dataDir: string, options: StoreOptions): Promise<Store> {
   requireNotMigrated(dataDir)

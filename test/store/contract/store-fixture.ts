@@ -79,6 +79,7 @@ export async function enrollSubject(
     updatedAtUtc: nowUtc,
     expiresAtUtc: null,
     lastSeenAtUtc: nowUtc,
+    withoutFaces: 0,
     ...columns,
   }
   return store.write(async (tx) => {

@@ -97,6 +97,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         updatedAtUtc: nowUtc,
         expiresAtUtc: null,
         lastSeenAtUtc: nowUtc,
+        withoutFaces: 0,
       })
       .execute()
     await db.insertInto('subjectGroups').values({ galleryId, name, subjectId }).execute()

@@ -64,17 +64,27 @@ function pickleDict(
   tensors: readonly (readonly [string, WeightTensor])[],
   format: 'legacy' | 'zip',
 ): string {
-  const items = tensors.map(([name, { shape, data }], key) => {
-    const view = format === 'legacy' ? 'N' : ''
-    const storage = `(${pickleText('storage')}ctorch\nFloatStorage\n${pickleText(String(key))}${pickleText('cpu')}`
-    const reference = `${storage}${pickleInteger(data.length)}${view}tQ`
-    const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1))
-    const tuple = (values: readonly number[]): string => `(${values.map(pickleInteger).join('')}t`
-    const hooks = 'ccollections\nOrderedDict\n)R'
-    const args = `(${reference}K\0${tuple(shape)}${tuple(strides)}\x89${hooks}t`
-    return `${pickleText(name)}ctorch._utils\n_rebuild_tensor_v2\n${args}R`
-  })
+  const items = tensors.map(
+    ([name, tensor], key) => pickleText(name) + torchTensor(tensor, key, format),
+  )
   return `ccollections\nOrderedDict\n)R(${items.join('')}u`
+}
+
+/** The operations that push a tensor whose values are the storage with this key. */
+export function torchTensor(
+  { shape, data }: WeightTensor,
+  key: number,
+  format: 'legacy' | 'zip' = 'zip',
+): string {
+  const view = format === 'legacy' ? 'N' : ''
+  const storage = `(${pickleText('storage')}ctorch\nFloatStorage\n${pickleText(String(key))}${pickleText('cpu')}`
+  const reference = `${storage}${pickleInteger(data.length)}${view}tQ`
+  const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1))
+  const tuple = (values: readonly number[]): string => `(${values.map(pickleInteger).join('')}t`
+  const hooks = 'ccollections\nOrderedDict\n)R'
+  // A stride that 32 bits cannot encode is irrelevant: the shape is rejected first.
+  const args = `(${reference}K\0${tuple(shape)}${tuple(strides.map((stride) => stride % 2 ** 31))}\x89${hooks}t`
+  return `ctorch._utils\n_rebuild_tensor_v2\n${args}R`
 }
 
 const pickleInteger = (value: number): string => `J${u32(value)}`

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { formatUtc } from '../../../lib/utc.ts'
+import { mapSequential } from '../../../lib/map-sequential.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
 import {
   countWithoutPreferred,
   findLargeGalleries,
   findVectorCoverage,
 } from '../../../store/gallery/vectors.ts'
+import type { ReadTx } from '../../../store/tx.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
 import { assertTemplateVector } from '../../calibration/score.ts'
 import { limitMax, type ScoredSubject, type TimedSearchOptions } from '../scored-subject.ts'
-import type { OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
+import type { FaceCounts, OpenGallerySearch, SearchDeps } from '../gallery-search.ts'
 import { buildVectors } from './build-vectors.ts'
 import { rankNearest } from './rank-nearest.ts'
 import { storeVector } from './template-vectors.ts'
@@ -43,7 +45,10 @@ export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGalleryS
     await buildVectors(deps, new AbortController().signal)
     return {
       search: (galleryId, probe, searchOptions) => search(context, galleryId, probe, searchOptions),
-      size: (galleryId, modelId) => size(deps, galleryId, modelId),
+      countFaces: (galleryId, modelIds) =>
+        deps.store.read((reading) =>
+          countFaces(reading, deps.calibrations, { galleryId, modelIds }),
+        ),
       storeVector,
       sync: async () => {},
       maintain: (signal) => maintain(context, signal),
@@ -78,18 +83,20 @@ function modelsBefore(
   return index < 0 ? loaded : loaded.slice(0, index)
 }
 
-function size(
-  { store, calibrations }: SearchDeps,
-  galleryId: string,
-  modelId: string | undefined,
-): Promise<number> {
-  return store.read(async (reading) => {
-    if (modelId === undefined) return (await findGallery(reading, galleryId))?.templateCount ?? 0
+/** Counts in one snapshot: an enrollment between two snapshots would look like an incomparable face. */
+async function countFaces(
+  reading: ReadTx,
+  calibrations: Calibrations,
+  { galleryId, modelIds }: { readonly galleryId: string; readonly modelIds: readonly string[] },
+): Promise<FaceCounts> {
+  const total = (await findGallery(reading, galleryId))?.templateCount ?? 0
+  const byModel = await mapSequential(modelIds, async (modelId) => {
     const { templates } = await findVectorCoverage(reading, galleryId, modelId)
     const preferredModelIds = modelsBefore(modelId, calibrations)
     if (templates === 0 || preferredModelIds.length === 0) return templates
     return countWithoutPreferred(reading, { galleryId, modelId, preferredModelIds })
   })
+  return { total, byModel }
 }
 
 async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Promise<void> {

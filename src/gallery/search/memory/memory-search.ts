@@ -15,7 +15,10 @@ export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
         await sync(galleryId)
         return exact.search(galleryId, probe, { ...options, modelId })
       },
-      size: async (galleryId, modelId) => exact.size(galleryId, modelId),
+      countFaces: async (galleryId, modelIds) => ({
+        total: exact.size(galleryId),
+        byModel: modelIds.map((modelId) => exact.size(galleryId, modelId)),
+      }),
       storeVector: async () => {},
       sync,
       maintain: async () => {},

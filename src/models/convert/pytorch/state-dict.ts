@@ -19,20 +19,30 @@ export type StateDict = ReadonlyMap<string, WeightTensor>
 export function readStateDict(bytes: Uint8Array, fileName: string): StateDict {
   try {
     const { value, bytesOf } = isZip(bytes) ? readZipContent(bytes) : readLegacyContent(bytes)
-    return weightsOf(value, bytesOf)
+    return weightsOf(value, bytesOf, bytes.length)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${fileName} is not a file of PyTorch weights: ${reason}`, { cause })
   }
 }
 
-function weightsOf(value: PickledValue, bytesOf: StorageBytesOf): StateDict {
+/**
+ * Tensors can share a storage, so a small file could describe more values than fit in memory. A value
+ * takes at least two bytes, so a file in which tensors share little has fewer values than bytes.
+ */
+function weightsOf(
+  value: PickledValue,
+  bytesOf: StorageBytesOf,
+  valuesMaxInTotal: number,
+): StateDict {
   const dict = value instanceof Map ? (value.get('state_dict') ?? value) : value
   if (!(dict instanceof Map)) throw new Error('it contains no dict of weights')
   const weights = new Map<string, WeightTensor>()
+  let valuesLeft = valuesMaxInTotal
   for (const [name, entry] of dict) {
-    const tensor = tensorOf(entry, bytesOf)
+    const tensor = tensorOf(entry, bytesOf, valuesLeft)
     if (!tensor || typeof name !== 'string') throw new Error(`${String(name)} is not a tensor`)
+    valuesLeft -= tensor.data.length
     weights.set(name.replace(/^module\./u, ''), tensor)
   }
   return weights

@@ -23,8 +23,8 @@ const storageTypes: Readonly<Record<string, StorageType>> = {
   'torch.LongStorage': { bytes: 8, read: (view, offset) => Number(view.getBigInt64(offset, true)) },
 }
 
-/** 1 GiB of single-precision numbers. */
-const lengthMax = 2 ** 28
+/** The most values of a storage, and on one side of a tensor: 1 GiB of single-precision numbers. */
+export const valuesMax = 2 ** 28
 
 /**
  * Decodes a reference of the pickle: `('storage', type, key, device, length)`, in old files with a
@@ -37,7 +37,9 @@ export function storageOf({ id }: PickledReference): TorchStorage {
   if (tag !== 'storage' || typeof key !== 'string' || view !== null)
     throw new Error('a reference is not to a complete storage')
   if (!storageType) throw new Error(`the storage ${key} has a type other than float, half and long`)
-  if (typeof length !== 'number' || length < 0 || length > lengthMax)
+  if (typeof length !== 'number' || !Number.isSafeInteger(length))
     throw new Error(`the storage ${key} has an invalid length`)
+  if (length < 0 || length > valuesMax)
+    throw new Error(`the storage ${key} has ${length} values, not 0 to ${valuesMax}`)
   return { key, type: storageType, length }
 }

@@ -1,7 +1,7 @@
 import { sizeOf } from '../onnx/layout.ts'
 import type { WeightTensor } from '../weights.ts'
 import { isKind, type PickledValue, type PickledTuple } from './pickled-value.ts'
-import { storageOf } from './storage.ts'
+import { storageOf, valuesMax, type StorageType, type TorchStorage } from './storage.ts'
 
 /** Returns the bytes of the storage with this key; undefined when the file has none. */
 export type StorageBytesOf = (key: string) => Uint8Array | undefined
@@ -9,23 +9,56 @@ export type StorageBytesOf = (key: string) => Uint8Array | undefined
 /** The content of a PyTorch file: a pickled value and the storages that it refers to. */
 export type TorchContent = { readonly value: PickledValue; readonly bytesOf: StorageBytesOf }
 
-/** Returns the tensor that a pickled call describes; undefined when `value` is not such a call. */
-export function tensorOf(value: PickledValue, bytesOf: StorageBytesOf): WeightTensor | undefined {
+/**
+ * Returns the tensor that a pickled call describes; undefined when `value` is not such a call.
+ *
+ * @param valuesLeft the most values that the tensor can have.
+ * @throws Error, before it allocates memory, when the shape does not fit its storage or that limit.
+ */
+export function tensorOf(
+  value: PickledValue,
+  bytesOf: StorageBytesOf,
+  valuesLeft: number,
+): WeightTensor | undefined {
   if (!isKind(value, 'call')) return undefined
   const [first = null] = value.args.items
-  if (value.callee.name === 'torch._utils._rebuild_parameter') return tensorOf(first, bytesOf)
+  if (value.callee.name === 'torch._utils._rebuild_parameter')
+    return tensorOf(first, bytesOf, valuesLeft)
   if (value.callee.name !== 'torch._utils._rebuild_tensor_v2') return undefined
-  return rebuild(value.args, bytesOf)
+  return rebuild(value.args, bytesOf, valuesLeft)
 }
 
 /** The arguments are `(storage, offset, shape, strides, …)`. Tensors can share a storage. */
-function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf): WeightTensor {
+function rebuild(
+  { items }: PickledTuple,
+  bytesOf: StorageBytesOf,
+  valuesLeft: number,
+): WeightTensor {
   const [reference, offset, size, stride] = items
   if (!isKind(reference, 'reference')) throw new Error('a tensor has no storage')
-  const { key, type, length } = storageOf(reference)
-  const shape = nonNegativeIntegers(size)
-  const strides = nonNegativeIntegers(stride)
+  const storage = storageOf(reference)
   const [start = 0] = nonNegativeIntegers({ kind: 'tuple', items: [offset ?? null] })
+  const view = { start, shape: nonNegativeIntegers(size), strides: nonNegativeIntegers(stride) }
+  requireFit(view, storage)
+  if (sizeOf(view.shape) > valuesLeft)
+    throw new Error('its tensors have more values in total than it has bytes')
+  const bytes = bytesOf(storage.key)
+  if (bytes?.length !== storage.length * storage.type.bytes)
+    throw new Error(`the storage ${storage.key} has ${bytes?.length ?? 'no'} bytes`)
+  return { shape: view.shape, data: readView(view, bytes, storage.type) }
+}
+
+/** The values of a storage that belong to a tensor. */
+type StorageView = {
+  readonly start: number
+  readonly shape: readonly number[]
+  readonly strides: readonly number[]
+}
+
+/** @throws Error when a side is too long, or the storage does not contain all values of the view. */
+function requireFit({ start, shape, strides }: StorageView, { key, length }: TorchStorage): void {
+  if (shape.some((side) => side > valuesMax))
+    throw new Error(`a tensor has the shape ${shape.join('×')}; a side is at most ${valuesMax}`)
   const count = sizeOf(shape)
   const lastIndex = shape.reduce(
     (sum, side, axis) => sum + (side - 1) * (strides[axis] ?? 0),
@@ -35,21 +68,24 @@ function rebuild({ items }: PickledTuple, bytesOf: StorageBytesOf): WeightTensor
     throw new Error(
       `a tensor of ${shape.join('×')} does not fit the storage ${key} of ${length} values`,
     )
-  const bytes = bytesOf(key)
-  if (bytes?.length !== length * type.bytes)
-    throw new Error(`the storage ${key} has ${bytes?.length ?? 'no'} bytes`)
-  // The loops below would also run for the other axes of a tensor without values.
-  if (count === 0) return { shape, data: new Float32Array() }
+}
+
+function readView(
+  { start, shape, strides }: StorageView,
+  bytes: Uint8Array,
+  type: StorageType,
+): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const data = new Float32Array(count)
+  const data = new Float32Array(sizeOf(shape))
   let written = 0
   const copy = (axis: number, index: number): void => {
     const side = shape[axis]
     if (side === undefined) data[written++] = type.read(view, index * type.bytes)
     else for (let i = 0; i < side; i++) copy(axis + 1, index + i * (strides[axis] ?? 0))
   }
-  copy(0, start)
-  return { shape, data }
+  // A shape without values can still have very many rows.
+  if (data.length > 0) copy(0, start)
+  return data
 }
 
 const axesMax = 8

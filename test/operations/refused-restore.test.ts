@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { backup } from '../../src/cli/database/backup.ts'
+import { restore } from '../../src/cli/database/restore.ts'
+import { runCli } from '../support/cli/run-cli.ts'
+import { runJson } from '../support/cli/run-json.ts'
+import { tamperWithSqlite } from '../support/database/tamper.ts'
+import {
+  createFolders,
+  deleteDatabaseFiles,
+  enroll,
+  isFound,
+} from '../support/gallery/backup-folders.ts'
+import { startGallery } from '../support/gallery/test-gallery.ts'
+import { assertLedgerAudit } from '../support/gate/test-gate.ts'
+
+test('A restore that fails leaves nothing behind, and the next one removes what a killed one left', async (t) => {
+  await using folders = await createFolders()
+  const { dataDir, copy, records } = folders
+  const file = path.join(dataDir, 'master.key')
+  {
+    await using gallery = await startGallery({ dataDir })
+    await enroll(gallery, 'Ann')
+    await runJson(dataDir, backup, `--to ${copy}`)
+  }
+  const newDir = path.join(dataDir, 'new', 'data')
+  process.env['MASTER_KEY_FILE'] = file
+  t.after(() => delete process.env['MASTER_KEY_FILE'])
+  const restoreTo = (options: string) => runJson(newDir, restore, options)
+  await writeFile(records, 'nonsense\n')
+  const failures = [
+    [`--from ${copy} --deletions ${records}`, /line 1 of .* is not a deletion record/u],
+    [`--from ${records} --deletions none`, /file is not a database/u],
+    [`--from ${copy}.missing --deletions none`, /there is no copy .*\.missing/u],
+  ] as const
+  for (const [options, reason] of failures) {
+    await assert.rejects(restoreTo(options), reason)
+    await assert.rejects(stat(path.join(dataDir, 'new')), /ENOENT/u, 'nothing is left')
+  }
+  await mkdir(path.join(newDir, 'restoring'), { recursive: true })
+  for (const name of ['facegate.db', 'facegate.db-wal'])
+    await copyFile(copy, path.join(newDir, 'restoring', name))
+  await restoreTo(`--from ${copy} --deletions none`)
+  assert.deepEqual(
+    (await readdir(newDir)).filter((name) => name.startsWith('facegate') || name === 'restoring'),
+    ['facegate.db'],
+  )
+})
+
+/** Copies a running service's files that SQLite keeps beside a database, as a crash leaves them. */
+async function keepLogFiles(dataDir: string): Promise<void> {
+  for (const suffix of ['-wal', '-shm']) {
+    const file = path.join(dataDir, `facegate.db${suffix}`)
+    await copyFile(file, `${file}.kept`)
+  }
+}
+
+test('A restore beside the log files of an old database is refused, with the files to move', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy } = folders
+  let key: string
+  {
+    await using gallery = await startGallery({ dataDir })
+    key = gallery.key
+    await enroll(gallery, 'Ann')
+    await runJson(dataDir, backup, `--to ${copy}`)
+    await enroll(gallery, 'Bob', 'Cid')
+    await keepLogFiles(dataDir)
+  }
+  const target = path.join(dataDir, 'facegate.db')
+  await deleteDatabaseFiles(dataDir)
+  for (const suffix of ['-wal', '-shm']) await rename(`${target}${suffix}.kept`, target + suffix)
+  const before = await readdir(dataDir)
+  const run = () => runJson(dataDir, restore, `--from ${copy} --deletions none`)
+  await assert.rejects(run(), (error: Error) => {
+    assert.match(
+      error.message,
+      /facegate\.db-wal and .*facegate\.db-shm exist already: move them away/u,
+    )
+    return true
+  })
+  assert.deepEqual(await readdir(dataDir), before, 'nothing is added')
+  await rename(`${target}-wal`, `${target}-wal.old`)
+  await assert.rejects(run(), /facegate\.db-shm exists already: move it away first/u)
+  await rename(`${target}-shm`, `${target}-shm.old`)
+  await copyFile(`${target}-wal.old`, `${copy}-wal`)
+  await assert.rejects(run(), /copy\.db-wal beside the copy may contain writes that it lacks/u)
+  await rm(`${copy}-wal`)
+  await run()
+  await using gallery = await startGallery({ dataDir, key })
+  assert.equal(await isFound(gallery, 'Ann'), true)
+  assert.equal(await isFound(gallery, 'Bob'), false)
+  await assertLedgerAudit(gallery)
+})
+
+test('A copy that violates rules of the ledger is restored, and each violation is printed', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy } = folders
+  let key: string
+  {
+    await using gallery = await startGallery({ dataDir })
+    key = gallery.key
+    const [subjectId] = await enroll(gallery, 'Ann', 'Bob', 'Cid')
+    await gallery.value('svc.deleteSubject', { subjectId })
+    tamperWithSqlite(
+      dataDir,
+      `delete from deletions;
+       delete from faces where subjectId = (select subjectId from subjects where externalId = 'id-Bob');
+       update galleries set templateCount = 1`,
+    )
+    await runJson(dataDir, backup, `--to ${copy}`)
+  }
+  await deleteDatabaseFiles(dataDir)
+  const { code, out, err } = await runCli(['restore', '--from', copy, '--deletions', 'none'], {
+    DATA_DIR: dataDir,
+    DATABASE_URL: '',
+  })
+  assert.equal(code, 0, err)
+  assert.match(out, /^the copy is restored/u)
+  assert.match(
+    err,
+    /^facegate: warning: the restored database violates L7: the deletion records of account \S+ are missing/mu,
+  )
+  assert.match(err, /^facegate: warning: .* violates L9: subject \S+ has no template$/mu)
+  await using gallery = await startGallery({ dataDir, key })
+  assert.equal(await isFound(gallery, 'Cid'), true)
+})
+
+test('A database with a subject without faces is restored without a warning', async () => {
+  await using folders = await createFolders()
+  const { dataDir, copy } = folders
+  {
+    await using gallery = await startGallery({ dataDir, environment: { COMPREFACE_API: 'on' } })
+    const response = await fetch(`${gallery.url}/api/v1/recognition/subjects`, {
+      method: 'POST',
+      headers: { 'x-api-key': gallery.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ subject: 'empty' }),
+    })
+    assert.equal(response.status, 201)
+    await runJson(dataDir, backup, `--to ${copy}`)
+  }
+  await deleteDatabaseFiles(dataDir)
+  const done = await runJson(dataDir, restore, `--from ${copy} --deletions none`)
+  assert.deepEqual(done.violations, [])
+})
