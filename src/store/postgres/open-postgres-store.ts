@@ -6,6 +6,7 @@ import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { databaseOnPool, databaseOnTransaction } from './connection/kysely.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
+import { requireTransactions } from './connection/pooler.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
 import { createLogPartitions } from './log-partitions.ts'
@@ -81,6 +82,7 @@ async function prepareDatabase(
   pool: ConnectionPool,
   log: Pick<Log, 'warn'> | undefined,
 ): Promise<void> {
+  await requireTransactions(pool, log)
   await migrate(pool, log)
   await requireMigrationComplete(pool)
   await checkRole(pool, log)
