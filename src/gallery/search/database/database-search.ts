@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { findGallery } from '../../../store/gallery/galleries.ts'
+import { findRemovalMarks } from '../../../store/gallery/removals.ts'
 import {
   countWithoutPreferred,
   findLargeGalleries,
@@ -45,6 +46,8 @@ export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGalleryS
       size: (galleryId, modelId) => size(deps, galleryId, modelId),
       storeVector,
       sync: async () => {},
+      // Templates are not held in memory. `maintain` deletes the records of removed faces.
+      applyRemovals: async () => {},
       maintain: (signal) => maintain(context, signal),
     }
   }
@@ -92,6 +95,7 @@ function size(
 
 async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Promise<void> {
   const { store, maintenance, exactMax } = context
+  await store.confirmRemovals(await store.read(findRemovalMarks))
   await buildVectors(context, signal)
   const large = await store.read((reading) => findLargeGalleries(reading, exactMax))
   for (const { dimensions, ...target } of large)
