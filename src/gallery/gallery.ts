@@ -119,6 +119,8 @@ export type Gallery = {
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   /** Deletes expired subjects and those past their retention. @returns the number. */
   readonly sweep: () => Promise<number>
+  /** Applies removals that other processes committed to the memory of the search. */
+  readonly applyRemovals: GallerySearch['applyRemovals']
   /** Does the periodic maintenance of the search; stops early if the signal aborts. */
   readonly maintain: GallerySearch['maintain']
   /** Creates templates of the active model from all stored crops. */
@@ -177,6 +179,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
           nowMs: clock(),
         }),
       ),
+    applyRemovals: search.applyRemovals,
     maintain: search.maintain,
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
   }

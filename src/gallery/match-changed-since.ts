@@ -1,4 +1,9 @@
-import { findFaceChanges, afterAllFaceIds } from '../store/gallery/faces.ts'
+import {
+  findFaceChanges,
+  afterAllFaceIds,
+  type FaceChange,
+  type FaceChangeCursor,
+} from '../store/gallery/faces.ts'
 import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { matchStoredTemplate, type MatchOptions } from './match.ts'
@@ -6,8 +11,8 @@ import { selectTemplate } from './select-template.ts'
 import { hasExpired } from './unexpired-subjects.ts'
 import type { SearchHit } from './search/search-across-models.ts'
 
-/** More changes than calls can commit between a search and the end of its call. */
-const changesMax = 2_000
+/** The changes that are read at once. Deleting a group or re-embedding a gallery makes many more. */
+const changesPerPage = 2_000
 
 export type ChangedSinceQuery = {
   readonly galleryId: string
@@ -26,10 +31,9 @@ export async function matchChangedSince(
   { galleryId, sequence, probes }: ChangedSinceQuery,
   options: MatchOptions & { readonly nowUtc: string },
 ): Promise<SearchHit[]> {
-  const cursor = { sequence, faceId: afterAllFaceIds }
   const bestHits = new Map<string, SearchHit>()
-  for (const { face } of await findFaceChanges(reading, galleryId, cursor, changesMax)) {
-    const stored = face && selectTemplate(face.templates, options.calibrations)
+  for await (const face of facesChangedSince(reading, galleryId, sequence)) {
+    const stored = selectTemplate(face.templates, options.calibrations)
     if (!stored || hasExpired(stored, options.nowUtc)) continue
     const { subjectId } = stored
     for (const match of await matchStoredTemplate(reading, stored, probes, options)) {
@@ -39,4 +43,19 @@ export async function matchChangedSince(
     }
   }
   return [...bestHits.values()]
+}
+
+/** Yields all changed faces that still exist. */
+async function* facesChangedSince(
+  reading: ReadTx,
+  galleryId: string,
+  sequence: number,
+): AsyncGenerator<NonNullable<FaceChange['face']>> {
+  let cursor: FaceChangeCursor = { sequence, faceId: afterAllFaceIds }
+  for (let isLast = false; !isLast;) {
+    const changes = await findFaceChanges(reading, galleryId, cursor, changesPerPage)
+    for (const { face } of changes) if (face) yield face
+    cursor = changes.at(-1) ?? cursor
+    isLast = changes.length < changesPerPage
+  }
 }

@@ -53,7 +53,9 @@ export async function openDatabase(
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   if (config.DATABASE_URL === '') opened.use(lockDataDir(config.DATA_DIR))
   const { wrapStore = (unchanged: Store) => unchanged } = options
-  const store = wrapStore(await openStore(storeLocationOf(config), { ...options, isServer: true }))
+  const hasGalleries = config.SEARCH === 'memory'
+  const storeOptions = { ...options, isServer: true, hasGalleries }
+  const store = wrapStore(await openStore(storeLocationOf(config), storeOptions))
   opened.defer(() => store.close())
   const clock = databaseClock(store, options.clock)
   const gate = createGate(store, gateOptions(config, store, clock))

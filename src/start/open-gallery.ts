@@ -12,6 +12,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
+import { schedule } from './schedule.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 
 /**
@@ -34,6 +35,9 @@ export type OpenGalleryOptions = {
 }
 
 const sweepIntervalMs = 60_000
+
+/** A template that another process removed leaves the memory of this one within a second. */
+const removalIntervalMs = 500
 
 /** Opens the galleries. Resolves when every gallery can be searched. */
 export async function openGalleryServices(
@@ -66,7 +70,7 @@ export async function openGalleryServices(
   }
   const sweepTimer = setInterval(sweep, sweepIntervalMs)
   opened.defer(() => clearInterval(sweepTimer))
-  opened.use(scheduleMaintenance(gallery, log))
+  scheduleSearchJobs(gallery, log, opened)
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -86,6 +90,17 @@ export async function openGalleryServices(
   }
 }
 
+function scheduleSearchJobs(
+  { maintain, applyRemovals }: Gallery,
+  log: Log,
+  opened: AsyncDisposableStack,
+): void {
+  const maintenance = { intervalMs: sweepIntervalMs, failure: 'search maintenance failed' }
+  opened.use(schedule(maintain, maintenance, log))
+  const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
+  opened.use(schedule(applyRemovals, removals, log))
+}
+
 /** Opens the search in threads of this process or in the database. Both return equal results. */
 async function openConfiguredSearch(
   config: Config,
@@ -102,29 +117,6 @@ async function openConfiguredSearch(
     maintenance,
   })
   return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
-}
-
-/** Maintains the search now and every minute. Two runs never overlap. */
-function scheduleMaintenance(gallery: Gallery, log: Log): AsyncDisposable {
-  const closing = new AbortController()
-  let running: Promise<void> | undefined
-  const onError = (error: unknown): void => {
-    if (!closing.signal.aborted) log.error({ err: error }, 'search maintenance failed')
-  }
-  const maintain = (): void => {
-    running ??= runAsAllAccounts(() => gallery.maintain(closing.signal))
-      .catch(onError)
-      .finally(() => (running = undefined))
-  }
-  maintain()
-  const timer = setInterval(maintain, sweepIntervalMs)
-  return {
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer)
-      closing.abort()
-      await running
-    },
-  }
 }
 
 /** Keep the file on another disk than the database: neither backup alone can then be decrypted. */

@@ -1,6 +1,7 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { AdmitStatementInput, AdmitStatementRow } from './gate/statements.ts'
+import type { RemovalMark } from './gallery/removals.ts'
 import type { Database } from './schema.ts'
 import type { FindKey } from './tenancy/keys.ts'
 import type { ReadTx, Tx } from './tx.ts'
@@ -18,6 +19,8 @@ export type StoreOptions = {
   readonly log?: Pick<Log, 'warn'>
   /** Whether this process serves calls. Commands and threads only use the database for a while. */
   readonly isServer?: boolean
+  /** Whether this server holds galleries in memory and reports which removals it has applied. */
+  readonly hasGalleries?: boolean
   /** The version of this program, for the list of servers. */
   readonly version?: string
 }
@@ -65,7 +68,15 @@ export type Store = {
   readonly readInfo: () => Promise<DatabaseInfo>
   /** Whether other servers may use this database. */
   readonly isShared: boolean
-  /** Whether no other server ran when this one started: calls still running then have no owner. */
+  /**
+   * Records that this server has applied the removals of faces up to these changes to its memory, and
+   * deletes records that every running server has applied.
+   */
+  readonly confirmRemovals: (applied: readonly RemovalMark[]) => Promise<void>
+  /**
+   * Whether no other server had a recent heartbeat when this one started: calls still running then
+   * have no owner.
+   */
   readonly isFirstServer: boolean
   /** The steady clock of all servers on this database. */
   readonly steadyClock: SteadyClock

@@ -187,6 +187,8 @@ export type GalleryRow = {
   readonly subjectCount: Generated<number>
   /** The number of faces; several templates of one face, by different models, count once. */
   readonly templateCount: Generated<number>
+  /** Records of faces removed up to this change may have been deleted. A trigger maintains it. */
+  readonly removalsDeletedTo: Generated<number>
 }
 
 /** A key that encrypts subject keys. The master key, which is not stored here, encrypts it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { Client } from 'pg'
 import { runAsAccount, runAsAllAccounts } from '../../src/lib/account-context.ts'
 import type { Store } from '../../src/store/database.ts'
@@ -35,6 +36,10 @@ before(async () => {
       .where('accountId', '=', otherAccountId)
       .executeTakeFirstOrThrow()
     otherProjectId = project.projectId
+    await sql`insert into nodes values ('n', 'host', 1, '1', '', 0, 0, '')`.execute(store.db)
+    await sql`insert into "appliedRemovals" select 'n', "galleryId", 1 from galleries`.execute(
+      store.db,
+    )
   })
 })
 
@@ -47,7 +52,7 @@ after(async () => {
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
   'callHours scoreHours galleries galleryKeys subjects subjectGroups faces templates crops removals ' +
-  'deletions users sessions links adminActs chainHeads'
+  'appliedRemovals deletions users sessions links adminActs chainHeads'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the running servers, the migrations. */

@@ -26,6 +26,11 @@ export type GallerySearch = {
   readonly storeVector: (tx: Tx, owner: VectorOwner, template: Template) => Promise<void>
   /** Applies all changes that were committed before the call. */
   readonly sync: (galleryId: string) => Promise<void>
+  /**
+   * Applies the removals of faces that other processes committed, so that removed templates do not
+   * stay in memory until the next search. It is called twice a second.
+   */
+  readonly applyRemovals: () => Promise<void>
   /** Does the periodic maintenance; stops early if the signal aborts. */
   readonly maintain: (signal: AbortSignal) => Promise<void>
 }

@@ -153,8 +153,3 @@ async function findChangedFaces(
   }
   return faces
 }
-
-/** Deletes all removals. Only existing copies of galleries in memory need them. */
-export async function deleteRemovals(tx: Tx): Promise<void> {
-  await tx.run(tx.build.deleteFrom('removals'))
-}

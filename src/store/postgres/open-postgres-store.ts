@@ -3,15 +3,16 @@ import type { Log } from '../../lib/log.ts'
 import type { Store, StoreOptions } from '../database.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
 import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
+import { createConfirmRemovals } from './applied-removals.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { databaseOnPool, databaseOnTransaction } from './connection/kysely.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
+import { requireTransactions } from './connection/pooler.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
 import { createLogPartitions } from './log-partitions.ts'
 import { migrate } from './migrate.ts'
 import { readPostgresInfo } from './read-info.ts'
-import { registerServer } from './server-registry.ts'
 import { joinSharedClock } from './shared-clock.ts'
 import { admitInOneStatement } from './single-statement.ts'
 import { postgresReadTx, postgresTx } from './tx.ts'
@@ -35,29 +36,33 @@ export async function openPostgresStore(
   url: string,
   options: StoreOptions & { readonly connectionsMax?: number },
 ): Promise<Store> {
-  const { onCommit, log, version = '', isServer = false } = options
+  const { onCommit, log, version = '', isServer = false, hasGalleries = true } = options
   const { connectionsMax = connectionsMaxDefault } = options
   await using opened = new AsyncDisposableStack()
   const pool = openPool(url, { connectionsMax, statementTimeoutMs, log })
   opened.defer(() => pool.close())
   await runAsAllAccounts(() => prepareDatabase(pool, log))
-  const clock = await joinSharedClock(pool, { version, log, isServer })
+  // A separate connection: calls that use all others must not delay the heartbeats.
+  const heartbeatOptions = { connectionsMax: 1, statementTimeoutMs, log }
+  const heartbeatPool = isServer ? openPool(url, heartbeatOptions) : pool
+  if (isServer) opened.defer(() => heartbeatPool.close())
+  const clock = await joinSharedClock(heartbeatPool, { version, log, isServer, hasGalleries })
   opened.defer(() => clock.close())
-  const registration = isServer ? await registerServer(url, log) : undefined
-  opened.defer(() => registration?.unregister())
   if (isServer) opened.use(await scheduleLogPartitions(pool, log))
   const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race', onCommit }
   const runBatched = createBatcher(pool, { onCommit })
+  const write: Store['write'] = (job) =>
+    transact(pool, writeOptions, (transaction) => job(postgresTx(transaction, runBatched)))
   const resources = opened.move()
   return {
     isShared: true,
-    isFirstServer: registration?.isFirstServer ?? false,
+    isFirstServer: clock.isFirstServer,
+    confirmRemovals: createConfirmRemovals({ pool: heartbeatPool, write, self: clock }),
     steadyClock: clock.now,
     timeOfDay: clock.timeOfDay,
     connectionCounts: pool.counts,
     db: databaseOnPool(pool),
-    write: (job) =>
-      transact(pool, writeOptions, (transaction) => job(postgresTx(transaction, runBatched))),
+    write,
     runExclusive: (job) =>
       transact(pool, { access: 'write' }, async (transaction) => {
         const tx = postgresTx(transaction, runBatched)
@@ -81,6 +86,7 @@ async function prepareDatabase(
   pool: ConnectionPool,
   log: Pick<Log, 'warn'> | undefined,
 ): Promise<void> {
+  await requireTransactions(pool, log)
   await migrate(pool, log)
   await requireMigrationComplete(pool)
   await checkRole(pool, log)

@@ -7,8 +7,12 @@ import type { ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
 
-/** A clock that all servers of a database share, see `SteadyClock`. */
+/** A clock that all servers of a database share, see `SteadyClock`, and this server in their list. */
 export type SharedClock = {
+  readonly nodeId: string
+  readonly hasGalleries: boolean
+  /** Whether no other server had a recent heartbeat when this one joined; false for a command. */
+  readonly isFirstServer: boolean
   readonly now: SteadyClock
   /** The database's time of day at the last heartbeat, continued with a monotonic clock. */
   readonly timeOfDay: Clock
@@ -20,6 +24,8 @@ export type SharedClockOptions = {
   readonly version: string
   /** Whether this process is a server. A command only reads the clock. */
   readonly isServer?: boolean
+  /** Whether the server holds galleries in memory, see `applied-removals.ts`. */
+  readonly hasGalleries?: boolean
   readonly log?: Pick<Log, 'warn'> | undefined
   /** A monotonic clock of this process, microseconds. */
   readonly monotonicUs?: () => number
@@ -29,8 +35,19 @@ export type SharedClockOptions = {
 
 const heartbeatMs = 5000
 
-/** A server without a heartbeat for this long is gone; its row is deleted later. */
+/** A server without a heartbeat for this long does not run; its row is deleted later. */
 const serverTimeoutUs = 15_000_000
+
+const databaseUsSql = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
+
+/**
+ * Returns the SQL condition that a server has a recent heartbeat by the database's clock. After that
+ * clock was set back, a heartbeat in the future counts as recent.
+ */
+export function isAliveSql(node: string): string {
+  return `${databaseUsSql} - ${node}."dbUs" <= ${serverTimeoutUs}`
+}
+
 const serverRowExpiryUs = 3_600_000_000
 
 /** The largest accepted difference between the clocks of two machines. */
@@ -49,12 +66,14 @@ export async function joinSharedClock(
   pool: ConnectionPool,
   options: SharedClockOptions,
 ): Promise<SharedClock> {
-  const { version, log, isServer = true, monotonicUs = processUs, nowMs = Date.now } = options
-  const self = { nodeId: newId(), host: hostname(), pid: process.pid, version }
+  const { version, log, monotonicUs = processUs, nowMs = Date.now } = options
+  const { isServer = true, hasGalleries = true } = options
+  const self = { nodeId: newId(), host: hostname(), pid: process.pid, version, hasGalleries }
   const startedAtUtc = new Date(nowMs()).toISOString()
   let offsetUs = 0
   let timeOfDayOffsetUs = 0
   let lastUs = 0
+  let isFirstServer = false
   const now = (): number => (lastUs = Math.max(lastUs, Math.floor(monotonicUs() + offsetUs)))
   const timeOfDay = (): number => Math.floor((monotonicUs() + timeOfDayOffsetUs) / 1000)
   const beat = async (transaction: PostgresTransaction, isFirst: boolean): Promise<void> => {
@@ -64,6 +83,7 @@ export async function joinSharedClock(
     // The database read its clock about halfway between the request and the response.
     const middleUs = (sentUs + monotonicUs()) / 2
     timeOfDayOffsetUs = databaseTimeUs(rows) - middleUs
+    if (isFirst) isFirstServer = isServer && !rows.some(({ isAlive }) => isAlive === true)
     const peer = findPeerTime(rows, nowMs() * 1000)
     if (isFirst) offsetUs = (peer?.us ?? databaseTimeUs(rows)) - middleUs
     else if (peer && peer.startedAtUtc < startedAtUtc)
@@ -74,7 +94,8 @@ export async function joinSharedClock(
     await deleteStaleNodes.run(transaction, { expiryUs: serverRowExpiryUs })
   }
   await writeNodes(pool, (transaction) => beat(transaction, true))
-  if (!isServer) return { now, timeOfDay, close: () => Promise.resolve() }
+  const joined = { ...self, isFirstServer, now, timeOfDay }
+  if (!isServer) return { ...joined, close: () => Promise.resolve() }
   const heartbeats = setInterval(() => {
     writeNodes(pool, (transaction) => beat(transaction, false)).catch((error: unknown) =>
       log?.warn({ err: error }, 'a heartbeat failed'),
@@ -82,8 +103,7 @@ export async function joinSharedClock(
   }, heartbeatMs)
   heartbeats.unref()
   return {
-    now,
-    timeOfDay,
+    ...joined,
     close: async () => {
       clearInterval(heartbeats)
       const deletion = writeNodes(pool, (transaction) => deleteNode.run(transaction, self))
@@ -108,21 +128,21 @@ const lockNodes = prepare(`select pg_advisory_xact_lock(hashtextextended('nodes'
 
 /** Each row contains the database's time. Without other servers there is one row with it alone. */
 const selectPeers = prepare<PeerRow>(
-  `select (extract(epoch from clock_timestamp()) * 1000000)::bigint as "nowUs", "steadyUs", "dbUs",
-     "seenAtUtc", "startedAtUtc"
+  `select ${databaseUsSql} as "nowUs", "steadyUs", "dbUs", "seenAtUtc", "startedAtUtc",
+     ${isAliveSql('nodes')} as "isAlive"
    from (values (1)) as here left join nodes on "nodeId" <> :nodeId
    order by "startedAtUtc", "nodeId"`,
 )
 const upsertNode = prepare(
-  `insert into nodes ("nodeId", host, pid, version, "startedAtUtc", "steadyUs", "dbUs", "seenAtUtc")
-   values (:nodeId, :host, :pid, :version, :startedAtUtc, :steadyUs,
-     (extract(epoch from clock_timestamp()) * 1000000)::bigint, :seenAtUtc)
+  `insert into nodes ("nodeId", host, pid, version, "hasGalleries", "startedAtUtc", "steadyUs",
+     "dbUs", "seenAtUtc")
+   values (:nodeId, :host, :pid, :version, :hasGalleries, :startedAtUtc, :steadyUs,
+     ${databaseUsSql}, :seenAtUtc)
    on conflict ("nodeId") do update set "steadyUs" = excluded."steadyUs", "dbUs" = excluded."dbUs",
      "seenAtUtc" = excluded."seenAtUtc"`,
 )
 const deleteStaleNodes = prepare(
-  `delete from nodes where abs("dbUs" - (extract(epoch from clock_timestamp()) * 1000000)::bigint)
-     > :expiryUs`,
+  `delete from nodes where abs("dbUs" - ${databaseUsSql}) > :expiryUs`,
 )
 const deleteNode = prepare('delete from nodes where "nodeId" = :nodeId')
 
@@ -135,6 +155,7 @@ type PeerClock = {
   readonly dbUs: number
   readonly seenAtUtc: string
   readonly startedAtUtc: string
+  readonly isAlive: boolean
 }
 
 function databaseTimeUs(rows: readonly PeerRow[]): number {

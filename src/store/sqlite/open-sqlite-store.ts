@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Kysely, Migrator } from 'kysely'
 import { steadyClock } from '../../lib/clock.ts'
 import type { Store, StoreOptions } from '../database.ts'
+import { deleteRemovals } from '../gallery/removals.ts'
 import type { Schema } from '../schema.ts'
 import { createKeyFinder, type KeyLookupRow } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
@@ -52,12 +53,17 @@ export async function openSqliteStoreForMigration(
   const hourlyCounts = createHourlyCountStatements(connection)
   const pending = createPendingCounts(hourlyCounts)
   const tx = sqliteTx(connection, hourlyCounts, pending)
+  const write = createWriter({ db, connection, tx, pending, onCommit })
   return {
     db,
-    write: createWriter({ db, connection, tx, pending, onCommit }),
+    write,
     runExclusive: (job) => db.transaction().execute((transaction) => job({ db: transaction, tx })),
     read: serializeReads((job) => inSnapshot(reader, () => job(readTx))),
     isShared: false,
+    // No other server uses the database.
+    confirmRemovals: async (applied) => {
+      for (const mark of applied) await write((writing) => deleteRemovals(writing, mark))
+    },
     isFirstServer: true,
     steadyClock,
     checkpoint: () => db.connection().execute(async () => truncateWal(connection)),

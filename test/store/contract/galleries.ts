@@ -166,6 +166,7 @@ export const galleriesContract = {
         sequence: 4,
         subjectCount: 2,
         templateCount: 2,
+        removalsDeletedTo: 0,
       })
       assertSameValues(await queries.listGalleryIds(tx), [galleryId])
       assert.equal((await queries.findGallerySize(tx, 'none')).templateCount, 0)
@@ -190,8 +191,14 @@ export const galleriesContract = {
         { galleryId, projectName: 'default', subjectCount: 2, templateCount: 2 },
       ])
     })
-    await store.write(queries.deleteRemovals)
+    assertSameValues(await store.read(queries.findRemovalMarks), [{ galleryId, sequence: 4 }])
+    await store.write((tx) => queries.deleteRemovals(tx, { galleryId, sequence: 3 }))
+    assert.equal((await changes()).length, 3)
+    await store.write((tx) => queries.deleteRemovals(tx, { galleryId, sequence: 4 }))
     assert.equal((await changes()).length, 2)
+    assertSameValues(await store.read(queries.findRemovalMarks), [])
+    const gallery = await store.read((tx) => queries.findGallery(tx, galleryId))
+    assert.equal(gallery?.removalsDeletedTo, 4)
     assertSameValues(await queries.findAuditViolations(store.db, 'incomplete', 0), [])
   },
 

@@ -22,6 +22,7 @@ import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
 import * as projects from '../../../src/store/tenancy/projects.ts'
+import * as removals from '../../../src/store/gallery/removals.ts'
 import * as retireModel from '../../../src/store/gallery/retire-model.ts'
 import * as sessions from '../../../src/store/console/sessions.ts'
 import * as storedResponses from '../../../src/store/gate/stored-responses.ts'
@@ -55,6 +56,7 @@ const allQueries = {
   ...prices,
   ...projectSummaries,
   ...projects,
+  ...removals,
   ...retireModel,
   ...sessions,
   ...storedResponses,

@@ -86,7 +86,7 @@ export async function startPostmaster(
 }
 
 /** Returns the user of PostgreSQL's package if this process runs as root, which PostgreSQL refuses. */
-async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+export async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const [uid, gid] = await Promise.all(
     ['-u', '-g'].map(async (option) => Number((await runFile('id', [option, 'postgres'])).stdout)),
@@ -121,7 +121,7 @@ function startCleanupProcess(folder: string): { readonly end: () => Promise<void
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   // The server listens on a port, so its address is an object.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { formatUtc } from '../../../lib/utc.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
+import { findRemovalMarks } from '../../../store/gallery/removals.ts'
 import {
   countWithoutPreferred,
   findLargeGalleries,
@@ -51,6 +52,8 @@ export function openDatabaseSearch(options: DatabaseSearchOptions): OpenGalleryS
         ),
       storeVector,
       sync: async () => {},
+      // Templates are not held in memory. `maintain` deletes the records of removed faces.
+      applyRemovals: async () => {},
       maintain: (signal) => maintain(context, signal),
     }
   }
@@ -101,6 +104,7 @@ async function countFaces(
 
 async function maintain(context: DatabaseSearchContext, signal: AbortSignal): Promise<void> {
   const { store, maintenance, exactMax } = context
+  await store.confirmRemovals(await store.read(findRemovalMarks))
   await buildVectors(context, signal)
   const large = await store.read((reading) => findLargeGalleries(reading, exactMax))
   for (const { dimensions, ...target } of large)

@@ -1,33 +1,59 @@
 import type { Store } from '../../../store/database.ts'
-import { deleteRemovals } from '../../../store/gallery/faces.ts'
 import { listGalleryIds } from '../../../store/gallery/galleries.ts'
-import { createSyncGallery, type SyncGallery } from './sync.ts'
+import { findRemovalMarks, type RemovalMark } from '../../../store/gallery/removals.ts'
+import { createGallerySync, type GallerySync } from './sync.ts'
 import type { ExactSearch } from './exact-search.ts'
 import type { OpenGallerySearch } from '../gallery-search.ts'
 
 /** Opens the search in memory. Resolves when every gallery is loaded. */
 export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
   return async (deps) => {
-    const sync = createSyncGallery({ ...deps, search: exact })
-    await loadGalleries(deps.store, sync)
+    const gallerySync = createGallerySync({ ...deps, search: exact })
+    const { sync, reloadCount, reloaded } = gallerySync
+    for (const galleryId of await deps.store.read(listGalleryIds)) await sync(galleryId)
     return {
       search: async (galleryId, { modelId, ...probe }, options) => {
-        await sync(galleryId)
-        return exact.search(galleryId, probe, { ...options, modelId })
+        for (;;) {
+          await sync(galleryId)
+          const count = reloadCount(galleryId)
+          const found = await exact.search(galleryId, probe, { ...options, modelId })
+          // A reload that began meanwhile had emptied the index.
+          if (reloadCount(galleryId) === count) return found
+        }
       },
-      countFaces: async (galleryId, modelIds) => ({
-        total: exact.size(galleryId),
-        byModel: modelIds.map((modelId) => exact.size(galleryId, modelId)),
-      }),
+      countFaces: async (galleryId, modelIds) => {
+        await reloaded(galleryId)
+        const byModel = modelIds.map((modelId) => exact.size(galleryId, modelId))
+        return { total: exact.size(galleryId), byModel }
+      },
       storeVector: async () => {},
       sync,
+      applyRemovals: createApplyRemovals(deps.store, gallerySync),
       maintain: async () => {},
     }
   }
 }
 
-async function loadGalleries(store: Store, sync: SyncGallery): Promise<void> {
-  // No other server holds galleries in memory, so the records of removed faces are not needed.
-  if (store.isFirstServer) await store.write(deleteRemovals)
-  for (const galleryId of await store.read(listGalleryIds)) await sync(galleryId)
+/** How often a server confirms the same removals again while another server has not applied them. */
+const confirmIntervalMs = 5000
+
+function createApplyRemovals(store: Store, { sync, sequenceOf }: GallerySync) {
+  let confirmed = ''
+  let confirmedMs = -Infinity
+  return async (): Promise<void> => {
+    const marks = await store.read(findRemovalMarks)
+    for (const { galleryId, sequence } of marks)
+      if (sequenceOf(galleryId) < sequence) await sync(galleryId)
+    const key = marks.map(keyOf).join(' ')
+    if (marks.length === 0) return
+    const isDue = performance.now() >= confirmedMs + confirmIntervalMs
+    if (key === confirmed && !isDue) return
+    await store.confirmRemovals(marks)
+    confirmed = key
+    confirmedMs = performance.now()
+  }
+}
+
+function keyOf({ galleryId, sequence }: RemovalMark): string {
+  return `${galleryId} ${sequence}`
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
+import type { Log } from '../../../lib/log.ts'
 import { mapSequential } from '../../../lib/map-sequential.ts'
 import type { Store } from '../../../store/database.ts'
 import { findGallery } from '../../../store/gallery/galleries.ts'
@@ -20,10 +21,19 @@ export type SyncOptions = {
   readonly search: ExactSearch
   readonly decryptStored: DecryptStoredTemplate
   readonly calibrations: Calibrations
+  readonly log: Pick<Log, 'warn'>
 }
 
-/** Applies all changes of a gallery that were committed before the call to the index in memory. */
-export type SyncGallery = (galleryId: string) => Promise<void>
+export type GallerySync = {
+  /** Applies all changes of a gallery that were committed before the call to the index in memory. */
+  readonly sync: (galleryId: string) => Promise<void>
+  /** Returns the number of the last change that is applied. */
+  readonly sequenceOf: (galleryId: string) => number
+  /** Returns how often the gallery was emptied to load it again. */
+  readonly reloadCount: (galleryId: string) => number
+  /** Resolves when the gallery is not being loaded again. */
+  readonly reloaded: (galleryId: string) => Promise<void>
+}
 
 /** Rows decrypted without yielding to the event loop: about three milliseconds. */
 const rowBatchSize = 128
@@ -33,42 +43,90 @@ const rowBatchSize = 128
  * includes everything that was committed before it began. If a face has templates of several models,
  * the index holds the one by which it is compared, so a model change needs no additional memory.
  */
-export function createSyncGallery(options: SyncOptions): SyncGallery {
-  const { store, search } = options
+export function createGallerySync(options: SyncOptions): GallerySync {
+  const { store, search, log } = options
   const syncedSequences = new Map<string, number>()
   const runningPulls = new Map<string, Promise<void>>()
-  return async (galleryId) => {
-    const committed = await store.read(
-      async (reading) => (await findGallery(reading, galleryId))?.sequence ?? 0,
-    )
-    // A pull that began earlier may not include the last change: then another one follows.
-    while ((syncedSequences.get(galleryId) ?? 0) < committed)
-      await (runningPulls.get(galleryId) ?? startPull(galleryId))
+  const runningReloads = new Map<string, Promise<void>>()
+  const reloadCounts = new Map<string, number>()
+  const sequenceOf = (galleryId: string): number => syncedSequences.get(galleryId) ?? 0
+  const reloadCount = (galleryId: string): number => reloadCounts.get(galleryId) ?? 0
+  const catchUp = async (galleryId: string): Promise<boolean> => {
+    const sequence = await applyChanges(options, galleryId, sequenceOf(galleryId))
+    if (sequence !== undefined) syncedSequences.set(galleryId, sequence)
+    return sequence !== undefined
   }
-
-  function startPull(galleryId: string): Promise<void> {
-    const running = pull(galleryId).finally(() => runningPulls.delete(galleryId))
-    runningPulls.set(galleryId, running)
-    return running
+  const reload = async (galleryId: string): Promise<void> => {
+    log.warn({ galleryId }, 'the gallery is loaded again; removals of faces may have been missed')
+    do {
+      syncedSequences.delete(galleryId)
+      reloadCounts.set(galleryId, reloadCount(galleryId) + 1)
+      await search.drop(galleryId)
+    } while (!(await catchUp(galleryId)))
   }
-
-  async function pull(galleryId: string): Promise<void> {
-    let cursor: FaceChangeCursor = {
-      sequence: syncedSequences.get(galleryId) ?? 0,
-      faceId: afterAllFaceIds,
-    }
-    for (;;) {
-      const { sequence, changes } = await store.read((reading) =>
-        readPage(reading, galleryId, cursor, options),
+  const pull = async (galleryId: string): Promise<void> => {
+    // Part of a load that failed: faces in it may have been removed since.
+    const isPartial = sequenceOf(galleryId) === 0 && search.sequenceOf(galleryId) > 0
+    if (!isPartial && (await catchUp(galleryId))) return
+    await registerRunning(runningReloads, galleryId, reload)
+  }
+  return {
+    sync: async (galleryId) => {
+      const committed = await store.read(
+        async (reading) => (await findGallery(reading, galleryId))?.sequence ?? 0,
       )
-      await search.apply(galleryId, changes)
-      for (const { template } of changes) template?.vector.fill(0)
-      const last = changes.at(-1)
-      if (changes.length < rowBatchSize) return void syncedSequences.set(galleryId, sequence)
-      if (last) cursor = { sequence: last.sequence, faceId: last.faceId }
-      await nextEventLoopTurn()
-    }
+      // A pull that began earlier may not include the last change: then another one follows.
+      while (sequenceOf(galleryId) < committed)
+        await (runningPulls.get(galleryId) ?? registerRunning(runningPulls, galleryId, pull))
+    },
+    sequenceOf,
+    reloadCount,
+    reloaded: async (galleryId) => runningReloads.get(galleryId),
   }
+}
+
+/** Runs a job of a gallery, and registers it until it ends. */
+function registerRunning(
+  jobs: Map<string, Promise<void>>,
+  galleryId: string,
+  job: (galleryId: string) => Promise<void>,
+): Promise<void> {
+  const running = job(galleryId).finally(() => jobs.delete(galleryId))
+  jobs.set(galleryId, running)
+  return running
+}
+
+/**
+ * Applies the changes of a gallery after a change to the index, which is empty if that is 0.
+ *
+ * @returns the last applied change; undefined if records of later removals were deleted.
+ */
+async function applyChanges(
+  options: SyncOptions,
+  galleryId: string,
+  from: number,
+): Promise<number | undefined> {
+  const { store, search } = options
+  let cursor: FaceChangeCursor = { sequence: from, faceId: afterAllFaceIds }
+  // An empty index has no face that was removed before its first read.
+  let knownRemovalsTo = from === 0 ? undefined : from
+  for (;;) {
+    const page = await store.read((reading) => readPage(reading, galleryId, cursor, options))
+    const { sequence, removalsDeletedTo, changes } = page
+    knownRemovalsTo = Math.max(knownRemovalsTo ?? removalsDeletedTo, appliedTo(cursor))
+    const isComplete = removalsDeletedTo <= knownRemovalsTo
+    if (isComplete) await search.apply(galleryId, changes)
+    for (const { template } of changes) template?.vector.fill(0)
+    if (!isComplete) return undefined
+    if (changes.length < rowBatchSize) return sequence
+    cursor = changes.at(-1) ?? cursor
+    await nextEventLoopTurn()
+  }
+}
+
+/** Returns the last change that was read completely. A page may end within a change. */
+function appliedTo({ sequence, faceId }: FaceChangeCursor): number {
+  return faceId === afterAllFaceIds ? sequence : sequence - 1
 }
 
 /** Reads the next changes and decrypts their templates. */
@@ -78,7 +136,7 @@ async function readPage(
   cursor: FaceChangeCursor,
   { decryptStored, calibrations }: SyncOptions,
 ) {
-  const sequence = (await findGallery(reading, galleryId))?.sequence ?? 0
+  const { sequence = 0, removalsDeletedTo = 0 } = (await findGallery(reading, galleryId)) ?? {}
   const rows = await findFaceChanges(reading, galleryId, cursor, rowBatchSize)
   const subjectIds = rows.flatMap(({ face }) => (face ? [face.subjectId] : []))
   const groups = await findSubjectGroups(reading, [...new Set(subjectIds)])
@@ -94,5 +152,5 @@ async function readPage(
       return { sequence, faceId, template: indexed }
     },
   )
-  return { sequence, changes }
+  return { sequence, removalsDeletedTo, changes }
 }

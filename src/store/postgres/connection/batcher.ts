@@ -64,9 +64,31 @@ async function runSingly(
   hooks: CommitHooks,
 ): Promise<PostgresResult> {
   callCommitHook(hooks, 'commit')
-  const result = await session.run(query)
+  const result = await (session.isDirect ? session.run(query) : runWithTimeout(session, query))
   callCommitHook(hooks, 'committed')
   return result
+}
+
+/** Runs a statement in a separate transaction that sets the timeout, in one round trip. */
+async function runWithTimeout(
+  session: PostgresSession,
+  query: PostgresQuery,
+): Promise<PostgresResult> {
+  const sent = [
+    session.run({ text: beginText(session) }),
+    session.run(query),
+    session.run({ text: 'commit' }),
+  ] as const
+  const [begin, result, end] = await Promise.allSettled(sent)
+  // The error of the statement explains why the commit failed.
+  for (const outcome of [begin, result, end])
+    if (outcome.status === 'rejected') throw outcome.reason
+  return sent[1]
+}
+
+function beginText({ isDirect, statementTimeoutMs }: PostgresSession): string {
+  const begin = 'begin isolation level read committed'
+  return isDirect ? begin : `${begin}; set local statement_timeout = ${statementTimeoutMs}`
 }
 
 /** Sends all statements without waiting. @returns false if one failed, so that nothing happened. */
@@ -77,7 +99,7 @@ async function runInOneTransaction(
 ): Promise<boolean> {
   callCommitHook(hooks, 'commit')
   const sent = [
-    session.run({ text: 'begin isolation level read committed' }),
+    session.run({ text: beginText(session) }),
     ...jobs.map(({ query }) => session.run(query)),
     session.run({ text: 'commit' }),
   ]

@@ -2,6 +2,7 @@ import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
 import type { Log } from '../../../lib/log.ts'
 import { bindToCall } from '../../../lib/observability/call-trace.ts'
 import type { ConnectionCounts } from '../../database.ts'
+import { claimSession } from './claim-session.ts'
 import { faultOf } from './fault.ts'
 import { getTypeParser, readRows } from './values.ts'
 
@@ -9,7 +10,7 @@ import { getTypeParser, readRows } from './values.ts'
 export type PostgresQuery = {
   readonly text: string
   readonly values?: readonly unknown[]
-  /** If given, the statement is prepared once on each connection under this name. */
+  /** If given, the statement is prepared once on each direct connection under this name. */
   readonly name?: string | undefined
   /** The longest execution time, ms, instead of the pool's limit; 0: no limit. */
   readonly timeoutMs?: number | undefined
@@ -29,6 +30,10 @@ export type PostgresSession = {
   readonly run: (query: PostgresQuery) => Promise<PostgresResult>
   /** Whether the connection was lost, so that the result of the last statement is unknown. */
   readonly isLost: () => boolean
+  /** Whether the session belongs to this connection: its settings, locks and prepared statements. */
+  readonly isDirect: boolean
+  /** The longest execution time of a statement, ms. Without a session each transaction sets it. */
+  readonly statementTimeoutMs: number
 }
 
 export type ConnectionPool = {
@@ -58,12 +63,12 @@ const timeoutMsMax = 2 ** 31 - 1
 
 export function openPool(url: string, options: ConnectionPoolOptions): ConnectionPool {
   const { connectionsMax, statementTimeoutMs, log } = options
+  const claims = new WeakMap<PoolClient, Promise<boolean>>()
   const pool = new Connections({
     connectionString: url,
     fallback_application_name: 'facegate',
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
     query_timeout: queryTimeoutMs(statementTimeoutMs),
     keepAlive: true,
     pipeline: true,
@@ -74,11 +79,21 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
   const onIdleError = (error: Error) =>
     log?.warn({ reason: error.message }, 'an idle database connection ended')
   pool.on('error', bindToCall(onIdleError))
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+    const claim = claimSession(client, statementTimeoutMs)
+    claim.catch(() => undefined) // `acquire` awaits it.
+    claims.set(client, claim)
+  })
+  const take = () =>
+    acquire(pool, async (client) => ({
+      isDirect: (await claims.get(client)) === true,
+      statementTimeoutMs,
+    }))
   return {
-    acquire: () => acquire(pool),
+    acquire: take,
     withSession: async (work) => {
-      const { session, release } = await acquire(pool)
+      const { session, release } = await take()
       return work(session).finally(release)
     },
     counts: () => {
@@ -93,15 +108,26 @@ function queryTimeoutMs(statementTimeoutMs: number): number {
   return statementTimeoutMs === 0 ? timeoutMsMax : statementTimeoutMs + responseMarginMs
 }
 
-async function acquire(pool: Connections): Promise<PooledSession> {
+type SessionKind = Pick<PostgresSession, 'isDirect' | 'statementTimeoutMs'>
+
+async function acquire(
+  pool: Connections,
+  kindOf: (client: PoolClient) => Promise<SessionKind>,
+): Promise<PooledSession> {
   const client = await pool.connect().catch((error: unknown) => {
+    throw faultOf(error).error
+  })
+  const kind = await kindOf(client).catch((error: unknown) => {
+    client.release(true)
     throw faultOf(error).error
   })
   let isUnusable = false
   let isLost = false
   const session: PostgresSession = {
-    run: async (query) => {
-      const result = await send(client, query).catch((cause: unknown) => {
+    ...kind,
+    run: async ({ name, ...query }) => {
+      const prepared = kind.isDirect ? { ...query, name } : query
+      const result = await send(client, prepared).catch((cause: unknown) => {
         const fault = faultOf(cause)
         isUnusable ||= fault.isUnusable
         isLost ||= fault.isLost

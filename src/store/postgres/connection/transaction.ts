@@ -99,7 +99,8 @@ async function tryOnce<T>(
       if (statementTimeoutMs !== undefined) return transaction.run(query)
       transaction.send({ text: `set local statement_timeout = ${lockTimeoutMs}` })
       const result = await transaction.run({ ...query, timeoutMs: lockTimeoutMs })
-      transaction.send({ text: 'set local statement_timeout to default' })
+      const { session } = await (opening ??= openTransaction(pool, options))
+      transaction.send({ text: `set local statement_timeout = ${session.statementTimeoutMs}` })
       return result
     },
     hasBegun: () => opening !== undefined,
@@ -178,8 +179,9 @@ function beginTransaction(
 ): Promise<string> {
   const scope = `set_config('facegate.account', ${quoteLiteral(requireAccountScope())}, true)`
   const xid = access === 'write' ? ', pg_current_xact_id()::text as xid' : ''
-  const timeout =
-    statementTimeoutMs === undefined ? '' : `; set local statement_timeout = ${statementTimeoutMs}`
+  const sessionTimeoutMs = session.isDirect ? undefined : session.statementTimeoutMs
+  const timeoutMs = statementTimeoutMs ?? sessionTimeoutMs
+  const timeout = timeoutMs === undefined ? '' : `; set local statement_timeout = ${timeoutMs}`
   const transactionId = session
     .run({ text: `${beginStatements[access]}${timeout}; select ${scope}${xid}` })
     .then(({ rows }) => (typeof rows[0]?.['xid'] === 'string' ? rows[0]['xid'] : ''))

@@ -5,6 +5,7 @@ import { guards } from './0003-guards.ts'
 import { functions } from './0004-functions.ts'
 import { nodes } from './0005-nodes.ts'
 import { integrity } from './0007-integrity.ts'
+import { removals } from './0008-removals.ts'
 import { newKeyMarks } from './0009-new-key-marks.ts'
 
 /**
@@ -18,5 +19,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004-functions': functions,
   '0005-nodes': nodes,
   '0007-integrity': integrity,
+  '0008-removals': removals,
   '0009-new-key-marks': newKeyMarks,
 }

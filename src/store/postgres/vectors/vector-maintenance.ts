@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../../../lib/log.ts'
+import { requireDirect } from '../connection/pooler.ts'
 import { openPool, type ConnectionPool, type PostgresSession } from '../connection/pool.ts'
 import { partitionName, vectorPartitions, vectorTableStatements } from './vector-tables.ts'
 import { quoteLiteral } from '../connection/values.ts'
@@ -28,7 +29,8 @@ type VectorMaintenanceOptions = { readonly log: Pick<Log, 'info' | 'warn'> }
  * Opens the maintenance on separate connections without a statement timeout, and creates missing
  * tables.
  *
- * @throws Error if the database has no pgvector or a version that is too old.
+ * @throws Error if the database has no pgvector or a version that is too old, or if a pooler is
+ *   between.
  */
 export async function openVectorMaintenance(
   url: string,
@@ -37,6 +39,7 @@ export async function openVectorMaintenance(
   const pool = openPool(url, { connectionsMax: 2, statementTimeoutMs: 0, log })
   try {
     await pool.withSession(async (session) => {
+      requireDirect(session, 'SEARCH=pgvector')
       await requireExtension(session, log)
       await createTables(session)
     })

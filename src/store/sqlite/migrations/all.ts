@@ -10,6 +10,7 @@ import { consoleUsers } from './0008-console.ts'
 import { hours } from './0009-hours.ts'
 import { templateGalleries } from './0010-template-galleries.ts'
 import { integrity } from './0012-integrity.ts'
+import { removals } from './0013-removals.ts'
 import { newKeyMarks } from './0014-new-key-marks.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
@@ -25,5 +26,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0009-hours': hours,
   '0010-template-galleries': templateGalleries,
   '0012-integrity': integrity,
+  '0013-removals': removals,
   '0014-new-key-marks': newKeyMarks,
 }

@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import type { ReadTx, Tx } from '../tx.ts'
+
+/** A gallery with records of removed faces, and the last change that has one. */
+export type RemovalMark = { readonly galleryId: string; readonly sequence: number }
+
+/**
+ * Finds the galleries with records of removed faces. It reads two index entries per gallery, however
+ * many records there are.
+ */
+export async function findRemovalMarks({ build, run }: ReadTx): Promise<readonly RemovalMark[]> {
+  const next = sql<string | null>`(select min(r."galleryId") from removals r
+    where r."galleryId" > marked."galleryId")`
+  const last = sql<number>`(select max(r.sequence) from removals r
+    where r."galleryId" = marked."galleryId")`
+  const query = build
+    .withRecursive('marked', (cte) =>
+      cte
+        .selectFrom('removals')
+        .select((row) => row.fn.min<string | null>('galleryId').as('galleryId'))
+        .unionAll((more) =>
+          more
+            .selectFrom('marked')
+            .select(next.as('galleryId'))
+            .where('marked.galleryId', 'is not', null),
+        ),
+    )
+    .selectFrom('marked')
+    .select(['marked.galleryId', last.as('sequence')])
+    .where('marked.galleryId', 'is not', null)
+    .$narrowType<{ galleryId: string }>()
+  return run(query)
+}
+
+/** The maximum number of records that one transaction deletes, so that no call waits long for it. */
+const recordsMax = 1000
+
+/** Deletes the oldest records up to this change. More may be left. */
+export async function deleteRemovals(
+  { build, run }: Tx,
+  { galleryId, sequence }: RemovalMark,
+): Promise<void> {
+  const oldest = sql`(select r.sequence, r."faceId" from removals r
+    where r."galleryId" = ${galleryId} and r.sequence <= ${sequence}
+    order by r.sequence, r."faceId" limit ${recordsMax})`
+  await run(
+    build
+      .deleteFrom('removals')
+      .where('galleryId', '=', galleryId)
+      .where(sql<boolean>`(sequence, "faceId") in ${oldest}`),
+  )
+}
