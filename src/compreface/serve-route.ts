@@ -9,6 +9,7 @@ import { newId } from '../lib/ids.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
+import { requireStorableParameters } from '../http/input/storable.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
 export type CompreFaceRoute = {
@@ -105,6 +106,7 @@ async function parseRequest(
   readonly parsed: RunnableCompreFaceCall | { readonly error: unknown }
 }> {
   try {
+    requireStorableParameters(compreFaceRequest.request)
     const call = await route.parse(compreFaceRequest)
     return { name: call.name, parsed: toRunnableCall(call, compreFaceRequest, requestId) }
   } catch (error) {

@@ -22,6 +22,7 @@ import {
 } from '../auth/identity.ts'
 import { hashToken } from '../auth/session-token.ts'
 import { executeWrite } from './execute-write.ts'
+import { requireStorable, requireStorableParameters } from '../../http/input/storable.ts'
 
 const apiPath = '/console/v1'
 
@@ -49,6 +50,7 @@ async function handleRequest(
   try {
     if (route.method !== 'GET') requireSameOrigin(request)
     const identity = await runAsAllAccounts(() => authorize(route, request, services))
+    requireStorableParameters(request)
     const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
     const body = await readInput(route, request, services)
     const call = { query, body, pathParameters: request.pathParams, identity, services, request }
@@ -105,11 +107,9 @@ const bodyBytesMaxDefault = 64 * 1024
 async function readInput(route: ConsoleRoute, request: HttpRequest, services: ConsoleServices) {
   if (route.method === 'GET' || route.body.def.type === 'undefined') return undefined
   const bytesMax = route.path === '/playground' ? services.bodyBytesMax : bodyBytesMaxDefault
-  return parseInput(
-    route.body,
-    parseJson(await readBody(request, bytesMax), services.jsonLimits),
-    'body',
-  )
+  const body = parseJson(await readBody(request, bytesMax), services.jsonLimits)
+  requireStorable(body, 'body')
+  return parseInput(route.body, body, 'body')
 }
 
 async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<HttpResponse> {
