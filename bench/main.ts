@@ -6,6 +6,7 @@ import { run as nodes } from './nodes.ts'
 import { run as search } from './search.ts'
 import { run as sets } from './model-sets.ts'
 import { run as stages } from './stages.ts'
+import { run as subjects } from './subjects.ts'
 import { run as telemetry } from './telemetry.ts'
 import { run as vectors } from './vectors.ts'
 
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   nodes,
   search,
   sets,
+  subjects,
   vectors,
   console: consoleBench,
   telemetry,

@@ -768,6 +768,8 @@ export interface GroupDeletion {
   deletedCount: number
   /** Empty with dryRun. */
   records: DeletionRecord[]
+  /** Only if the group has more subjects than one call deletes (`GROUP_DELETION_SUBJECTS_MAX`): send the call again for the rest. */
+  hasMore?: true | undefined
 }
 
 export interface DeletionRecord {

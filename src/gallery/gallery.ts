@@ -36,7 +36,7 @@ import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.t
 import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
-import { deleteSubjects } from './deletion/delete-subjects.ts'
+import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
@@ -119,8 +119,11 @@ export type Gallery = {
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
-  /** Deletes all subjects of a group in batches. @returns the records; empty if there is no group. */
-  readonly removeGroup: (galleryId: string, name: string) => Promise<DeletionRecord[]>
+  /**
+   * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if there
+   * is no group.
+   */
+  readonly removeGroup: (galleryId: string, name: string) => Promise<DeletedSubjects>
   /** Deletes all subjects of the gallery in batches. @returns the records. */
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   /** Deletes expired subjects and those past their retention. @returns the number. */
@@ -142,6 +145,8 @@ export type GalleryOptions = EnrollLimits & {
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
+  /** The most subjects that one call of `removeGroup` deletes. */
+  readonly groupDeletionMax: number
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
 }
@@ -251,13 +256,10 @@ function writeOperations(
   }
 }
 
-/** Subjects per query when a gallery is cleared. */
-const clearBatchSize = 50
-
 function deleteOperations(
   remove: Gallery['remove'],
   { sync }: GallerySearch,
-  { store, retentionDays, clock, log }: GalleryOptions,
+  { store, retentionDays, groupDeletionMax, clock, log }: GalleryOptions,
 ): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
   const purge: Gallery['purge'] = async (galleryId) => {
     try {
@@ -272,14 +274,18 @@ function deleteOperations(
   return {
     purge,
     removeGroup: (galleryId, name) =>
-      deleteSubjects(deleteOptions, (reading) => findSubjectsInGroup(reading, galleryId, name)),
-    clear: (galleryId) =>
-      deleteSubjects(deleteOptions, (reading) =>
-        findSubjects(reading, { galleryId, limit: clearBatchSize }),
+      deleteSubjects({ ...deleteOptions, subjectsMax: groupDeletionMax }, (reading, part) =>
+        findSubjectsInGroup(reading, { galleryId, name }, part),
       ),
+    clear: async (galleryId) => {
+      const { records } = await deleteSubjects(deleteOptions, (reading, part) =>
+        findSubjects(reading, { galleryId, ...part }),
+      )
+      return records
+    },
     sweep: async () => {
       const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
-      return (await deleteSubjects(deleteOptions, overdue)).length
+      return (await deleteSubjects(deleteOptions, overdue)).records.length
     },
   }
 }

@@ -54,6 +54,7 @@ export async function openGalleryServices(
       openSearch: search.open,
       masterKeyFile: masterKeyPath(config),
       retentionDays: config.RETENTION_DAYS,
+      groupDeletionMax: config.GROUP_DELETION_SUBJECTS_MAX,
       templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),

@@ -9,6 +9,7 @@ import { addCallAttributes } from '../../lib/observability/call-trace.ts'
 import type { HttpResponse, HttpRequest, Route } from '../route.ts'
 import { errorResponse } from '../error-response.ts'
 import { requireStorableParameters } from '../input/storable.ts'
+import { parseResponse } from './parse-response.ts'
 
 /** A route that needs a key. It returns plain JSON with HTTP statuses, without an envelope. */
 export type RestRoute<Query extends z.ZodType = z.ZodType> = {
@@ -105,7 +106,7 @@ async function runAndFinish(
     const query = parseQuery(route.query, request.query)
     const call = { query, pathParams: request.pathParams, caller, services }
     const value = await runAsAccount(caller.accountId, () => route.run(call))
-    const body = route.value.parse(value)
+    const body = await parseResponse(route.value, value)
     await gate.finish(admission)
     return body
   } catch (error) {

@@ -121,15 +121,22 @@ export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonl
   return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
 }
 
-/** Finds the subjects of a group. */
-export function findSubjectsInGroup(tx: ReadTx, galleryId: string, name: string) {
-  const query = tx.build
+export type GroupName = { readonly galleryId: string; readonly name: string }
+
+/** Finds subjects of a group in the order of their ids, after a subject. */
+export function findSubjectsInGroup(
+  tx: ReadTx,
+  { galleryId, name }: GroupName,
+  { after, limit }: { readonly after: SubjectRow | undefined; readonly limit: number },
+) {
+  let query = tx.build
     .selectFrom('subjectGroups')
     .innerJoin('subjects', 'subjects.subjectId', 'subjectGroups.subjectId')
     .selectAll('subjects')
     .where('subjectGroups.galleryId', '=', galleryId)
     .where('name', '=', name)
-  return tx.run(query)
+  if (after) query = query.where('subjectGroups.subjectId', '>', after.subjectId)
+  return tx.run(query.orderBy('subjectGroups.subjectId').limit(limit))
 }
 
 /** Finds subjects whose expiry time has passed. */

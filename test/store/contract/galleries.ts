@@ -76,7 +76,11 @@ export const galleriesContract = {
       assertSameValues(idsOf(byIds).toSorted(), ['s-a', 's-c'])
       assertSameValues(await queries.findSubjectsByIds(tx, galleryId, []), [])
       assertSameValues(await queries.findSubjectsByIds(tx, 'other', ['s-a']), [])
-      assertSameValues(idsOf(await queries.findSubjectsInGroup(tx, galleryId, 'B_2')), ['s-a'])
+      const group = { galleryId, name: 'B_2' }
+      const member = await queries.findSubjectsInGroup(tx, group, { after: undefined, limit: 1 })
+      assertSameValues(idsOf(member), ['s-a'])
+      const rest = await queries.findSubjectsInGroup(tx, group, { after: member[0], limit: 1 })
+      assertSameValues(idsOf(rest), [])
       assertSameValues(idsOf(await queries.findExpiredSubjects(tx, pastUtc(9), 9)), ['s-c'])
       assertSameValues(idsOf(await queries.findExpiredSubjects(tx, pastUtc(8), 9)), [])
       const unseen = { projectId: project.projectId, beforeUtc: pastUtc(5), limit: 9 }
