@@ -23,7 +23,8 @@ import {
   findSubjectsInGroup,
   touchSubjects,
 } from '../store/gallery/subjects.ts'
-import type { SubjectLookup } from '../store/gallery/subjects.ts'
+import type { SubjectFilter, SubjectLookup } from '../store/gallery/subjects.ts'
+import { readSubjects, type LoadSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { addFace, createSubject } from './enroll.ts'
@@ -116,6 +117,8 @@ export type Gallery = {
   /** Removes committed deletions from memory and from the database files. */
   readonly purge: (galleryId: string) => Promise<void>
   readonly list: typeof findSubjects
+  /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
+  readonly readSubjects: <T>(filter: SubjectFilter, load: LoadSubjects<T>) => Promise<T>
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
@@ -233,6 +236,8 @@ function readOperations(store: Store) {
     find: findSubject,
     findByIds: findSubjectsByIds,
     list: findSubjects,
+    readSubjects: <T>(filter: SubjectFilter, load: LoadSubjects<T>) =>
+      readSubjects(store, filter, load),
     listFaces: findFaces,
     listGroups,
     listDeletions: findDeletions,

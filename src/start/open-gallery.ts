@@ -12,6 +12,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
+import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 
 /**
@@ -67,7 +68,7 @@ export async function openGalleryServices(
   }
   const sweepTimer = setInterval(sweep, sweepIntervalMs)
   opened.defer(() => clearInterval(sweepTimer))
-  opened.use(scheduleMaintenance(gallery, log))
+  opened.use(scheduleMaintenance(gallery, options))
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -105,15 +106,21 @@ async function openConfiguredSearch(
   return { open, stats: () => ({ galleries: 0, rows: 0, bytes: 0 }) }
 }
 
-/** Maintains the search now and every minute. Two runs never overlap. */
-function scheduleMaintenance(gallery: Gallery, log: Log): AsyncDisposable {
+/** Maintains the searches for faces and for texts now and every minute. Two runs never overlap. */
+function scheduleMaintenance(
+  gallery: Gallery,
+  { store, log }: OpenGalleryOptions,
+): AsyncDisposable {
   const closing = new AbortController()
   let running: Promise<void> | undefined
   const onError = (error: unknown): void => {
     if (!closing.signal.aborted) log.error({ err: error }, 'search maintenance failed')
   }
   const maintain = (): void => {
-    running ??= runAsAllAccounts(() => gallery.maintain(closing.signal))
+    running ??= runAsAllAccounts(async () => {
+      if (store.isShared) await fillSearchTexts(store, closing.signal)
+      await gallery.maintain(closing.signal)
+    })
       .catch(onError)
       .finally(() => (running = undefined))
   }

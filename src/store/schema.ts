@@ -28,7 +28,7 @@ export type Schema = VectorsSchema & {
   marks: MarkRow
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
-  subjects: SubjectRow
+  subjects: SubjectRow & SubjectSearchText
   faces: FaceRow
   templates: TemplateRow
   crops: CropRow
@@ -214,6 +214,12 @@ export type SubjectRow = {
   readonly expiresAtUtc: string | null
   /** The time of the last enrollment or match, updated at most once a day. */
   readonly lastSeenAtUtc: string
+}
+
+/** Only `store/gallery` writes this column of a subject, together with the names. */
+type SubjectSearchText = {
+  /** See `search-text.ts`. Null, only on PostgreSQL: it must be computed. */
+  readonly searchText: Generated<string | null>
 }
 
 /** A stored face of a subject, from one image. */

@@ -4,6 +4,7 @@ import { calls } from './0002-calls.ts'
 import { guards } from './0003-guards.ts'
 import { functions } from './0004-functions.ts'
 import { nodes } from './0005-nodes.ts'
+import { searchTexts } from './0006-search-texts.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -15,4 +16,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003-guards': guards,
   '0004-functions': functions,
   '0005-nodes': nodes,
+  '0006-search-texts': searchTexts,
 }

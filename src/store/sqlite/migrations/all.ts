@@ -9,6 +9,7 @@ import { faces } from './0007-faces.ts'
 import { consoleUsers } from './0008-console.ts'
 import { hours } from './0009-hours.ts'
 import { templateGalleries } from './0010-template-galleries.ts'
+import { searchTexts } from './0011-search-texts.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -22,4 +23,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008-console': consoleUsers,
   '0009-hours': hours,
   '0010-template-galleries': templateGalleries,
+  '0011-search-texts': searchTexts,
 }
