@@ -8,6 +8,7 @@ import { databaseOnPool, databaseOnTransaction } from './connection/kysely.ts'
 import { openPool, type ConnectionPool } from './connection/pool.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
+import { dropOldMonths } from './drop-old-months.ts'
 import { createLogPartitions } from './log-partitions.ts'
 import { migrate } from './migrate.ts'
 import { readPostgresInfo } from './read-info.ts'
@@ -72,6 +73,7 @@ export async function openPostgresStore(
       return row?.key
     }),
     readInfo: () => readPostgresInfo(pool, url, Date.now()),
+    dropOldLogMonths: (beforeMs) => runAsAllAccounts(() => dropOldMonths(pool, beforeMs)),
     admitInOneStatement: (input) => admitInOneStatement(runBatched, input),
     close: () => resources.disposeAsync(),
   }
