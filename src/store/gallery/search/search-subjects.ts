@@ -7,10 +7,16 @@ import { findStepEnd, findSubjectPositions, findSubjects } from '../subjects.ts'
 import type { SubjectFilter } from '../subjects.ts'
 
 /**
- * Subjects whose text is compared in one read: SQLite blocks the event loop for about two
- * milliseconds meanwhile.
+ * Subjects whose text is compared in one read. SQLite blocks the event loop for about two milliseconds
+ * meanwhile. PostgreSQL does not, so a step only must take less time than the statement timeout.
  */
-const stepRows = 5000
+const stepRowsInProcess = 5000
+const stepRowsOnServer = 50_000
+
+export type SubjectSource = Pick<Store, 'read' | 'isShared'> & {
+  /** Instead of the number for the engine. */
+  readonly stepRows?: number
+}
 
 /** A subject can be deleted between the search and the read of its row; then both are repeated. */
 const triesMax = 10
@@ -25,15 +31,15 @@ export type LoadSubjects<T> = (reading: ReadTx, subjects: readonly SubjectRow[])
  * @throws HttpError 503 if subjects of the page were deleted during every try.
  */
 export async function readSubjects<T>(
-  store: Pick<Store, 'read'>,
+  source: SubjectSource,
   filter: SubjectFilter,
   load: LoadSubjects<T>,
 ): Promise<T> {
   if (filter.text === undefined)
-    return store.read(async (reading) => load(reading, await findSubjects(reading, filter)))
+    return source.read(async (reading) => load(reading, await findSubjects(reading, filter)))
   for (let tries = 0; tries < triesMax; tries++) {
-    const subjectIds = await searchSubjects(store, filter)
-    const loaded = await store.read(async (reading) => {
+    const subjectIds = await searchSubjects(source, filter)
+    const loaded = await source.read(async (reading) => {
       const subjects =
         subjectIds.length > 0 ? await findSubjects(reading, { ...filter, subjectIds }) : []
       if (subjects.length === subjectIds.length) return { value: await load(reading, subjects) }
@@ -46,13 +52,14 @@ export async function readSubjects<T>(
 
 /** Returns the ids of at most `limit` subjects. */
 async function searchSubjects(
-  store: Pick<Store, 'read'>,
+  source: SubjectSource,
   filter: SubjectFilter,
 ): Promise<readonly string[]> {
+  const { stepRows = source.isShared ? stepRowsOnServer : stepRowsInProcess } = source
   const found: string[] = []
   for (let { after } = filter; ;) {
     const part = { ...filter, after, limit: filter.limit - found.length }
-    const step = await store.read(async (reading) => {
+    const step = await source.read(async (reading) => {
       const end = await findStepEnd(reading, part, stepRows)
       return { end, positions: await findSubjectPositions(reading, { ...part, upTo: end }) }
     })
