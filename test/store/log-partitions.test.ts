@@ -145,16 +145,22 @@ test(
       await createLogPartitions(pool, fromMs, 0)
       await addCall(store, fromMs)
       const statements: string[] = []
-      const { query } = Client.prototype
-      Client.prototype.query = function recorded(this: Client, ...parameters: unknown[]) {
-        const [given] = parameters as [{ readonly text?: string } | string]
-        statements.push(typeof given === 'string' ? given : (given.text ?? ''))
-        return Reflect.apply(query, this, parameters)
-      } as typeof query
+      const methods = Client.prototype
+      const original = Object.getOwnPropertyDescriptor(methods, 'query')
+      const query: unknown = original?.value
+      assert.ok(typeof query === 'function')
+      Object.defineProperty(methods, 'query', {
+        ...original,
+        value(this: Client, ...parameters: unknown[]) {
+          const [given] = parameters as [{ readonly text?: string } | string]
+          statements.push(typeof given === 'string' ? given : (given.text ?? ''))
+          return Reflect.apply(query, this, parameters) as unknown
+        },
+      })
       try {
         assert.equal(await dropOldMonths(store, Date.UTC(2022, 0)), 1)
       } finally {
-        Client.prototype.query = query
+        Object.defineProperty(methods, 'query', original ?? {})
       }
       const steps = statements.flatMap(
         (text) =>
