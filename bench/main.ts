@@ -9,6 +9,7 @@ import { run as overload } from './overload.ts'
 import { run as search } from './search.ts'
 import { run as sets } from './model-sets.ts'
 import { run as stages } from './stages.ts'
+import { run as subjects } from './subjects.ts'
 import { run as telemetry } from './telemetry.ts'
 import { run as vectors } from './vectors.ts'
 
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   overload,
   search,
   sets,
+  subjects,
   vectors,
   console: consoleBench,
   telemetry,

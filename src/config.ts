@@ -204,6 +204,11 @@ const galleries = {
     [1, 15_000_000],
     'Maximum number of templates of a gallery.',
   ),
+  GROUP_DELETION_SUBJECTS_MAX: count(
+    15_000,
+    [1, 100_000],
+    'Maximum number of subjects that one `DELETE /v1/groups/{name}` deletes.',
+  ),
   SEARCH: choiceSetting(
     'memory',
     ['memory', 'pgvector'],

@@ -706,7 +706,7 @@ export interface ListSubjectsQuery {
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   readonly group?: string | undefined
-  /** A part of the display name or of the external id. At most 128 characters. */
+  /** A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`. At most 128 characters. */
   readonly q?: string | undefined
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
@@ -768,6 +768,8 @@ export interface GroupDeletion {
   deletedCount: number
   /** Empty with dryRun. */
   records: DeletionRecord[]
+  /** Only if the group has more subjects than one call deletes (`GROUP_DELETION_SUBJECTS_MAX`): send the call again for the rest. */
+  hasMore?: true | undefined
 }
 
 export interface DeletionRecord {

@@ -10,6 +10,7 @@ import {
   type CompreFaceRequest,
   type CompreFaceRoute,
 } from './serve-route.ts'
+import { requireStorable } from '../http/input/storable.ts'
 
 type JsonRoute<Query, Body> = {
   readonly method: CompreFaceRoute['method']
@@ -72,8 +73,10 @@ async function readJson<Body>(
   const bytes = await readBody(request, options.bodyBytesMax)
   const isList = schema instanceof z.ZodArray
   const text = isList ? Buffer.concat([Buffer.from('{"list":'), bytes, Buffer.from('}')]) : bytes
-  const value = parseJson(text, options.jsonLimits)
-  const result = schema.safeParse(isList ? value['list'] : value)
+  const parsed = parseJson(text, options.jsonLimits)
+  const value = isList ? parsed['list'] : parsed
+  requireStorable(value, 'body')
+  const result = schema.safeParse(value)
   if (result.success) return result.data
   const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   throw new ActionError('INVALID_REQUEST', problems)

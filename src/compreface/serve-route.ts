@@ -11,6 +11,7 @@ import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
+import { requireStorableParameters } from '../http/input/storable.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
 export type CompreFaceRoute = {
@@ -138,6 +139,7 @@ async function parseRequest(
   readonly parsed: RunnableCompreFaceCall | { readonly error: unknown }
 }> {
   try {
+    requireStorableParameters(compreFaceRequest.request)
     const call = await route.parse(compreFaceRequest)
     return { name: call.name, parsed: toRunnableCall(call, compreFaceRequest, requestId) }
   } catch (error) {

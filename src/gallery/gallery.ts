@@ -13,7 +13,8 @@ import type { SubjectRow } from '../store/schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'
-import type { findSubjectsByIds, SubjectLookup } from '../store/gallery/subjects.ts'
+import type { findSubjectsByIds, SubjectFilter, SubjectLookup } from '../store/gallery/subjects.ts'
+import type { LoadSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { addFace, createSubject } from './enroll.ts'
@@ -27,7 +28,7 @@ import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since
 import { countComparable, type ComparableCounts } from './count-comparable.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
-import { deleteSubjects } from './deletion/delete-subjects.ts'
+import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
@@ -110,11 +111,16 @@ export type Gallery = {
   /** Removes committed deletions from memory and from the database files. */
   readonly purge: (galleryId: string) => Promise<void>
   readonly list: typeof findSubjects
+  /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
+  readonly readSubjects: <T>(filter: SubjectFilter, load: LoadSubjects<T>) => Promise<T>
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
-  /** Deletes all subjects of a group in batches. @returns the records; empty if there is no group. */
-  readonly removeGroup: (galleryId: string, name: string) => Promise<DeletionRecord[]>
+  /**
+   * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if there
+   * is no group.
+   */
+  readonly removeGroup: (galleryId: string, name: string) => Promise<DeletedSubjects>
   /** Deletes all subjects of the gallery in batches. @returns the records. */
   readonly clear: (galleryId: string) => Promise<DeletionRecord[]>
   /** Deletes expired subjects and those past their retention. @returns the number. */
@@ -136,6 +142,8 @@ export type GalleryOptions = EnrollLimits & {
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
+  /** The most subjects that one call of `removeGroup` deletes. */
+  readonly groupDeletionMax: number
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
 }
@@ -157,7 +165,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const nowUtc = (): string => formatUtc(clock())
   return {
     ...readOperations(store),
-    ...createUnexpiredReads(nowUtc),
+    ...createUnexpiredReads(store, nowUtc),
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
     ...modelOperations(search, options),
@@ -250,13 +258,10 @@ function writeOperations(
 /** Galleries from which a call deleted an expired subject. The next sweep purges them. */
 type PurgeDue = { readonly purgeDue: Set<string> }
 
-/** Subjects per query when a gallery is cleared. */
-const clearBatchSize = 50
-
 function deleteOperations(
   remove: Gallery['remove'],
   { sync }: GallerySearch,
-  { store, retentionDays, clock, log, purgeDue }: GalleryOptions & PurgeDue,
+  { store, retentionDays, groupDeletionMax, clock, log, purgeDue }: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
   const purge: Gallery['purge'] = async (galleryId) => {
     try {
@@ -271,19 +276,23 @@ function deleteOperations(
   return {
     purge,
     removeGroup: (galleryId, name) =>
-      deleteSubjects(deleteOptions, (reading) => findSubjectsInGroup(reading, galleryId, name)),
-    clear: (galleryId) =>
-      deleteSubjects(deleteOptions, (reading) =>
-        findSubjects(reading, { galleryId, limit: clearBatchSize }),
+      deleteSubjects({ ...deleteOptions, subjectsMax: groupDeletionMax }, (reading, part) =>
+        findSubjectsInGroup(reading, { galleryId, name }, part),
       ),
+    clear: async (galleryId) => {
+      const { records } = await deleteSubjects(deleteOptions, (reading, part) =>
+        findSubjects(reading, { galleryId, ...part }),
+      )
+      return records
+    },
     sweep: async () => {
       const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
-      const { length } = await deleteSubjects(deleteOptions, overdue)
+      const { records } = await deleteSubjects(deleteOptions, overdue)
       for (const galleryId of purgeDue) {
         purgeDue.delete(galleryId)
         await purge(galleryId)
       }
-      return length
+      return records.length
     },
   }
 }

@@ -4,7 +4,10 @@ import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findFaces } from '../store/gallery/faces.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
 import { listGroups } from '../store/gallery/groups.ts'
+import { readSubjects } from '../store/gallery/search/search-subjects.ts'
+import type { LoadSubjects, SubjectSource } from '../store/gallery/search/search-subjects.ts'
 import { findSubject, findSubjects, findSubjectsByIds } from '../store/gallery/subjects.ts'
+import type { SubjectFilter } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
@@ -13,7 +16,7 @@ import { deleteSubject } from './deletion/delete-subject.ts'
  * Returns reads that leave out expired subjects. An expired subject does not exist for any call,
  * although the sweep deletes it up to a minute later.
  */
-export function createUnexpiredReads(nowUtc: () => string) {
+export function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
   const size = (reading: ReadTx, galleryId: string): Promise<GallerySize> =>
     findUnexpiredSize(reading, { galleryId, nowUtc: nowUtc() })
   const find: typeof findSubject = async (reading, galleryId, lookup) => {
@@ -30,7 +33,10 @@ export function createUnexpiredReads(nowUtc: () => string) {
     findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() })
   const listUnexpiredGroups: typeof listGroups = (reading, galleryId, filter) =>
     listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() })
-  return { size, find, findByIds, list, listFaces, listGroups: listUnexpiredGroups }
+  const search = <T>(filter: SubjectFilter, load: LoadSubjects<T>): Promise<T> =>
+    readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load)
+  const lists = { list, listFaces, listGroups: listUnexpiredGroups, readSubjects: search }
+  return { size, find, findByIds, ...lists }
 }
 
 /** Whether a subject has expired; it has from the millisecond of its expiry time. */

@@ -101,6 +101,8 @@ export function createGate(store: Store, options: GateOptions): Gate {
     sweep: async () => {
       await writeAll(store, (tx) => sweep(tx, getNow(), options.logMsMax))
       recorder.recordSweep()
+      // After the sweep, so that a failure does not prevent the release of reservations.
+      await store.dropOldLogMonths?.(clock() - options.logMsMax)
     },
     authThrottle,
     stats: () => ({ ...recorder.stats(), ...inFlight.stats() }),

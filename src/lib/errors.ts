@@ -57,8 +57,9 @@ export const errorTable = {
   },
   IMAGE_TOO_LARGE: {
     status: 200,
-    condition: 'The image has more bytes or pixels than the limit.',
-    remedy: 'Scale the picture down or compress it more.',
+    condition:
+      'The image has more bytes, pixels, JPEG scans, or PNG texts and colour profiles than the limit.',
+    remedy: 'Scale the picture down, compress it more or remove its metadata.',
   },
   NO_FACE_FOUND: {
     status: 200,

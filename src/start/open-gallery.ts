@@ -13,6 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
 import { schedule } from './schedule.ts'
+import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 
 /**
@@ -58,6 +59,7 @@ export async function openGalleryServices(
       openSearch: search.open,
       masterKeyFile: masterKeyPath(config),
       retentionDays: config.RETENTION_DAYS,
+      groupDeletionMax: config.GROUP_DELETION_SUBJECTS_MAX,
       templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),
@@ -70,7 +72,7 @@ export async function openGalleryServices(
   }
   const sweepTimer = setInterval(sweep, sweepIntervalMs)
   opened.defer(() => clearInterval(sweepTimer))
-  scheduleSearchJobs(gallery, log, opened)
+  scheduleSearchJobs(gallery, options, opened)
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -92,11 +94,15 @@ export async function openGalleryServices(
 
 function scheduleSearchJobs(
   { maintain, applyRemovals }: Gallery,
-  log: Log,
+  { store, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
   const maintenance = { intervalMs: sweepIntervalMs, failure: 'search maintenance failed' }
-  opened.use(schedule(maintain, maintenance, log))
+  const maintainAll = async (signal: AbortSignal): Promise<void> => {
+    if (store.isShared) await fillSearchTexts(store, signal)
+    await maintain(signal)
+  }
+  opened.use(schedule(maintainAll, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
 }

@@ -65,6 +65,12 @@ export type Store = {
   readonly admitInOneStatement?: (
     input: AdmitStatementInput,
   ) => Promise<AdmitStatementRow | undefined>
+  /**
+   * Drops the months of the request log that are older than a time, where it is stored by months.
+   *
+   * @returns the number of dropped months.
+   */
+  readonly dropOldLogMonths?: (beforeMs: number) => Promise<number>
   readonly readInfo: () => Promise<DatabaseInfo>
   /** Whether other servers may use this database. */
   readonly isShared: boolean

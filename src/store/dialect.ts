@@ -5,6 +5,11 @@ import type { Database } from './schema.ts'
 export type SqlDialect = {
   /** Whether a text contains another; the case of letters without accents is ignored. */
   readonly contains: (column: string, text: string) => RawBuilder<SqlBool>
+  /**
+   * Whether the search text of a subject contains a folded text (`gallery/search/search-text.ts`). On
+   * PostgreSQL the text can be missing for a short time; then only case is ignored.
+   */
+  readonly searchTextContains: (foldedText: string) => RawBuilder<SqlBool>
   /** A column for which the planner must not use an index: another index has the rows' order. */
   readonly withoutIndex: (column: string) => RawBuilder<string>
   /** The existing triggers that prevent changes of rows: `name`, `tableName`. */
@@ -22,6 +27,7 @@ export function dialectOf(db: Database): SqlDialect {
 
 const sqlite: SqlDialect = {
   contains: (column, text) => sql`${sql.ref(column)} like ${likePattern(text)} escape '\\'`,
+  searchTextContains: (foldedText) => sql`instr("searchText", ${foldedText}) > 0`,
   withoutIndex: (column) => sql`+${sql.ref(column)}`,
   immutabilityTriggers: sql`
     select name, tbl_name as "tableName" from sqlite_schema
@@ -41,6 +47,8 @@ const sqlite: SqlDialect = {
 /** PostgreSQL enforces column types, so fractional amounts are possible only by a column's type. */
 const postgres: SqlDialect = {
   contains: (column, text) => sql`${sql.ref(column)} ilike ${likePattern(text)}`,
+  searchTextContains: (foldedText) => sql`strpos(
+    coalesce("searchText", lower(concat_ws(E'\\n', "displayName", "externalId"))), ${foldedText}) > 0`,
   withoutIndex: (column) => sql`${sql.ref(column)}`,
   immutabilityTriggers: sql`
     select tgname as name, relname as "tableName"

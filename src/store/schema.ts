@@ -28,7 +28,7 @@ export type Schema = VectorsSchema & {
   marks: MarkRow
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
-  subjects: SubjectRow & SubjectKeyMark
+  subjects: SubjectRow & SubjectKeyMark & SubjectSearchText
   faces: FaceRow
   templates: TemplateRow
   crops: CropRow
@@ -225,6 +225,12 @@ export type SubjectRow = {
 type SubjectKeyMark = {
   /** 1: data that was encrypted with the subject's key was deleted since the key was created. */
   readonly needsNewKey: Generated<0 | 1>
+}
+
+/** Only `store/gallery` writes this column of a subject, together with the names. */
+type SubjectSearchText = {
+  /** See `search-text.ts`. Null, only on PostgreSQL: it must be computed. */
+  readonly searchText: Generated<string | null>
 }
 
 /** A stored face of a subject, from one image. */

@@ -9,6 +9,11 @@ import { countCalls, countScores, findLatencies } from '../../src/store/console/
 import { readCalls } from '../../src/store/gate/calls.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { findDeletions } from '../../src/store/gallery/deletions.ts'
+import {
+  findStepEnd,
+  findSubjectPositions,
+  findSubjects,
+} from '../../src/store/gallery/subjects.ts'
 import { registerSumLatencies } from '../../src/store/sqlite/hourly-counts.ts'
 import { findTransfers, reconcile } from '../../src/store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../src/store/tx.ts'
@@ -68,6 +73,44 @@ test('No list filter and no chart scans a large table', async () => {
     plans.filter((plan) => largeTableScan.test(plan)),
     [],
   )
+  connection.close()
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})
+
+test('A search for a text reads only an index, and the found subjects by their ids', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
+  const store = await openStore(dataDir)
+  const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))
+  const planOf = async (find: (reading: ReadTx) => Promise<unknown>): Promise<string> => {
+    let plan = ''
+    await find({
+      build: store.db,
+      run: async (query) => {
+        const { sql, parameters } = query.compile()
+        const explain = connection.prepare(`explain query plan ${sql}`)
+        const [first] = explain.all(...(parameters as SQLInputValue[]))
+        plan = String(first?.['detail'])
+        return []
+      },
+    })
+    return plan
+  }
+  const after = { createdAtUtc: '2026', subjectId: 's' }
+  const filters = [{}, { after }, { group: 'g' }, { createdFromUtc: '2026', createdToUtc: '2027' }]
+  for (const part of filters) {
+    const filter = { galleryId: 'g', text: 't', limit: 51, ...part }
+    const step = await planOf((reading) => findStepEnd(reading, filter, 5000))
+    assert.match(step, /COVERING INDEX subjects_by_\w+ \(galleryId=\?/u)
+    for (const upTo of [after, undefined]) {
+      const plan = await planOf((reading) => findSubjectPositions(reading, { ...filter, upTo }))
+      assert.match(plan, /COVERING INDEX subjects_by_text \(galleryId=\?/u)
+    }
+    const rows = await planOf((reading) =>
+      findSubjects(reading, { ...filter, subjectIds: ['a', 'b'] }),
+    )
+    assert.match(rows, /\(subjectId=\?\)/u)
+  }
   connection.close()
   await store.close()
   await rm(dataDir, { recursive: true })

@@ -52,12 +52,14 @@ test(
     await database.store.checkpoint()
     assert.equal(await countExposed(dataDir, names), 0, 'after the checkpoint')
     assert.ok((await countMentions(dataDir, 'Person 3 by name')) > 0, 'the check finds names')
+    assert.ok((await countMentions(dataDir, 'person 3 by name')) > 0, 'and search texts')
 
     const copyDir = await mkdtemp(path.join(tmpdir(), 'facegate-copy-'))
     await copyFile(path.join(dataDir, 'facegate.db'), path.join(copyDir, 'facegate.db'))
     for (const subjectId of subjectIds) await gallery.value('svc.deleteSubject', { subjectId })
     assert.equal(await countExposed(dataDir, names), 0, 'deleted')
     assert.equal(await countMentions(dataDir, 'Person 3 by name'), 0, 'names are deleted')
+    assert.equal(await countMentions(dataDir, 'person 3 by name'), 0, 'search texts are deleted')
     for (const name of names.slice(0, 5)) {
       const found = await gallery.value('svc.identify', imageParams(name))
       assert.equal(found.matched, false)

@@ -33,6 +33,11 @@ const flatImage = (width: number, height: number) =>
 
 /** Returns a PNG whose header declares any size; its pixels are a few bytes of zeros. */
 function pngClaiming(width: number, height: number): Buffer {
+  return pngWithText(width, height, [])
+}
+
+/** Returns such a PNG with compressed texts. */
+function pngWithText(width: number, height: number, texts: readonly Buffer[]): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
@@ -48,6 +53,7 @@ function pngClaiming(width: number, height: number): Buffer {
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk('IHDR', header),
+    ...texts.map((text) => chunk('zTXt', Buffer.concat([Buffer.from('key\0\0'), text]))),
     chunk('IDAT', deflateSync(Buffer.alloc(1000))),
     chunk('IEND', Buffer.alloc(0)),
   ])
@@ -65,6 +71,21 @@ async function jpegClaiming(width: number, height: number): Promise<Buffer> {
 test('Images whose header declares too many pixels are rejected before decoding', async () => {
   assert.equal(codeOf(await detect(png(pngClaiming(64_250, 64_250)))), 'IMAGE_TOO_LARGE')
   assert.equal(codeOf(await detect(jpeg(await jpegClaiming(65_535, 65_535)))), 'IMAGE_TOO_LARGE')
+})
+
+test('A PNG with much compressed text is rejected before decoding, and so are its copies', async () => {
+  const text = deflateSync(Buffer.alloc(8 * mebibyte))
+  for (let copy = 0; copy < 3; copy++) {
+    const copied = Buffer.concat([text, Buffer.from([copy])])
+    const image = png(
+      pngWithText(
+        64,
+        64,
+        Array.from({ length: 100 }, () => copied),
+      ),
+    )
+    assert.equal(codeOf(await detect(image)), 'IMAGE_TOO_LARGE')
+  }
 })
 
 test('The pixel limits are exact', async () => {

@@ -65,7 +65,12 @@ export const removeGroup = defineWrite({
       target: name,
       detail: { projectId, subjectCount },
       afterCommit: async () => {
-        response.deletedCount = (await gallery.removeGroup(galleryId, name)).length
+        response.deletedCount = 0
+        for (let hasMore = true; hasMore;) {
+          const deleted = await gallery.removeGroup(galleryId, name)
+          response.deletedCount += deleted.records.length
+          hasMore = deleted.hasMore
+        }
       },
     }
   },

@@ -32,18 +32,18 @@ const subjectList = declareList({
   find: async (call, { after, limit }) => {
     const { query, services } = call
     const { q: text, group, createdFromUtc, createdToUtc } = query
-    return services.store.read(async (tx) => {
-      const filter = {
-        galleryId: (await requireProject(tx, call)).galleryId,
-        externalId: query.externalId,
-        group,
-        text,
-        createdFromUtc: createdFromUtc?.toISOString(),
-        createdToUtc: createdToUtc?.toISOString(),
-        after: after && { createdAtUtc: after[0], subjectId: after[1] },
-        limit,
-      }
-      const rows = await services.gallery.list(tx, filter)
+    const { galleryId } = await services.store.read((tx) => requireProject(tx, call))
+    const filter = {
+      galleryId,
+      externalId: query.externalId,
+      group,
+      text,
+      createdFromUtc: createdFromUtc?.toISOString(),
+      createdToUtc: createdToUtc?.toISOString(),
+      after: after && { createdAtUtc: after[0], subjectId: after[1] },
+      limit,
+    }
+    return services.gallery.readSubjects(filter, async (tx, rows) => {
       return (await services.gallery.loadSubjectDetails(tx, rows)).map((item) => {
         return { item, position: [item.createdAtUtc, item.subjectId] as const }
       })

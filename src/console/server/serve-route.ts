@@ -23,6 +23,7 @@ import {
 } from '../auth/identity.ts'
 import { hashToken } from '../auth/session-token.ts'
 import { executeWrite } from './execute-write.ts'
+import { requireStorable, requireStorableParameters } from '../../http/input/storable.ts'
 
 const apiPath = '/console/v1'
 
@@ -50,6 +51,7 @@ async function handleRequest(
   try {
     if (route.method !== 'GET') requireSameOrigin(request)
     const identity = await runAsAllAccounts(() => authorize(route, request, services))
+    requireStorableParameters(request)
     const query = parseInput(route.query, Object.fromEntries(request.query), 'query')
     const body = await readInput(route, { request, identity, services })
     const call = { query, body, pathParameters: request.pathParams, identity, services, request }
@@ -119,11 +121,9 @@ async function readInput(route: ConsoleRoute, { request, identity, services }: U
   if (route.method === 'GET' || route.body.def.type === 'undefined') return undefined
   const bytesMax = bodyBytesMaxOf(route, services)
   request.body.accept(`console ${identity.userId ?? 'anonymous'}`, bytesMax)
-  return parseInput(
-    route.body,
-    parseJson(await readBody(request, bytesMax), services.jsonLimits),
-    'body',
-  )
+  const body = parseJson(await readBody(request, bytesMax), services.jsonLimits)
+  requireStorable(body, 'body')
+  return parseInput(route.body, body, 'body')
 }
 
 function bodyBytesMaxOf(route: ConsoleRoute, services: ConsoleServices): number {

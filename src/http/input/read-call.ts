@@ -4,6 +4,7 @@ import { isUuid, newId } from '../../lib/ids.ts'
 import { readBody } from './read-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
+import { findUnstorable, toStorable } from './storable.ts'
 
 /** A call with a valid envelope; the action validates `params`. */
 export type ParsedCall = {
@@ -48,12 +49,15 @@ export async function readCall(
   }
 }
 
+/** The echoed action of a request without a valid one is truncated to this number of characters. */
+const actionCharsMax = 128
+
 /** Returns the echoed fields of any body; missing or invalid values get defaults. */
 function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields {
   const { requestId, action } = body
   return {
     requestId: isUuid(requestId) ? requestId : newId(),
-    action: typeof action === 'string' ? action.toWellFormed() : '',
+    action: typeof action === 'string' ? toStorable(action, actionCharsMax) : '',
   }
 }
 
@@ -78,25 +82,4 @@ function parseCall(
     throw new ActionError('INVALID_REQUEST', problems)
   const permissions = debug ? [action.name, 'debug'] : [action.name]
   return { action, params, debug, permissions }
-}
-
-/**
- * Finds texts and numbers that JSON can represent and a database cannot store: NUL, half surrogate
- * pairs, and numbers beyond the largest double.
- */
-function findUnstorable(value: unknown, path: string): string[] {
-  if (typeof value === 'string') {
-    if (value.includes('\0')) return [`${path}: must not contain NUL`]
-    return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
-  }
-  if (typeof value === 'number')
-    return Number.isFinite(value) ? [] : [`${path}: must be a finite number`]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => [
-    ...findUnstorable(key, `${path} (a key)`),
-    ...findUnstorable(
-      inner,
-      Array.isArray(value) ? `${path}[${key}]` : `${path}.${key.slice(0, 64)}`,
-    ),
-  ])
 }

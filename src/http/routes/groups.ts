@@ -41,17 +41,22 @@ export const deleteGroup = defineRoute({
         .min(0)
         .meta({ description: 'Deleted subjects, or with dryRun the subjects to delete.' }),
       records: z.array(deletionRecord).meta({ description: 'Empty with dryRun.' }),
+      hasMore: z.literal(true).optional().meta({
+        description:
+          'Only if the group has more subjects than one call deletes (`GROUP_DELETION_SUBJECTS_MAX`): send the call again for the rest.',
+      }),
     })
     .meta({ id: 'GroupDeletion' }),
   example: { group: 'staff', deletedCount: 1, records: [deletionExample] },
   run: async ({ query, pathParams, caller, services: { gallery } }) => {
     const { galleryId } = caller
     const { name: group = '' } = pathParams
-    const groups = await gallery.read((reading) => gallery.listGroups(reading, galleryId))
-    const found = groups.find(({ name }) => name === group)
+    const [found] = await gallery.read((reading) =>
+      gallery.listGroups(reading, galleryId, { name: group }),
+    )
     if (!found) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
     if (query.dryRun === 'true') return { group, deletedCount: found.subjectCount, records: [] }
-    const records = await gallery.removeGroup(galleryId, group)
-    return { group, deletedCount: records.length, records }
+    const { records, hasMore } = await gallery.removeGroup(galleryId, group)
+    return { group, deletedCount: records.length, records, ...(hasMore && { hasMore }) }
   },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ActionError } from '../../lib/errors.ts'
+import { requireStorable } from '../input/storable.ts'
 
 /** Parameters of every list. */
 export const limit = z.coerce
@@ -40,7 +41,9 @@ export function unpackCursor<Position extends z.ZodType>(
 ): z.output<Position> | undefined {
   if (text === undefined) return undefined
   try {
-    return position.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    requireStorable(value, 'cursor')
+    return position.parse(value)
   } catch (cause) {
     throw new ActionError(
       'INVALID_REQUEST',

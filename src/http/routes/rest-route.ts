@@ -8,6 +8,8 @@ import { runAsAccount } from '../../lib/account-context.ts'
 import { addCallAttributes } from '../../lib/observability/call-trace.ts'
 import type { HttpResponse, HttpRequest, Route } from '../route.ts'
 import { errorResponse } from '../error-response.ts'
+import { requireStorableParameters } from '../input/storable.ts'
+import { parseResponse } from './parse-response.ts'
 
 /** A route that needs a key. It returns plain JSON with HTTP statuses, without an envelope. */
 export type RestRoute<Query extends z.ZodType = z.ZodType> = {
@@ -100,10 +102,11 @@ async function runAndFinish(
 ): Promise<unknown> {
   const { gate, services, caller, admission } = admitted
   try {
+    requireStorableParameters(request)
     const query = parseQuery(route.query, request.query)
     const call = { query, pathParams: request.pathParams, caller, services }
     const value = await runAsAccount(caller.accountId, () => route.run(call))
-    const body = route.value.parse(value)
+    const body = await parseResponse(route.value, value)
     await gate.finish(admission)
     return body
   } catch (error) {

@@ -31,7 +31,8 @@ export const listSubjects = defineRoute({
     externalId: externalId.optional(),
     group: groupName.optional(),
     q: z.string().min(1).max(128).optional().meta({
-      description: 'A part of the display name or of the external id.',
+      description:
+        'A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`.',
     }),
     createdFromUtc: utcTimestamp.optional(),
     createdToUtc: utcTimestamp.optional(),
@@ -53,8 +54,8 @@ export const listSubjects = defineRoute({
       after: position && { createdAtUtc: position[0], subjectId: position[1] },
       limit: query.limit + 1,
     }
-    return gallery.read(async (reading) => {
-      const { page, last } = cutPage(await gallery.list(reading, filter), query.limit)
+    return gallery.readSubjects(filter, async (reading, subjects) => {
+      const { page, last } = cutPage(subjects, query.limit)
       const items = await gallery.loadSubjectDetails(reading, page, {
         faces: query.include === 'faces',
       })

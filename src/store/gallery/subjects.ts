@@ -3,6 +3,7 @@ import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
+import { foldText, searchTextOf } from './search/search-text.ts'
 
 export type SubjectLookup = { readonly subjectId: string } | { readonly externalId: string }
 
@@ -40,7 +41,8 @@ export async function findSubjectsByIds(
 
 /** Inserts a subject with a new key. */
 export async function addSubject(tx: Tx, subject: SubjectRow): Promise<void> {
-  await tx.run(tx.build.insertInto('subjects').values({ ...subject, needsNewKey: 0 }))
+  const columns = { needsNewKey: 0, searchText: searchTextOf(subject) } as const
+  await tx.run(tx.build.insertInto('subjects').values({ ...subject, ...columns }))
 }
 
 export async function updateSubjectRow(
@@ -48,7 +50,18 @@ export async function updateSubjectRow(
   subjectId: string,
   change: Updateable<SubjectRow>,
 ): Promise<void> {
-  await tx.run(tx.build.updateTable('subjects').set(change).where('subjectId', '=', subjectId))
+  const text = await changedSearchText(tx, subjectId, change)
+  const query = tx.build.updateTable('subjects').set({ ...change, ...text })
+  await tx.run(query.where('subjectId', '=', subjectId))
+}
+
+async function changedSearchText(tx: Tx, subjectId: string, change: Updateable<SubjectRow>) {
+  if (change.displayName === undefined && change.externalId === undefined) return {}
+  const query = tx.build.selectFrom('subjects').select(['displayName', 'externalId'])
+  const [names] = await tx.run(query.where('subjectId', '=', subjectId))
+  if (!names) return {}
+  const { displayName = names.displayName, externalId = names.externalId } = change
+  return { searchText: searchTextOf({ displayName, externalId }) }
 }
 
 /** Deletes the row, and with it the key, the faces with their templates, and the group links. */
@@ -77,8 +90,10 @@ export type SubjectFilter = {
   readonly galleryId: string
   readonly externalId?: string | undefined
   readonly group?: string | undefined
-  /** A part of the display name or the external id; case is ignored. */
+  /** A part of the display name or the external id; case and accents are ignored. */
   readonly text?: string | undefined
+  /** Only these subjects. */
+  readonly subjectIds?: readonly string[]
   /** Times `>= createdFromUtc` and `< createdToUtc`. */
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
@@ -93,14 +108,52 @@ export type SubjectCursor = Pick<SubjectRow, 'createdAtUtc' | 'subjectId'>
 
 /** Finds subjects in the order of their enrollment. New subjects appear on the last page. */
 export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonly SubjectRow[]> {
-  const { galleryId, externalId, group, text, createdFromUtc, createdToUtc, after } = filter
-  const { unexpiredAtUtc: nowUtc } = filter
-  let query = tx.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
+  const query = matchingSubjects(tx, filter).selectAll()
+  return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
+}
+
+export type SubjectRange = SubjectFilter & {
+  /** The last position of the range; undefined: the end of the gallery. */
+  readonly upTo: SubjectCursor | undefined
+}
+
+/** Finds the positions of subjects in a range, in their order. */
+export function findSubjectPositions(
+  tx: ReadTx,
+  { upTo, ...filter }: SubjectRange,
+): Promise<readonly SubjectCursor[]> {
+  let query = matchingSubjects(tx, filter).select(['createdAtUtc', 'subjectId'])
+  if (upTo)
+    query = query.where((row) =>
+      row(
+        row.refTuple('createdAtUtc', 'subjectId'),
+        '<=',
+        row.tuple(upTo.createdAtUtc, upTo.subjectId),
+      ),
+    )
+  return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
+}
+
+/** Returns the position after `rows` subjects of a list, matching or not; undefined at its end. */
+export async function findStepEnd(
+  tx: ReadTx,
+  { galleryId, createdFromUtc, createdToUtc, after, limit }: SubjectFilter,
+  rows: number,
+): Promise<SubjectCursor | undefined> {
+  const range = { galleryId, createdFromUtc, createdToUtc, after, limit }
+  const query = matchingSubjects(tx, range).select(['createdAtUtc', 'subjectId'])
+  const page = query.orderBy('createdAtUtc').orderBy('subjectId').limit(1)
+  return (await tx.run(page.offset(rows - 1)))[0]
+}
+
+/** Builds the conditions of a filter. */
+function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
+  const { galleryId, externalId, group, text, subjectIds, unexpiredAtUtc: nowUtc } = filter
+  const { searchTextContains, withoutIndex } = dialectOf(tx.build)
+  let query = selectInTimeRange(tx, filter)
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
-  if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
-  if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
   if (group !== undefined)
     query = query.where((row) =>
       row.exists(
@@ -111,12 +164,20 @@ export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonl
           .where('name', '=', group),
       ),
     )
-  if (text !== undefined) {
-    const { contains } = dialectOf(tx.build)
-    query = query.where((row) =>
-      row.or([contains('displayName', text), contains('externalId', text)]),
-    )
-  }
+  if (text !== undefined) query = query.where(searchTextContains(foldText(text)))
+  // A few ids are found faster by the primary key than in the order of the list.
+  return subjectIds === undefined
+    ? query.where('galleryId', '=', galleryId)
+    : query.where(withoutIndex('galleryId'), '=', galleryId).where('subjectId', 'in', subjectIds)
+}
+
+function selectInTimeRange(
+  tx: ReadTx,
+  { createdFromUtc, createdToUtc, after }: Omit<SubjectFilter, 'galleryId'>,
+) {
+  let query = tx.build.selectFrom('subjects')
+  if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
+  if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
   if (after)
     query = query.where((row) =>
       row(
@@ -125,18 +186,25 @@ export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonl
         row.tuple(after.createdAtUtc, after.subjectId),
       ),
     )
-  return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
+  return query
 }
 
-/** Finds the subjects of a group. */
-export function findSubjectsInGroup(tx: ReadTx, galleryId: string, name: string) {
-  const query = tx.build
+export type GroupName = { readonly galleryId: string; readonly name: string }
+
+/** Finds subjects of a group in the order of their ids, after a subject. */
+export function findSubjectsInGroup(
+  tx: ReadTx,
+  { galleryId, name }: GroupName,
+  { after, limit }: { readonly after: SubjectRow | undefined; readonly limit: number },
+) {
+  let query = tx.build
     .selectFrom('subjectGroups')
     .innerJoin('subjects', 'subjects.subjectId', 'subjectGroups.subjectId')
     .selectAll('subjects')
     .where('subjectGroups.galleryId', '=', galleryId)
     .where('name', '=', name)
-  return tx.run(query)
+  if (after) query = query.where('subjectGroups.subjectId', '>', after.subjectId)
+  return tx.run(query.orderBy('subjectGroups.subjectId').limit(limit))
 }
 
 export type UnseenFilter = {

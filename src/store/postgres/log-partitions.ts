@@ -1,4 +1,3 @@
-import { isLockTimeout } from './connection/fault.ts'
 import type { ConnectionPool } from './connection/pool.ts'
 import { prepare, type QueryRunner } from './connection/statement.ts'
 import { transact, type PostgresTransaction } from './connection/transaction.ts'
@@ -23,13 +22,13 @@ export async function createLogPartitions(
   }
 }
 
-const housekeepingOptions = { access: 'write', statementTimeoutMs: 60_000 } as const
+export const housekeepingOptions = { access: 'write', statementTimeoutMs: 60_000 } as const
 
 /**
  * The longest wait for the lock on the request log. All calls wait behind a waiting lock request, so
  * it is short; the caller tries again later.
  */
-const lockTimeoutMs = 100
+export const lockTimeoutMs = 100
 
 type LogPartition = { readonly table: string; readonly fromMs: number; readonly toMs: number }
 
@@ -75,51 +74,25 @@ async function tableExists(on: QueryRunner, table: string): Promise<boolean> {
 
 type SweepRange = { readonly beforeMs: number; readonly limit: number }
 
-const selectExpiredPartition = prepare<{ readonly table: string; readonly toMs: number }>(
-  `select relid::text as "table",
-     (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''?(\\d+)''?\\)'))[1]::bigint as "toMs"
-   from pg_partition_tree('calls') join pg_class c on c.oid = relid
-   where isleaf and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT'
-     and (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''?(\\d+)''?\\)'))[1]::bigint <= :beforeMs
-   order by 2 limit 1`,
-)
 const deleteOldRows = prepare(
   `delete from calls where ("callId", "atMs") in (
      select "callId", "atMs" from calls where "atMs" < :beforeMs order by "atMs" limit :limit
      for update skip locked)`,
 )
-const markSwept = prepare(
+/** Records up to when rows of the log were deleted: the audit expects no earlier rows. */
+export const markSwept = prepare(
   `insert into marks as m (name, "valueMs") values ('callsSweptBefore', :beforeMs)
    on conflict (name) do update set "valueMs" = greatest(m."valueMs", excluded."valueMs")`,
 )
 
 /**
- * Deletes old rows of the log: a whole partition if all of its rows are old enough, otherwise single
- * rows, the oldest first. It records up to when rows were deleted.
+ * Deletes old rows of the log one by one, the oldest first. It records up to when rows were deleted.
+ * Whole months are dropped by `dropOldMonths`.
  *
- * @returns the number of deleted rows, including those of a partition.
+ * @returns the number of deleted rows.
  */
 export async function sweepCalls(on: QueryRunner, range: SweepRange): Promise<number> {
-  const partition = await selectExpiredPartition.first(on, range)
-  const droppedRows = partition ? await dropPartition(on, partition.table) : 0
-  const sweptRows = droppedRows > 0 ? droppedRows : await deleteOldRows.run(on, range)
+  const sweptRows = await deleteOldRows.run(on, range)
   if (sweptRows > 0) await markSwept.run(on, range)
   return sweptRows
-}
-
-/** Drops a partition. @returns its number of rows; 0 if calls prevented the lock on the log. */
-async function dropPartition(on: QueryRunner, table: string): Promise<number> {
-  await on.run({ text: 'savepoint months' })
-  try {
-    await on.run({ text: `set local lock_timeout = ${lockTimeoutMs}` })
-    await on.run({ text: 'lock table calls in access exclusive mode' })
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error
-    await on.run({ text: 'rollback to savepoint months' })
-    return 0
-  }
-  if (!(await tableExists(on, table))) return 0
-  const { rows } = await on.run({ text: `select count(*) as count from ${table}` })
-  await on.run({ text: `drop table ${table}` })
-  return Number(rows[0]?.['count'] ?? 0)
 }

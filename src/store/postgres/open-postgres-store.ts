@@ -10,6 +10,7 @@ import { openPool, type ConnectionPool } from './connection/pool.ts'
 import { requireTransactions } from './connection/pooler.ts'
 import { prepare } from './connection/statement.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
+import { dropOldMonths } from './drop-old-months.ts'
 import { createLogPartitions } from './log-partitions.ts'
 import { migrate } from './migrate.ts'
 import { readPostgresInfo } from './read-info.ts'
@@ -77,6 +78,7 @@ export async function openPostgresStore(
       return row?.key
     }),
     readInfo: () => readPostgresInfo(pool, url, Date.now()),
+    dropOldLogMonths: (beforeMs) => runAsAllAccounts(() => dropOldMonths(pool, beforeMs)),
     admitInOneStatement: (input) => admitInOneStatement(runBatched, input),
     close: () => resources.disposeAsync(),
   }

@@ -53,6 +53,17 @@ export const galleriesContract = {
       assertSameValues(await find({ text: 'e_' }), ['s-b'], '_ is no wildcard')
       assertSameValues(await find({ text: '0%' }), ['s-b'])
       assertSameValues(await find({ text: String.raw`\ ` }), [])
+      assertSameValues(await find({ subjectIds: ['s-b', 's-a', 'none'] }), ['s-a', 's-b'])
+      const end = await queries.findStepEnd(tx, { galleryId, limit: 9 }, 2)
+      assert.equal(end?.subjectId, 's-a')
+      assert.equal(await queries.findStepEnd(tx, { galleryId, limit: 9 }, 4), undefined)
+      const positions = async (filter: object) =>
+        (await queries.findSubjectPositions(tx, { galleryId, limit: 9, upTo: end, ...filter })).map(
+          (row) => row.subjectId,
+        )
+      assertSameValues(await positions({}), ['s-c', 's-a'])
+      assertSameValues(await positions({ text: 'a' }), ['s-a'])
+      assertSameValues(await positions({ upTo: undefined, after: end }), ['s-b'])
       assertSameValues(await find({ externalId: 'E-2', group: 'Staff' }), ['s-a'])
       assertSameValues(await find({ createdFromUtc: pastUtc(2), createdToUtc: pastUtc(3) }), [
         's-a',
@@ -76,7 +87,11 @@ export const galleriesContract = {
       assertSameValues(idsOf(byIds).toSorted(), ['s-a', 's-c'])
       assertSameValues(await queries.findSubjectsByIds(tx, galleryId, []), [])
       assertSameValues(await queries.findSubjectsByIds(tx, 'other', ['s-a']), [])
-      assertSameValues(idsOf(await queries.findSubjectsInGroup(tx, galleryId, 'B_2')), ['s-a'])
+      const group = { galleryId, name: 'B_2' }
+      const member = await queries.findSubjectsInGroup(tx, group, { after: undefined, limit: 1 })
+      assertSameValues(idsOf(member), ['s-a'])
+      const rest = await queries.findSubjectsInGroup(tx, group, { after: member[0], limit: 1 })
+      assertSameValues(idsOf(rest), [])
       assertSameValues(idsOf(await queries.findExpiredSubjects(tx, pastUtc(9), 9)), ['s-c'])
       assertSameValues(idsOf(await queries.findExpiredSubjects(tx, pastUtc(8), 9)), [])
       for (const [nowUtc, ids] of [

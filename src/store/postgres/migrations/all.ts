@@ -4,6 +4,7 @@ import { calls } from './0002-calls.ts'
 import { guards } from './0003-guards.ts'
 import { functions } from './0004-functions.ts'
 import { nodes } from './0005-nodes.ts'
+import { searchTexts } from './0006-search-texts.ts'
 import { integrity } from './0007-integrity.ts'
 import { removals } from './0008-removals.ts'
 import { newKeyMarks } from './0009-new-key-marks.ts'
@@ -18,6 +19,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003-guards': guards,
   '0004-functions': functions,
   '0005-nodes': nodes,
+  '0006-search-texts': searchTexts,
   '0007-integrity': integrity,
   '0008-removals': removals,
   '0009-new-key-marks': newKeyMarks,

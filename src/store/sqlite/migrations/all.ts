@@ -9,6 +9,7 @@ import { faces } from './0007-faces.ts'
 import { consoleUsers } from './0008-console.ts'
 import { hours } from './0009-hours.ts'
 import { templateGalleries } from './0010-template-galleries.ts'
+import { searchTexts } from './0011-search-texts.ts'
 import { integrity } from './0012-integrity.ts'
 import { removals } from './0013-removals.ts'
 import { newKeyMarks } from './0014-new-key-marks.ts'
@@ -25,6 +26,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008-console': consoleUsers,
   '0009-hours': hours,
   '0010-template-galleries': templateGalleries,
+  '0011-search-texts': searchTexts,
   '0012-integrity': integrity,
   '0013-removals': removals,
   '0014-new-key-marks': newKeyMarks,

@@ -2,6 +2,7 @@ import { ActionError } from '../../../lib/errors.ts'
 import { base64BytesMax, decodeBase64 } from './base64.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
 import { readJpegHeader, readPngHeader } from './image-header.ts'
+import { exceededMetadataLimit, metadataBytesMax, metadataChunksMax } from './png-metadata.ts'
 import { sniffFileType } from './sniff-file-type.ts'
 
 /**
@@ -32,6 +33,11 @@ type DecodedType = 'JPEG' | 'PNG'
  * A file with more scans than this limit is built to keep a decoder busy.
  */
 const scansMax = 100
+
+const metadataLimits = {
+  chunks: `${metadataChunksMax} chunks`,
+  bytes: `${metadataBytesMax} bytes when inflated`,
+}
 
 function checkType(
   bytes: Buffer,
@@ -66,6 +72,12 @@ function checkHeader(bytes: Buffer, type: DecodedType, limits: ImageLimits, fiel
     throw new ActionError(
       'IMAGE_TOO_LARGE',
       `${field}: ${size} exceeds the limit of ${limits.pixelsMax} pixels`,
+    )
+  const exceeded = type === 'PNG' ? exceededMetadataLimit(bytes) : undefined
+  if (exceeded)
+    throw new ActionError(
+      'IMAGE_TOO_LARGE',
+      `${field}: the texts and colour profiles of the PNG exceed ${metadataLimits[exceeded]}; remove them`,
     )
   if (scans > scansMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${scansMax} JPEG scans`)

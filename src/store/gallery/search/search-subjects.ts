@@ -1,0 +1,71 @@
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
+import { unavailable } from '../../../lib/errors.ts'
+import type { Store } from '../../database.ts'
+import type { SubjectRow } from '../../schema.ts'
+import type { ReadTx } from '../../tx.ts'
+import { findStepEnd, findSubjectPositions, findSubjects } from '../subjects.ts'
+import type { SubjectFilter } from '../subjects.ts'
+
+/**
+ * Subjects whose text is compared in one read. SQLite blocks the event loop for about two milliseconds
+ * meanwhile. PostgreSQL does not, so a step only must take less time than the statement timeout.
+ */
+const stepRowsInProcess = 5000
+const stepRowsOnServer = 50_000
+
+export type SubjectSource = Pick<Store, 'read' | 'isShared'> & {
+  /** Instead of the number for the engine. */
+  readonly stepRows?: number
+}
+
+/** A subject can be deleted between the search and the read of its row; then both are repeated. */
+const triesMax = 10
+
+export type LoadSubjects<T> = (reading: ReadTx, subjects: readonly SubjectRow[]) => Promise<T>
+
+/**
+ * Finds subjects in the order of their enrollment and passes them to `load`, in one snapshot. A search
+ * for a text reads an index with the folded texts in steps, so that other calls run in between and no
+ * statement takes long. The number of subjects does not matter if the page is full after a few steps.
+ *
+ * @throws HttpError 503 if subjects of the page were deleted during every try.
+ */
+export async function readSubjects<T>(
+  source: SubjectSource,
+  filter: SubjectFilter,
+  load: LoadSubjects<T>,
+): Promise<T> {
+  if (filter.text === undefined)
+    return source.read(async (reading) => load(reading, await findSubjects(reading, filter)))
+  for (let tries = 0; tries < triesMax; tries++) {
+    const subjectIds = await searchSubjects(source, filter)
+    const loaded = await source.read(async (reading) => {
+      const subjects =
+        subjectIds.length > 0 ? await findSubjects(reading, { ...filter, subjectIds }) : []
+      if (subjects.length === subjectIds.length) return { value: await load(reading, subjects) }
+      return undefined
+    })
+    if (loaded) return loaded.value
+  }
+  throw unavailable('The gallery changed during the search; send it again.')
+}
+
+/** Returns the ids of at most `limit` subjects. */
+async function searchSubjects(
+  source: SubjectSource,
+  filter: SubjectFilter,
+): Promise<readonly string[]> {
+  const { stepRows = source.isShared ? stepRowsOnServer : stepRowsInProcess } = source
+  const found: string[] = []
+  for (let { after } = filter; ;) {
+    const part = { ...filter, after, limit: filter.limit - found.length }
+    const step = await source.read(async (reading) => {
+      const end = await findStepEnd(reading, part, stepRows)
+      return { end, positions: await findSubjectPositions(reading, { ...part, upTo: end }) }
+    })
+    found.push(...step.positions.map(({ subjectId }) => subjectId))
+    if (found.length >= filter.limit || !step.end) return found
+    after = step.end
+    await nextEventLoopTurn()
+  }
+}

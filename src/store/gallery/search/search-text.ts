@@ -1,0 +1,45 @@
+import type { SubjectRow } from '../../schema.ts'
+
+/** Letters with a stroke and ligatures, which have no decomposition in Unicode. */
+const plainLetters: Readonly<Record<string, string>> = {
+  æ: 'ae',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ł: 'l',
+  ø: 'o',
+  œ: 'oe',
+  ŧ: 't',
+  þ: 'th',
+  // The other form of σ, at the end of a word.
+  ς: 'σ',
+}
+
+/** Combining accents of Latin, Greek and Cyrillic. The vowel signs of other scripts are letters. */
+const accents = /[\u0300-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20F0\uFE20-\uFE2F]/gu
+
+/**
+ * Returns text without the differences that a search ignores: case, accents, compatibility forms such
+ * as full-width letters, and kinds of white space. Both engines store and compare this form.
+ */
+export function foldText(text: string): string {
+  return text
+    .toUpperCase() // ß becomes SS.
+    .normalize('NFKD')
+    .replaceAll(accents, '')
+    .toLowerCase()
+    .replaceAll(/[æđðħłøœŧþς]/gu, (letter) => plainLetters[letter] ?? letter)
+    .normalize('NFKC')
+    .replaceAll(/\s/gu, ' ')
+}
+
+/** Between the two texts of a subject. Folded text never contains it. */
+const separator = '\n'
+
+/** Returns the text in which a subject is searched: its display name and its external id, folded. */
+export function searchTextOf({
+  displayName,
+  externalId,
+}: Pick<SubjectRow, 'displayName' | 'externalId'>): string {
+  return [displayName, externalId].map((text) => foldText(text ?? '')).join(separator)
+}

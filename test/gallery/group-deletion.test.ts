@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { countStatements } from '../support/database/count-statements.ts'
+import { fillGroup } from '../support/gallery/fill-subjects.ts'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+
+const subjectsMax = 400
+
+let gallery: TestGallery
+let failingCommit = 0
+before(async () => {
+  gallery = await startGallery({
+    environment: { GROUP_DELETION_SUBJECTS_MAX: String(subjectsMax) },
+    onCommit: (step) => {
+      if (step === 'commit' && failingCommit > 0 && --failingCommit === 0)
+        throw new Error('injected at a commit')
+    },
+  })
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+async function createGroup(memberCount: number) {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  await fillGroup(gallery, client.project, memberCount)
+  return client
+}
+
+type GroupClient = Awaited<ReturnType<typeof createGroup>>
+
+const deleteMembers = (client: GroupClient) => client.rest('DELETE', '/v1/groups/members')
+
+/** Returns the subjects of all deletion records, page by page. */
+async function recordedSubjects(client: GroupClient): Promise<string[]> {
+  const ids: string[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body } = await client.rest(
+      'GET',
+      `/v1/deletions?limit=200${cursor && `&cursor=${cursor}`}`,
+    )
+    for (const { subjectId } of body.items) ids.push(subjectId)
+    cursor = body.nextCursor
+  }
+  return ids
+}
+
+test('The statements and rows of a group deletion grow linearly with the group', async () => {
+  const costOf = async (memberCount: number) => {
+    const client = await createGroup(memberCount)
+    const counter = countStatements()
+    const { body } = await deleteMembers(client)
+    const { statements, rows } = counter.stop()
+    assert.equal(body.deletedCount, memberCount, JSON.stringify(body))
+    return { statements: statements / memberCount, rows: rows / memberCount }
+  }
+  const small = await costOf(80)
+  const large = await costOf(subjectsMax)
+  assert.ok(large.statements < small.statements * 1.1, JSON.stringify({ small, large }))
+  assert.ok(large.rows < small.rows * 1.1, JSON.stringify({ small, large }))
+})
+
+test('A group deletion that is interrupted continues when the call is repeated', async () => {
+  const client = await createGroup(100)
+  failingCommit = 4
+  const interrupted = await deleteMembers(client)
+  assert.ok(interrupted.status >= 500, String(interrupted.status))
+  const deletedBefore = await recordedSubjects(client)
+  assert.ok(deletedBefore.length > 0 && deletedBefore.length < 100, String(deletedBefore.length))
+  const repeated = await deleteMembers(client)
+  assert.equal(repeated.body.deletedCount, 100 - deletedBefore.length)
+  const recorded = await recordedSubjects(client)
+  assert.equal(recorded.length, 100)
+  assert.equal(new Set(recorded).size, 100, 'one record per subject')
+  assert.equal((await deleteMembers(client)).status, 404)
+})
+
+test('One call deletes at most GROUP_DELETION_SUBJECTS_MAX subjects and reports the rest', async () => {
+  const client = await createGroup(subjectsMax + 1)
+  const { body: first } = await deleteMembers(client)
+  assert.equal(first.deletedCount, subjectsMax)
+  assert.equal(first.records.length, subjectsMax)
+  assert.equal(first.hasMore, true)
+  const { body: second } = await deleteMembers(client)
+  assert.equal(second.deletedCount, 1)
+  assert.ok(!('hasMore' in second))
+})
+
+test('Two servers or calls that delete one group delete each subject once', async () => {
+  const client = await createGroup(100)
+  const responses = await Promise.all([deleteMembers(client), deleteMembers(client)])
+  const counts = responses.map(({ body }) => body.deletedCount ?? 0)
+  assert.equal(counts[0] + counts[1], 100)
+  assert.equal(new Set(await recordedSubjects(client)).size, 100)
+})

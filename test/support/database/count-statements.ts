@@ -1,0 +1,41 @@
+import { StatementSync } from 'node:sqlite'
+import { Client } from 'pg'
+
+type AnyMethod = (this: unknown, ...parameters: unknown[]) => unknown
+type Methods = Record<string, AnyMethod | undefined>
+
+/** The SQL statements that this process ran, and the rows that they returned. */
+export type StatementCounts = { readonly statements: number; readonly rows: number }
+
+/** Counts the SQL statements of this process on both engines. `stop` returns the counts. */
+export function countStatements(): { readonly stop: () => StatementCounts } {
+  let statements = 0
+  let rows = 0
+  const addRows = (result: unknown): void => {
+    if (result instanceof Promise) void result.then(addRows, () => undefined)
+    else if (Array.isArray(result)) rows += result.length
+    else if (typeof result === 'object' && result !== null && 'rows' in result) addRows(result.rows)
+  }
+  const methods = [
+    ...['all', 'get', 'run', 'iterate'].map((name) => [StatementSync.prototype, name] as const),
+    [Client.prototype, 'query'] as const,
+  ]
+  const restore = methods.map(([prototype, name]) => {
+    // The prototypes have methods under these names.
+    const owner = prototype as unknown as Methods
+    const original = owner[name]
+    owner[name] = function countedCall(...parameters) {
+      statements += 1
+      const result = original?.apply(this, parameters)
+      addRows(result)
+      return result
+    }
+    return () => (owner[name] = original)
+  })
+  return {
+    stop: () => {
+      for (const undo of restore) undo()
+      return { statements, rows }
+    },
+  }
+}
