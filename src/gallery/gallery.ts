@@ -9,7 +9,7 @@ import { findGallery, lockGallery, listGalleryKeys } from '../store/gallery/gall
 import type { GallerySize } from '../store/gallery/galleries.ts'
 import type { listGroups } from '../store/gallery/groups.ts'
 import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/projects.ts'
-import type { SubjectRow } from '../store/schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'

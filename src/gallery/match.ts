@@ -1,5 +1,5 @@
 import { mapSequential } from '../lib/map-sequential.ts'
-import type { SubjectRow } from '../store/schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectTemplates, type StoredTemplate } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'

@@ -1,6 +1,6 @@
 import { formatUtc } from '../lib/utc.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
-import type { SubjectRow } from '../store/schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findExpiredSubjects } from '../store/gallery/expired-subjects.ts'
 import { findUnseenSubjects } from '../store/gallery/subjects.ts'
 import type { ReadTx } from '../store/tx.ts'

@@ -1,7 +1,7 @@
 import { mapSequential } from '../lib/map-sequential.ts'
 import { faceCounts, findSubjectFaces } from '../store/gallery/faces.ts'
 import { findSubjectGroups } from '../store/gallery/groups.ts'
-import type { SubjectRow } from '../store/schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectTemplates } from '../store/gallery/templates.ts'
 import type { ReadTx } from '../store/tx.ts'
 import type { Calibrations } from './calibration/calibrations.ts'

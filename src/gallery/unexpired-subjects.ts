@@ -8,7 +8,7 @@ import { readSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { LoadSubjects, SubjectSource } from '../store/gallery/search/search-subjects.ts'
 import { findSubject, findSubjects, findSubjectsByIds } from '../store/gallery/subjects.ts'
 import type { SubjectFilter } from '../store/gallery/subjects.ts'
-import type { SubjectRow } from '../store/schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 

@@ -3,7 +3,7 @@ import { findSubjectFaces, removeFaces, markSubjectFacesChanged } from '../store
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
 import { markForNewKey } from '../store/gallery/key-renewals.ts'
 import { addGroups, findSubjectGroups, removeGroups } from '../store/gallery/groups.ts'
-import type { SubjectRow } from '../store/schema.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
 import { updateSubjectRow } from '../store/gallery/subjects.ts'
 import type { Tx } from '../store/tx.ts'
 import { normaliseUtc } from './enroll.ts'

@@ -1,4 +1,5 @@
-import type { ChainHeadRow, Database } from './schema.ts'
+import type { ChainHeadRow } from './gallery-schema.ts'
+import type { Database } from './schema.ts'
 
 /** The end of an account's chain, computed from its rows. */
 export type ChainEnd = {

@@ -7,6 +7,20 @@ import type {
   SessionRow,
   UserRow,
 } from './console-schema.ts'
+import type {
+  GalleryRow,
+  GalleryKeyRow,
+  SubjectRow,
+  SubjectKeyMark,
+  SubjectSearchText,
+  FaceRow,
+  TemplateRow,
+  CropRow,
+  SubjectGroupRow,
+  RemovalRow,
+  DeletionRow,
+  ChainHeadRow,
+} from './gallery-schema.ts'
 import type { SwitchColumns } from './tenancy/switches.ts'
 import type { VectorsSchema } from './vectors-schema.ts'
 
@@ -176,133 +190,6 @@ export type CallRow = {
 }
 
 export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
-
-/** A set of subjects that are searched together: one project's, or an account's shared gallery. */
-export type GalleryRow = {
-  /** The id of the project, or of the account. */
-  readonly galleryId: string
-  readonly accountId: string
-  /** The number of the last change. Each transaction that changes templates increments it. */
-  readonly sequence: Generated<number>
-  readonly subjectCount: Generated<number>
-  /** The number of faces; several templates of one face, by different models, count once. */
-  readonly templateCount: Generated<number>
-  /** Records of faces removed up to this change may have been deleted. A trigger maintains it. */
-  readonly removalsDeletedTo: Generated<number>
-}
-
-/** A key that encrypts subject keys. The master key, which is not stored here, encrypts it. */
-export type GalleryKeyRow = {
-  readonly keyId: string
-  readonly galleryId: string
-  readonly masterKeyId: string
-  readonly wrapped: Uint8Array
-  readonly createdAtMs: number
-}
-
-export type SubjectRow = {
-  readonly subjectId: string
-  readonly galleryId: string
-  /** The project that enrolled the subject; its retention applies. */
-  readonly projectId: string
-  readonly externalId: string | null
-  readonly displayName: string | null
-  /** A JSON object from the caller. */
-  readonly attributes: string
-  /** The gallery key that encrypts this subject's key. */
-  readonly keyId: string
-  readonly wrappedKey: Uint8Array
-  readonly createdAtUtc: string
-  readonly updatedAtUtc: string
-  readonly expiresAtUtc: string | null
-  /** The time of the last enrollment or match, updated at most once a day. */
-  readonly lastSeenAtUtc: string
-  /** 1: created without a face, and none was added since. Any other subject must have a face. */
-  readonly withoutFaces: 0 | 1
-}
-
-/** Only key rotation reads this column of a subject. */
-type SubjectKeyMark = {
-  /** 1: data that was encrypted with the subject's key was deleted since the key was created. */
-  readonly needsNewKey: Generated<0 | 1>
-}
-
-/** Only `store/gallery` writes this column of a subject, together with the names. */
-type SubjectSearchText = {
-  /** See `search-text.ts`. Null, only on PostgreSQL: it must be computed. */
-  readonly searchText: Generated<string | null>
-}
-
-/** A stored face of a subject, from one image. */
-export type FaceRow = {
-  readonly faceId: string
-  readonly subjectId: string
-  readonly galleryId: string
-  /** The gallery change that last affected the face, its templates or its subject's groups. */
-  readonly sequence: number
-  readonly qualityScore: number
-  readonly createdAtUtc: string
-}
-
-/** The embedding of a face by one model; a face has at most one template of each model. */
-export type TemplateRow = {
-  readonly faceId: string
-  /** The gallery of the face. */
-  readonly galleryId: string
-  readonly modelId: string
-  /** Encrypted under the subject's key. */
-  readonly sealed: Uint8Array
-}
-
-/** The stored crop of a face, for projects that store crops. */
-export type CropRow = {
-  readonly faceId: string
-  /** The project that stored it. */
-  readonly projectId: string
-  /** A JPEG, encrypted under the subject's key. */
-  readonly sealed: Uint8Array
-}
-
-export type SubjectGroupRow = {
-  readonly galleryId: string
-  readonly name: string
-  readonly subjectId: string
-}
-
-/** A deleted face, so that copies of the gallery in memory can remove it. */
-export type RemovalRow = {
-  readonly galleryId: string
-  readonly sequence: number
-  readonly faceId: string
-}
-
-/** The permanent deletion record of a subject and its place in the account's hash chain. */
-export type DeletionRow = {
-  readonly seq: Generated<number>
-  readonly deletionId: string
-  readonly galleryId: string
-  readonly tenantId: string
-  readonly subjectId: string
-  /** JSON array of names. */
-  readonly groups: string
-  readonly externalId: string | null
-  readonly embeddingCount: number
-  readonly deletedAtUtc: string
-  /** SHA-256 of the account's previous hash and this row. */
-  readonly rowHash: Uint8Array
-}
-
-/**
- * The last row of an account's hash chain. Triggers update it, also for rows that an
- * older server adds during a rolling upgrade.
- */
-export type ChainHeadRow = {
-  readonly chain: 'deletions' | 'adminActs'
-  readonly accountId: string
-  /** The number of rows that were added. */
-  readonly headSeq: number
-  readonly headHash: Uint8Array
-}
 
 /** A stored response that names a subject. */
 export type AnswerSubjectRow = {

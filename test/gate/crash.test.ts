@@ -93,7 +93,7 @@ const steps = ['read', 'admit', 'run', 'settle', 'respond', 'commit', 'committed
 
 /**
  * On PostgreSQL most calls are single statements without a commit step;
- * test/nodes/commit-disconnects.test.ts covers their commits.
+ * test/nodes/faults/commit-disconnects.test.ts covers their commits.
  */
 const reachableSteps = steps.filter((step) => !isOnPostgres() || !step.startsWith('commit'))
 

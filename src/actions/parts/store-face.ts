@@ -1,7 +1,7 @@
 import type { FaceToEnroll } from '../../gallery/enroll.ts'
 import type { FaceMatchScore } from '../../gallery/match.ts'
 import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
-import type { SubjectRow } from '../../store/schema.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { ActionCall } from '../action.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'

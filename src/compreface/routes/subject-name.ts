@@ -1,6 +1,6 @@
 import type { Caller, Services } from '../../actions/action.ts'
 import { isUuid } from '../../lib/ids.ts'
-import type { SubjectRow } from '../../store/schema.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx } from '../../store/tx.ts'
 
 /** Returns the CompreFace name of a subject: its externalId, or its subjectId if it has none. */

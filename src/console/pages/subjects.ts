@@ -3,7 +3,7 @@ import { displayName, expiresAtUtc, externalId, groupName } from '../../actions/
 import { deletionRecord, subject } from '../../actions/schemas/subject.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
-import type { SubjectRow } from '../../store/schema.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 import { utcTime } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'

@@ -4,7 +4,7 @@ import { addDeletion, type DeletionRecord } from '../../store/gallery/deletions.
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
 import { recordGalleryChange, findGallery } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
-import type { SubjectRow } from '../../store/schema.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { removeSubject } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
 

@@ -2,7 +2,7 @@ import { mapSequential } from '../../lib/map-sequential.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import type { Store } from '../../store/database.ts'
 import type { DeletionRecord } from '../../store/gallery/deletions.ts'
-import type { SubjectRow } from '../../store/schema.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 
 export type DeleteSubjectsOptions = {

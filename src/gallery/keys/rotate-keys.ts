@@ -9,7 +9,7 @@ import {
   findSubjectsNeedingKey,
   listGalleriesNeedingKeys,
 } from '../../store/gallery/key-renewals.ts'
-import type { GalleryKeyRow } from '../../store/schema.ts'
+import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
 import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'

@@ -6,7 +6,7 @@ import {
   findGalleryKey,
   findNewestGalleryKey,
 } from '../../store/gallery/galleries.ts'
-import type { GalleryKeyRow, SubjectRow } from '../../store/schema.ts'
+import type { GalleryKeyRow, SubjectRow } from '../../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
 import type { Keyring } from './keyring.ts'
 

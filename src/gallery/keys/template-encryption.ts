@@ -1,5 +1,5 @@
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
-import type { FaceRow } from '../../store/schema.ts'
+import type { FaceRow } from '../../store/gallery-schema.ts'
 import type { Template } from '../../vision/embed/template.ts'
 
 /** The ids that a template is bound to. A ciphertext cannot be decrypted with other ids. */

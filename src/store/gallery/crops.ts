@@ -1,5 +1,5 @@
 import { lockProjectGallery } from './galleries.ts'
-import type { CropRow } from '../schema.ts'
+import type { CropRow } from '../gallery-schema.ts'
 import type { Store } from '../database.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { findFaceTemplates } from './templates.ts'

@@ -1,5 +1,5 @@
 import { deletionHash } from './deletions.ts'
-import type { DeletionRow } from '../schema.ts'
+import type { DeletionRow } from '../gallery-schema.ts'
 import type { ReadTx } from '../tx.ts'
 
 /** A deletion record with its hash in the chain of its account. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
-import type { Database, DeletionRow } from '../schema.ts'
+import type { DeletionRow } from '../gallery-schema.ts'
+import type { Database } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../dialect.ts'
-import type { Database, SubjectRow, TemplateRow } from '../schema.ts'
+import type { SubjectRow, TemplateRow } from '../gallery-schema.ts'
+import type { Database } from '../schema.ts'
 import type { ReadTx } from '../tx.ts'
 import type { GallerySize } from './galleries.ts'
 

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { CropRow, Schema, SubjectRow, TemplateRow } from '../schema.ts'
+import type { CropRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
+import type { Schema } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /**

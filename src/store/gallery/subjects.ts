@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely'
 import { dialectOf } from '../dialect.ts'
-import type { SubjectRow } from '../schema.ts'
+import type { SubjectRow } from '../gallery-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import { foldText, searchTextOf } from './search/search-text.ts'

@@ -1,4 +1,4 @@
-import type { FaceRow, SubjectRow, TemplateRow } from '../schema.ts'
+import type { FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 
 /** A template with its subject, the subject's encrypted key and expiry. */

@@ -1,3 +1,3 @@
 import { runOnPostgres } from '../../support/database/engine.ts'
 
-await runOnPostgres(() => import('../../gallery/subject-search.test.ts'))
+await runOnPostgres(() => import('../../gallery/search/subject-search.test.ts'))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../../src/store/database.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
-import type { FaceRow, SubjectRow } from '../../../src/store/schema.ts'
+import type { FaceRow, SubjectRow } from '../../../src/store/gallery-schema.ts'
 import { queries } from './tracked-queries.ts'
 
 /** Compares values without their prototypes, which rows of SQLite lack. */

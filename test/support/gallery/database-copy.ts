@@ -4,7 +4,7 @@ import { openKeyring } from '../../../src/gallery/keys/keyring.ts'
 import { unwrapGalleryKey } from '../../../src/gallery/keys/subject-keys.ts'
 import { decryptTemplate } from '../../../src/gallery/keys/template-encryption.ts'
 import type { Store } from '../../../src/store/database.ts'
-import type { GalleryKeyRow, SubjectRow } from '../../../src/store/schema.ts'
+import type { GalleryKeyRow, SubjectRow } from '../../../src/store/gallery-schema.ts'
 
 /** The rows of a database that contain keys or encrypted faces, as an attacker would copy them. */
 export type DatabaseCopy = {

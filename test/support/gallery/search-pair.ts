@@ -16,7 +16,7 @@ import {
   type VectorMaintenance,
 } from '../../../src/store/postgres/vectors/vector-maintenance.ts'
 import { createAccount, createProject } from '../../../src/store/tenancy/projects.ts'
-import type { SubjectRow } from '../../../src/store/schema.ts'
+import type { SubjectRow } from '../../../src/store/gallery-schema.ts'
 import type { Template } from '../../../src/vision/embed/template.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { createMigratedDatabase } from '../database/engine.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { unavailable } from '../../../lib/errors.ts'
 import type { Store } from '../../database.ts'
-import type { SubjectRow } from '../../schema.ts'
+import type { SubjectRow } from '../../gallery-schema.ts'
 import type { ReadTx } from '../../tx.ts'
 import { findStepEnd, findSubjectPositions, findSubjects } from '../subjects.ts'
 import type { SubjectFilter } from '../subjects.ts'

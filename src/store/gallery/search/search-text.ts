@@ -1,4 +1,4 @@
-import type { SubjectRow } from '../../schema.ts'
+import type { SubjectRow } from '../../gallery-schema.ts'
 
 /** Letters with a stroke and ligatures, which have no decomposition in Unicode. */
 const plainLetters: Readonly<Record<string, string>> = {

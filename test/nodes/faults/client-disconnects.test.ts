@@ -4,16 +4,16 @@ import { test } from 'node:test'
 import {
   openDisconnectingProxy,
   type DisconnectPoint,
-} from '../support/network/disconnecting-proxy.ts'
-import { createTestClient, type TestClient } from '../support/facegate/test-facegate.ts'
+} from '../../support/network/disconnecting-proxy.ts'
+import { createTestClient, type TestClient } from '../../support/facegate/test-facegate.ts'
 import {
   assertLedgerAudit,
   budgetMicros,
   echoRequest,
   callLogRows,
-} from '../support/gate/test-gate.ts'
-import { startGateNodes } from '../support/nodes/test-nodes.ts'
-import { postgresSkipReason } from '../support/database/postgres-server.ts'
+} from '../../support/gate/test-gate.ts'
+import { startGateNodes } from '../../support/nodes/test-nodes.ts'
+import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
 const replays = Number(process.env['DISCONNECT_REPLAYS'] ?? 1000)

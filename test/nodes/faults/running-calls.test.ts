@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { createMigratedDatabase } from '../support/database/engine.ts'
-import { postgresSkipReason } from '../support/database/postgres-server.ts'
-import { echoRequest, startGate } from '../support/gate/test-gate.ts'
-import { openDatabaseProxy } from '../support/network/database-proxy.ts'
+import { createMigratedDatabase } from '../../support/database/engine.ts'
+import { postgresSkipReason } from '../../support/database/postgres-server.ts'
+import { echoRequest, startGate } from '../../support/gate/test-gate.ts'
+import { openDatabaseProxy } from '../../support/network/database-proxy.ts'
 
 test(
   'A starting server does not expire the running calls of a server that lost its connection',

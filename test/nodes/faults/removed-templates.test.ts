@@ -5,10 +5,10 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { createMigratedDatabase } from '../support/database/engine.ts'
-import { postgresSkipReason } from '../support/database/postgres-server.ts'
-import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
-import { openDatabaseProxy, type DatabaseProxy } from '../support/network/database-proxy.ts'
+import { createMigratedDatabase } from '../../support/database/engine.ts'
+import { postgresSkipReason } from '../../support/database/postgres-server.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../../support/network/database-proxy.ts'
 
 const skip = postgresSkipReason ?? false
 

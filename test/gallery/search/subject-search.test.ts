@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fillSearchTexts } from '../../src/store/gallery/search/fill-search-texts.ts'
-import { readSubjects, type SubjectSource } from '../../src/store/gallery/search/search-subjects.ts'
-import { isOnPostgres } from '../support/database/engine.ts'
-import { fillSubjects } from '../support/gallery/fill-subjects.ts'
-import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { fillSearchTexts } from '../../../src/store/gallery/search/fill-search-texts.ts'
+import {
+  readSubjects,
+  type SubjectSource,
+} from '../../../src/store/gallery/search/search-subjects.ts'
+import { isOnPostgres } from '../../support/database/engine.ts'
+import { fillSubjects } from '../../support/gallery/fill-subjects.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
 let gallery: TestGallery
 before(async () => {

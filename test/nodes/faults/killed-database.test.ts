@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
-import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
-import { assertLedgerAudit, callLogRows } from '../support/gate/test-gate.ts'
-import { startGalleryNodes } from '../support/nodes/test-nodes.ts'
-import { clusterSkipReason, startPostgresCluster } from '../support/database/postgres-server.ts'
+import { imageParams, type GalleryClient } from '../../support/gallery/test-gallery.ts'
+import { assertLedgerAudit, callLogRows } from '../../support/gate/test-gate.ts'
+import { startGalleryNodes } from '../../support/nodes/test-nodes.ts'
+import { clusterSkipReason, startPostgresCluster } from '../../support/database/postgres-server.ts'
 
 const skip = clusterSkipReason ?? false
 const rounds = Number(process.env['DATABASE_KILLS'] ?? 5)

@@ -6,11 +6,11 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Client } from 'pg'
-import { openStore } from '../../src/store/open-store.ts'
-import { createMigratedDatabase, openStoreAt } from '../support/database/engine.ts'
-import { pgbouncerSkipReason, startPgBouncer } from '../support/database/pgbouncer.ts'
-import { postgresSkipReason, sharedPostgresServer } from '../support/database/postgres-server.ts'
-import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { createMigratedDatabase, openStoreAt } from '../../support/database/engine.ts'
+import { pgbouncerSkipReason, startPgBouncer } from '../../support/database/pgbouncer.ts'
+import { postgresSkipReason, sharedPostgresServer } from '../../support/database/postgres-server.ts'
+import { imageParams, startGallery } from '../../support/gallery/test-gallery.ts'
 import {
   assertLedgerAudit,
   budgetMicros,
@@ -18,7 +18,7 @@ import {
   echoRequest,
   setBudget,
   startGate,
-} from '../support/gate/test-gate.ts'
+} from '../../support/gate/test-gate.ts'
 
 const skip = postgresSkipReason ?? pgbouncerSkipReason ?? false
 

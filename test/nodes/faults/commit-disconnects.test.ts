@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { openDatabaseProxy, type CommitDisconnectPoint } from '../support/network/database-proxy.ts'
-import { createMigratedDatabase } from '../support/database/engine.ts'
-import type { TestClient } from '../support/facegate/test-facegate.ts'
+import {
+  openDatabaseProxy,
+  type CommitDisconnectPoint,
+} from '../../support/network/database-proxy.ts'
+import { createMigratedDatabase } from '../../support/database/engine.ts'
+import type { TestClient } from '../../support/facegate/test-facegate.ts'
 import {
   assertLedgerAudit,
   budgetMicros,
   echoRequest,
   callLogRows,
-} from '../support/gate/test-gate.ts'
-import { startGateNodes } from '../support/nodes/test-nodes.ts'
-import { postgresSkipReason } from '../support/database/postgres-server.ts'
+} from '../../support/gate/test-gate.ts'
+import { startGateNodes } from '../../support/nodes/test-nodes.ts'
+import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 
 const skip = postgresSkipReason ?? false
 const disconnectTarget = Number(process.env['COMMIT_DISCONNECTS'] ?? 20)
