@@ -54,8 +54,10 @@ test('The statements and rows of a group deletion grow linearly with the group',
   }
   const small = await costOf(80)
   const large = await costOf(subjectsMax)
-  assert.ok(large.statements < small.statements * 1.1, JSON.stringify({ small, large }))
-  assert.ok(large.rows < small.rows * 1.1, JSON.stringify({ small, large }))
+  // The search reads the records of removed faces in the background. A quadratic deletion of the
+  // larger group, which has five times the members, would need five times as many per member.
+  assert.ok(large.statements < small.statements * 1.5, JSON.stringify({ small, large }))
+  assert.ok(large.rows < small.rows * 1.5, JSON.stringify({ small, large }))
 })
 
 test('A group deletion that is interrupted continues when the call is repeated', async () => {

@@ -72,7 +72,7 @@ test('The audit finds chains of which no row is left, and missing or changed hea
   assert.match(violations, /the deletion records of account \S+ are missing, but the head/u)
 })
 
-/** Undoes the migration that stores the heads, except for the record of later migrations. */
+/** Undoes what the migration that stores the heads did. */
 const undoMigration = () => `
   drop table "chainHeads"${isOnPostgres() ? ' cascade' : ''};
   ${
@@ -80,8 +80,16 @@ const undoMigration = () => `
       ? 'drop function "storeChainHead" cascade'
       : 'drop trigger deletions_head; drop trigger adminActs_head'
   };
-  alter table subjects drop column "withoutFaces";
-  delete from kysely_migration where name like '%-integrity'`
+  alter table subjects drop column "withoutFaces"`
+
+async function repeatMigration(dataDir: string): Promise<void> {
+  const { integrity } = isOnPostgres()
+    ? await import('../../src/store/postgres/migrations/0007-integrity.ts')
+    : await import('../../src/store/sqlite/migrations/0012-integrity.ts')
+  const store = await openTestStore(dataDir)
+  await integrity.up(store.db)
+  await store.close()
+}
 
 test('The migration stores the heads of existing chains, and accepts subjects without faces', async () => {
   await using testConsole = await startWithChains()
@@ -100,6 +108,7 @@ test('The migration stores the heads of existing chains, and accepts subjects wi
     ['adminActs', 'deletions'],
   )
   await runAsAdmin(dataDir, undoMigration())
+  await repeatMigration(dataDir)
   assert.deepEqual(await readHeads(), before)
   await addDeletionRecord(gallery, 'Dan')
   await assertLedgerAudit(gallery)
