@@ -202,6 +202,10 @@ export const tenancyContract = {
     })
     await store.write(async (tx) => {
       await queries.removeInviteLink(tx, Buffer.alloc(32, 9))
+      const invite = { tokenHash: Buffer.alloc(32, 10), userId: 'u1', expiresAtMs: nowMs + 1 }
+      await queries.addInviteLink(tx, invite)
+      await queries.removeInviteLinksOf(tx, 'u1')
+      assert.equal(await queries.findInviteLink(tx, invite.tokenHash, nowMs), undefined)
       await queries.endUserSessions(tx, 'u2')
       assert.equal(await queries.findInviteLink(tx, Buffer.alloc(32, 9), nowMs), undefined)
       assert.equal(await queries.findSession(tx, Buffer.alloc(32, 3)), undefined)
