@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { limitedAddress } from '../../src/http/connections/address-limit.ts'
+import { networkOf } from '../../src/http/connections/client-network.ts'
 import {
   createConnectionStats,
   type ConnectionStats,
@@ -185,5 +185,5 @@ test('Connections are counted by IPv4 address and by IPv6 network', () => {
     'fe80::1%eth0': 'fe80:0:0:0::/64',
   }
   for (const [address, counted] of Object.entries(expected))
-    assert.equal(limitedAddress(address), counted, address)
+    assert.equal(networkOf(address), counted, address)
 })

@@ -1,5 +1,5 @@
 import { HttpError } from '../../lib/errors.ts'
-import { networkOf } from './client-network.ts'
+import { networkOf } from '../../http/connections/client-network.ts'
 
 /** The longest queue of passwords to hash; each takes 19 MiB and about 30 ms of one core. */
 const queuedMax = 64
@@ -22,7 +22,7 @@ export type PasswordQueue = {
   readonly enqueue: <Hash>(source: PasswordSource, hash: () => Promise<Hash>) => Promise<Hash>
 }
 
-type WaitingPassword = PasswordSource & { readonly start: () => void }
+type WaitingPassword = { readonly network: string; readonly start: () => void }
 
 /**
  * Runs one hash at a time, so that many sign-in attempts exhaust neither memory nor cores. Each of
@@ -36,9 +36,9 @@ export function createPasswordQueue(): PasswordQueue {
   async function enqueue<Hash>(source: PasswordSource, hash: () => Promise<Hash>): Promise<Hash> {
     const queue = waiting[source.isKnownAddress ? 'known' : 'unknown']
     const network = networkOf(source.clientIp)
-    const ofNetwork = queue.filter(({ clientIp }) => networkOf(clientIp) === network)
+    const ofNetwork = queue.filter((waitingPassword) => waitingPassword.network === network)
     if (queue.length >= queuedMax || ofNetwork.length >= queuedPerNetworkMax) throw queueFullError()
-    if (isRunning) await new Promise<void>((start) => queue.push({ ...source, start }))
+    if (isRunning) await new Promise<void>((start) => queue.push({ network, start }))
     isRunning = true
     try {
       return await hash()

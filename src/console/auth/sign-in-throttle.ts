@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { networkOf } from './client-network.ts'
+import { networkOf } from '../../http/connections/client-network.ts'
 
 /** Slows down password guessing. */
 export type SignInThrottle = {
@@ -49,8 +49,8 @@ type FailedAttempts = { readonly count: number; readonly lastMs: number }
  * Counts failed attempts per name and network, per network and per name. After the free attempts,
  * each further one doubles the wait of that network. The wait never depends on other networks: a
  * correct password from a network without failures is always checked. While a name
- * is under attack from many networks, each of them has one attempt in 15 minutes. A network from which the user was
- * recently active has no wait for failed attempts with other names.
+ * is under attack from many networks, each of them has one attempt in 15 minutes. A network from
+ * which the user was recently active has no wait for failed attempts with other names.
  */
 export function createSignInThrottle(clock: Clock): SignInThrottle {
   const failures = createFailureCounts(clock)
