@@ -12,8 +12,8 @@ export interface AnalyzeParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
@@ -150,7 +150,7 @@ export interface LivenessJudgement {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
+  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. MULTIPLE_FACES: the image contains another face whose shorter side is at least half that of the largest; for a spoof this is only reported. */
   reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
 }
 
@@ -223,8 +223,8 @@ export interface AttributesParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
@@ -325,8 +325,8 @@ export interface DetectParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
@@ -415,8 +415,8 @@ export interface EnrollParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "single". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "single". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 40. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
@@ -467,8 +467,8 @@ export interface IdentifyParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
@@ -550,8 +550,8 @@ export interface LivenessParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
@@ -565,7 +565,7 @@ export interface LivenessValue {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
+  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. MULTIPLE_FACES: the image contains another face whose shorter side is at least half that of the largest; for a spoof this is only reported. */
   reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
   face: Face
   faceCount: number
@@ -602,8 +602,8 @@ export interface UpdateSubjectParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "single". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "single". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 40. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
@@ -654,8 +654,8 @@ export interface VerifyParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
