@@ -15,7 +15,7 @@ export type SourcePicture = {
   readonly mesh: Mesh
 }
 
-export type Drawing = AsyncDisposable & {
+type Drawing = AsyncDisposable & {
   /** Returns undefined unless the picture shows one frontal face of sufficient quality. */
   readonly readFrontal: (bytes: Buffer, person: string) => Promise<SourcePicture | undefined>
   /** Draws all kinds of views. @param behind another person, visible through the holes of masks. */

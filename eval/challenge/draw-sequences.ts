@@ -121,7 +121,7 @@ const frameChanges: readonly ((jpeg: Buffer) => Promise<Buffer>)[] = [
   async (jpeg) => jpeg,
   (jpeg) => sharp(jpeg).jpeg({ quality: 70 }).toBuffer(),
   async (jpeg) => {
-    const { width = 0, height = 0 } = await sharp(jpeg).metadata()
+    const { width, height } = await sharp(jpeg).metadata()
     return sharp(jpeg)
       .extract({ left: 5, top: 3, width: width - 12, height: height - 12 })
       .resize(width, height)

@@ -12,7 +12,7 @@ import { bentDownwards, bentSideways, cutOutOf, flatShape, headShape } from './s
 export type ViewSource = { readonly frame: Frame; readonly mesh: Mesh; readonly behind: Frame }
 
 /** What is turned before the camera. `head` is a solid head: the only kind that is not an attack. */
-export type ViewKind = {
+type ViewKind = {
   readonly name: string
   /** How far it is turned for a step, degrees. */
   readonly degrees: number

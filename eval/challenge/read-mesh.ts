@@ -7,7 +7,7 @@ import { createModelSessions } from '../../src/vision/model-sessions.ts'
 import { createStopwatch } from '../../src/vision/stopwatch.ts'
 
 /** Fits the whole mesh to the face in a box; an analysis returns only some of its points. */
-export type MeshReader = AsyncDisposable & {
+type MeshReader = AsyncDisposable & {
   readonly readMesh: (frame: Frame, box: Rect) => Promise<Mesh>
 }
 

@@ -9,7 +9,7 @@ import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { openVision } from './open-vision.ts'
 
-export type SequencesCommandOptions = {
+type SequencesCommandOptions = {
   readonly json: boolean
   /** The values of `--models`. */
   readonly models: readonly string[]

@@ -25,7 +25,7 @@ export type SequenceReport = {
   }[]
 }
 
-export const liveSequenceKind = 'live'
+const liveSequenceKind = 'live'
 
 export function createSequenceReport(results: readonly SequenceResult[]): SequenceReport {
   const kinds = Map.groupBy(results, ({ kind }) => kind)

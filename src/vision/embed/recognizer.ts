@@ -14,7 +14,7 @@ export type Recognizer = {
   ) => Promise<Template>
 }
 
-export type TemplateOptions = {
+type TemplateOptions = {
   /** Leaves out the mirror image of the face, which is half of the work. */
   readonly withoutMirror?: boolean
 }

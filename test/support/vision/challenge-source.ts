@@ -1,4 +1,4 @@
-import sharp from 'sharp'
+import sharp, { type Region } from 'sharp'
 import type { ViewSource } from '../../../eval/challenge/drawn-views.ts'
 import { openMeshReader } from '../../../eval/challenge/read-mesh.ts'
 import type { Frame } from '../../../src/vision/image/frame.ts'
@@ -19,7 +19,7 @@ export async function readChallengeSource(pipeline: TestPipeline): Promise<ViewS
   return { frame, behind, mesh: await meshReader.readMesh(frame, rect) }
 }
 
-async function cropSample(n: 3 | 6, region: sharp.Region): Promise<Frame> {
+async function cropSample(n: 3 | 6, region: Region): Promise<Frame> {
   const { bytes } = await samplePhotograph(n)
   const { data, info } = await sharp(bytes)
     .extract(region)

@@ -93,7 +93,7 @@ test('A frame that was compressed again, moved and brightened is found when it i
     assert.deepEqual((await judgePictures([front, left, up, again], list)).reasons, [
       'FRAMES_IDENTICAL',
     ])
-  const turnedAgain = await draw('head', 'turnLeft', 8)
+  const turnedAgain = await draw('head', 'turnLeft', 3)
   assert.deepEqual((await judgePictures([front, left, up, turnedAgain], list)).reasons, [])
 })
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { rotationOf } from '../../../eval/challenge/render-surface.ts'
-import { seededRandom } from '../../../src/evaluation/seeded-random.ts'
-import { headPose } from '../../../src/vision/landmarks/head-pose.ts'
 import type { Mesh } from '../../../src/vision/landmarks/mesh.ts'
 import { challengeLimits } from '../../../src/vision/liveness/challenge/challenge-limits.ts'
 import type {
@@ -16,6 +14,12 @@ import { measureChallenge } from '../../../src/vision/liveness/challenge/measure
 import { measureRelief } from '../../../src/vision/liveness/challenge/relief.ts'
 import { readChallengeSource } from '../../support/vision/challenge-source.ts'
 import { openTestPipeline } from '../../support/vision/test-pipeline.ts'
+import {
+  fingerprint,
+  smoothFingerprint,
+  toFrontal,
+  turnedPoints,
+} from '../../support/vision/turned-mesh.ts'
 
 const views = {
   turnLeft: { yaw: 28, pitch: 0 },
@@ -32,41 +36,15 @@ before(async () => {
   await pipeline.close()
 })
 
-/** Moves the centre of the face to the origin and turns the face to the camera. */
-function toFrontal(face: Mesh): Mesh {
-  const mean = (axis: 'x' | 'y' | 'z'): number =>
-    face.points.reduce((sum, point) => sum + point[axis], 0) / face.points.length
-  const centre = { x: mean('x'), y: mean('y'), z: mean('z') }
-  let points = face.points.map(({ x, y, z }) => ({
-    x: x - centre.x,
-    y: y - centre.y,
-    z: z - centre.z,
-  }))
-  for (let i = 0; i < 3; i++) {
-    const { yaw, pitch, roll } = headPose({ ...face, points })
-    points = points.map(rotationOf({ yaw: -yaw, pitch: -pitch, roll: -roll }))
-  }
-  return { ...face, points }
-}
-
-/**
- * The mesh network flattens frontal faces: the points of turned heads move as those of a mesh that is
- * deeper by this factor (median depth of people 0.46, of the rotated mesh itself 0.35).
- */
-const meshDepthFactor = 1.5
-
 /** Projects the mesh of a real face, turned; `depth` 1 is the face, 0 a picture of it. */
 function turned(view: { yaw: number; pitch: number }, depth = 1): ChallengeFacts {
-  const turn = rotationOf({ ...view, roll: 4 })
-  const points = mesh.points.map(({ x, y, z }) => turn({ x, y, z: depth * meshDepthFactor * z }))
-  const facts = measureChallenge({ ...mesh, points })
-  // The picture of the face shows no change of its pose, but a mesh network can misread one.
-  return { ...facts, ...view, fingerprint: fingerprint(JSON.stringify(view).length + view.yaw) }
-}
-
-function fingerprint(seed: number): string {
-  const random = seededRandom(seed)
-  return Buffer.from(Array.from({ length: 1024 }, () => 255 * random())).toString('base64')
+  const points = turnedPoints(mesh, view, depth)
+  // The picture of a face shows no change of its pose, but a mesh network can misread one.
+  return {
+    ...measureChallenge({ ...mesh, points }),
+    ...view,
+    fingerprint: fingerprint(JSON.stringify(view).length + view.yaw),
+  }
 }
 
 const front = (depth = 1): ChallengeFacts => turned({ yaw: 0, pitch: 0 }, depth)
@@ -273,23 +251,6 @@ test('One picture in two frames is found from its limits on, and a held pose is 
   assert.deepEqual(held(edge / 2), [])
   assert.deepEqual(held(0), ['FRAMES_IDENTICAL'], 'the very same pixels')
 })
-
-/** Waves of luma, as a face has: 32×32 px. */
-function smoothFingerprint(seed: number): string {
-  const random = seededRandom(seed)
-  const waves = Array.from({ length: 6 }, () => ({
-    x: random() - 0.5,
-    y: random() - 0.5,
-    phase: 6 * random(),
-  }))
-  const lumaAt = (index: number): number =>
-    waves.reduce(
-      (sum, { x, y, phase }) =>
-        sum + 18 * Math.sin(x * (index % 32) + y * Math.floor(index / 32) + phase),
-      128,
-    )
-  return Buffer.from(Array.from({ length: 1024 }, (_, index) => lumaAt(index))).toString('base64')
-}
 
 test('Several reasons are reported in the order of the checks, and too few frames are an error', () => {
   const frames = [front(0), turned(views.turnLeft, 0), front(0)].map((facts) => ({

@@ -8,7 +8,7 @@ import { fitAffine, scaleRatio } from './fit-affine.ts'
 import { isTurn, type HeadMovement } from './judge-steps.ts'
 
 /** How a turned face differs from a picture of the first face that was turned. */
-export type FaceRelief = {
+type FaceRelief = {
   /**
    * Root mean square of the distances of nose, nostrils, chin and forehead from the plane of eyes,
    * brows and mouth, in eye distances.
