@@ -69,13 +69,20 @@ function isSamePicture(a: ChallengeFacts, b: ChallengeFacts): boolean {
 export function pictureCorrelation(a: string, b: string): number {
   const from = Buffer.from(a, 'base64')
   const to = Buffer.from(b, 'base64')
-  const inner = sampleInner(from, { scale: 1, turn: 0, x: 0, y: 0 })
+  // Only the second picture is shifted; the maximum over both orders does not depend on the order.
+  return Math.max(highestCorrelation(from, to), highestCorrelation(to, from))
+}
+
+function highestCorrelation(fixed: Uint8Array, shifted: Uint8Array): number {
+  const inner = sampleInner(fixed, { scale: 1, turn: 0, x: 0, y: 0 })
   let highest = -1
   for (const scale of [0.97, 1, 1.03])
     for (const turn of [-0.03, 0, 0.03])
       for (const x of [-1, -0.5, 0, 0.5, 1])
-        for (const y of [-1, -0.5, 0, 0.5, 1])
-          highest = Math.max(highest, correlationOf(inner, sampleInner(to, { scale, turn, x, y })))
+        for (const y of [-1, -0.5, 0, 0.5, 1]) {
+          const sampled = sampleInner(shifted, { scale, turn, x, y })
+          highest = Math.max(highest, correlationOf(inner, sampled))
+        }
   return highest
 }
 
