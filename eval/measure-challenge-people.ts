@@ -5,8 +5,8 @@
  *
  * Each frontal picture of a person is a first frame. Every other picture of the person whose pose
  * differs by a step is a response to that step, and every two that show different steps are a response
- * to both. Pictures of other days stand in for frames of one recording, so that similarity, expression
- * and glasses differ more than they would. Prints who passed, and the reasons of the others.
+ * to both. The pictures are of different days, so similarity, expression and glasses differ more than in
+ * frames of one recording. Prints how many passed, and the reasons of the others.
  */
 import { markdownTable } from '../bench/support/table.ts'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
@@ -59,7 +59,7 @@ console.log(
   ),
 )
 
-/** Analyzes pictures of people of whom there are several. */
+/** Analyzes the pictures of people with more than one. */
 async function analyzePictures(set: string): Promise<PersonPicture[]> {
   const people = Map.groupBy((await readFaceSet(set)).images, ({ person }) => person)
   const images = [...people.values()].filter(({ length }) => length > 1).flat()

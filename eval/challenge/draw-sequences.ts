@@ -10,7 +10,7 @@ import { steps as allSteps } from './drawn-views.ts'
 export type PersonViews = {
   readonly front: Buffer
   readonly steps: Readonly<Record<ChallengeStep, Buffer>>
-  /** The same directions a second time; drawn anew for a head. */
+  /** The same directions a second time; for a head they are drawn again. */
   readonly stepsAgain: Readonly<Record<ChallengeStep, Buffer>>
 }
 

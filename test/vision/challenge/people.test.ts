@@ -15,7 +15,7 @@ import { evalDataFolder } from '../../support/paths.ts'
 import { openTestPipeline } from '../../support/vision/test-pipeline.ts'
 
 const pairsFile = path.join(evalDataFolder, 'verification/pairs.csv')
-/** People with so many pictures have several poses: about 100 pictures in all. */
+/** People with this number of pictures have several poses: about 100 pictures in all. */
 const picturesMin = 8
 
 const skip = existsSync(pairsFile) ? false : `${pairsFile} is not available`

@@ -4,7 +4,7 @@
  * prints and screens of `eval/draw-challenge-attacks.ts`.
  */
 export const challengeLimits = {
-  /** Calibrated similarity of each frame to the first: at most one stranger in 1,000 reaches it. */
+  /** Calibrated similarity of each frame to the first: at most 1 in 1,000 other people reaches it. */
   similarityMin: 0.7,
   /**
    * Degrees: the first frame must be frontal. People who sit still stay within 12°. The pitch is less
@@ -30,8 +30,8 @@ export const challengeLimits = {
   },
   /**
    * The mean of depth − depthMin over two or more steps. The best drawn attack in two steps, a bent
-   * paper mask with holes, has 0.118. Of real people, one in eight has less, with pictures of other
-   * days; drawn heads have 0.14 and more, 95 % of the time.
+   * paper mask with holes, has 0.118. Of pairs of turned pictures of people, taken on different days,
+   * 13 % have less than this limit.
    */
   depthMarginMin: 0.125,
   /**

@@ -25,7 +25,7 @@ export function faceFingerprint({ crop: { planes, width, height } }: Mesh): stri
 const sidePx = 32
 
 /**
- * Whether one picture is in two frames. A person who holds still has nearly equal frames; therefore
+ * Whether one picture is in two frames. Frames of a head that does not move are nearly equal; therefore
  * frames of one movement must only not be equal. A head that has moved in between does not return to
  * exactly the same place with the same look, so such frames must differ more than a picture and its
  * copy that was compressed again, moved or brightened.
