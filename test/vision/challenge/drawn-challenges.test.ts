@@ -121,3 +121,14 @@ function shiftOfNose({ leftEye, rightEye, noseTip }: Landmarks): number {
   }
   return (nose.x * eyes.x + nose.y * eyes.y) / (eyes.x ** 2 + eyes.y ** 2)
 }
+
+test('A fast template is of the same model and nearly equal to the full one of the same face', async () => {
+  const calibration = await readRecognizerCalibration('builtin')
+  const picture = await draw('head')
+  const full = largestFace(await pipeline.analyze(picture, { templates: true })).template
+  const fast = largestFace(await pipeline.analyze(picture, { templates: 'fast' })).template
+  assert.ok(full && fast)
+  assert.equal(fast.modelId, full.modelId)
+  assert.notDeepEqual(fast.vector, full.vector)
+  assert.ok(similarityOf(full, fast, calibration) > 0.95)
+})
