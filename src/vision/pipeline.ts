@@ -19,6 +19,7 @@ import { createImagePyramid } from './image/pyramid.ts'
 import { headPosition } from './landmarks/head-geometry.ts'
 import { openMeshLandmarker, type MeshLandmarker } from './landmarks/mesh-landmarker.ts'
 import { meshLandmarks, type Mesh } from './landmarks/mesh.ts'
+import { measureChallenge } from './liveness/challenge/measure-challenge.ts'
 import { openLivenessCheck, type LivenessCheck } from './liveness/open-liveness-check.ts'
 import { createModelSessions } from './model-sessions.ts'
 import { measureImageQuality } from './quality/image-quality.ts'
@@ -213,7 +214,9 @@ async function analyzeFace(
       ),
     }),
     ...(request.templates && {
-      template: await recognizers.active.createTemplate(face, context),
+      template: await recognizers.active.createTemplate(face, context, {
+        withoutMirror: request.templates === 'fast',
+      }),
     }),
     ...(request.attributes?.length && {
       attributes: await attributes.read(request.attributes, face, context),
@@ -222,6 +225,7 @@ async function analyzeFace(
     ...(request.liveness && {
       liveness: await stopwatch.time('liveness', () => liveness.check(face, context)),
     }),
+    ...(request.challenge && { challenge: measureChallenge(face.mesh) }),
     ...(request.previousTemplates && {
       previousTemplates: await createPreviousTemplates(
         recognizers,
