@@ -150,8 +150,8 @@ export interface LivenessJudgement {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
-  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
+  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed. */
+  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES' | 'DIFFERENT_PERSON' | 'CHALLENGE_NOT_FOLLOWED' | 'FLAT_FACE' | 'FRAMES_IDENTICAL')[]
 }
 
 export interface Appearance {
@@ -423,6 +423,8 @@ export interface EnrollParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface EnrollValue {
@@ -475,6 +477,8 @@ export interface IdentifyParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface IdentifyValue {
@@ -544,6 +548,8 @@ export interface IdentifyValue {
 export interface LivenessParams {
   /** The first image is analyzed; further images are ignored. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** The id that POST /v1/liveness/challenges returned. `images` are then the frames of the response to the challenge: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters. */
+  readonly challengeId?: string | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly threshold?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
@@ -565,11 +571,15 @@ export interface LivenessValue {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
-  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
+  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed. */
+  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES' | 'DIFFERENT_PERSON' | 'CHALLENGE_NOT_FOLLOWED' | 'FLAT_FACE' | 'FRAMES_IDENTICAL')[]
   face: Face
   faceCount: number
   image: ImageFacts
+  /** The result of the challenge; only with `challengeId`. */
+  challenge?: ChallengeResult | undefined
+  /** Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live. */
+  livenessToken?: string | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -578,6 +588,25 @@ export interface LivenessValue {
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
   } | undefined
+}
+
+export interface ChallengeResult {
+  passed: boolean
+  steps: ({
+    /** Left and right are those of the person. In an image that is not mirrored, the nose then points to image right for turnLeft. */
+    step: 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown'
+    passed: boolean
+    /** The image that shows the step; null if none does in its turn. */
+    imageIndex: number | null
+    /** Degrees, change against the first image; above 0 the nose moved to image right. */
+    yaw: number | null
+    /** Degrees, change against the first image; above 0 the nose moved up. */
+    pitch: number | null
+  })[]
+  /** Whether all images show the same person. */
+  samePerson: boolean
+  /** Whether the face moved like a flat picture. */
+  flat: boolean
 }
 
 export interface UpdateSubjectParams {
@@ -610,6 +639,8 @@ export interface UpdateSubjectParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface UpdateSubjectValue {
@@ -662,6 +693,8 @@ export interface VerifyParams {
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface VerifyValue {
@@ -802,6 +835,24 @@ export interface DeletionPage {
   nextCursor: string | null
 }
 
+export interface CreateLivenessChallengeBody {
+  /** The number of movements. More are harder to guess. 2..4. Default 3. */
+  readonly steps?: number | undefined
+}
+
+export interface LivenessChallenge {
+  /** For svc.liveness. It can be used once. */
+  challengeId: string
+  /** The movements, in their order. */
+  steps: ('turnLeft' | 'turnRight' | 'lookUp' | 'lookDown')[]
+  /** 120 s after the creation. */
+  expiresAtUtc: string
+  /** The most images of a response. */
+  framesMax: number
+  /** An English text for each movement of the challenge. */
+  instructions: { [key: string]: string }
+}
+
 /** The parameters and the value of each action. */
 export interface Actions {
   'svc.analyze': { params: AnalyzeParams; value: AnalyzeValue }
@@ -825,7 +876,7 @@ export interface OneImageActions {
   detect: Actions['svc.detect']
   /** Enroll the face of an image as a new subject, or add it to an existing subject. Costs 2 units. */
   enroll: Actions['svc.enroll']
-  /** Decide passively, from one image, whether the camera recorded a live person or a print or screen that shows one. Costs 2 units. */
+  /** Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of a challenge. Costs 2 units. */
   liveness: Actions['svc.liveness']
 }
 
@@ -855,6 +906,7 @@ export type ErrorCode =
   | 'FACE_TOO_SMALL'
   | 'LOW_QUALITY'
   | 'LIVENESS_FAILED'
+  | 'CHALLENGE_NOT_FOUND'
   | 'SUBJECT_NOT_FOUND'
   | 'GROUP_NOT_FOUND'
   | 'EXTERNAL_ID_CONFLICT'

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
@@ -21,6 +22,7 @@ export type Caller = {
 export type Services = {
   readonly vision: VisionClient
   readonly gallery: Gallery
+  readonly challenges: Challenges
 }
 
 /** One call of an action. Its parameters have been validated. */
@@ -41,7 +43,14 @@ export type ItemOutcome<Value = unknown> = {
   readonly subjectIds?: readonly string[]
 } & (
   | { readonly value: Value }
-  | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
+  | {
+      readonly error: {
+        readonly code: ActionErrorCode
+        readonly message: string
+        /** The image that the error concerns, for an action with one result for several images. */
+        readonly imageIndex?: number
+      }
+    }
 )
 
 export type ItemOutcomes<Value = unknown> = readonly ItemOutcome<Value>[]
@@ -73,8 +82,11 @@ type ActionDefinition<
   /** Returns the price units of a successful call with this number of images. */
   readonly price: (imageCount: number) => number
   readonly params: Params
-  /** Whether the action analyzes all images of a call; by default only the first. */
-  readonly analyzesAllImages?: true
+  /**
+   * Whether the action analyzes all images of a call; by default only the first. A function decides
+   * by the parameters as the client sent them.
+   */
+  readonly analyzesAllImages?: true | ((params: unknown) => boolean)
   readonly value: Value
   /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]

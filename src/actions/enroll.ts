@@ -7,6 +7,7 @@ import type { ReadTx, Tx } from '../store/tx.ts'
 import type { Template } from '../vision/embed/template.ts'
 import { defineAction, type ActionCall, type Caller } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
@@ -113,7 +114,7 @@ export const enroll = defineAction({
   ],
   example,
   scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
-  run: enrollFace,
+  run: spendLivenessToken(enrollFace),
 })
 
 async function enrollFace(call: EnrollCall) {

@@ -8,6 +8,7 @@ import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { faceErrors, imageErrors } from './parts/action-errors.ts'
 import { loadHitSubjects, toCandidates } from './parts/candidates.ts'
 import type { HitSubjects, MatchCandidate } from './parts/candidates.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
@@ -114,7 +115,7 @@ export const identify = defineAction({
     faces.flatMap(({ matched, candidates: [best] }) =>
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
-  run: async (call) => {
+  run: spendLivenessToken(async (call: IdentifyCall) => {
     const { caller, services } = call
     const { gallery } = services
     const searches = await searchImages(call)
@@ -126,7 +127,7 @@ export const identify = defineAction({
         return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       },
     }
-  },
+  }),
 })
 
 type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }

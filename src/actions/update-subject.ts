@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
@@ -68,7 +69,7 @@ export const updateSubject = defineAction({
     groups: [],
     attributes: {},
   }),
-  run: async (call) => {
+  run: spendLivenessToken(async (call: UpdateSubjectCall) => {
     const { params, caller, services } = call
     const { gallery } = services
     const { galleryId } = caller
@@ -99,7 +100,7 @@ export const updateSubject = defineAction({
       // Removed templates must also leave the memory of the search.
       afterCommit: params.removeFaceIds ? () => gallery.purge(galleryId) : undefined,
     }
-  },
+  }),
 })
 
 async function extractFaceToAdd(call: UpdateSubjectCall): Promise<ExtractedProbes | undefined> {

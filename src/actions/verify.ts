@@ -3,6 +3,7 @@ import { ActionError } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
@@ -41,7 +42,8 @@ const verifyParams = z
   })
   .meta({ id: 'VerifyParams' })
 
-type VerifyCall = ActionCall<z.output<typeof verifyParams>>
+type ParsedVerifyParams = z.output<typeof verifyParams>
+type VerifyCall = ActionCall<ParsedVerifyParams>
 
 /** The calibrated similarity at each false match rate; it is the same for every model. */
 const thresholds = { fmr1e3: 0.7, fmr1e4: 0.8, fmr1e5: 0.9, fmr1e6: 0.95 }
@@ -107,7 +109,9 @@ export const verify = defineAction({
   scores: ({ similarity, matched }) => [
     { kind: 'similarity', value: similarity, isMatched: matched },
   ],
-  run: (call) => (isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call)),
+  run: spendLivenessToken<ParsedVerifyParams, z.input<typeof verifyValue>>((call) =>
+    isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call),
+  ),
 })
 
 /** @throws ActionError INVALID_REQUEST if mode, ids and number of images contradict each other. */

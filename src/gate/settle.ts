@@ -130,7 +130,8 @@ async function applyEffect<Outcome>(
   try {
     return await tx.savepoint(async () => output.effect(tx))
   } catch (error) {
-    if (!(error instanceof ActionError)) throw error
+    // A temporary refusal is not settled, so that a retry runs.
+    if (!(error instanceof ActionError) || error.retryAfterS !== undefined) throw error
     return error
   }
 }

@@ -19,7 +19,9 @@ export function assertRoom(
   { action, params, projectId }: RoomCheck,
 ): void {
   const images = sentImages(params)
-  const analyzed = action.analyzesAllImages ? images : images.slice(0, 1)
+  const { analyzesAllImages: allImages = false } = action
+  const isAll = typeof allImages === 'function' ? allImages(params) : allImages
+  const analyzed = isAll ? images : images.slice(0, 1)
   if (analyzed.length > 0) vision.assertRoom(analyzed, { projectId })
 }
 

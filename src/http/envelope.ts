@@ -4,7 +4,11 @@ import type { ActionError, ActionErrorCode } from '../lib/errors.ts'
 import type { EchoedFields } from './input/read-call.ts'
 import type { CallEnd } from './run-call.ts'
 
-type EnvelopeError = { readonly code: ActionErrorCode; readonly message: string }
+type EnvelopeError = {
+  readonly code: ActionErrorCode
+  readonly message: string
+  readonly imageIndex?: number
+}
 
 type EnvelopeResult = {
   readonly index: number

@@ -22,7 +22,8 @@ export const errorTable = {
   },
   RATE_LIMITED: {
     status: 200,
-    condition: 'The burst or sustained rate limit of the project is exceeded.',
+    condition:
+      'The burst or sustained rate limit of the project is exceeded, or its limit of open or of failed liveness challenges.',
     remedy: 'Wait for Retry-After, then retry with jitter; or raise the limits of the project.',
   },
   INVALID_REQUEST: {
@@ -84,9 +85,15 @@ export const errorTable = {
   LIVENESS_FAILED: {
     status: 200,
     condition:
-      'requireLiveness was set and the face was not judged live; the message gives the decision, the score and the reasons.',
+      'requireLiveness was set and the face was not judged live, or livenessToken is not valid for this face; the message gives the reasons.',
     remedy:
-      'Capture the person again, directly with the camera, near, upright, well lit and alone.',
+      'Capture the person again, directly with the camera, near, upright, well lit and alone; for a token, complete a new challenge.',
+  },
+  CHALLENGE_NOT_FOUND: {
+    status: 200,
+    condition:
+      'There is no open liveness challenge with this id: it is unknown, belongs to another project, was used or has expired.',
+    remedy: 'Create a challenge with POST /v1/liveness/challenges and use it once, within 120 s.',
   },
   SUBJECT_NOT_FOUND: {
     status: 200,
@@ -141,9 +148,20 @@ export class ActionError extends Error {
   override readonly name = 'ActionError'
   readonly problems: readonly { readonly code: ActionErrorCode; readonly message: string }[]
 
-  constructor(code: ActionErrorCode, message: string | readonly string[], options?: ErrorOptions) {
+  /**
+   * Set for a temporary refusal, in whole seconds. The call is then neither settled nor stored for
+   * replays: a retry with the same requestId runs.
+   */
+  readonly retryAfterS: number | undefined
+
+  constructor(
+    code: ActionErrorCode,
+    message: string | readonly string[],
+    options: ErrorOptions & { readonly retryAfterS?: number } = {},
+  ) {
     const messages = typeof message === 'string' ? [message] : message
     super(messages.join('; '), options)
+    this.retryAfterS = options.retryAfterS
     this.problems = messages.map((text) => ({ code, message: text }))
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
+import { livenessToken } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
 
@@ -100,6 +101,7 @@ export const requiredLivenessParams = {
       'Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live.',
   }),
   livenessThreshold,
+  livenessToken: livenessToken.optional(),
 }
 
 export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })

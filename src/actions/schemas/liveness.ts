@@ -6,6 +6,10 @@ export const livenessReasons = [
   'EXTREME_POSE',
   'LOW_QUALITY',
   'MULTIPLE_FACES',
+  'DIFFERENT_PERSON',
+  'CHALLENGE_NOT_FOLLOWED',
+  'FLAT_FACE',
+  'FRAMES_IDENTICAL',
 ] as const
 
 /** The liveness decision for one face. */
@@ -24,7 +28,7 @@ export const livenessDecision = z
     threshold: z.number().min(0).max(1).meta({ description: 'Scores from this value are live.' }),
     reasons: z.array(z.enum(livenessReasons)).meta({
       description:
-        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces.',
+        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed.',
     }),
   })
   .meta({ id: 'LivenessJudgement' })
