@@ -196,7 +196,9 @@ async function analyzeFace(
       ),
     }),
     ...(request.templates && {
-      template: await recognizers.active.createTemplate(face, context),
+      template: await recognizers.active.createTemplate(face, context, {
+        withoutMirror: request.templates === 'fast',
+      }),
     }),
     ...(request.attributes?.length && {
       attributes: await attributes.read(request.attributes, face, context),

@@ -35,6 +35,11 @@ facegate evaluate liveness <folder> [--models <pack>] [--json]
   BPCER and ACER (ISO/IEC 30107-3), for the results of svc.liveness and by score alone,
   at the thresholds of the selected models. --out draws the DET curves.
 
+  For challenges, labels.csv has the columns folder (with the frames of one sequence, in
+  the order of their names), label, steps (separated by spaces: turnLeft, turnRight,
+  lookUp, lookDown) and, optionally, reason (those that an attack should have). Prints
+  for each label how many sequences passed, and the reasons of the others.
+
 facegate evaluate attributes <folder> [--models <pack>] [--json]
                              [--out <tables.png|tables.svg>]
 

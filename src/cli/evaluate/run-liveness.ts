@@ -1,10 +1,13 @@
+import { hasSequences } from '../../evaluation/challenge/read-sequences.ts'
 import { drawDetCurves } from '../../evaluation/liveness/det-curve.ts'
 import { analyzePresentations } from '../../evaluation/liveness/analyze-presentations.ts'
 import { readPresentations } from '../../evaluation/liveness/read-presentations.ts'
 import { detCurvesOf, createLivenessReport } from '../../evaluation/liveness/liveness-report.ts'
 import type { KindReport, LivenessReport } from '../../evaluation/liveness/liveness-report.ts'
 import { createProgressBar } from '../progress-bar.ts'
+import { UsageError } from '../command.ts'
 import { openVision } from './open-vision.ts'
+import { runSequences } from './run-sequences.ts'
 
 export type LivenessCommandOptions = {
   readonly json: boolean
@@ -19,6 +22,10 @@ export async function runLiveness(
   folder: string,
   { json, out, models }: LivenessCommandOptions,
 ): Promise<void> {
+  if (await hasSequences(folder)) {
+    if (out !== undefined) throw new UsageError('--out is not valid for sequences of frames')
+    return runSequences(folder, { json, models })
+  }
   const presentations = await readPresentations(folder)
   await using vision = await openVision(models)
   const bar = createProgressBar('images')

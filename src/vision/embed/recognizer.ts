@@ -7,5 +7,14 @@ export type Recognizer = {
   readonly modelId: string
   /** "id@version" of the networks, joined by "+". */
   readonly providers: string
-  readonly createTemplate: (face: DetectedFace, context: ImageContext) => Promise<Template>
+  readonly createTemplate: (
+    face: DetectedFace,
+    context: ImageContext,
+    options?: TemplateOptions,
+  ) => Promise<Template>
+}
+
+export type TemplateOptions = {
+  /** Leaves out the mirror image of the face, which is half of the work. */
+  readonly withoutMirror?: boolean
 }

@@ -12,9 +12,9 @@ export type ChallengeFacts = {
   /** Degrees. yaw > 0: the nose points to image right; pitch > 0: the nose points up. */
   readonly yaw: number
   readonly pitch: number
-  /** x and y of the mesh points of `challengePoints`, one after another, px of the frame. */
+  /** x and y of the mesh points of `challengePointIndices`, one after another, px of the frame. */
   readonly points: readonly number[]
-  /** Luma of the face, `fingerprintSidePx` a side, base64: to recognize one picture in two frames. */
+  /** Luma of the face in few pixels, base64: to recognize one picture in two frames. */
   readonly fingerprint: string
 }
 

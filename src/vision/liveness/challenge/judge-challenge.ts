@@ -1,55 +1,40 @@
 import { challengeLimits } from './challenge-limits.ts'
 import type {
-  ChallengeFacts,
   ChallengeFrame,
   ChallengeJudgement,
   ChallengeReason,
   ChallengeStep,
-  ChallengeStepJudgement,
 } from './challenge.ts'
+import { hasRepeatedPicture } from './fingerprint.ts'
+import { judgeSteps, movementsOf, shownSteps } from './judge-steps.ts'
+import { isFlat } from './relief.ts'
 
-/** Judges the frames of one response to a challenge; see `JudgeChallenge`. */
+/**
+ * Judges the frames of one response to a challenge, in the order in which they were recorded. Every
+ * check contributes its own reason, and none depends on the result of another.
+ *
+ * @throws RangeError if there are fewer frames than one more than steps.
+ */
 export function judgeChallenge(
   frames: readonly ChallengeFrame[],
   steps: readonly ChallengeStep[],
 ): ChallengeJudgement {
-  const [first] = frames
-  if (!first || frames.length <= steps.length)
+  const [first, ...others] = frames.map(({ facts }) => facts)
+  if (!first || others.length < steps.length)
     throw new RangeError(`${steps.length} steps need ${steps.length + 1} frames or more`)
+  const shown = shownSteps(first, others)
+  const movements = movementsOf(first, others, shown)
+  const { stepJudgements, isFollowed } = judgeSteps(first, movements, steps)
   const samePerson = frames.every(
     ({ similarityToFirst }) => similarityToFirst >= challengeLimits.similarityMin,
   )
-  const stepJudgements = judgeSteps(frames, steps)
-  const reasons: ChallengeReason[] = []
-  if (!samePerson) reasons.push('DIFFERENT_PERSON')
-  if (!stepJudgements.every(({ passed }) => passed)) reasons.push('CHALLENGE_NOT_FOLLOWED')
-  return { passed: reasons.length === 0, steps: stepJudgements, samePerson, flat: false, reasons }
-}
-
-function judgeSteps(
-  frames: readonly ChallengeFrame[],
-  steps: readonly ChallengeStep[],
-): ChallengeStepJudgement[] {
-  const first = frames[0]?.facts
-  let next = 1
-  return steps.map((step) => {
-    for (let index = next; first && index < frames.length; index++) {
-      const facts = frames[index]?.facts
-      if (!facts || shownStep(first, facts) !== step) continue
-      next = index + 1
-      const yaw = facts.yaw - first.yaw
-      return { step, passed: true, imageIndex: index, yaw, pitch: facts.pitch - first.pitch }
-    }
-    next = frames.length
-    return { step, passed: false, imageIndex: null, yaw: null, pitch: null }
-  })
-}
-
-/** Returns the step that a frame shows; undefined if the head is nearly as in the first frame. */
-function shownStep(first: ChallengeFacts, facts: ChallengeFacts): ChallengeStep | undefined {
-  const yaw = (facts.yaw - first.yaw) / challengeLimits.yawChangeMin
-  const pitch = (facts.pitch - first.pitch) / challengeLimits.pitchChangeMin
-  if (Math.max(Math.abs(yaw), Math.abs(pitch)) < 1) return undefined
-  if (Math.abs(yaw) >= Math.abs(pitch)) return yaw > 0 ? 'turnLeft' : 'turnRight'
-  return pitch > 0 ? 'lookUp' : 'lookDown'
+  const flat = isFlat([first, ...others], movements)
+  const checks: readonly (readonly [ChallengeReason, boolean])[] = [
+    ['DIFFERENT_PERSON', !samePerson],
+    ['CHALLENGE_NOT_FOLLOWED', !isFollowed],
+    ['FLAT_FACE', flat],
+    ['FRAMES_IDENTICAL', hasRepeatedPicture([first, ...others], [undefined, ...shown])],
+  ]
+  const reasons = checks.filter(([, applies]) => applies).map(([reason]) => reason)
+  return { passed: reasons.length === 0, steps: stepJudgements, samePerson, flat, reasons }
 }
