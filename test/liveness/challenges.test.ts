@@ -162,17 +162,17 @@ test('A challenge is not passed with steps in another order, another person, a s
   const [frontal, ...others] = framesOf(challenge.steps)
   const swapped = [frontal ?? [], ...others.map(([face]) => [{ ...face, name: 'Bea' }])]
   const { challengeId } = challenge
-  const stranger = await client.value('svc.liveness', {
+  const substitute = await client.value('svc.liveness', {
     challengeId,
     images: frameImages(swapped),
   })
-  assert.deepEqual([stranger.decision, stranger.reasons], ['uncertain', ['DIFFERENT_PERSON']])
-  assert.equal(stranger.challenge.samePerson, false)
+  assert.deepEqual([substitute.decision, substitute.reasons], ['uncertain', ['DIFFERENT_PERSON']])
+  assert.equal(substitute.challenge.samePerson, false)
   const spoof = await steps(client, { liveness: { score: 0.1 } })
   assert.deepEqual([spoof.decision, spoof.challenge.passed], ['spoof', true])
   const poor = await steps(await createProject(), { quality: 20 })
   assert.deepEqual([poor.decision, poor.reasons], ['uncertain', ['LOW_QUALITY']])
-  for (const value of [wrong, stranger, spoof, poor])
+  for (const value of [wrong, substitute, spoof, poor])
     assert.equal(value.live || 'livenessToken' in value, false)
 })
 
@@ -304,7 +304,7 @@ test(`A project has at most ${openMax} open challenges`, async () => {
   await createChallenge(client)
 })
 
-/** A person whom the passive networks do not recognize as live. */
+/** A person for whose picture the passive networks give no decision. */
 const uncertainAda: FakePerson = { name: 'Ada', take: 9, deviation: 0.3, liveness: { score: 0.45 } }
 const required = { ...imageParams(uncertainAda), requireLiveness: true }
 

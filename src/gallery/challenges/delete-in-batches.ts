@@ -4,7 +4,7 @@ import type { Tx } from '../../store/tx.ts'
 /** Rows per transaction, so that calls do not wait long. */
 const batchRows = 500
 
-/** Deletes rows in transactions of their own until none is left. @returns the number of rows. */
+/** Deletes rows in separate transactions until none is left. @returns the number of rows. */
 export async function deleteInBatches(
   { write }: Pick<Store, 'write'>,
   deleteBatch: (tx: Tx, limit: number) => Promise<number>,
