@@ -69,7 +69,8 @@ export const errorTable = {
   },
   MULTIPLE_FACES: {
     status: 200,
-    condition: 'More than one face was found where facePolicy is "single".',
+    condition:
+      'Where facePolicy is "single", another face was found whose shorter side is at least half that of the largest face; where it is "strict", any other face.',
     remedy: 'Crop the picture to one face, or send facePolicy "largest".',
   },
   FACE_TOO_SMALL: {

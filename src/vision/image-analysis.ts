@@ -90,10 +90,14 @@ export type ImageAnalysis = {
   readonly orientationApplied: boolean
   /** The number of faces that pass the minimums of the request, including those over `maxFaces`. */
   readonly faceCount: number
+  /** The shorter sides of the boxes of these faces, px of the oriented image, largest face first. */
+  readonly faceSidesPx: readonly number[]
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly FaceResult[]
   /** The number of faces that pass `AnalysisRequest.countMinimums`; undefined if not counted. */
   readonly countedFaces?: number
+  /** The shorter sides of the counted faces, as `faceSidesPx`; undefined if not counted. */
+  readonly countedFaceSidesPx?: readonly number[]
   /** Set with `AnalysisRequest.imageQuality`. */
   readonly imageQuality?: ImageQuality
   readonly timingsMs: StageTimings

@@ -149,6 +149,7 @@ function livenessSample(kind: string, score: number): PresentationResult {
     height: 400,
     orientationApplied: false,
     faceCount: 1,
+    faceSidesPx: [200],
     faces: [face],
     timingsMs: {
       decode: 0,

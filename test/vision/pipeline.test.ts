@@ -148,6 +148,18 @@ test('Faces are sorted by size, faces beyond maxFaces are counted, small faces a
   assert.equal((await pipeline.analyze(bytes, { minFaceSizePx })).faceCount, 1)
 })
 
+test('faceSidesPx contains the shorter side of every counted box, largest face first', async () => {
+  const { bytes } = await samplePhotograph(5)
+  const countMinimums = { minFaceConfidence: 0.6, minFaceSizePx: 1 }
+  const all = await pipeline.analyze(bytes, { countMinimums })
+  const sides = all.faces.map(({ boundingBox: { width, height } }) => Math.min(width, height))
+  assert.equal(sides.length, 5)
+  assert.deepEqual(all.faceSidesPx, sides)
+  const minFaceSizePx = Math.max(...sides)
+  const limited = await pipeline.analyze(bytes, { minFaceSizePx, maxFaces: 1, countMinimums })
+  assert.deepEqual([limited.faceSidesPx, limited.countedFaceSidesPx], [[minFaceSizePx], sides])
+})
+
 test('Counted faces equal the face count of a second analysis with the count minimums', async () => {
   const { bytes } = await samplePhotograph(5)
   const countMinimums = { minFaceConfidence: 0.6, minFaceSizePx: 1 }

@@ -3,8 +3,10 @@ import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/im
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { ActionCall } from '../action.ts'
+import type { FacePolicy } from '../schemas/fields.ts'
 import { readLivenessProof } from './challenge/liveness-proof.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
+import { countMainFaces } from './main-faces.ts'
 import { lowScoreReasons } from './quality-reasons.ts'
 
 /** A face that can be compared with others. */
@@ -31,7 +33,7 @@ export type ExtractedProbes = {
 export type FaceParams = {
   readonly minFaceConfidence: number
   readonly minFaceSize: number
-  readonly facePolicy: 'largest' | 'single'
+  readonly facePolicy: FacePolicy
   readonly minQuality: number
   readonly maxFaces?: number
 }
@@ -82,8 +84,8 @@ export async function extractProbes(
 }
 
 /**
- * Finds the faces of an image that are large enough, the largest first. The largest has the required
- * quality; the others can have any quality.
+ * Finds the faces of an image that are large enough, the largest first; only the largest if the
+ * policy accepts one face. The largest has the required quality; the others can have any quality.
  *
  * @param options what else to analyze.
  * @throws ActionError as `extractProbes`, except LIVENESS_FAILED.
@@ -104,7 +106,7 @@ export async function findFaces(
     minFaceSizePx: minFaceSize,
     // Counts faces of any size, so that NO_FACE_FOUND and FACE_TOO_SMALL need no second analysis.
     countMinimums: { minFaceConfidence, minFaceSizePx: 1, onlyIfNoFace: true },
-    maxFaces,
+    maxFaces: facePolicy === 'largest' ? maxFaces : 1,
     crops: false,
     ...options,
   }
@@ -121,13 +123,22 @@ export async function findFaces(
   return { analysis, faces: [largest, ...others] }
 }
 
-/** @throws ActionError MULTIPLE_FACES if the policy is `single` and the image has more faces. */
+/**
+ * @throws ActionError MULTIPLE_FACES if the policy is `single` and the image has more main faces, or
+ *   if it is `strict` and the image has more faces.
+ */
 export function applyFacePolicy(
-  { faceCount }: ImageAnalysis,
-  facePolicy: FaceParams['facePolicy'],
+  { faceCount, faceSidesPx }: Pick<ImageAnalysis, 'faceCount' | 'faceSidesPx'>,
+  facePolicy: FacePolicy,
 ): void {
-  if (facePolicy === 'single' && faceCount > 1)
+  if (facePolicy === 'strict' && faceCount > 1)
     throw new ActionError('MULTIPLE_FACES', `the image has ${faceCount} faces, not one`)
+  const mainFaces = countMainFaces(faceSidesPx)
+  if (facePolicy === 'single' && mainFaces > 1)
+    throw new ActionError(
+      'MULTIPLE_FACES',
+      `the image has ${mainFaces} faces of similar size, not one: crop it to one face`,
+    )
 }
 
 /** Returns a face whose analysis included liveness. @throws Error if it did not. */

@@ -59,11 +59,15 @@ const minFaceSize = z
   .default(40)
   .meta({ description: 'Faces with a shorter side below this number of pixels are ignored.' })
 
-const facePolicy = (defaultPolicy: 'largest' | 'single') =>
-  z
-    .enum(['largest', 'single'])
-    .default(defaultPolicy)
-    .meta({ description: '`single` rejects an image with more than one face.' })
+const facePolicies = ['largest', 'single', 'strict'] as const
+
+export type FacePolicy = (typeof facePolicies)[number]
+
+const facePolicy = (defaultPolicy: FacePolicy) =>
+  z.enum(facePolicies).default(defaultPolicy).meta({
+    description:
+      '`largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face.',
+  })
 
 const minQuality = (defaultScore: number) =>
   z

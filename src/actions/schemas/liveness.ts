@@ -28,7 +28,7 @@ export const livenessDecision = z
     threshold: z.number().min(0).max(1).meta({ description: 'Scores from this value are live.' }),
     reasons: z.array(z.enum(livenessReasons)).meta({
       description:
-        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed.',
+        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. MULTIPLE_FACES: the image contains another face whose shorter side is at least half that of the largest; for a spoof this is only reported. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed.',
     }),
   })
   .meta({ id: 'LivenessJudgement' })

@@ -124,17 +124,20 @@ function imageAnalysisOf(
     (minimums: FaceMinimums) =>
     ({ boundingBox }: FaceResult): boolean =>
       boundingBox.width >= minimums.minFaceSizePx
-  const faces = all
-    .filter(isLarge(request))
-    .toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
+  const largestFirst = (minimums: FaceMinimums): FaceResult[] =>
+    all.filter(isLarge(minimums)).toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
+  const faces = largestFirst(request)
+  const counted = request.countMinimums && largestFirst(request.countMinimums)
   return {
     width: 1000,
     height: 1000,
     orientationApplied: false,
     faceCount: faces.length,
+    faceSidesPx: faces.map(({ boundingBox }) => boundingBox.width),
     faces: faces.slice(0, request.maxFaces),
-    ...(request.countMinimums && {
-      countedFaces: all.filter(isLarge(request.countMinimums)).length,
+    ...(counted && {
+      countedFaces: counted.length,
+      countedFaceSidesPx: counted.map(({ boundingBox }) => boundingBox.width),
     }),
     timingsMs: {
       decode: 1,
