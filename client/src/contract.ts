@@ -2,7 +2,7 @@
 // oxlint-disable max-lines -- one file for the whole contract
 
 export interface AnalyzeParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** What to return in addition to box, pose, score and reasons, which are always included: the quality components, the landmarks, the occlusion, the portrait checks, and the results of svc.liveness and svc.attributes for every face. Default ["quality","pose","landmarks","occlusion"]. */
   readonly features?: readonly ('quality' | 'pose' | 'landmarks' | 'occlusion' | 'portrait' | 'liveness' | 'attributes')[] | undefined
@@ -45,6 +45,8 @@ export interface AnalyzeValue {
   }
   faces: AnalyzedFace[]
   portrait?: Portrait | undefined
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -150,8 +152,8 @@ export interface LivenessJudgement {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
-  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
+  /** Why the decision is uncertain. LOW_QUALITY: the quality of the face is too low, or the image has no colour. INCONCLUSIVE: the score is between the limits of `live` and `spoof`. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
+  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'INCONCLUSIVE' | 'MULTIPLE_FACES')[]
 }
 
 export interface Appearance {
@@ -215,7 +217,7 @@ export interface Candidate {
 }
 
 export interface AttributesParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** The attributes to return; all by default. */
   readonly include?: readonly ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[] | undefined
@@ -235,6 +237,8 @@ export interface AttributesValue {
   /** Requested but not returned: there is no model for it, the project has disabled it, or that part of the face is covered. */
   unavailable: ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[]
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -313,7 +317,7 @@ export interface DeleteSubjectValue {
 }
 
 export interface DetectParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** The most faces to return, largest first. 1..100. Default 100. */
   readonly maxFaces?: number | undefined
@@ -378,6 +382,8 @@ export interface DetectValue {
     crop?: string | undefined
   })[]
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -389,8 +395,10 @@ export interface DetectValue {
 }
 
 export interface EnrollParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows somebody else is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default false. */
+  readonly allImages?: boolean | undefined
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   /** Adds a template to this subject. */
@@ -409,7 +417,7 @@ export interface EnrollParams {
   readonly duplicateThreshold?: number | undefined
   /** A time in the future. From then on no call finds the subject; it is deleted within a minute. */
   readonly expiresAtUtc?: string | undefined
-  /** Adds the template even if the face does not resemble the subject. Default false. */
+  /** Adds the templates even if the faces do not resemble the subject or one another. Default false. */
   readonly force?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
@@ -427,6 +435,7 @@ export interface EnrollParams {
 
 export interface EnrollValue {
   subjectId: string
+  /** The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, and `warnings` reports it. */
   faceId: string
   externalId: string | null
   /** Whether the subject is new. */
@@ -441,7 +450,11 @@ export interface EnrollValue {
     similarity: number
   })[]
   enrolledAtUtc: string
+  /** The result of each image; only with `allImages`. */
+  images?: PictureResult[] | undefined
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -452,12 +465,27 @@ export interface EnrollValue {
   } | undefined
 }
 
+export interface PictureResult {
+  /** The position in `params.images`. */
+  index: number
+  enrolled: boolean
+  /** The face of the picture; with FACE_ALREADY_ENROLLED the existing one. */
+  faceId?: string | undefined
+  /** Why the picture was refused. */
+  error?: {
+    code: string
+    message: string
+  } | undefined
+}
+
 export interface IdentifyParams {
   /** Each image is one item of the batch, with a separate result. At most 10. */
   readonly images: readonly ImageItem[]
+  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of somebody else fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  readonly sameSubject?: boolean | undefined
   /** 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
-  /** 0..1, or `auto`: about 1 % of searches for people who are not enrolled return a false match. Default "auto". */
+  /** 0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`. */
   readonly threshold?: number | 'auto' | undefined
   /** Only subjects of any of these groups. At most 20. */
   readonly groups?: readonly string[] | undefined
@@ -542,7 +570,7 @@ export interface IdentifyValue {
 }
 
 export interface LivenessParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly threshold?: number | undefined
@@ -565,11 +593,13 @@ export interface LivenessValue {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
-  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
+  /** Why the decision is uncertain. LOW_QUALITY: the quality of the face is too low, or the image has no colour. INCONCLUSIVE: the score is between the limits of `live` and `spoof`. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
+  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'INCONCLUSIVE' | 'MULTIPLE_FACES')[]
   face: Face
   faceCount: number
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -648,6 +678,8 @@ export interface VerifyParams {
   readonly subjectId?: string | undefined
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
+  /** Only with a subject. The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of somebody else fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  readonly sameSubject?: boolean | undefined
   /** 0..1. Default 0.8. */
   readonly threshold?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
@@ -860,6 +892,7 @@ export type ErrorCode =
   | 'EXTERNAL_ID_CONFLICT'
   | 'DUPLICATE_SUBJECT'
   | 'SUBJECT_FACE_MISMATCH'
+  | 'FACE_ALREADY_ENROLLED'
   | 'TEMPLATE_LIMIT_REACHED'
   | 'GALLERY_FULL'
   | 'MODEL_MISMATCH'

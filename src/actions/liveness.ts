@@ -5,8 +5,17 @@ import { classifyLiveness } from './parts/classify-liveness.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images, livenessThreshold } from './schemas/fields.ts'
+import {
+  debug,
+  face,
+  faceParams,
+  imageFacts,
+  images,
+  livenessThreshold,
+  warnings,
+} from './schemas/fields.ts'
 import { livenessDecision } from './schemas/liveness.ts'
 
 const livenessParams = z
@@ -19,6 +28,7 @@ const livenessValue = z
     face,
     faceCount: z.int().min(1),
     image: imageFacts,
+    warnings,
     debug,
   })
   .meta({
@@ -67,6 +77,7 @@ export const liveness = defineAction({
       face: toFaceValue(analysis, largest, 0),
       faceCount: analysis.faceCount,
       image: toImageFacts(analysis),
+      ...toWarnings(...unusedImages(images)),
       ...debugInfo(call.debug, analysis, largest),
     }
     return [{ correlationId: images[0].correlationId, value }]

@@ -5,6 +5,7 @@ export const livenessReasons = [
   'FACE_TOO_CLOSE_TO_EDGE',
   'EXTREME_POSE',
   'LOW_QUALITY',
+  'INCONCLUSIVE',
   'MULTIPLE_FACES',
 ] as const
 
@@ -24,7 +25,7 @@ export const livenessDecision = z
     threshold: z.number().min(0).max(1).meta({ description: 'Scores from this value are live.' }),
     reasons: z.array(z.enum(livenessReasons)).meta({
       description:
-        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces.',
+        'Why the decision is uncertain. LOW_QUALITY: the quality of the face is too low, or the image has no colour. INCONCLUSIVE: the score is between the limits of `live` and `spoof`. For a spoof, MULTIPLE_FACES only reports that the image contains other faces.',
     }),
   })
   .meta({ id: 'LivenessJudgement' })

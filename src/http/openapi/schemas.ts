@@ -38,8 +38,13 @@ export function openApiSchemas(): OpenApiObject {
       {
         code: schemaRef('ErrorCode'),
         message: textSchema('For people; contains the JSON path of an invalid field.'),
+        imageIndex: {
+          type: 'integer',
+          minimum: 0,
+          description: 'The position in `params.images` of the image with the error.',
+        },
       },
-      { description: 'One error.' },
+      { description: 'One error.', required: ['code', 'message'] },
     ),
     ErrorCode: errorCodeSchema(),
     Meta: objectSchema(
