@@ -17,7 +17,7 @@ export type FacegateErrorCode =
 export type Problem = {
   readonly code: FacegateErrorCode
   readonly message: string
-  /** The image that the problem concerns, if one result is about several. */
+  /** The position of the image with the problem, if the problem concerns one of several images. */
   readonly imageIndex?: number
 }
 

@@ -6,9 +6,18 @@ import { classifyLiveness } from './parts/classify-liveness.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { challengeId, challengeResult } from './schemas/challenge.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images, livenessThreshold } from './schemas/fields.ts'
+import {
+  debug,
+  face,
+  faceParams,
+  imageFacts,
+  images,
+  livenessThreshold,
+  warnings,
+} from './schemas/fields.ts'
 import { livenessDecision } from './schemas/liveness.ts'
 
 const livenessParams = z
@@ -33,6 +42,7 @@ const livenessValue = z
       description:
         'Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live.',
     }),
+    warnings,
     debug,
   })
   .meta({
@@ -100,6 +110,7 @@ async function checkImage(call: LivenessCall) {
     face: toFaceValue(analysis, largest, 0),
     faceCount: analysis.faceCount,
     image: toImageFacts(analysis),
+    ...toWarnings(...unusedImages(images)),
     ...debugInfo(call.debug, analysis, largest),
   }
   return [{ correlationId: images[0].correlationId, value }]

@@ -80,13 +80,14 @@ export const updateSubject = defineAction({
         (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(),
     )
     const extracted = await extractFaceToAdd(call)
+    const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
         await gallery.lock(tx, galleryId, 'exclusive')
         const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound()
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.
-        if (probe) await addMatchingFace(call, tx, row, { probe, force: params.force })
+        if (probe) await addMatchingFace(call, tx, row, { ...faceOptions, probe })
         const updated = await gallery.update(tx, row, params)
         const [details] = await gallery.loadSubjectDetails(tx, [updated])
         if (!details) throw new Error('the updated subject was not found')

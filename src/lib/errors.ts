@@ -118,8 +118,15 @@ export const errorTable = {
   },
   SUBJECT_FACE_MISMATCH: {
     status: 200,
-    condition: 'The face does not match the subject it would be added to.',
-    remedy: 'Check the subjectId; send force true if you are certain.',
+    condition:
+      'The face does not match the subject it would be added to, or the other pictures of the call.',
+    remedy:
+      'Check the subjectId and the picture that imageIndex names; svc.enroll and svc.updateSubject accept force true if you are certain.',
+  },
+  FACE_ALREADY_ENROLLED: {
+    status: 200,
+    condition: 'The subject already has the template of this picture; only with allImages.',
+    remedy: 'Nothing needs to be done. Another picture of the person reduces misses.',
   },
   TEMPLATE_LIMIT_REACHED: {
     status: 200,
@@ -144,10 +151,23 @@ export type ErrorCode = keyof typeof errorTable
 /** The codes that are returned inside the envelope, with HTTP 200. */
 export type ActionErrorCode = Exclude<ErrorCode, 'UNAUTHORIZED' | 'PAYLOAD_TOO_LARGE'>
 
+/** One item of `errors[]`. */
+export type ActionProblem = {
+  readonly code: ActionErrorCode
+  readonly message: string
+  /** The position in `params.images` of the image with the problem. */
+  readonly imageIndex?: number
+}
+
+type ActionErrorOptions = ErrorOptions & {
+  readonly imageIndex?: number
+  readonly retryAfterS?: number
+}
+
 /** An expected failure of a call: it becomes one item of `errors[]` in the envelope. */
 export class ActionError extends Error {
   override readonly name = 'ActionError'
-  readonly problems: readonly { readonly code: ActionErrorCode; readonly message: string }[]
+  readonly problems: readonly ActionProblem[]
 
   /**
    * Set for a temporary refusal, in whole seconds. The call is then neither settled nor stored for
@@ -157,13 +177,16 @@ export class ActionError extends Error {
 
   constructor(
     code: ActionErrorCode,
-    message: string | readonly string[],
-    options: ErrorOptions & { readonly retryAfterS?: number } = {},
+    message: string | readonly (string | ActionProblem)[],
+    { imageIndex, retryAfterS, ...options }: ActionErrorOptions = {},
   ) {
-    const messages = typeof message === 'string' ? [message] : message
-    super(messages.join('; '), options)
-    this.retryAfterS = options.retryAfterS
-    this.problems = messages.map((text) => ({ code, message: text }))
+    const location = imageIndex === undefined ? {} : { imageIndex }
+    const problems = (typeof message === 'string' ? [message] : message).map((problem) =>
+      typeof problem === 'string' ? { code, message: problem, ...location } : problem,
+    )
+    super(problems.map((problem) => problem.message).join('; '), options)
+    this.problems = problems
+    this.retryAfterS = retryAfterS
   }
 
   get code(): ActionErrorCode {

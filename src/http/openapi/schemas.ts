@@ -41,7 +41,7 @@ export function openApiSchemas(): OpenApiObject {
         imageIndex: {
           type: 'integer',
           minimum: 0,
-          description: 'The image that the error concerns, where one result is about several.',
+          description: 'The position in `params.images` of the image with the error.',
         },
       },
       { description: 'One error.', required: ['code', 'message'] },

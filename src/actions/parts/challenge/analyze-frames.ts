@@ -1,4 +1,4 @@
-import { ActionError, type ActionErrorCode } from '../../../lib/errors.ts'
+import { ActionError, type ActionErrorCode, type ActionProblem } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { FaceResult, ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
@@ -15,12 +15,8 @@ export type AnalyzedFrame = {
   readonly facts: ChallengeFacts
 }
 
-/** A frame without exactly one usable face. The challenge has then failed. */
-export type RejectedFrame = {
-  readonly code: ActionErrorCode
-  readonly message: string
-  readonly imageIndex: number
-}
+/** The problem of a frame without exactly one usable face. The challenge has then failed. */
+export type RejectedFrame = ActionProblem
 
 type FramesCall = Pick<ActionCall<FramesParams>, 'caller' | 'services' | 'signal' | 'params'>
 type FramesParams = FaceParams & { readonly images: readonly EncodedImage[] }
