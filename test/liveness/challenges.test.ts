@@ -287,6 +287,23 @@ test(`After ${failuresMax} failures within a minute, challenges are refused unti
   assert.equal(retried.body.data.results[0].value.decision, 'live')
 })
 
+test(`Of concurrent guesses, ${failuresMax} are judged, and the others leave their challenges unspent`, async () => {
+  const client = await createProject()
+  const challenges: CreatedChallenge[] = []
+  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
+  const guesses = await Promise.all(
+    challenges.map((challenge) => client.call('svc.liveness', wrongAnswerOf(challenge))),
+  )
+  const codes = guesses.map(({ body }) => String(body.errors[0]?.code ?? 'OK'))
+  assert.deepEqual(codes.toSorted(), ['OK', 'OK', 'OK', 'RATE_LIMITED'])
+  const logged = (await loggedCalls(client)).map(({ code, costMicros }) => `${code} ${costMicros}`)
+  assert.equal(logged.filter((row) => row === 'RATE_LIMITED 0').length, 1)
+  const refused = challenges[codes.indexOf('RATE_LIMITED')]
+  assert.ok(refused)
+  nowMs += 60_000
+  assert.equal((await client.value('svc.liveness', answerOf(refused))).decision, 'live')
+})
+
 test(`A project has at most ${openMax} open challenges`, async () => {
   const client = await createProject()
   const challenges: CreatedChallenge[] = []
