@@ -53,7 +53,12 @@ test('A challenge is created and answered, and its token is used once', async ()
   const again = await client.try.enroll(frontal, params)
   assert.equal(!again.ok && again.error.code, 'LIVENESS_FAILED')
   const { challengeId: other } = await client.livenessChallenges.create()
-  const empty = await client.try.answerLivenessChallenge(other, [frontal, imageOf(), frontal, frontal])
+  const empty = await client.try.answerLivenessChallenge(other, [
+    frontal,
+    imageOf(),
+    frontal,
+    frontal,
+  ])
   assert.ok(!empty.ok)
   assert.deepEqual([empty.error.code, empty.error.problems[0]?.imageIndex], ['NO_FACE_FOUND', 1])
 })

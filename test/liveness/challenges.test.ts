@@ -136,7 +136,11 @@ test('A person who follows the steps is live, whatever the passive networks are 
     assert.deepEqual([passed, samePerson, flat], [true, true, false])
     const indexed = challenge.steps.map((step, index) => [step, true, index + 1])
     assert.deepEqual(
-      steps.map((step: Record<string, unknown>) => [step['step'], step['passed'], step['imageIndex']]),
+      steps.map((step: Record<string, unknown>) => [
+        step['step'],
+        step['passed'],
+        step['imageIndex'],
+      ]),
       indexed,
     )
   }
@@ -368,7 +372,8 @@ test('A token of another project, an expired one and one that is not used are re
   const [client, owner] = [await createProject(), await createProject()]
   const foreign = await proveLiveness(owner)
   const [lasting, expired] = [await proveLiveness(client), await proveLiveness(client)]
-  const enroll = (livenessToken: string) => client.call('svc.enroll', { ...required, livenessToken })
+  const enroll = (livenessToken: string) =>
+    client.call('svc.enroll', { ...required, livenessToken })
   nowMs += 299_999
   assert.equal((await enroll(lasting)).body.ok, true)
   nowMs += 1

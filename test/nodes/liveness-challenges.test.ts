@@ -9,11 +9,7 @@ const skip = postgresSkipReason ?? false
 const callCount = 200
 
 /** Sends the same parameters to both nodes in parallel, each call with its own requestId. */
-async function callInParallel(
-  clients: readonly GalleryClient[],
-  action: string,
-  params: object,
-) {
+async function callInParallel(clients: readonly GalleryClient[], action: string, params: object) {
   const calls = Array.from({ length: callCount }, async (_, index) => {
     const client = clients[index % clients.length]
     if (!client) throw new RangeError('there is no client')

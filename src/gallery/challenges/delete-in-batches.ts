@@ -9,7 +9,7 @@ export async function deleteInBatches(
   { write }: Pick<Store, 'write'>,
   deleteBatch: (tx: Tx, limit: number) => Promise<number>,
 ): Promise<number> {
-  for (let total = 0; ; ) {
+  for (let total = 0; ;) {
     const count = await write((tx) => deleteBatch(tx, batchRows))
     total += count
     if (count < batchRows) return total

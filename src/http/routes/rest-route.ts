@@ -15,10 +15,7 @@ import { requireStorable, requireStorableParameters } from '../input/storable.ts
 import { parseResponse } from './parse-response.ts'
 
 /** A route that needs a key. It returns plain JSON with HTTP statuses, without an envelope. */
-export type RestRoute<
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-> = {
+export type RestRoute<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> = {
   readonly method: 'GET' | 'DELETE' | 'POST'
   /** `:name` matches one part of the path. */
   readonly path: string

@@ -14,9 +14,11 @@ export type GalleryProcessOptions = {
 }
 
 const [dataDir = '', key = '', optionsText = '{}'] = process.argv.slice(2)
-const { analysesMax = Infinity, hangBefore, ...models } = JSON.parse(
-  optionsText,
-) as GalleryProcessOptions
+const {
+  analysesMax = Infinity,
+  hangBefore,
+  ...models
+} = JSON.parse(optionsText) as GalleryProcessOptions
 let analysisCount = 0
 const gallery = await startGallery({
   ...models,

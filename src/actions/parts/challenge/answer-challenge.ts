@@ -77,8 +77,7 @@ function judgeFrames(
   const { gallery, vision } = services
   const compared = frames.map(({ facts, template }, index) => ({
     facts,
-    similarityToFirst:
-      index === 0 ? 1 : gallery.compare(template, frontal.template).similarity,
+    similarityToFirst: index === 0 ? 1 : gallery.compare(template, frontal.template).similarity,
   }))
   const judgement = vision.judgeChallenge(compared, steps)
   const { analysis } = frontal

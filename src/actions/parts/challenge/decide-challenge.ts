@@ -1,10 +1,6 @@
 import type { ChallengeJudgement } from '../../../vision/liveness/challenge/challenge.ts'
 import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
-import {
-  classifyLiveness,
-  type LivenessDecision,
-  type LivenessFace,
-} from '../classify-liveness.ts'
+import { classifyLiveness, type LivenessDecision, type LivenessFace } from '../classify-liveness.ts'
 
 type FrontalFrame = {
   readonly face: LivenessFace
