@@ -18,7 +18,7 @@ import { prepareBuiltinPack } from '../src/models/builtin/prepare-builtin-pack.t
 import { openDrawing, type SourcePicture } from './challenge/draw-person.ts'
 import { drawSequences, type DrawnPerson, type DrawnSequence } from './challenge/draw-sequences.ts'
 
-const [source, out, peopleText = '36'] = process.argv.slice(2)
+const [source, out, peopleText = '26'] = process.argv.slice(2)
 if (!source || !out) throw new Error('arguments are missing; pass a set and a new folder')
 const modelsFolder = await mkdtemp(path.join(tmpdir(), 'facegate-challenge-models-'))
 await prepareBuiltinPack({ folder: modelsFolder })

@@ -71,13 +71,14 @@ async function drawPersonViews(
 ): Promise<PersonViews> {
   const draw = (step?: keyof PersonViews['steps']): Promise<Buffer> =>
     drawView(kind, source, { step, random })
-  return {
-    front: await draw(),
-    steps: {
-      turnLeft: await draw('turnLeft'),
-      turnRight: await draw('turnRight'),
-      lookUp: await draw('lookUp'),
-      lookDown: await draw('lookDown'),
-    },
-  }
+  const drawSteps = async () => ({
+    turnLeft: await draw('turnLeft'),
+    turnRight: await draw('turnRight'),
+    lookUp: await draw('lookUp'),
+    lookDown: await draw('lookDown'),
+  })
+  const steps = await drawSteps()
+  // Only a head must not show one picture twice: prints are attacks in any case.
+  const stepsAgain = kind.name === 'head' ? await drawSteps() : steps
+  return { front: await draw(), steps, stepsAgain }
 }

@@ -10,6 +10,8 @@ import { steps as allSteps } from './drawn-views.ts'
 export type PersonViews = {
   readonly front: Buffer
   readonly steps: Readonly<Record<ChallengeStep, Buffer>>
+  /** The same directions a second time; drawn anew for a head. */
+  readonly stepsAgain: Readonly<Record<ChallengeStep, Buffer>>
 }
 
 /** The views of one person by the name of their kind. */
@@ -90,7 +92,7 @@ function presentationSequences(
 function severalAngles(person: DrawnPerson, random: RandomSource): DrawnSequence[] {
   return repeat(listsPerKind, () => {
     const list = drawSteps(random)
-    const tries = ['flat 45', 'flat 60', 'flat 75'].map((kind) => viewsOf(person, kind))
+    const tries = ['flat 30', 'flat 45', 'flat 60'].map((kind) => viewsOf(person, kind))
     return {
       kind: 'flat at three angles',
       steps: list,
@@ -170,8 +172,9 @@ function viewsOf({ name, views }: DrawnPerson, kind: string): PersonViews {
   return found
 }
 
-function framesOf({ steps }: PersonViews, list: readonly ChallengeStep[]): Buffer[] {
-  return list.map((step) => steps[step])
+/** A direction that is shown twice has two different frames. */
+function framesOf({ steps, stepsAgain }: PersonViews, list: readonly ChallengeStep[]): Buffer[] {
+  return list.map((step, index) => (list.indexOf(step) < index ? stepsAgain : steps)[step])
 }
 
 function repeat<Item>(count: number, create: (index: number) => Item): Item[] {

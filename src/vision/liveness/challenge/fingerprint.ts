@@ -26,9 +26,9 @@ const sidePx = 32
 
 /**
  * Whether one picture is in two frames. A person who holds still has nearly equal frames; therefore
- * frames of one movement must only not be equal. The head of a person that has moved in between is
- * never in exactly the former position, so such frames must differ more than a picture that was
- * compressed again, moved or brightened.
+ * frames of one movement must only not be equal. A head that has moved in between does not return to
+ * exactly the same place with the same look, so such frames must differ more than a picture and its
+ * copy that was compressed again, moved or brightened.
  *
  * @param shown the step that each frame shows.
  */
@@ -55,18 +55,68 @@ function movementNumbers(shown: readonly ShownStep[]): number[] {
 }
 
 function isSamePicture(a: ChallengeFacts, b: ChallengeFacts): boolean {
-  return (
-    correlationOf(readPixels(a.fingerprint), readPixels(b.fingerprint)) >=
-    challengeLimits.pictureCorrelationMax
-  )
+  const { poseDifferenceMin, pictureCorrelationMax } = challengeLimits
+  const poseDifference = Math.max(Math.abs(a.yaw - b.yaw), Math.abs(a.pitch - b.pitch))
+  if (poseDifference >= poseDifferenceMin) return false
+  return pictureCorrelation(a.fingerprint, b.fingerprint) > pictureCorrelationMax
 }
 
-function readPixels(fingerprint: string): Uint8Array {
-  return Buffer.from(fingerprint, 'base64')
+/**
+ * Returns the highest correlation of two fingerprints over small shifts, rotations and scales, because
+ * the mesh crop of a changed picture is not exactly at the same place. Brightness and contrast have no
+ * effect.
+ */
+export function pictureCorrelation(a: string, b: string): number {
+  const from = Buffer.from(a, 'base64')
+  const to = Buffer.from(b, 'base64')
+  const inner = sampleInner(from, { scale: 1, turn: 0, x: 0, y: 0 })
+  let highest = -1
+  for (const scale of [0.97, 1, 1.03])
+    for (const turn of [-0.03, 0, 0.03])
+      for (const x of [-1, -0.5, 0, 0.5, 1])
+        for (const y of [-1, -0.5, 0, 0.5, 1])
+          highest = Math.max(highest, correlationOf(inner, sampleInner(to, { scale, turn, x, y })))
+  return highest
 }
 
-/** Returns Pearson's correlation, which brightness and contrast do not change. */
-function correlationOf(a: Uint8Array, b: Uint8Array): number {
+/** Pixels at each side that a shifted sample may leave. */
+const borderPx = 3
+
+type SmallChange = {
+  readonly scale: number
+  /** Radians. */
+  readonly turn: number
+  readonly x: number
+  readonly y: number
+}
+
+/** Samples the fingerprint without its border, after a small change of place. */
+function sampleInner(pixels: Uint8Array, { scale, turn, x, y }: SmallChange): Float64Array {
+  const size = sidePx - 2 * borderPx
+  const centre = (sidePx - 1) / 2
+  const values = new Float64Array(size * size)
+  for (let row = 0; row < size; row++)
+    for (let column = 0; column < size; column++) {
+      const across = column + borderPx - centre
+      const down = row + borderPx - centre
+      const u = across * scale - down * turn + centre + x
+      const v = down * scale + across * turn + centre + y
+      values[row * size + column] = pixelBetween(pixels, u, v)
+    }
+  return values
+}
+
+function pixelBetween(pixels: Uint8Array, u: number, v: number): number {
+  const left = Math.floor(u)
+  const top = Math.floor(v)
+  const at = (column: number, row: number): number => pixels[row * sidePx + column] ?? 0
+  const upper = at(left, top) + (at(left + 1, top) - at(left, top)) * (u - left)
+  const lower = at(left, top + 1) + (at(left + 1, top + 1) - at(left, top + 1)) * (u - left)
+  return upper + (lower - upper) * (v - top)
+}
+
+/** Returns Pearson's correlation. */
+function correlationOf(a: Float64Array, b: Float64Array): number {
   const meanA = meanOf(a)
   const meanB = meanOf(b)
   let product = 0
@@ -82,6 +132,6 @@ function correlationOf(a: Uint8Array, b: Uint8Array): number {
   return squaresA === 0 || squaresB === 0 ? 1 : product / Math.sqrt(squaresA * squaresB)
 }
 
-function meanOf(values: Uint8Array): number {
+function meanOf(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
