@@ -109,7 +109,7 @@ export const enroll = defineAction({
       subjectId: z.uuid(),
       faceId: z.uuid().meta({
         description:
-          'The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, and `warnings` reports it.',
+          'The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is charged.',
       }),
       externalId: z.string().nullable(),
       created: z.boolean().meta({ description: 'Whether the subject is new.' }),
