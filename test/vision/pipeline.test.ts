@@ -71,6 +71,33 @@ test(
   },
 )
 
+test('A face that fills the picture is found, also if the head leans', async () => {
+  const upright = sharp((await samplePhotograph(4)).bytes).extract({
+    left: 223,
+    top: 224,
+    width: 197,
+    height: 197,
+  })
+  const around = sharp((await samplePhotograph(2)).bytes).extract({
+    left: 189,
+    top: 16,
+    width: 510,
+    height: 510,
+  })
+  const rotated = sharp(await around.png().toBuffer()).rotate(30, { background: '#888' })
+  const { data, info } = await rotated.png().toBuffer({ resolveWithObject: true })
+  const [left, top] = [info.width, info.height].map((length) => Math.round(length / 2 - 116))
+  const leaning = sharp(data).extract({ left: left ?? 0, top: top ?? 0, width: 232, height: 232 })
+  for (const picture of [upright, leaning]) {
+    const { faceCount, faces, width, height } = await pipeline.analyze(
+      await picture.png().toBuffer(),
+    )
+    assert.equal(faceCount, 1)
+    const { boundingBox: box } = faces[0] ?? assert.fail()
+    assert.ok(box.width * box.height > 0.5 * width * height, 'the box covers the face')
+  }
+})
+
 test('Left and right landmarks are those of the image', () => {
   const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = face.landmarks
   assert.ok(leftEye.x < noseTip.x && noseTip.x < rightEye.x)
