@@ -437,7 +437,7 @@ export interface EnrollParams {
 
 export interface EnrollValue {
   subjectId: string
-  /** The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, and `warnings` reports it. */
+  /** The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is charged. */
   faceId: string
   externalId: string | null
   /** Whether the subject is new. */
