@@ -67,14 +67,7 @@ export async function openGalleryServices(
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),
   )
-  const sweep = (): void => {
-    runAsAllAccounts(() => gallery.sweep()).then(
-      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
-      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
-    )
-  }
-  const sweepTimer = setInterval(sweep, sweepIntervalMs)
-  opened.defer(() => clearInterval(sweepTimer))
+  scheduleSweep(gallery, log, opened)
   scheduleSearchJobs(gallery, options, opened)
   const challenges = openChallenges(config, options, opened)
   const closing = new AbortController()
@@ -95,6 +88,17 @@ export async function openGalleryServices(
     searchStats: search.stats,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
+}
+
+function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack): void {
+  const sweep = (): void => {
+    runAsAllAccounts(() => gallery.sweep()).then(
+      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
+      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
+    )
+  }
+  const sweepTimer = setInterval(sweep, sweepIntervalMs)
+  opened.defer(() => clearInterval(sweepTimer))
 }
 
 function scheduleSearchJobs(

@@ -1,68 +1,27 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { runAsAllAccounts } from '../../src/lib/account-context.ts'
-import type { ChallengeStep } from '../../src/vision/liveness/challenge/challenge.ts'
-import { readCalls } from '../../src/store/gate/calls.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
-import type { FakePerson } from '../support/gallery/fake-vision.ts'
 import {
-  imageParams,
-  startGallery,
-  type GalleryClient,
-  type TestGallery,
-} from '../support/gallery/test-gallery.ts'
+  answerOf,
+  createChallenge,
+  startChallengeGallery,
+  wrongAnswerOf,
+  type ChallengeGallery,
+} from '../support/gallery/challenge-gallery.ts'
+import type { FakePerson } from '../support/gallery/fake-vision.ts'
+import { type GalleryClient, type TestGallery } from '../support/gallery/test-gallery.ts'
 
-const failuresMax = 3
-const openMax = 4
-
-let nowMs = Date.now()
+let service: ChallengeGallery
+let clock: ChallengeGallery['clock']
+let createProject: ChallengeGallery['createProject']
 let gallery: TestGallery
+let loggedCalls: ChallengeGallery['loggedCalls']
 before(async () => {
-  gallery = await startGallery({
-    clock: () => nowMs,
-    environment: {
-      LIVENESS_FAILURES_PER_MINUTE_MAX: String(failuresMax),
-      LIVENESS_CHALLENGES_OPEN_MAX: String(openMax),
-    },
-  })
+  service = await startChallengeGallery()
+  ;({ clock, createProject, gallery, loggedCalls } = service)
 })
-after(() => gallery[Symbol.asyncDispose]())
-
-const createProject = (permissions: readonly string[] = ['*']) =>
-  gallery.createProjectClient({ galleryMode: 'isolated', permissions })
-
-type CreatedChallenge = { readonly challengeId: string; readonly steps: ChallengeStep[] }
-
-async function createChallenge(client: GalleryClient, body: object = {}) {
-  const response = await client.rest('POST', '/v1/liveness/challenges', body)
-  assert.equal(response.status, 200, JSON.stringify(response.body))
-  return response.body as CreatedChallenge & Record<string, unknown>
-}
-
-const answerOf = ({ challengeId, steps }: CreatedChallenge, person: Partial<FakePerson> = {}) => ({
-  challengeId,
-  images: frameImages(framesOf(steps, person)),
-})
-
-/** A response in the wrong order. */
-const wrongAnswerOf = ({ challengeId, steps }: CreatedChallenge) =>
-  answerOf({ challengeId, steps: steps.toReversed().concat(steps.slice(0, 1)).slice(1) })
-
-/** Passes a challenge. @returns the token. */
-async function proveLiveness(
-  client: GalleryClient,
-  person: Partial<FakePerson> = {},
-): Promise<string> {
-  const value = await client.value('svc.liveness', answerOf(await createChallenge(client), person))
-  assert.deepEqual([value.decision, value.reasons], ['live', []])
-  return value.livenessToken
-}
-
-const loggedCalls = (client: { readonly project: { readonly projectId: string } }) =>
-  gallery.database.store.read((tx) =>
-    readCalls(tx, { projectId: client.project.projectId, limit: 50 }),
-  )
+after(() => service[Symbol.asyncDispose]())
 
 test('A challenge has random steps: never the same twice in a row, and at least one turn to a side', async () => {
   const client = await createProject()
@@ -76,7 +35,7 @@ test('A challenge has random steps: never the same twice in a row, and at least 
   ])
   assert.equal(challenge.steps.length, 3)
   assert.equal(challenge['framesMax'], 10)
-  assert.equal(challenge['expiresAtUtc'], new Date(nowMs + 120_000).toISOString())
+  assert.equal(challenge['expiresAtUtc'], new Date(clock.nowMs + 120_000).toISOString())
   const instructions = challenge['instructions'] as Record<string, string>
   for (const step of challenge.steps) assert.match(instructions[step] ?? '', /^[A-Z][a-z ]+\.$/u)
   const drawn = new Set<string>()
@@ -228,9 +187,9 @@ test('An unknown, foreign, spent or expired challenge has one text', async () =>
   const foreign = await createChallenge(owner)
   const expired = await createChallenge(client)
   const lasting = await createChallenge(client)
-  nowMs += 119_999
+  clock.nowMs += 119_999
   assert.equal((await client.value('svc.liveness', answerOf(lasting))).decision, 'live')
-  nowMs += 1
+  clock.nowMs += 1
   const unknown = { ...spent, challengeId: randomUUID() }
   const count = gallery.vision.requests.length
   const errors = await Promise.all(
@@ -256,203 +215,4 @@ test('A retry with the same requestId returns the same response with the same to
     billed.map(({ costMicros }) => costMicros),
     [2000n],
   )
-})
-
-test(`After ${failuresMax} failures within a minute, challenges are refused until the oldest is a minute old`, async () => {
-  const client = await createProject()
-  const [kept, ...failing] = [
-    await createChallenge(client),
-    await createChallenge(client),
-    await createChallenge(client),
-  ]
-  for (const challenge of failing) {
-    await client.value('svc.liveness', wrongAnswerOf(challenge))
-    nowMs += 1000
-  }
-  await client.value('svc.liveness', wrongAnswerOf(await createChallenge(client)))
-  const refused = await client.rest('POST', '/v1/liveness/challenges', {})
-  assert.equal(refused.status, 429)
-  assert.equal(refused.headers.get('retry-after'), '58')
-  assert.match(refused.body.detail, /failed within 60 s; wait 58 s/u)
-  const other = await createProject()
-  assert.equal((await other.rest('POST', '/v1/liveness/challenges', {})).status, 200)
-  const requestId = randomUUID()
-  const count = gallery.vision.requests.length
-  const limited = await client.call('svc.liveness', answerOf(kept), { requestId })
-  assert.equal(limited.body.errors[0].code, 'RATE_LIMITED')
-  assert.equal(limited.headers.get('retry-after'), '58')
-  assert.equal(gallery.vision.requests.length, count, 'no image was analyzed')
-  nowMs += 57_999
-  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 429)
-  nowMs += 1
-  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 200)
-  const retried = await client.call('svc.liveness', answerOf(kept), { requestId })
-  assert.equal(retried.body.ok, true, 'the refused call was not stored, so that its retry runs')
-  assert.equal(retried.body.data.results[0].value.decision, 'live')
-})
-
-test(`Of concurrent guesses, ${failuresMax} are judged, and the others leave their challenges unspent`, async () => {
-  const client = await createProject()
-  const challenges: CreatedChallenge[] = []
-  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
-  const guesses = await Promise.all(
-    challenges.map((challenge) => client.call('svc.liveness', wrongAnswerOf(challenge))),
-  )
-  const codes = guesses.map(({ body }) => String(body.errors[0]?.code ?? 'OK'))
-  assert.deepEqual(codes.toSorted(), ['OK', 'OK', 'OK', 'RATE_LIMITED'])
-  const logged = (await loggedCalls(client)).map(({ code, costMicros }) => `${code} ${costMicros}`)
-  assert.equal(logged.filter((row) => row === 'RATE_LIMITED 0').length, 1)
-  const refused = challenges[codes.indexOf('RATE_LIMITED')]
-  assert.ok(refused)
-  nowMs += 60_000
-  assert.equal((await client.value('svc.liveness', answerOf(refused))).decision, 'live')
-})
-
-test(`A project has at most ${openMax} open challenges`, async () => {
-  const client = await createProject()
-  const challenges: CreatedChallenge[] = []
-  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
-  const refused = await client.rest('POST', '/v1/liveness/challenges', {})
-  assert.equal(refused.status, 429)
-  assert.ok(Number(refused.headers.get('retry-after')) > 0)
-  assert.match(refused.body.detail, /4 open liveness challenges/u)
-  const [first] = challenges
-  assert.ok(first)
-  await client.value('svc.liveness', answerOf(first))
-  await createChallenge(client)
-  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 429)
-  nowMs += 120_000
-  await createChallenge(client)
-})
-
-/** A person for whose picture the passive networks give no decision. */
-const uncertainAda: FakePerson = { name: 'Ada', take: 9, deviation: 0.3, liveness: { score: 0.45 } }
-const required = { ...imageParams(uncertainAda), requireLiveness: true }
-
-test('A token replaces the passive check once, in every action that can require liveness', async () => {
-  const client = await createProject()
-  const { subjectId } = await client.value('svc.enroll', imageParams('Ada'))
-  const calls = [
-    ['svc.enroll', {}],
-    ['svc.updateSubject', { subjectId }],
-    ['svc.verify', { subjectId }],
-    ['svc.identify', {}],
-  ] as const
-  for (const [action, more] of calls) {
-    const params = { ...required, ...more }
-    assert.equal(await client.code(action, params), 'LIVENESS_FAILED', action)
-    const livenessToken = await proveLiveness(client)
-    await client.value(action, { ...params, livenessToken })
-    const { body } = await client.call(action, { ...params, livenessToken })
-    assert.equal(body.errors[0].code, 'LIVENESS_FAILED', action)
-    assert.match(body.errors[0].message, /unknown, was used, has expired/u)
-  }
-  const images = frameImages([[uncertainAda], [{ name: 'Ada', take: 4, deviation: 0.3 }]])
-  const livenessToken = await proveLiveness(client)
-  const pair = { images, requireLiveness: true, livenessToken }
-  assert.equal((await client.value('svc.verify', pair)).matched, true)
-  assert.equal(await client.code('svc.verify', pair), 'LIVENESS_FAILED')
-})
-
-test('A token is only for the person who passed the challenge, and a failed call does not spend it', async () => {
-  const client = await createProject()
-  const livenessToken = await proveLiveness(client)
-  const bea = { ...imageParams('Bea'), requireLiveness: true, livenessToken }
-  const { body } = await client.call('svc.enroll', bea)
-  assert.equal(body.errors[0].code, 'LIVENESS_FAILED')
-  assert.match(body.errors[0].message, /not that of the person .*similarity 0\.\d\d, below 0\.80/u)
-  const unknown = { ...required, livenessToken, subjectId: randomUUID() }
-  assert.equal(await client.code('svc.enroll', unknown), 'SUBJECT_NOT_FOUND')
-  const crowd = { ...imageParams(uncertainAda, { name: 'Bea', side: 150 }), requireLiveness: true }
-  const found = await client.value('svc.identify', { ...crowd, livenessToken, maxFaces: 5 })
-  assert.equal(found.faces.length, 1, 'the other face is not live')
-})
-
-test('A token of another project, an expired one and one that is not used are rejected', async () => {
-  const [client, owner] = [await createProject(), await createProject()]
-  const foreign = await proveLiveness(owner)
-  const [lasting, expired] = [await proveLiveness(client), await proveLiveness(client)]
-  const enroll = (livenessToken: string) =>
-    client.call('svc.enroll', { ...required, livenessToken })
-  nowMs += 299_999
-  assert.equal((await enroll(lasting)).body.ok, true)
-  nowMs += 1
-  const errors = [await enroll('flt_unknown'), await enroll(foreign), await enroll(expired)]
-  for (const { body } of errors) assert.deepEqual(body.errors, errors[0]?.body.errors)
-  assert.equal(errors[0]?.body.errors[0].code, 'LIVENESS_FAILED')
-  const { subjectId } = await client.value('svc.enroll', imageParams('Bea'))
-  const livenessToken = await proveLiveness(client)
-  for (const [action, params, message] of [
-    ['svc.enroll', { ...imageParams('Ada'), livenessToken }, /send requireLiveness true/u],
-    ['svc.updateSubject', { subjectId, requireLiveness: true, livenessToken }, /send images/u],
-  ] as const) {
-    const { body } = await client.call(action, params)
-    assert.equal(body.errors[0].code, 'INVALID_REQUEST')
-    assert.match(body.errors[0].message, message)
-  }
-})
-
-test('A batch of images spends its token if one of them succeeds', async () => {
-  const client = await createProject()
-  const images = (...people: FakePerson[]) => frameImages(people.map((person) => [person]))
-  const livenessToken = await proveLiveness(client)
-  const search = (list: object[]) =>
-    client.call('svc.identify', { images: list, requireLiveness: true, livenessToken })
-  const failed = await search(images({ name: 'Bea' }, { name: 'Cem' }))
-  assert.deepEqual(
-    failed.body.errors.map(({ code }: { code: string }) => code),
-    ['LIVENESS_FAILED', 'LIVENESS_FAILED'],
-  )
-  const mixed = await search(images({ name: 'Bea' }, uncertainAda))
-  assert.deepEqual(
-    mixed.body.data.results.map(({ ok }: { ok: boolean }) => ok),
-    [false, true],
-  )
-  assert.equal((await search(images(uncertainAda))).body.ok, false)
-})
-
-test('The database contains no token and no template of it, and the sweep deletes expired rows', async () => {
-  const client = await createProject()
-  const livenessToken = await proveLiveness(client)
-  await createChallenge(client)
-  const { db } = gallery.database.store
-  const { projectId } = client.project
-  const rows = () =>
-    db.selectFrom('livenessTokens').selectAll().where('projectId', '=', projectId).execute()
-  const [row] = await rows()
-  assert.ok(row)
-  const stored = Buffer.concat([row.tokenHash, row.sealed])
-  assert.ok(!stored.includes(livenessToken) && !stored.includes(livenessToken.slice(4, 20)))
-  const challenges = () =>
-    db.selectFrom('livenessChallenges').selectAll().where('projectId', '=', projectId).execute()
-  const sweep = () => runAsAllAccounts(() => gallery.openedGallery.challenges.sweep())
-  nowMs += 179_999
-  await sweep()
-  assert.deepEqual([(await rows()).length, (await challenges()).length], [1, 2])
-  nowMs += 1
-  await sweep()
-  assert.deepEqual([(await rows()).length, (await challenges()).length], [1, 0])
-  nowMs += 120_000
-  await sweep()
-  assert.deepEqual(await rows(), [])
-})
-
-test('Of concurrent calls, exactly one uses a challenge, and exactly one uses a token', async () => {
-  const client = await createProject()
-  const params = answerOf(await createChallenge(client))
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => client.call('svc.liveness', params)),
-  )
-  const tokens = answers.flatMap(({ body }) =>
-    body.ok ? [body.data.results[0].value.livenessToken] : [],
-  )
-  assert.equal(tokens.length, 1)
-  const used = await Promise.all(
-    Array.from({ length: 20 }, () =>
-      client.call('svc.identify', { ...required, livenessToken: tokens[0] }),
-    ),
-  )
-  const codes = used.map(({ body }) => body.errors[0]?.code ?? 'OK')
-  assert.equal(codes.filter((code) => code === 'OK').length, 1)
-  assert.equal(codes.filter((code) => code === 'LIVENESS_FAILED').length, 19)
 })
