@@ -21,7 +21,7 @@ import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { matchSubject, matchTemplates, modelsOfSubject } from './match.ts'
-import type { FaceMatchScore, MatchScore } from './match.ts'
+import type { MatchScore, SubjectMatch } from './match.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
 import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
@@ -88,7 +88,7 @@ export type Gallery = {
     reading: ReadTx,
     subject: SubjectRow,
     probes: readonly Template[],
-  ) => Promise<FaceMatchScore | undefined>
+  ) => Promise<SubjectMatch | undefined>
   readonly compare: (a: Template, b: Template) => MatchScore
   readonly matchLevelOf: (similarity: number) => MatchLevel
   /** Returns the threshold for a gallery of this many subjects. */

@@ -49,5 +49,7 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
   const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
   const scrubbed =
     subjectIds.length > 0 ? outcomeEnvelope(echoed, outcomes.map(action.scrub)) : undefined
-  return { response, subjectIds, scrubbed, scores: outcomes.flatMap(action.scores) }
+  const unbilledImages = outcomes.reduce((sum, outcome) => sum + (outcome.unbilledImages ?? 0), 0)
+  const scores = outcomes.flatMap(action.scores)
+  return { response, subjectIds, unbilledImages, scrubbed, scores }
 }

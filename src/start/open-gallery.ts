@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
+import type { Challenges } from '../gallery/challenges/challenges.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
 import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
@@ -12,6 +13,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
+import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
 import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
@@ -22,6 +24,7 @@ import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintena
  */
 export type OpenedGallery = AsyncDisposable & {
   readonly gallery: Gallery
+  readonly challenges: Challenges
   /** Resolves when no stored crop is left to embed with the active model. */
   readonly reEmbedding: Promise<ReEmbedResult>
   readonly searchStats: () => SearchStats
@@ -64,15 +67,9 @@ export async function openGalleryServices(
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),
   )
-  const sweep = (): void => {
-    runAsAllAccounts(() => gallery.sweep()).then(
-      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
-      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
-    )
-  }
-  const sweepTimer = setInterval(sweep, sweepIntervalMs)
-  opened.defer(() => clearInterval(sweepTimer))
+  scheduleSweep(gallery, log, opened)
   scheduleSearchJobs(gallery, options, opened)
+  const challenges = openChallenges(config, options, opened)
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -86,10 +83,22 @@ export async function openGalleryServices(
   const resources = opened.move()
   return {
     gallery,
+    challenges,
     reEmbedding,
     searchStats: search.stats,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
+}
+
+function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack): void {
+  const sweep = (): void => {
+    runAsAllAccounts(() => gallery.sweep()).then(
+      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
+      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
+    )
+  }
+  const sweepTimer = setInterval(sweep, sweepIntervalMs)
+  opened.defer(() => clearInterval(sweepTimer))
 }
 
 function scheduleSearchJobs(

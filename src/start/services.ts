@@ -70,7 +70,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
   const galleryOptions = { store, calibrations, vision: toReEmbedClient(vision), clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
-  const services = { vision, gallery: gallerySearch.gallery }
+  const { gallery, challenges } = gallerySearch
+  const services = { vision, gallery, challenges }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))

@@ -139,6 +139,7 @@ function livenessSample(kind: string, score: number): PresentationResult {
       liveMin: 0.5,
       spoofMax: 0.4,
       networks: {},
+      isBuiltin: false,
       hasContext: true,
       hasColour: true,
     },

@@ -11,6 +11,7 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
+import { livenessContract } from './contract/liveness.ts'
 import { uncalledQueries } from './contract/tracked-queries.ts'
 import { removedDataContract } from './contract/removed-data.ts'
 import { tenancyContract } from './contract/tenancy.ts'
@@ -25,6 +26,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...keysAndDeletionsContract,
   ...callsContract,
   ...ledgerContract,
+  ...livenessContract,
 }
 
 async function onSqlite(work: (store: Store) => Promise<void>): Promise<void> {

@@ -52,7 +52,8 @@ after(async () => {
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
   'callHours scoreHours galleries galleryKeys subjects subjectGroups faces templates crops removals ' +
-  'appliedRemovals deletions users sessions links adminActs chainHeads'
+  'appliedRemovals deletions users sessions links adminActs chainHeads livenessChallenges ' +
+  'livenessTokens'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the running servers, the migrations. */

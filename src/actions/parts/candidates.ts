@@ -48,3 +48,20 @@ export function toCandidates(
     return [{ subjectId, externalId, displayName, similarity, matchLevel, faceId, groups }]
   })
 }
+
+/** Candidates below the threshold in `debug`. */
+export const debugCandidatesMax = 5
+
+export type ThresholdSplit = { readonly above: MatchCandidate[]; readonly below: MatchCandidate[] }
+
+/** Separates the matches from the nearest candidates below the threshold. */
+export function splitAtThreshold(
+  threshold: number,
+  candidates: readonly MatchCandidate[],
+): ThresholdSplit {
+  const isAbove = ({ similarity }: MatchCandidate): boolean => similarity >= threshold
+  return {
+    above: candidates.filter(isAbove),
+    below: candidates.filter((one) => !isAbove(one)).slice(0, debugCandidatesMax),
+  }
+}

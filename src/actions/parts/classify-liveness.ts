@@ -23,9 +23,9 @@ type LivenessRules = {
  *
  * These conditions make the decision uncertain, whatever the score: the face is small, cut off,
  * turned away, blurred or grey, or the image does not contain the surroundings that would show the
- * edges of a screen or a print. A score between the two thresholds is uncertain with LOW_QUALITY: the
- * quality or the content of the image is not sufficient. Several main faces prevent only `live`,
- * because it is unclear which person made the call; a spoof remains a spoof.
+ * edges of a screen or a print. A score between the two thresholds is uncertain with INCONCLUSIVE.
+ * Several main faces prevent only `live`, because it is unclear which person made the call; a spoof
+ * remains a spoof.
  *
  * A threshold of the request moves the limit of `live`. The limit of `spoof` stays where it is, but
  * never above that threshold.
@@ -46,7 +46,7 @@ export function classifyLiveness(
   ): LivenessDecision => ({ decision, live: decision === 'live', score, threshold, reasons })
   if (uncertainty.length > 0) return decide('uncertain', [...uncertainty, ...otherFaces])
   if (score < Math.min(spoofMax, threshold)) return decide('spoof', otherFaces)
-  if (score < threshold) return decide('uncertain', ['LOW_QUALITY', ...otherFaces])
+  if (score < threshold) return decide('uncertain', ['INCONCLUSIVE', ...otherFaces])
   return decide(otherFaces.length > 0 ? 'uncertain' : 'live', otherFaces)
 }
 

@@ -4,6 +4,7 @@ import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { ActionCall } from '../action.ts'
 import type { FacePolicy } from '../schemas/fields.ts'
+import { readLivenessProof } from './challenge/liveness-proof.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
 import { countMainFaces } from './main-faces.ts'
 import { lowScoreReasons } from './quality-reasons.ts'
@@ -29,7 +30,7 @@ export type ExtractedProbes = {
   readonly faces: readonly [ProbeFace, ...ProbeFace[]]
 }
 
-type FaceParams = {
+export type FaceParams = {
   readonly minFaceConfidence: number
   readonly minFaceSize: number
   readonly facePolicy: FacePolicy
@@ -41,6 +42,8 @@ export type ProbeParams = FaceParams & {
   readonly requireLiveness: boolean
   /** By default the threshold of the liveness models. */
   readonly livenessThreshold?: number | undefined
+  /** Replaces the passive judgement for the person of the token. */
+  readonly livenessToken?: string | undefined
 }
 
 type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'signal' | 'params'>
@@ -49,7 +52,7 @@ type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 's
  * Extracts the faces to compare from an image.
  *
  * If liveness is required, the largest face must be live, and other faces that are not live are
- * ignored, as faces of low quality are.
+ * ignored, as faces of low quality are. With a liveness token, only the person of the token is live.
  *
  * @param index index of the image in the request, for error messages.
  * @throws ActionError NO_FACE_FOUND, FACE_TOO_SMALL, MULTIPLE_FACES, LOW_QUALITY, LIVENESS_FAILED,
@@ -61,17 +64,22 @@ export async function extractProbes(
   index: number,
 ): Promise<ExtractedProbes> {
   const { params } = call
+  const proof = await readLivenessProof(call)
   const { analysis, faces } = await findFaces(call, image, index, {
     templates: true,
-    liveness: params.requireLiveness,
+    liveness: params.requireLiveness && !proof,
     ...definedOptions(call.extract),
   })
   const [largest, ...others] = faces.map(toProbeFace)
   if (!largest) throw new Error('the analysis has lost its largest face')
-  if (params.requireLiveness) requireLive(largest, analysis, params)
+  if (proof) proof.requireSamePerson(largest.template)
+  else if (params.requireLiveness) requireLive(largest, analysis, params)
+  const isLive = (face: ProbeFace): boolean =>
+    proof
+      ? proof.isSamePerson(face.template)
+      : !params.requireLiveness || classifyFace(face, analysis, params).live
   const isAccepted = (face: ProbeFace): boolean =>
-    hasQuality(face, params.minQuality) &&
-    (!params.requireLiveness || classifyFace(face, analysis, params).live)
+    hasQuality(face, params.minQuality) && isLive(face)
   return { analysis, faces: [largest, ...others.filter(isAccepted)] }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
+import { livenessToken } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
 
@@ -27,7 +28,7 @@ export const images = z
   )
   .meta({
     maxItems: imagesPerCallMax,
-    description: 'The first image is analyzed; further images are ignored.',
+    description: 'The first image is analyzed; further images are not used: `warnings` reports it.',
   })
 
 /** `params.images` of an action that reads all images. */
@@ -104,6 +105,7 @@ export const requiredLivenessParams = {
       'Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live.',
   }),
   livenessThreshold,
+  livenessToken: livenessToken.optional(),
 }
 
 export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })
@@ -137,6 +139,11 @@ export const expiresAtUtc = z.iso
     description:
       'A time in the future. From then on no call finds the subject; it is deleted within a minute.',
   })
+
+/** What a caller should know about a successful result. */
+export const warnings = z.array(z.string()).min(1).optional().meta({
+  description: 'Advice about the request or the result, for people; absent if there is none.',
+})
 
 /** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
 export const similarity = z.number().min(0).max(1)

@@ -18,6 +18,8 @@ import * as keyList from '../../../src/store/tenancy/key-list.ts'
 import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
 import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts'
+import * as livenessChallenges from '../../../src/store/gate/liveness-challenges.ts'
+import * as livenessTokens from '../../../src/store/gate/liveness-tokens.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
@@ -52,6 +54,8 @@ const allQueries = {
   ...keys,
   ...ledgerAudit,
   ...ledgerTransfers,
+  ...livenessChallenges,
+  ...livenessTokens,
   ...modelCoverage,
   ...prices,
   ...projectSummaries,

@@ -132,6 +132,14 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         rowHash: hash,
       })
       .execute()
+    await db
+      .insertInto('livenessChallenges')
+      .values({ challengeId: `c-${name}`, projectId, steps: '[]', expiresAtMs: 1 })
+      .execute()
+    await db
+      .insertInto('livenessTokens')
+      .values({ tokenHash: hash, projectId, modelId: 'm', sealed: hash, expiresAtMs: 1 })
+      .execute()
     await db.insertInto('answerSubjects').values({ subjectId, projectId, requestId }).execute()
     const user = { userId: `u-${name}`, accountId, name, nameKey: name, role: 'owner' as const }
     const unused = { password: null, lastSeenAtUtc: null, disabledAtUtc: null }

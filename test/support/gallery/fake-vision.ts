@@ -18,6 +18,7 @@ import type { Template } from '../../../src/vision/embed/template.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import type { VisionClient } from '../../../src/vision/vision-client.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
+import { fakeChallengeFacts, type HeadTurn } from './fake-head.ts'
 
 /** A person in a fake image. */
 export type FakePerson = {
@@ -30,6 +31,8 @@ export type FakePerson = {
   readonly side?: number
   readonly left?: number
   readonly yaw?: number
+  /** Movement of the head against the frontal view, degrees, for a challenge. */
+  readonly turn?: HeadTurn
   /** Result of the liveness check; by default a score of 0.99 with all evidence. */
   readonly liveness?: Partial<LivenessResult>
 }
@@ -191,6 +194,7 @@ function faceResultOf(
     qualityScore: quality,
     quality: faceQualityOf(side),
     ...(request.liveness && { liveness: fakeLiveness(person) }),
+    ...(request.challenge && { challenge: fakeChallengeFacts(person) }),
     ...(request.templates && { template: template(active) }),
     ...(previousModelIds && { previousTemplates: previousModelIds.map(template) }),
     ...(request.contextCrops && { contextCrop: fakeImage(person).bytes.toString('base64') }),
@@ -220,7 +224,7 @@ export function faceQualityOf(side: number): FaceQuality {
 
 function fakeLiveness({ liveness = {} }: FakePerson): LivenessResult {
   const { score = 0.99 } = liveness
-  const evidence = { hasContext: true, hasColour: true }
+  const evidence = { isBuiltin: false, hasContext: true, hasColour: true }
   const networks = { 'people@1': score }
   return { score, liveMin: 0.5, spoofMax: 0.4, networks, ...evidence, ...liveness }
 }

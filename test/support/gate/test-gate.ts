@@ -56,6 +56,7 @@ export type TestGateOptions = Partial<OpenDatabaseOptions> &
 /** The actions of these tests use neither images nor a gallery. */
 const services: Services = {
   gallery: {} as Services['gallery'],
+  challenges: {} as Services['challenges'],
   vision: {} as Services['vision'],
 }
 
