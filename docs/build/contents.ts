@@ -48,6 +48,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Recognition',
     files: [
       'docs/accuracy.md',
+      'docs/recognition/evaluation.md',
       'docs/recognition/quality.md',
       'docs/liveness.md',
       'docs/recognition/search.md',

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
-import { readLabels } from '../../src/evaluation/read-labels.ts'
+import { readCsv } from '../../src/evaluation/read-csv.ts'
 import { iou, meanOf, type Rect } from '../../src/vision/image/geometry.ts'
 import { selfTestModels } from '../../src/vision/self-test/self-test.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
@@ -61,8 +61,9 @@ test(
   { skip: existsSync(detectionFolder) ? false : `${detectionFolder} is missing` },
   async () => {
     let correct = 0
-    const rows = await readLabels(detectionFolder, ['file', 'face_count'])
-    for (const { file = '', face_count: label } of rows) {
+    const rows = await readCsv(path.join(detectionFolder, 'labels.csv'), ['file', 'face_count'])
+    for (const { cells } of rows) {
+      const { file = '', face_count: label } = cells
       const { faceCount } = await pipeline.analyze(await readFile(path.join(detectionFolder, file)))
       if (Math.abs(faceCount - Number(label)) <= 1) correct++
       if (file.endsWith('dogs.jpg')) assert.equal(faceCount, 0, 'dogs')

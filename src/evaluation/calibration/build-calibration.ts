@@ -10,10 +10,13 @@ export type CalibrationSet = Pick<
 >
 
 /** A rate is counted if at least this many pairs reach its score. */
-const countedPairsMin = 30
+export const countedPairsMin = 30
 
 /** Number of highest scores that form the tail: small enough to be the tail, large enough to be stable. */
 const tailSize = 100
+
+/** A set with fewer impostor pairs has no tail: its highest scores are not rare enough. */
+export const tailPairsMin = tailSize ** 2
 
 /**
  * Builds the calibration table, which maps scores to similarities.
@@ -32,10 +35,10 @@ export function buildCalibration(
   identicalScores: readonly number[],
   set: CalibrationSet,
 ): Calibration {
-  if (impostor.length < tailSize ** 2)
+  if (impostor.length < tailPairsMin)
     throw new Error(
       `${impostor.length} pairs of different people are too few for a calibration table; ` +
-        `at least ${tailSize ** 2} are needed`,
+        `at least ${tailPairsMin} are needed`,
     )
   const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr))
   const highest = points.at(-1)?.score ?? 0
@@ -48,7 +51,10 @@ export function buildCalibration(
       `fitted to the ${tailSize} highest scores`,
     points,
     lowestScore: round(impostor[0] ?? 0),
-    identicalScore: Math.max(round(Math.min(...identicalScores)), round(highest + 0.01)),
+    identicalScore: Math.max(
+      round(identicalScores.reduce((least, score) => Math.min(least, score), Infinity)),
+      round(highest + 0.01),
+    ),
   }
 }
 
@@ -58,7 +64,11 @@ function pointAt(impostor: Float32Array, fmr: number): CalibrationPoint {
   return { fmr, score: round(score), source: isCounted ? 'counted' : 'extrapolated' }
 }
 
-function tailScore(impostor: Float32Array, fmr: number): number {
+/**
+ * Returns the extrapolated score at the rate `fmr`. `impostor` is ascending and has at least
+ * `tailPairsMin` scores.
+ */
+export function tailScore(impostor: Float32Array, fmr: number): number {
   const threshold = impostor.at(-1 - tailSize) ?? 0
   const tail = impostor.subarray(-tailSize)
   const meanExcess = tail.reduce((sum, score) => sum + score - threshold, 0) / tailSize

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { ChallengeReason, ChallengeStep } from '../../vision/liveness/challenge/challenge.ts'
-import { readLabels } from '../read-labels.ts'
+import { readCsv, type LabelRow } from '../read-csv.ts'
 
 /** The frames of one response to a challenge, with a label. */
 export type LabelledSequence = {
@@ -19,38 +19,47 @@ export type LabelledSequence = {
 /** Whether the labels of a folder describe sequences: they have a column `steps`. */
 export async function hasSequences(folder: string): Promise<boolean> {
   // Without labels, or with invalid ones, the reader of single images reports the problem.
-  const labels = await readLabels(folder, []).catch(() => [])
-  return labels[0]?.['steps'] !== undefined
+  const rows = await readCsv(labelsOf(folder), []).catch(() => [])
+  return rows[0]?.cells['steps'] !== undefined
 }
 
 /**
  * Reads `labels.csv` with the columns `folder` (of the frames of one sequence), `label` (`live`, or
  * the kind of attack) and `steps` (separated by spaces), and optionally `reason`.
  *
- * @throws Error that names the line and what is wrong.
+ * @throws Error that names the file, the line, the rule and the remedy.
  */
 export async function readSequences(folder: string): Promise<LabelledSequence[]> {
-  const labels = await readLabels(folder, ['folder', 'label', 'steps'])
-  const sequences: LabelledSequence[] = []
-  for (const [index, { folder: frames = '', label = '', ...words }] of labels.entries()) {
-    const line = `${folder}/labels.csv: line ${index + 2}`
-    if (frames === '' || label === '') throw new Error(`${line} has no folder or no label`)
-    const steps = parseWords(words['steps'] ?? '', isStep, `${line}: steps`)
-    if (steps.length === 0) throw new Error(`${line} has no steps`)
-    const expectedReasons = parseWords(words['reason'] ?? '', isReason, `${line}: reason`)
-    const files = await readFrames(path.join(folder, frames))
-    if (files.length <= steps.length)
-      throw new Error(
-        `${line}: ${frames} has ${files.length} frames; ${steps.length} steps need ${steps.length + 1} or more`,
-      )
-    sequences.push({ folder: frames, files, kind: label, steps, expectedReasons })
-  }
-  return sequences
+  const rows = await readCsv(labelsOf(folder), ['folder', 'label', 'steps'])
+  return Promise.all(rows.map((row) => readSequence(folder, row)))
 }
 
-async function readFrames(folder: string): Promise<string[]> {
+function labelsOf(folder: string): string {
+  return path.join(folder, 'labels.csv')
+}
+
+async function readSequence(
+  root: string,
+  { location, cells }: LabelRow,
+): Promise<LabelledSequence> {
+  const { folder = '', label: kind = '', steps: stepWords = '', reason = '' } = cells
+  if (folder === '' || kind === '')
+    throw new Error(`${location}: the folder or the label is empty; fill both cells`)
+  const steps = parseWords(stepWords, stepNames, `${location}: steps`)
+  if (steps.length === 0)
+    throw new Error(`${location}: there are no steps; separate them by spaces`)
+  const files = await readFrames(path.join(root, folder), location)
+  if (files.length <= steps.length)
+    throw new Error(
+      `${location}: ${folder} has ${files.length} frames; ${steps.length} steps need ${steps.length + 1} or more`,
+    )
+  const expectedReasons = parseWords(reason, reasonNames, `${location}: reason`)
+  return { folder, files, kind, steps, expectedReasons }
+}
+
+async function readFrames(folder: string, location: string): Promise<string[]> {
   const files = await readdir(folder).catch((cause: unknown) => {
-    throw new Error(`cannot read ${folder}`, { cause })
+    throw new Error(`${location}: the folder ${folder} cannot be read; correct its name`, { cause })
   })
   return files
     .filter((file) => /\.(?:jpe?g|png)$/iu.test(file))
@@ -60,30 +69,21 @@ async function readFrames(folder: string): Promise<string[]> {
 
 function parseWords<Word extends string>(
   text: string,
-  isWord: (word: string) => word is Word,
+  allowed: readonly Word[],
   location: string,
 ): Word[] {
-  return text
-    .split(' ')
-    .filter((word) => word !== '')
-    .map((word) => {
-      if (!isWord(word)) throw new Error(`${location}: ${word} is not one of the allowed words`)
-      return word
-    })
+  const words = text.split(' ').filter((word) => word !== '')
+  return words.map((word) => {
+    const name = allowed.find((item) => item === word)
+    if (!name) throw new Error(`${location}: ${word} is none of ${allowed.join(', ')}`)
+    return name
+  })
 }
 
-const steps: readonly string[] = [
-  'turnLeft',
-  'turnRight',
-  'lookUp',
-  'lookDown',
-] satisfies readonly ChallengeStep[]
-const reasons: readonly string[] = [
+const stepNames: readonly ChallengeStep[] = ['turnLeft', 'turnRight', 'lookUp', 'lookDown']
+const reasonNames: readonly ChallengeReason[] = [
   'CHALLENGE_NOT_FOLLOWED',
   'DIFFERENT_PERSON',
   'FLAT_FACE',
   'FRAMES_IDENTICAL',
-] satisfies readonly ChallengeReason[]
-
-const isStep = (word: string): word is ChallengeStep => steps.includes(word)
-const isReason = (word: string): word is ChallengeReason => reasons.includes(word)
+]
