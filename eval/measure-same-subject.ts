@@ -123,7 +123,7 @@ function countScores(
       count(`${size}|${far}|${name}|${kind}`, scorer(template) >= limit)
 }
 
-/** Checks sets of pictures of one person, and the same sets with one stranger. */
+/** Checks sets of pictures of one person, and the same sets with one picture of another person. */
 function measureCheck(
   pictures: readonly PersonTemplate[],
   others: readonly PersonTemplate[],
@@ -142,7 +142,7 @@ function measureCheck(
     const members = group.flatMap((index) => frames[index] ?? [])
     for (const { template } of others)
       count(
-        `${size}|${far}|stranger`,
+        `${size}|${far}|other`,
         members.some((member) => scoreOf(member, template) >= limit),
       )
   }
@@ -167,7 +167,9 @@ const shareOf = (name: string): string => {
   const { matched, total } = counters.get(name) ?? { matched: 0, total: 0 }
   return total === 0 ? '–' : `${((100 * matched) / total).toFixed(3)} (${matched} of ${total})`
 }
-console.log('Searches at the score that single pictures of strangers reach at a rate, percent\n')
+console.log(
+  'Searches at the score that single pictures of different people reach at a rate, percent\n',
+)
 console.log(
   markdownTable(
     ['rate', 'pictures', 'probe', 'found', 'false matches'],
@@ -193,7 +195,7 @@ console.log(
       'sets accepted',
       'accepted and found at 1e-4',
       'pictures refused',
-      'stranger accepted',
+      'other person accepted',
     ],
     [2, 3].flatMap((size) =>
       checkFars.map((far) => [
@@ -202,7 +204,7 @@ console.log(
         shareOf(`${size}|${far}|complete`),
         shareOf(`${size}|${far}|found`),
         shareOf(`${size}|${far}|refused`),
-        shareOf(`${size}|${far}|stranger`),
+        shareOf(`${size}|${far}|other`),
       ]),
     ),
   ),

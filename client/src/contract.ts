@@ -397,7 +397,7 @@ export interface DetectValue {
 export interface EnrollParams {
   /** Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
-  /** Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows somebody else is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default false. */
+  /** Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default false. */
   readonly allImages?: boolean | undefined
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
@@ -483,7 +483,7 @@ export interface PictureResult {
 export interface IdentifyParams {
   /** Each image is one item of the batch, with a separate result. At most 10. */
   readonly images: readonly ImageItem[]
-  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of somebody else fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
   readonly sameSubject?: boolean | undefined
   /** 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
@@ -709,7 +709,7 @@ export interface VerifyParams {
   readonly subjectId?: string | undefined
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
-  /** Only with a subject. The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of somebody else fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  /** Only with a subject. The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
   readonly sameSubject?: boolean | undefined
   /** 0..1. Default 0.8. */
   readonly threshold?: number | undefined

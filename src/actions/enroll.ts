@@ -47,7 +47,7 @@ const enrollParams = z
     }),
     allImages: z.boolean().default(false).meta({
       description:
-        'Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows somebody else is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged.',
+        'Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged.',
     }),
     externalId: externalId.optional(),
     subjectId: subjectId.optional().meta({ description: 'Adds a template to this subject.' }),

@@ -22,7 +22,11 @@ export type FaceMatchScore = MatchScore & { readonly faceId: string }
 
 /** The best match of a subject. */
 export type SubjectMatch = FaceMatchScore & {
-  /** The face that has the vector of the probe: it was created from the same picture. */
+  /**
+   * The face that has the vector of the first probe, in its model: it was created from the same
+   * picture. A face with templates of other models only is not identical, so that an enrollment adds
+   * a template of the active model.
+   */
   readonly identicalFaceId?: string
 }
 
@@ -56,7 +60,9 @@ export async function matchSubject(
     matchStoredTemplate(reading, stored, probes, options),
   )
   const [best] = matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)
-  const identical = matches.flat().find(({ isIdentical }) => isIdentical)
+  const identical = matches
+    .flat()
+    .find(({ isIdentical, modelId }) => isIdentical && modelId === probes[0]?.modelId)
   return best && { ...best, ...(identical && { identicalFaceId: identical.faceId }) }
 }
 

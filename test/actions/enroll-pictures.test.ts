@@ -18,7 +18,7 @@ after(() => gallery[Symbol.asyncDispose]())
 /** A picture of one person; two takes of it have a similarity of 0.93 to 0.96. */
 const take = (name: string, number: number): FakePerson => ({ name, deviation: 0.8, take: number })
 
-/** Parameters with one image for each entry: the people whom it shows. */
+/** Parameters with one image for each entry: the people in it. */
 function pictures(...images: readonly (readonly (FakePerson | string)[])[]): { images: object[] } {
   return {
     images: images.flatMap((people) => (imageParams(...people) as { images: object[] }).images),
@@ -39,7 +39,7 @@ const codesOf = (value: { images: { error?: { code: string } }[] }) =>
 test('allImages enrolls each picture of the person, refuses the others, and charges the enrolled ones', async () => {
   const params = pictures(
     [take('Ada', 1)],
-    ['Somebody else'],
+    ['Another person'],
     [take('Ada', 2)],
     [],
     [{ ...take('Ada', 3), quality: 10 }],
@@ -118,7 +118,7 @@ test('Pictures beyond the template limit are refused, and the others are enrolle
   assert.equal(await gallery.code('svc.enroll', full), 'TEMPLATE_LIMIT_REACHED')
 })
 
-test('For an existing subject, pictures of somebody else are refused even if they are the majority', async () => {
+test('For an existing subject, pictures of another person are refused even if they are the majority', async () => {
   const { subjectId } = await gallery.value('svc.enroll', imageParams(take('Dora', 0)))
   const params = {
     ...pictures([take('Eve', 1)], [take('Eve', 2)], [take('Dora', 1)]),
@@ -200,7 +200,7 @@ test('requireLiveness applies to each picture', async () => {
 
 test('Another subject is reported once as a duplicate of several pictures, or rejects the call', async () => {
   const { subjectId } = await gallery.value('svc.enroll', imageParams(take('Ida', 0)))
-  const params = pictures([take('Ida', 1)], [take('Ida', 2)], ['Nobody'])
+  const params = pictures([take('Ida', 1)], [take('Ida', 2)], ['Zoe'])
   const rejected = { ...params, allImages: true, duplicateCheck: 'reject' }
   assert.equal(await gallery.code('svc.enroll', rejected), 'DUPLICATE_SUBJECT')
   const { duplicates } = await enrollAll(params)

@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => gallery[Symbol.asyncDispose]())
 
-/** Parameters with one image for each entry: the people whom it shows. */
+/** Parameters with one image for each entry: the people in it. */
 function frames(...images: readonly (readonly (FakePerson | string)[])[]): { images: object[] } {
   return {
     images: images.flatMap((people) => (imageParams(...people) as { images: object[] }).images),
@@ -68,7 +68,7 @@ test('Frames that miss one by one match as one probe, with one result, charged f
   assert.equal(one.costMicros, 2000n)
 })
 
-test('A frame of somebody else, or one that cannot be used, fails the call with its imageIndex', async () => {
+test('A frame of another person, or one that cannot be used, fails the call with its imageIndex', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const { subjectId } = await client.value('svc.enroll', imageParams(storedPia))
   for (const [action, more] of [

@@ -35,7 +35,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
   const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Ada'), groups: ['crew'] })
   const { subjectId } = enrolled.envelope.data.results[0].value
   const more = await runInPlayground('svc.enroll', {
-    ...imageParams('Ada'),
+    ...imageParams({ name: 'Ada', deviation: 0.3, take: 1 }),
     subjectId,
     duplicateCheck: 'off',
   })

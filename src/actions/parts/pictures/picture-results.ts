@@ -4,7 +4,7 @@ import type { StoredPicture } from './add-pictures.ts'
 import { withImageIndex, type RefusedPicture } from './extract-pictures.ts'
 import { enrollWarnings, toWarnings, unusedImages } from './warnings.ts'
 
-/** What became of one of several pictures to enroll. */
+/** The result for one of several pictures to enroll. */
 export const pictureResultSchema = z
   .object({
     index: z.int().min(0).meta({ description: 'The position in `params.images`.' }),

@@ -1,6 +1,6 @@
 /**
  * The lowest similarity of a face to the subject, or to the other pictures of a call, that it is stored
- * with: one false match in 10,000 comparisons. A stored template of somebody else would match that
+ * with: one false match in 10,000 comparisons. A stored template of another person would match that
  * person as the subject, and at lower similarities networks separate some groups of people poorly.
  */
 export const samePersonSimilarityMin = 0.8
