@@ -132,20 +132,21 @@ test('For an existing subject, pictures of another person are refused even if th
   assert.equal(forced.images[2].faceId, value.faceId)
 })
 
-test('A face is added to a subject from a similarity of 0.80 and not below', async () => {
+test('With allImages a picture needs a similarity of 0.80 to the subject; one added face 0.50', async () => {
   const { subjectId } = await gallery.value('svc.enroll', imageParams('Fay'))
-  const add = async (deviation: number) => {
+  const add = async (deviation: number, allImages: boolean) => {
     const params = { ...imageParams({ name: 'Fay', deviation, take: 1 }), subjectId }
     const { similarity } = await gallery.value('svc.verify', params)
-    const { body } = await gallery.call('svc.enroll', params)
+    const { body } = await gallery.call('svc.enroll', { ...params, allImages })
     return { similarity, code: body.errors[0]?.code }
   }
-  const below = await add(2.6)
+  const below = await add(2.6, true)
   assert.ok(below.similarity > 0.7 && below.similarity < 0.8, String(below.similarity))
   assert.equal(below.code, 'SUBJECT_FACE_MISMATCH')
-  const above = await add(2.1)
+  const above = await add(2.1, true)
   assert.ok(above.similarity > 0.8 && above.similarity < 0.9, String(above.similarity))
   assert.equal(above.code, undefined)
+  assert.equal((await add(2.6, false)).code, undefined)
 })
 
 test('A picture whose template is stored is not added again', async () => {

@@ -88,11 +88,11 @@ test('Sequences of frames are judged as responses to challenges, and counted per
 
 test('Labels of sequences are rejected by line and cause', async () => {
   for (const [line, message] of [
-    ['head,live,turnAround,', /line 2: steps: turnAround is not one of/u],
-    ['head,live,,', /line 2 has no steps/u],
-    ['head,,turnLeft,', /line 2 has no folder or no label/u],
-    ['head,live,turnLeft,SMILE', /line 2: reason: SMILE is not one of/u],
-    ['missing,live,turnLeft,', /cannot read .*missing/u],
+    ['head,live,turnAround,', /line 2: steps: turnAround is none of/u],
+    ['head,live,,', /line 2: there are no steps/u],
+    ['head,,turnLeft,', /line 2: the folder or the label is empty/u],
+    ['head,live,turnLeft,SMILE', /line 2: reason: SMILE is none of/u],
+    ['missing,live,turnLeft,', /line 2: the folder .*missing cannot be read/u],
     ['head,live,turnLeft lookUp turnRight,', /head has 3 frames; 3 steps need 4 or more/u],
   ] as const) {
     await writeLabels(line)

@@ -6,7 +6,6 @@ import type { Tx } from '../../store/tx.ts'
 import type { ActionCall } from '../action.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
 import type { ExtractOptions, ProbeFace } from './extract-probes.ts'
-import { samePersonSimilarityMin } from './pictures/same-person.ts'
 
 export type StoreFaceCall = Pick<ActionCall<unknown>, 'caller' | 'services'>
 
@@ -50,7 +49,8 @@ export async function addMatchingFace(
   const { gallery } = call.services
   const best = await gallery.matchSubject(tx, subject, probe.probes)
   if (!force) {
-    if (best && !isMatch(best)) throw subjectMismatch(best)
+    if (best && best.similarity < addedFaceSimilarityMin)
+      throw subjectMismatch(best, addedFaceSimilarityMin)
     if (!best) await requireNoFaces(call, tx, subject)
   }
   const { identicalFaceId } = best ?? {}
@@ -60,14 +60,20 @@ export async function addMatchingFace(
   return { faceId, isAdded: true }
 }
 
-export function isMatch({ similarity }: Pick<SubjectMatch, 'similarity'>): boolean {
-  return similarity >= samePersonSimilarityMin
-}
+/**
+ * The lowest similarity to the subject of one added face: of different people, one pair in ten reaches
+ * it. It refuses mistakes; a picture of the same person that differs much is accepted.
+ */
+const addedFaceSimilarityMin = 0.5
 
-export function subjectMismatch({ similarity }: Pick<SubjectMatch, 'similarity'>): ActionError {
+/** @param similarityMin the limit that the face does not reach. */
+export function subjectMismatch(
+  { similarity }: Pick<SubjectMatch, 'similarity'>,
+  similarityMin: number,
+): ActionError {
   return new ActionError(
     'SUBJECT_FACE_MISMATCH',
-    `the similarity of the face to the subject is ${similarity.toFixed(4)}, below ${samePersonSimilarityMin}`,
+    `the similarity of the face to the subject is ${similarity.toFixed(4)}, below ${similarityMin}`,
   )
 }
 

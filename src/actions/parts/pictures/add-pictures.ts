@@ -5,7 +5,6 @@ import type { SubjectMatch } from '../../../gallery/match.ts'
 import {
   addMatchingFace,
   capacityErrors,
-  isMatch,
   requireNoFaces,
   subjectMismatch,
   type StoreFaceCall,
@@ -57,7 +56,7 @@ export async function selectPictures(
   const accepted = pictures.filter((_, position) => group.includes(position))
   const refused = pictures.flatMap(({ index }, position) => {
     const match = matches[position]
-    const error = match ? subjectMismatch(match) : pictureMismatch()
+    const error = match ? subjectMismatch(match, samePersonSimilarityMin) : pictureMismatch()
     return group.includes(position) ? [] : [{ index, error }]
   })
   return { accepted, refused }
@@ -65,7 +64,7 @@ export async function selectPictures(
 
 function isMatchAt(matches: readonly (SubjectMatch | undefined)[], position: number): boolean {
   const match = matches[position]
-  return match !== undefined && isMatch(match)
+  return match !== undefined && match.similarity >= samePersonSimilarityMin
 }
 
 function pictureMismatch(): ActionError {

@@ -1,7 +1,7 @@
 /**
- * The lowest similarity of a face to the subject, or to the other pictures of a call, that it is stored
- * with: one false match in 10,000 comparisons. A stored template of another person would match that
- * person as the subject, and at lower similarities networks separate some groups of people poorly.
+ * With `allImages`, the lowest similarity of a picture to the subject or to another picture of the
+ * call: one false match in 10,000 comparisons. At lower similarities the networks separate some groups
+ * of people poorly, and many pictures give a stranger many chances.
  */
 export const samePersonSimilarityMin = 0.8
 
