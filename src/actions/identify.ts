@@ -14,6 +14,7 @@ import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { reserveImages } from './parts/reserve-images.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
+  calibration,
   candidate,
   debug,
   face,
@@ -55,6 +56,7 @@ const identifyValue = z
     faces: z.array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) })),
     threshold: similarity,
     thresholdSource: z.enum(['request', 'project', 'auto']),
+    calibration,
     gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
     notComparable: z.int().min(1).optional().meta({
       description:
@@ -87,6 +89,7 @@ const example = {
     faces: [{ ...faceExample, matched: true, candidates: [candidateExample] }],
     threshold: 0.8,
     thresholdSource: 'auto' as const,
+    calibration: 'model' as const,
     gallerySize: 120,
     image: imageExample,
   },
@@ -137,6 +140,8 @@ type CompletedSearch = {
   readonly analysis: ExtractedProbes['analysis']
   readonly faces: readonly SearchedFace[]
   readonly searchMs: number
+  /** The models that the faces were compared by. */
+  readonly modelIds: readonly string[]
   /** Faces of the gallery that could not be compared. */
   readonly incomparableCount: number
 }
@@ -173,7 +178,8 @@ async function searchImage(call: IdentifyCall, index: number): Promise<ImageSear
         'MODEL_MISMATCH',
         `the gallery has no template of ${modelIds.join(' or ')}`,
       )
-    return { correlationId, analysis, faces: searched, searchMs, incomparableCount: otherCount }
+    const search = { correlationId, analysis, faces: searched, searchMs, modelIds }
+    return { ...search, incomparableCount: otherCount }
   } catch (error) {
     if (error instanceof ActionError) return { correlationId, error }
     throw error
@@ -241,6 +247,7 @@ async function toOutcome(
     bestMatch,
     faces,
     ...facts,
+    calibration: gallery.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
     ...debugInfoOf(call, search, splits[0]),

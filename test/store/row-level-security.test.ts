@@ -51,7 +51,7 @@ after(async () => {
 /** The tables with row-level security. */
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
-  'callHours scoreHours galleries galleryKeys subjects subjectGroups faces templates crops removals ' +
+  'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups faces templates crops removals ' +
   'appliedRemovals deletions users sessions links adminActs chainHeads'
 ).split(' ')
 

@@ -7,13 +7,15 @@ import type { PairScores } from '../verification/pair-scores.ts'
 export type CalibrationSet = Pick<
   Calibration,
   'modelId' | 'set' | 'measuredOn' | 'people' | 'pictures'
->
+> & {
+  /** A rate is counted if at least this many pairs reach its score. */
+  readonly countedPairsMin?: number
+}
 
-/** A rate is counted if at least this many pairs reach its score. */
-const countedPairsMin = 30
+const countedPairsMinDefault = 30
 
 /** Number of highest scores that form the tail: small enough to be the tail, large enough to be stable. */
-const tailSize = 100
+export const tailSize = 100
 
 /**
  * Builds the calibration table, which maps scores to similarities.
@@ -30,14 +32,14 @@ const tailSize = 100
 export function buildCalibration(
   { genuine, impostor }: PairScores,
   identicalScores: readonly number[],
-  set: CalibrationSet,
+  { countedPairsMin = countedPairsMinDefault, ...set }: CalibrationSet,
 ): Calibration {
   if (impostor.length < tailSize ** 2)
     throw new Error(
       `${impostor.length} pairs of different people are too few for a calibration table; ` +
         `at least ${tailSize ** 2} are needed`,
     )
-  const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr))
+  const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr, countedPairsMin))
   const highest = points.at(-1)?.score ?? 0
   return {
     ...set,
@@ -52,7 +54,7 @@ export function buildCalibration(
   }
 }
 
-function pointAt(impostor: Float32Array, fmr: number): CalibrationPoint {
+function pointAt(impostor: Float32Array, fmr: number, countedPairsMin: number): CalibrationPoint {
   const isCounted = fmr * impostor.length >= countedPairsMin
   const score = isCounted ? scoreAtFar(impostor, fmr) : tailScore(impostor, fmr)
   return { fmr, score: round(score), source: isCounted ? 'counted' : 'extrapolated' }
