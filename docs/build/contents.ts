@@ -47,6 +47,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Recognition',
     files: [
       'docs/accuracy.md',
+      'docs/recognition/calibration.md',
       'docs/recognition/quality.md',
       'docs/liveness.md',
       'docs/recognition/search.md',

@@ -108,7 +108,10 @@ function scheduleSearchJobs(
   opened.use(schedule(maintainAll, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
-  const calibrations = { intervalMs: calibrationIntervalMs, failure: 'calibrations are not current' }
+  const calibrations = {
+    intervalMs: calibrationIntervalMs,
+    failure: 'calibrations are not current',
+  }
   opened.use(schedule(refreshCalibrations, calibrations, log))
 }
 

@@ -31,7 +31,9 @@ function describeGallery(report: GalleryCalibrationReport): string[] {
     `model      ${modelId}`,
     `gallery    ${subjects} subjects, ${templates} templates`,
     `pairs      ${pairs} of different subjects${sampledFrom === null ? '' : `, a sample of ${sampledFrom}`}`,
-    ...(otherFaces > 0 ? [`left out   ${otherFaces} faces with templates of other models only`] : []),
+    ...(otherFaces > 0
+      ? [`left out   ${otherFaces} faces with templates of other models only`]
+      : []),
     ...(unreadable > 0 ? [`left out   ${unreadable} templates that cannot be decrypted`] : []),
   ]
 }
@@ -60,7 +62,12 @@ function formatPoints({ points, suspectedDuplicates, excluded }: GalleryCalibrat
   return formatTable([...head, ...more], rows)
 }
 
-function describeSources({ points, lowestFmr, subjects, tail }: GalleryCalibrationReport): string[] {
+function describeSources({
+  points,
+  lowestFmr,
+  subjects,
+  tail,
+}: GalleryCalibrationReport): string[] {
   const sourcesOf = (source: string): string =>
     points
       .filter((point) => point.source === source)
@@ -96,7 +103,15 @@ function describeSuspects({ suspectedDuplicates, excluded }: GalleryCalibrationR
     score.toFixed(3),
     expected.toPrecision(2),
   ])
-  const head = ['subject', 'external id', 'subject', 'external id', 'similarity', 'score', 'expected']
+  const head = [
+    'subject',
+    'external id',
+    'subject',
+    'external id',
+    'similarity',
+    'score',
+    'expected',
+  ]
   return [
     '',
     `suspected duplicates: ${suspectedDuplicates.length}, included in the table; excluded: ${excluded.length}`,
@@ -116,5 +131,9 @@ function describeGroups({ groups }: GalleryCalibrationReport): string[] {
     ),
   ])
   const head = ['groups', 'pairs', '0.70 model', '0.70 gallery', '0.80 model', '0.80 gallery']
-  return ['', 'false-match rates by group, in the tables of the model and of the gallery:', formatTable(head, rows)]
+  return [
+    '',
+    'false-match rates by group, in the tables of the model and of the gallery:',
+    formatTable(head, rows),
+  ]
 }

@@ -203,7 +203,9 @@ function buildTable(
     pictures: subjectOf.length,
   }
   // The score of a template against itself is its negative density.
-  const identicalScores = [densities.reduce((lowest, density) => Math.min(lowest, -density), Infinity)]
+  const identicalScores = [
+    densities.reduce((lowest, density) => Math.min(lowest, -density), Infinity),
+  ]
   return buildGalleryTable({ scores, identicalScores, set, shipped, lowestFmr, notes })
 }
 

@@ -114,7 +114,7 @@ function allPairs({ subjectOf }: GalleryTemplates, add: AddPair): void {
 function sampledPairs({ subjectOf }: GalleryTemplates, count: number, add: AddPair): void {
   const random = seededRandom(sampleSeed)
   const pick = (): number => Math.min(subjectOf.length - 1, Math.floor(random() * subjectOf.length))
-  for (let added = 0; added < count; ) {
+  for (let added = 0; added < count;) {
     const [a, b] = [pick(), pick()]
     if (subjectOf[a] === subjectOf[b]) continue
     add(a, b)

@@ -25,12 +25,18 @@ export async function drawGalleryCurve(file: string, curve: GalleryCurve): Promi
     x: (score - from) / (to - from),
     y: fmrToY(fmr),
   })
-  const ticks = Array.from({ length: Math.round((to - from) * 2) + 1 }, (_, index) => from + index / 2)
+  const ticks = Array.from(
+    { length: Math.round((to - from) * 2) + 1 },
+    (_, index) => from + index / 2,
+  )
   await drawPlot(file, {
     title: 'False-match rate by score',
     xAxis: {
       label: 'score',
-      ticks: ticks.map((score) => ({ position: (score - from) / (to - from), text: String(score) })),
+      ticks: ticks.map((score) => ({
+        position: (score - from) / (to - from),
+        text: String(score),
+      })),
     },
     yAxis: {
       label: 'false-match rate',
@@ -57,7 +63,10 @@ function pointsOf(table: Calibration): RatePoint[] {
 /** Twenty points per power of ten, to the rate of ten pairs. */
 function countedPoints(scores: Float32Array): RatePoint[] {
   const decades = Math.log10(scores.length / 10)
-  const fmrs = Array.from({ length: Math.floor(decades * 20) }, (_, step) => 10 ** (-(step + 1) / 20))
+  const fmrs = Array.from(
+    { length: Math.floor(decades * 20) },
+    (_, step) => 10 ** (-(step + 1) / 20),
+  )
   return fmrs.map((fmr) => ({ fmr, score: scoreAtFar(scores, fmr) }))
 }
 

@@ -60,10 +60,14 @@ function keyOf(a: number, b: number, count: number): number {
 
 /** A subject id takes precedence over an equal external id. */
 function subjectFinder({ subjects }: GalleryTemplates) {
-  const byExternalId = subjects.entries().flatMap(([index, { externalId }]) =>
-    externalId === null ? [] : [[externalId, index] as const],
-  )
-  const bySubjectId = subjects.entries().map(([index, { subjectId }]) => [subjectId, index] as const)
+  const byExternalId = subjects
+    .entries()
+    .flatMap(([index, { externalId }]) =>
+      externalId === null ? [] : [[externalId, index] as const],
+    )
+  const bySubjectId = subjects
+    .entries()
+    .map(([index, { subjectId }]) => [subjectId, index] as const)
   const indexes = new Map([...byExternalId, ...bySubjectId])
   return (id: string, place: string): number => {
     const index = indexes.get(id)

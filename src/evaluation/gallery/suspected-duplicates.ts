@@ -1,6 +1,6 @@
 import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
 import { templateScorer, type SubjectComparison } from './compare-subjects.ts'
-import type { ScoredPair } from './highest-pairs.ts'
+import type { RankedPair } from './highest-pairs.ts'
 
 /** Two subjects that are probably one person. The numbers are indexes of subjects. */
 export type SuspectedPair = {
@@ -64,7 +64,7 @@ export function findSuspectedPairs(
 }
 
 /** @param pairs the highest first. */
-function bestBySubjects(pairs: readonly ScoredPair[], subjectOf: Int32Array) {
+function bestBySubjects(pairs: readonly RankedPair[], subjectOf: Int32Array) {
   const best = new Map<string, Omit<SuspectedPair, 'expected'>>()
   for (const { score, a, b } of pairs) {
     const [subjectA = 0, subjectB = 0] = [subjectOf[a], subjectOf[b]].toSorted(

@@ -34,22 +34,19 @@ export function createCalibrations(
 }
 
 /**
- * Replaces the tables of models with those of a gallery. A table of a model that is not loaded has no
- * effect.
+ * Replaces the table of the active model with that of a gallery. After a change of the model, the
+ * tables of other models have no effect.
  */
 export function withGalleryTables(
   shipped: Calibrations,
   tables: readonly Calibration[],
 ): Calibrations {
-  const own = new Map(
-    tables
-      .filter(({ modelId }) => shipped.of(modelId) !== undefined)
-      .map((table) => [table.modelId, table]),
-  )
+  const own = tables.find(({ modelId }) => modelId === shipped.activeModelId)
+  if (!own) return shipped
   return {
     ...shipped,
-    of: (modelId) => own.get(modelId) ?? shipped.of(modelId),
-    sourceOf: (modelId) => (own.has(modelId) ? 'gallery' : 'model'),
+    of: (modelId) => (modelId === own.modelId ? own : shipped.of(modelId)),
+    sourceOf: (modelId) => (modelId === own.modelId ? 'gallery' : 'model'),
   }
 }
 

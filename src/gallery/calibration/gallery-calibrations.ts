@@ -98,10 +98,7 @@ function hasSameKeys(a: Tables, b: Tables): boolean {
   return a.size === b.size && [...a.keys()].every((id) => b.has(id))
 }
 
-function toCalibrations(
-  shipped: Calibrations,
-  tables: Tables,
-): ReadonlyMap<string, Calibrations> {
+function toCalibrations(shipped: Calibrations, tables: Tables): ReadonlyMap<string, Calibrations> {
   const byGallery = Map.groupBy(tables.values(), ({ galleryId }) => galleryId)
   return new Map(
     [...byGallery].map(([galleryId, ofGallery]) => {

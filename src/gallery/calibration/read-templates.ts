@@ -54,7 +54,7 @@ export async function readTemplates(
   const counts = await store.read((reading) => countGalleryTemplates(reading, filter))
   const total = Math.min(counts.templates, calibrationTemplatesMax)
   const collected = createCollector(filter.modelId)
-  for (let afterFaceId = '', read = 0; read < total; ) {
+  for (let afterFaceId = '', read = 0; read < total;) {
     const page = { afterFaceId, limit: Math.min(templatesPerPage, total - read) }
     const rows = await store.read(async (reading) => {
       const found = await findGalleryTemplates(reading, filter, page)

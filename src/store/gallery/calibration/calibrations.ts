@@ -5,7 +5,10 @@ import type { ReadTx, Tx } from '../../tx.ts'
 export type CalibrationInUse = Pick<GalleryCalibrationRow, 'calibrationId' | 'galleryId'>
 
 /** Lists the tables in use of all galleries. */
-export function findCalibrationsInUse({ build, run }: ReadTx): Promise<readonly CalibrationInUse[]> {
+export function findCalibrationsInUse({
+  build,
+  run,
+}: ReadTx): Promise<readonly CalibrationInUse[]> {
   return run(
     build
       .selectFrom('galleryCalibrations')
