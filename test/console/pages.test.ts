@@ -266,47 +266,6 @@ test('A transfer above the balance is rejected, and so is a fractional amount', 
   assert.equal(BigInt(spentMicros), BigInt(allocatedMicros) - BigInt(balanceMicros))
 })
 
-test('The models page shows the table of a gallery, and a revert removes it', async () => {
-  const { gallery, projectId } = testConsole
-  const { store } = gallery.database
-  await addGalleryCalibration(store, projectId, 'people@1')
-  await addGalleryCalibration(store, projectId, 'other@1')
-  const { galleryCalibrations } = await get('/models')
-  const shown = galleryCalibrations.map((row: { modelId: string; isUsed: boolean }) => [
-    row.modelId,
-    row.isUsed,
-  ])
-  assert.deepEqual(shown.toSorted(), [
-    ['other@1', false],
-    ['people@1', true],
-  ])
-  const used = galleryCalibrations.find(({ isUsed }: { isUsed: boolean }) => isUsed)
-  assert.deepEqual(used.projects, [{ projectId, name: 'default' }])
-  assert.deepEqual([used.appliedBy, used.subjects, used.pairs], ['Olga', 200, 19_900])
-  assert.deepEqual(used.points[3], {
-    fmr: 1e-4,
-    similarity: 0.8,
-    score: used.points[3].modelScore + 0.1,
-    source: 'counted',
-    modelScore: -1.2,
-  })
-  await runInPlayground('svc.enroll', { ...imageParams('Dora'), externalId: 'dora' })
-  const verify = async () => {
-    const params = { ...imageParams('Dora'), externalId: 'dora' }
-    const { envelope } = await runInPlayground('svc.verify', params)
-    return envelope.data.results[0].value.calibration
-  }
-  await gallery.openedGallery.gallery.refreshCalibrations()
-  assert.equal(await verify(), 'gallery')
-  const path = `/projects/${projectId}/calibration/revert`
-  assert.equal((await send('POST', path, { confirm: 'other' })).status, 422)
-  const { calibrationIds } = assertOk(await send('POST', path, { confirm: 'default' })).body
-  assert.equal(calibrationIds.length, 2)
-  assert.equal(await verify(), 'model', 'this server needs no refresh')
-  assert.deepEqual((await get('/models')).galleryCalibrations, [])
-  assert.equal((await send('POST', path, { confirm: 'default' })).status, 409)
-})
-
 test('The read-only routes return valid responses', async () => {
   for (const path of ['/actions', '/errors', '/permissions', '/models', '/system', '/users'])
     assertOk(await testConsole.owner.get(path))

@@ -39,7 +39,11 @@ function gaussian(random: RandomSource): number {
 }
 
 /** People of two kinds; people of one kind resemble each other. */
-function createTemplates(subjects: number, seed: number, templatesPerSubject = 1): GalleryTemplates {
+function createTemplates(
+  subjects: number,
+  seed: number,
+  templatesPerSubject = 1,
+): GalleryTemplates {
   const random = seededRandom(seed)
   const kinds = ['crew', 'guests'].map(() => randomVector(random))
   const vectors: Float32Array[] = []

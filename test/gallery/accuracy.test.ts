@@ -161,8 +161,10 @@ test(
   async (t) => {
     const { vision } = await openVision()
     const set = await readFaceSet(imagesFolder)
-    const extracted = await extractTemplates(set.images, (image) =>
-      vision.analyze(image, peopleRequest),
+    const extracted = await extractTemplates(
+      set.images,
+      (image) => vision.analyze(image, peopleRequest),
+      () => undefined,
     )
     const samples = set.images.flatMap(({ person }, index) => {
       const template = extracted[index]

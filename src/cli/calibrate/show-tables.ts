@@ -1,3 +1,4 @@
+import { parseCalibration } from '../../gallery/calibration/read-calibration.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { recognizerModelId } from '../../models/model-set.ts'
 import type { Store } from '../../store/database.ts'
@@ -7,7 +8,11 @@ import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
 import { formatTable, print } from '../output.ts'
 import { modelsFolder } from '../with-store.ts'
 
-type ShownTable = Omit<GalleryCalibrationRow, 'definition'> & { readonly state: TableState }
+type ShownTable = Omit<GalleryCalibrationRow, 'definition'> & {
+  /** How the rates were measured. */
+  readonly method: string
+  readonly state: TableState
+}
 
 /** `other model`: the table is kept, but it has no effect on templates of the active model. */
 type TableState = 'in use' | 'other model' | 'ended'
@@ -18,8 +23,9 @@ export async function showTables(store: Store, project: Project, json: boolean):
   const { recognizer } = await readActiveSet(modelsFolder())
   const activeModelId = await recognizerModelId(recognizer)
   const rows = await store.read((reading) => findGalleryCalibrations(reading, galleryId))
-  const tables = rows.map(({ definition: _, ...row }): ShownTable => ({
+  const tables = rows.map(({ definition, ...row }): ShownTable => ({
     ...row,
+    method: methodOf(definition),
     state: stateOf(row, activeModelId),
   }))
   const inUse = tables.some(({ state }) => state === 'in use') ? 'gallery' : 'model'
@@ -31,6 +37,10 @@ export async function showTables(store: Store, project: Project, json: boolean):
       ...(tables.length > 0 ? [formatTables(tables)] : []),
     ].join('\n'),
   )
+}
+
+function methodOf(definition: string): string {
+  return parseCalibration(definition, 'the stored table').method
 }
 
 function stateOf(

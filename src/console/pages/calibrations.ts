@@ -32,7 +32,9 @@ export const galleryCalibration = z.object({
       similarity: z.number(),
       score: z.number(),
       source: z.string(),
-      modelScore: z.number().meta({ description: 'The score of this rate in the table of the model.' }),
+      modelScore: z
+        .number()
+        .meta({ description: 'The score of this rate in the table of the model.' }),
     }),
   ),
 })
@@ -52,7 +54,7 @@ export async function readGalleryCalibrations(
   const projects = rows.length === 0 ? [] : await findProjectSummaries(tx, accountId)
   return rows.map((row) => {
     const isUsed = row.modelId === calibration.modelId
-    const { galleryId, definition, endedAtUtc: _, endedBy: _by, ...shown } = row
+    const { galleryId, definition, ...shown } = row
     const ofGallery = projects.filter((project) => project.galleryId === galleryId)
     return {
       ...shown,

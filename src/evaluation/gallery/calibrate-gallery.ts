@@ -14,6 +14,7 @@ import { buildGalleryTable, shippedScore } from './build-gallery-table.ts'
 import { compareSubjects, maskKey, type SubjectComparison } from './compare-subjects.ts'
 import { excludedPairs, type ExcludedPair, type ExclusionRow } from './excluded-pairs.ts'
 import { groupRates, selectGroups, type ComparedGroups } from './group-rates.ts'
+import { createTemplateScorer, type TemplateScorer } from './template-scorer.ts'
 import { lowestSupportedFmr, requireSupport } from './supported-rates.ts'
 import {
   findSuspectedPairs,
@@ -112,10 +113,12 @@ export function calibrateGallery(
   const { subjects } = templates
   requireSupport(subjects.length, Math.min(downTo ?? 1e-3, 1e-3))
   const lowestFmr = downTo ?? lowestSupportedFmr(subjects.length) ?? 1e-3
-  const excluded = excludedPairs(templates, exclude)
+  const scorer = createTemplateScorer(templates)
+  const excluded = excludedPairs(templates, scorer, exclude)
   const groups = selectGroups(subjects)
   const comparison = compareSubjects(templates, {
     ...options,
+    scorer,
     groupMasks: groups.masks,
     groupThresholds: groupFmrs.map((fmr) => shippedScore(shipped, fmr)),
     isExcluded: excluded.isExcluded,
@@ -123,7 +126,7 @@ export function calibrateGallery(
   const tail = fitScoreTail(comparison.scores)
   const checked = excluded.requireSuspected(tail)
   const suspected = findSuspectedPairs(templates, comparison)
-  const context = { ...options, lowestFmr, comparison, checked, suspected }
+  const context = { ...options, scorer, lowestFmr, comparison, checked, suspected }
   const tables = buildTables(templates, context)
   const { calibration } = tables
   const report = {
@@ -135,6 +138,7 @@ export function calibrateGallery(
 }
 
 type TableContext = CalibrateGalleryOptions & {
+  readonly scorer: TemplateScorer
   readonly lowestFmr: number
   readonly comparison: SubjectComparison
   readonly checked: readonly ExcludedPair[]
@@ -173,10 +177,10 @@ type ReportTables = Record<'calibration' | 'withExcluded' | 'withoutSuspected', 
 
 /** Builds the table, and for comparison those with the excluded and without the suspected pairs. */
 function buildTables(templates: GalleryTemplates, context: TableContext): ReportTables {
-  const { comparison, checked, suspected } = context
+  const { scorer, comparison, checked, suspected } = context
   const build = (scores: Float32Array): Calibration => buildTable(scores, templates, context)
   const calibration = build(comparison.scores)
-  const removed = suspected.flatMap((pair) => scoresOfSubjects(templates, pair))
+  const removed = suspected.flatMap((pair) => scoresOfSubjects(templates, scorer, pair))
   return {
     calibration,
     withExcluded: checked.length === 0 ? calibration : build(merge(comparison)),

@@ -1,6 +1,7 @@
 import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { createHighestPairs, type HighestPairs } from './highest-pairs.ts'
+import type { TemplateScorer } from './template-scorer.ts'
 
 /** The pairs of templates of different subjects, and what was counted while they were compared. */
 export type SubjectComparison = {
@@ -25,6 +26,7 @@ export type GroupCounts = {
 }
 
 export type CompareSubjectsOptions = {
+  readonly scorer: TemplateScorer
   /** For each subject, a bit for each of its compared groups. */
   readonly groupMasks: Uint8Array
   /** Scores at which pairs are counted by group. */
@@ -36,8 +38,8 @@ export type CompareSubjectsOptions = {
   readonly onProgress: (done: number, total: number) => void
 }
 
-/** 50 million scores need 200 MB and about half a minute. */
-export const comparedPairsMax = 50_000_000
+/** 50 million scores need 200 MB. */
+const comparedPairsMax = 50_000_000
 
 /** The sample of a gallery is the same in each run. */
 const sampleSeed = 20_261_122
@@ -51,13 +53,13 @@ export function compareSubjects(
   templates: GalleryTemplates,
   options: CompareSubjectsOptions,
 ): SubjectComparison {
-  const { pairsMax = comparedPairsMax } = options
+  const { scorer, pairsMax = comparedPairsMax } = options
   const pairsOfGallery = countPairs(templates)
   const isSampled = pairsOfGallery > pairsMax
   const count = Math.min(pairsOfGallery, pairsMax)
   const collected = createScoreCollector(templates, count, options)
-  if (isSampled) sampledPairs(templates, count, collected.add)
-  else allPairs(templates, collected.add)
+  if (isSampled) sampledPairs(templates, count, (a, b) => collected.add(scorer.score(a, b), a, b))
+  else allPairs(templates, scorer, collected.add)
   return { ...collected.result(), pairsOfGallery, isSampled }
 }
 
@@ -68,35 +70,6 @@ export function maskKey(maskA: number, maskB: number): number {
 
 const maskKeys = 1 << 16
 
-/**
- * Returns a function that scores two templates by their indexes, as the service does:
- * −|a−b|² − ½(density + density).
- */
-export function templateScorer({ vectors, densities, dimensions }: GalleryTemplates) {
-  const offsets = Float64Array.from(densities, (density, index) => {
-    const start = index * dimensions
-    return dot(vectors, start, start, dimensions) + density / 2
-  })
-  return (a: number, b: number): number =>
-    2 * dot(vectors, a * dimensions, b * dimensions, dimensions) -
-    (offsets[a] ?? 0) -
-    (offsets[b] ?? 0)
-}
-
-/** Four sums let the processor overlap the additions. */
-function dot(vectors: Float32Array, a: number, b: number, dimensions: number): number {
-  let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0]
-  let index = 0
-  for (; index + 3 < dimensions; index += 4) {
-    sum0 += (vectors[a + index] ?? 0) * (vectors[b + index] ?? 0)
-    sum1 += (vectors[a + index + 1] ?? 0) * (vectors[b + index + 1] ?? 0)
-    sum2 += (vectors[a + index + 2] ?? 0) * (vectors[b + index + 2] ?? 0)
-    sum3 += (vectors[a + index + 3] ?? 0) * (vectors[b + index + 3] ?? 0)
-  }
-  for (; index < dimensions; index++) sum0 += (vectors[a + index] ?? 0) * (vectors[b + index] ?? 0)
-  return sum0 + sum1 + sum2 + sum3
-}
-
 function countPairs({ subjects, subjectOf }: GalleryTemplates): number {
   const sizes = new Float64Array(subjects.length)
   for (const subject of subjectOf) sizes[subject] = (sizes[subject] ?? 0) + 1
@@ -104,14 +77,22 @@ function countPairs({ subjects, subjectOf }: GalleryTemplates): number {
   return sizes.reduce((rest, size) => rest - pairs(size), pairs(subjectOf.length))
 }
 
-type AddPair = (a: number, b: number) => void
-
-function allPairs({ subjectOf }: GalleryTemplates, add: AddPair): void {
-  for (let a = 1; a < subjectOf.length; a++)
-    for (let b = 0; b < a; b++) if (subjectOf[a] !== subjectOf[b]) add(a, b)
+function allPairs(
+  { subjectOf }: GalleryTemplates,
+  { scoresBefore }: TemplateScorer,
+  add: (score: number, a: number, b: number) => void,
+): void {
+  for (let a = 1; a < subjectOf.length; a++) {
+    const scores = scoresBefore(a)
+    for (let b = 0; b < a; b++) if (subjectOf[a] !== subjectOf[b]) add(scores[b] ?? 0, a, b)
+  }
 }
 
-function sampledPairs({ subjectOf }: GalleryTemplates, count: number, add: AddPair): void {
+function sampledPairs(
+  { subjectOf }: GalleryTemplates,
+  count: number,
+  add: (a: number, b: number) => void,
+): void {
   const random = seededRandom(sampleSeed)
   const pick = (): number => Math.min(subjectOf.length - 1, Math.floor(random() * subjectOf.length))
   for (let added = 0; added < count;) {
@@ -128,7 +109,6 @@ function createScoreCollector(
   { groupMasks, groupThresholds, isExcluded, onProgress }: CompareSubjectsOptions,
 ) {
   const { subjectOf } = templates
-  const scoreOf = templateScorer(templates)
   const scores = new Float32Array(count)
   const excludedScores: number[] = []
   const pairs = new Float64Array(maskKeys)
@@ -149,8 +129,7 @@ function createScoreCollector(
     }
   }
   return {
-    add: (a: number, b: number): void => {
-      const score = scoreOf(a, b)
+    add: (score: number, a: number, b: number): void => {
       if (isExcluded(subjectOf[a] ?? 0, subjectOf[b] ?? 0)) excludedScores.push(score)
       else keep(score, a, b)
       done++

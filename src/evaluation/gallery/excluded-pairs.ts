@@ -1,4 +1,5 @@
 import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
+import type { TemplateScorer } from './template-scorer.ts'
 import { scoresOfSubjects, type ScoreTail, type SuspectedPair } from './suspected-duplicates.ts'
 
 /** Two subjects that the owner has confirmed as one person, by subject id or external id. */
@@ -25,6 +26,7 @@ type Exclusions = {
 /** @throws Error that names the first row whose subjects the gallery does not have. */
 export function excludedPairs(
   templates: GalleryTemplates,
+  scorer: TemplateScorer,
   rows: readonly ExclusionRow[],
 ): Exclusions {
   const indexOf = subjectFinder(templates)
@@ -42,7 +44,7 @@ export function excludedPairs(
     isExcluded: (a, b) => hasPair[a] === 1 && hasPair[b] === 1 && keys.has(keyOf(a, b, count)),
     requireSuspected: ({ expectedAt }) =>
       pairs.map(({ place, subjectA, subjectB }) => {
-        const score = Math.max(...scoresOfSubjects(templates, { subjectA, subjectB }))
+        const score = Math.max(...scoresOfSubjects(templates, scorer, { subjectA, subjectB }))
         const expected = expectedAt(score)
         if (expected >= 1)
           throw new Error(

@@ -12,7 +12,7 @@ import { calibratedFmrs } from '../../gallery/calibration/similarity.ts'
 const countedSubjectPairsMin = 20
 
 /** No table is created with fewer: it would not support the similarities that thresholds use. */
-export const calibrationSubjectsMin = 200
+const calibrationSubjectsMin = 200
 
 /** Returns the number of subjects that count a rate. */
 export function subjectsToCount(fmr: number): number {

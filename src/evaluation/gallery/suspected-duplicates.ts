@@ -1,6 +1,7 @@
 import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
-import { templateScorer, type SubjectComparison } from './compare-subjects.ts'
+import type { SubjectComparison } from './compare-subjects.ts'
 import type { RankedPair } from './highest-pairs.ts'
+import type { TemplateScorer } from './template-scorer.ts'
 
 /** Two subjects that are probably one person. The numbers are indexes of subjects. */
 export type SuspectedPair = {
@@ -76,17 +77,25 @@ function bestBySubjects(pairs: readonly RankedPair[], subjectOf: Int32Array) {
   return [...best.values()]
 }
 
-/** Returns the scores of all templates of two subjects, in float32 as they are compared. */
+/** Returns the scores of all templates of two subjects. */
 export function scoresOfSubjects(
-  templates: GalleryTemplates,
+  { subjectOf }: GalleryTemplates,
+  { score }: TemplateScorer,
   { subjectA, subjectB }: Pick<SuspectedPair, 'subjectA' | 'subjectB'>,
 ): number[] {
-  const scoreOf = templateScorer(templates)
-  const ofSubject = (subject: number): number[] =>
-    [...templates.subjectOf.keys()].filter((index) => templates.subjectOf[index] === subject)
+  const ofSubject = (subject: number): number[] => {
+    const indexes: number[] = []
+    let index = subjectOf.indexOf(subject)
+    while (index >= 0) {
+      indexes.push(index)
+      index = subjectOf.indexOf(subject, index + 1)
+    }
+    return indexes
+  }
   const others = ofSubject(subjectB)
+  // In the order in which all pairs are compared, so that the results are equal to the last bit.
   return ofSubject(subjectA).flatMap((a) =>
-    others.map((b) => Math.fround(scoreOf(Math.max(a, b), Math.min(a, b)))),
+    others.map((b) => score(Math.max(a, b), Math.min(a, b))),
   )
 }
 

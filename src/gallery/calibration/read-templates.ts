@@ -39,7 +39,7 @@ export type ReadTemplatesOptions = {
 }
 
 /** The most templates that are read; they need 1 GB at 512 dimensions. */
-export const calibrationTemplatesMax = 500_000
+const calibrationTemplatesMax = 500_000
 
 const templatesPerPage = 500
 

@@ -25,8 +25,7 @@ import {
 } from '../../support/gallery/test-gallery.ts'
 
 const { modelId } = await readTemplateModel()
-const shipped = calibrationOf(modelId)
-assert.ok(shipped)
+const shipped = calibrationOf(modelId) ?? assert.fail('the model has a table')
 
 let gallery: TestGallery
 let client: GalleryClient & { readonly project: Project }
@@ -223,8 +222,8 @@ test('A person enrolled twice is listed and excluded only when the owner confirm
   const file = path.join(gallery.dataDir, 'pairs.csv')
   const found = await run(` --suspects ${file}`)
   const [pair] = found.suspectedDuplicates
-  const ids = [pair.subjectA.externalId, pair.subjectB.externalId].toSorted()
-  assert.deepEqual(ids, ['person-5', 'person-5b'])
+  const ids = new Set([pair.subjectA.externalId, pair.subjectB.externalId])
+  assert.deepEqual(ids, new Set(['person-5', 'person-5b']))
   assert.ok(pair.expected < 0.1)
   assert.ok(found.suspectedDuplicates.length <= 4, 'few pairs are listed by chance')
   assert.ok(found.points[3].scoreWithoutSuspected < found.points[3].score)
