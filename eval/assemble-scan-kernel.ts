@@ -17,7 +17,10 @@ type WatModule = {
 }
 
 /** The folders of the kernels, by name. */
-export const kernelFolders = { scan: 'src/gallery/search/scan', dot: 'src/evaluation/gallery' } as const
+export const kernelFolders = {
+  scan: 'src/gallery/search/scan',
+  dot: 'src/evaluation/gallery',
+} as const
 type KernelName = keyof typeof kernelFolders
 
 const root = new URL('../', import.meta.url)

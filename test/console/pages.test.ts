@@ -35,18 +35,15 @@ test('Every successful write adds one audit entry; a failed write adds none', as
   const project = `/projects/${projectId}`
   const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Ada'), groups: ['crew'] })
   const { subjectId } = enrolled.envelope.data.results[0].value
-  const more = await runInPlayground('svc.enroll', {
-    ...imageParams('Ada'),
-    subjectId,
-    duplicateCheck: 'off',
-  })
+  const another = { ...imageParams('Ada'), subjectId, duplicateCheck: 'off' }
+  const more = await runInPlayground('svc.enroll', another)
   const { faceId } = more.envelope.data.results[0].value
   const created = assertOk(
     await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
   ).body
   const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
-  const other = await runInPlayground('svc.enroll', { ...imageParams('Bob') })
-  const bob = other.envelope.data.results[0].value.subjectId
+  const { envelope } = await runInPlayground('svc.enroll', imageParams('Bob'))
+  const bob = envelope.data.results[0].value.subjectId
   await addGalleryCalibration(testConsole.gallery.database.store, projectId, 'people@1')
   const writes: readonly (readonly [string, string, unknown])[] = [
     ['POST', '/projects', { name: 'second', galleryMode: 'shared' }],

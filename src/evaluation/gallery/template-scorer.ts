@@ -8,7 +8,10 @@ export type TemplateScorer = {
   readonly scoresBefore: (a: number) => Float32Array
 }
 
-type DotProducts = (a: number, b: number, count: number, rowBytes: number, out: number) => void
+/** Addresses of two rows, the number of rows from the second on, the size of a row, and the results. */
+type DotProducts = (
+  ...addresses: readonly [a: number, b: number, count: number, rowBytes: number, out: number]
+) => void
 
 const pageBytes = 65_536
 /** The kernel reads eight values at once; rows are padded with zeros. */

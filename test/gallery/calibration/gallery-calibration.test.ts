@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backup } from '../../../src/cli/database/backup.ts'
 import { calibrate } from '../../../src/cli/calibrate/calibrate.ts'
 import { calibrationOf, createCalibrations } from '../../../src/gallery/calibration/calibrations.ts'
 import { parseCalibration } from '../../../src/gallery/calibration/read-calibration.ts'
@@ -15,6 +17,7 @@ import {
 } from '../../../src/store/gallery/calibration/calibrations.ts'
 import type { Project } from '../../../src/store/tenancy/projects.ts'
 import { runJson, runLines } from '../../support/cli/run-json.ts'
+import { isOnPostgres } from '../../support/database/engine.ts'
 import { embeddingOf, fakeImage, type FakePerson } from '../../support/gallery/fake-vision.ts'
 import { fillTemplates } from '../../support/gallery/fill-templates.ts'
 import {
@@ -280,6 +283,20 @@ test('The text report describes sources, suspects and groups', async () => {
   assert.match(text, /^not measured: 1e-5 needs 633 subjects, the gallery has 200/mu)
   assert.match(text, /^crew and guests +\d+/mu)
   assert.match(text, /duplicateCheck/u)
+})
+
+test('A backup contains the tables', async (t) => {
+  if (isOnPostgres()) return t.skip('the database server makes backups')
+  const copy = path.join(gallery.dataDir, 'copy.db')
+  await runJson(gallery.dataDir, backup, `--to ${copy}`)
+  using database = new DatabaseSync(copy, { readOnly: true })
+  const ids = (rows: readonly object[]) => rows.map((row) => ({ ...row }))
+  const selected = 'select calibrationId, definition from galleryCalibrations order by 1'
+  const { db } = gallery.database.store
+  const expected = db.selectFrom('galleryCalibrations').select(['calibrationId', 'definition'])
+  const stored = ids(await expected.orderBy('calibrationId').execute())
+  assert.ok(stored.length > 1)
+  assert.deepEqual(ids(database.prepare(selected).all()), stored)
 })
 
 test('A gallery that is deleted takes its tables with it', async () => {
