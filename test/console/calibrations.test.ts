@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import {
+  addCalibration,
+  findGalleryCalibrations,
+} from '../../src/store/gallery/calibration/calibrations.ts'
 import { assertOk, startConsole, type TestConsole } from '../support/console/test-console.ts'
 import { addGalleryCalibration } from '../support/gallery/add-gallery-calibration.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
@@ -58,4 +62,20 @@ test('The models page shows the table of a gallery, and a revert removes it', as
   assert.equal(await verify(), 'model', 'this server needs no refresh')
   assert.deepEqual((await get('/models')).galleryCalibrations, [])
   assert.equal((await send('POST', path, { confirm: 'default' })).status, 409)
+})
+
+test('A gallery that is deleted takes its tables with it', async () => {
+  const { store } = testConsole.gallery.database
+  const { accountId } = await store.db
+    .selectFrom('accounts')
+    .select('accountId')
+    .executeTakeFirstOrThrow()
+  const row = { galleryId: 'gone', modelId: 'm', subjects: 1, pairs: 1, definition: '{}' }
+  await store.write(async (tx) => {
+    await tx.run(tx.build.insertInto('galleries').values({ galleryId: 'gone', accountId }))
+    const applied = { appliedAtUtc: new Date().toISOString(), appliedBy: 'Olga' }
+    await addCalibration(tx, { ...row, ...applied, calibrationId: 'gone' })
+    await tx.run(tx.build.deleteFrom('galleries').where('galleryId', '=', 'gone'))
+    assert.deepEqual(await findGalleryCalibrations(tx, 'gone'), [])
+  })
 })

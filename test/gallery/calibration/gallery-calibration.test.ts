@@ -298,16 +298,3 @@ test('A backup contains the tables', async (t) => {
   assert.ok(stored.length > 1)
   assert.deepEqual(ids(database.prepare(selected).all()), stored)
 })
-
-test('A gallery that is deleted takes its tables with it', async () => {
-  const { store } = gallery.database
-  const { accountId } = client.project
-  const row = { galleryId: 'gone', modelId, subjects: 1, pairs: 1, definition: '{}' }
-  await store.write(async (tx) => {
-    await tx.run(tx.build.insertInto('galleries').values({ galleryId: 'gone', accountId }))
-    const applied = { appliedAtUtc: new Date().toISOString(), appliedBy: 'Olga' }
-    await addCalibration(tx, { ...row, ...applied, calibrationId: 'gone' })
-    await tx.run(tx.build.deleteFrom('galleries').where('galleryId', '=', 'gone'))
-    assert.deepEqual(await findGalleryCalibrations(tx, 'gone'), [])
-  })
-})
