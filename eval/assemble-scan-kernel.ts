@@ -1,8 +1,9 @@
 /**
- * Assembles the kernel of the scan, `src/gallery/search/scan/scan.wat`, into `scan-bytes.ts`.
+ * Assembles the kernels of the scan (`src/gallery/search/scan/scan.wat`) and of the calibration
+ * (`src/evaluation/gallery/dot.wat`) into `scan-bytes.ts` and `dot-bytes.ts` beside them.
  *
- * Run `node eval/assemble-scan-kernel.ts` after the kernel has changed. Only this script needs wabt:
- * the bytes are committed, and a test compares them with the text.
+ * Run `node eval/assemble-scan-kernel.ts` after a kernel has changed. Only this script needs wabt: the
+ * bytes are committed, and a test compares them with the texts.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -15,29 +16,40 @@ type WatModule = {
   readonly toBinary: (options: object) => { readonly buffer: Uint8Array }
 }
 
-const folder = new URL('../src/gallery/search/scan/', import.meta.url)
-const outputFile = new URL('scan-bytes.ts', folder)
+/** The folders of the kernels, by name. */
+export const kernelFolders = {
+  scan: 'src/gallery/search/scan',
+  dot: 'src/evaluation/gallery',
+} as const
+type KernelName = keyof typeof kernelFolders
+
+const root = new URL('../', import.meta.url)
 const lineLength = 92
 const features = { simd: true, threads: true }
 
-if (import.meta.main) await writeFile(outputFile, await assembleScanKernel())
+if (import.meta.main)
+  for (const name of ['scan', 'dot'] as const)
+    await writeFile(
+      new URL(`${kernelFolders[name]}/${name}-bytes.ts`, root),
+      await assembleKernel(name),
+    )
 
 /**
- * Returns the text of `scan-bytes.ts`.
+ * Returns the text of `scan-bytes.ts` or `dot-bytes.ts`.
  *
  * @throws Error with code MODULE_NOT_FOUND if wabt is not installed.
  */
-export async function assembleScanKernel(): Promise<string> {
+export async function assembleKernel(name: KernelName): Promise<string> {
   const openWabt = createRequire(import.meta.url)('wabt') as () => Promise<Wabt>
   const wabt = await openWabt()
-  const text = await readFile(new URL('scan.wat', folder), 'utf8')
-  const module = wabt.parseWat('scan.wat', text, features)
+  const text = await readFile(new URL(`${kernelFolders[name]}/${name}.wat`, root), 'utf8')
+  const module = wabt.parseWat(`${name}.wat`, text, features)
   module.validate(features)
   const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64')
   const lines = base64.match(new RegExp(`.{1,${lineLength}}`, 'gu')) ?? []
   return [
-    '/** `scan.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */',
-    'export const scanBytes =',
+    `/** \`${name}.wat\` as WebAssembly in base64. Written by \`eval/assemble-scan-kernel.ts\`. */`,
+    `export const ${name}Bytes =`,
     lines.map((line) => `  '${line}'`).join(' +\n'),
     '',
   ].join('\n')

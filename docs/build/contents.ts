@@ -49,6 +49,7 @@ export const contents: readonly ContentsSection[] = [
     files: [
       'docs/accuracy.md',
       'docs/recognition/evaluation.md',
+      'docs/recognition/calibration.md',
       'docs/recognition/quality.md',
       'docs/liveness.md',
       'docs/recognition/search.md',

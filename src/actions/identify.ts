@@ -25,6 +25,7 @@ import { reserveImages } from './parts/reserve-images.ts'
 import { searchThreshold } from './parts/search-threshold.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
+  calibration,
   candidate,
   debug,
   face,
@@ -67,6 +68,7 @@ const identifyValue = z
     faces: z.array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) })),
     threshold: similarity,
     thresholdSource: z.enum(['request', 'project', 'auto']),
+    calibration,
     gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
     notComparable: z.int().min(1).optional().meta({
       description:
@@ -99,6 +101,7 @@ const example = {
     faces: [{ ...faceExample, matched: true, candidates: [candidateExample] }],
     threshold: 0.8,
     thresholdSource: 'auto' as const,
+    calibration: 'model' as const,
     gallerySize: 120,
     image: imageExample,
   },
@@ -149,6 +152,8 @@ type CompletedSearch = {
   readonly analysis: ExtractedProbes['analysis']
   readonly faces: readonly SearchedFace[]
   readonly searchMs: number
+  /** The models that the faces were compared by. */
+  readonly modelIds: readonly string[]
   /** Faces of the gallery that could not be compared. */
   readonly incomparableCount: number
 }
@@ -206,7 +211,7 @@ async function searchFaces(
       'MODEL_MISMATCH',
       `the gallery has no template of ${modelIds.join(' or ')}`,
     )
-  return { analysis, faces: searched, searchMs, incomparableCount: otherCount }
+  return { analysis, faces: searched, searchMs, modelIds, incomparableCount: otherCount }
 }
 
 async function searchFace(call: IdentifyCall, face: ProbeFace): Promise<SearchedFace> {
@@ -270,6 +275,7 @@ async function toOutcome(
     bestMatch,
     faces,
     ...facts,
+    calibration: gallery.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
     ...debugInfoOf(call, search, splits[0]),

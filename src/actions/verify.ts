@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { MatchScore } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
@@ -17,6 +18,7 @@ import { reserveImages } from './parts/reserve-images.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
+  calibration,
   debug,
   externalId,
   face,
@@ -68,6 +70,7 @@ const verifyValue = z
     thresholds: z
       .object({ fmr1e3: similarity, fmr1e4: similarity, fmr1e5: similarity, fmr1e6: similarity })
       .meta({ description: 'The similarity at which different people match at this rate.' }),
+    calibration,
     probe: face,
     reference: face.nullable(),
     subjectId: z.uuid().optional(),
@@ -91,6 +94,7 @@ const example = {
     matchLevel: 'high' as const,
     threshold: 0.8,
     thresholds,
+    calibration: 'model' as const,
     probe: faceExample,
     reference: null,
     subjectId: subjectExample.subjectId,
@@ -166,7 +170,7 @@ async function compareWithImage(call: VerifyCall) {
   const [probeFace, referenceFace] = [probe.faces[0], reference.faces[0]]
   const match = call.services.gallery.compare(probeFace.template, referenceFace.template)
   const value = {
-    ...toMatchValue(call, match.similarity),
+    ...toMatchValue(call, match),
     mode: 'imageToImage' as const,
     probe: toFaceValue(probe.analysis, probeFace, 0),
     reference: toFaceValue(reference.analysis, referenceFace, 0),
@@ -196,7 +200,7 @@ async function compareWithSubject(call: VerifyCall) {
       const best = await gallery.matchSubject(tx, subject, probe.probes)
       if (!best)
         throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model')
-      const matchValue = toMatchValue(call, best.similarity)
+      const matchValue = toMatchValue(call, best)
       if (matchValue.matched) await gallery.touch(tx, [subject.subjectId])
       const adoptedFaceId = matchValue.matched
         ? await autoEnroll(call, tx, subject, { probe, best })
@@ -259,9 +263,10 @@ async function findSubject({ params, caller, services }: VerifyCall, reading: Re
   return subject
 }
 
-function toMatchValue({ params, services }: VerifyCall, similarity: number) {
+function toMatchValue({ params, services }: VerifyCall, { similarity, modelId }: MatchScore) {
   const { threshold } = params
   const matched = similarity >= threshold
   const matchLevel = services.gallery.matchLevelOf(similarity)
-  return { matched, similarity, matchLevel, threshold, thresholds }
+  const source = services.gallery.calibrationSource([modelId])
+  return { matched, similarity, matchLevel, threshold, thresholds, calibration: source }
 }

@@ -1,4 +1,5 @@
 import { callsChart, latencyChart, scoresChart, spendChart } from './analytics/charts.ts'
+import { revertCalibration } from './pages/calibrations.ts'
 import { checkDeletions, deletionsCsv, listDeletions } from './pages/deletions.ts'
 import { previewGalleryMode } from './pages/gallery-mode.ts'
 import { countGroup, listAllGroups, removeGroup } from './pages/groups.ts'
@@ -37,7 +38,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [callsChart, latencyChart, scoresChart, spendChart],
   [getMoney, topUpWallet, allocateBudget, setUnitPrice],
   [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
-  [getModels],
+  [getModels, revertCalibration],
   [listTeam, inviteUser, resendInvite, editUser, listAudit, auditCsv],
   [getSystem],
 ]

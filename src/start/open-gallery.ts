@@ -43,6 +43,9 @@ const sweepIntervalMs = 60_000
 /** A template that another process removed leaves the memory of this one within a second. */
 const removalIntervalMs = 500
 
+/** A calibration that another process applied or reverted is in use within two seconds. */
+const calibrationIntervalMs = 1_000
+
 /** Opens the galleries. Resolves when every gallery can be searched. */
 export async function openGalleryServices(
   config: Config,
@@ -102,7 +105,7 @@ function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack)
 }
 
 function scheduleSearchJobs(
-  { maintain, applyRemovals }: Gallery,
+  { maintain, applyRemovals, refreshCalibrations }: Gallery,
   { store, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
@@ -114,6 +117,11 @@ function scheduleSearchJobs(
   opened.use(schedule(maintainAll, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
+  const calibrations = {
+    intervalMs: calibrationIntervalMs,
+    failure: 'calibrations are not current',
+  }
+  opened.use(schedule(refreshCalibrations, calibrations, log))
 }
 
 /** Opens the search in threads of this process or in the database. Both return equal results. */

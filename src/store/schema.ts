@@ -10,6 +10,7 @@ import type {
 import type {
   GalleryRow,
   GalleryKeyRow,
+  GalleryCalibrationRow,
   SubjectRow,
   SubjectKeyMark,
   SubjectSearchText,
@@ -42,6 +43,7 @@ export type Schema = VectorsSchema & {
   marks: MarkRow
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
+  galleryCalibrations: GalleryCalibrationRow
   subjects: SubjectRow & SubjectKeyMark & SubjectSearchText
   faces: FaceRow
   templates: TemplateRow

@@ -150,6 +150,11 @@ export const similarity = z.number().min(0).max(1)
 
 export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
 
+export const calibration = z.enum(['gallery', 'model']).meta({
+  description:
+    'The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model.',
+})
+
 /** A subject that a search returned. */
 export const candidate = z
   .object({

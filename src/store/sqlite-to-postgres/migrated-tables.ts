@@ -45,6 +45,7 @@ const keys: Readonly<Record<TableName, readonly string[]>> = {
   buckets: ['projectId'],
   galleries: ['galleryId'],
   galleryKeys: ['keyId'],
+  galleryCalibrations: ['calibrationId'],
   subjects: ['subjectId'],
   subjectGroups: ['galleryId', 'name', 'subjectId'],
   faces: ['faceId'],

@@ -83,6 +83,21 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ ...galleryKey, galleryId })
       .execute()
     await db
+      .insertInto('galleryCalibrations')
+      .values({
+        calibrationId: `c-${name}`,
+        galleryId,
+        modelId: 'm',
+        subjects: 1,
+        pairs: 1,
+        definition: '{}',
+        appliedAtUtc: nowUtc,
+        appliedBy: name,
+        endedAtUtc: null,
+        endedBy: null,
+      })
+      .execute()
+    await db
       .insertInto('subjects')
       .values({
         subjectId,
