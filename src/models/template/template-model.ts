@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-import type { Cohort } from './read-cohort.ts'
 import shippedManifest from './manifest.json' with { type: 'json' }
 
 /**
@@ -29,10 +28,7 @@ export type TemplateModel = {
  * An earlier version whose vectors are those of the shipped version. Only the density differs, so that
  * a template of the earlier version becomes one of the shipped version without its picture.
  */
-export type EarlierTemplateModel = Cohort & {
-  /** "id@version". */
-  readonly modelId: string
-}
+export type EarlierTemplateModel = Pick<TemplateModel, 'modelId' | 'cohort' | 'neighbours'>
 
 /** The template model of this release, and the versions whose templates it can convert. */
 export type ShippedTemplateModel = TemplateModel & {
@@ -66,7 +62,7 @@ export async function readTemplateModel(): Promise<ShippedTemplateModel> {
   }
 }
 
-/** `earlier` is empty when the model was fitted anew. */
+/** `earlier` is empty when the model was fitted again. */
 type TemplateManifest = Omit<typeof shippedManifest, 'earlier' | 'added'> & {
   readonly earlier: readonly {
     readonly version: string
