@@ -46,8 +46,8 @@ export function countCertainImpostors(
 }
 
 function areImpostors(a: MixtureCell, b: MixtureCell): boolean {
-  const ages = [a.age, b.age]
-  return a.gender !== b.gender || (ages.includes(childAge) && ages.includes(oldAge))
+  const ages = new Set([a.age, b.age])
+  return a.gender !== b.gender || (ages.has(childAge) && ages.has(oldAge))
 }
 
 function areChildren(a: MixtureCell, b: MixtureCell): boolean {
