@@ -5,6 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import sharp from 'sharp'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
 import { cliOutput, runCli } from '../support/cli/run-cli.ts'
@@ -58,7 +59,7 @@ test('A folder of people is evaluated, and unusable images are listed with their
   )
   assert.equal(code, 0, err)
   const report = JSON.parse(out)
-  assert.equal(report.modelId, 'dlib-faceres-256@1')
+  assert.equal(report.modelId, (await readTemplateModel()).modelId)
   assert.equal(report.pictures, 6)
   assert.equal(report.people, 2)
   assert.deepEqual(report.unusable, [

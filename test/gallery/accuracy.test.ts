@@ -77,17 +77,24 @@ test(
     const { report } = evaluateVerification(set, extracted, { calibration: undefined })
     assert.deepEqual(report.unusable, [])
     const { pairs } = report.corrected
-    assert.ok(pairs && pairs.accuracy >= 0.99, `accuracy ${pairs?.accuracy}`)
+    // Three pairs are mislabelled. Version 1 reached 0.998, because mixtures of these people were
+    // nearly its whole cohort; most neighbours are now other people. Version 2 reaches 0.9883.
+    assert.ok(pairs && pairs.accuracy >= 0.988, `accuracy ${pairs?.accuracy}`)
 
     const { cohort, modelId } = await readTemplateModel()
     const calibration = calibrationOf(modelId)
     assert.ok(calibration)
     const templates = extracted.flatMap((result) => ('vector' in result ? [result] : []))
-    const falseMatches = (set.pairs ?? []).filter(({ a, b, same }) => {
-      const [left, right] = [templates[a], templates[b]]
-      return !same && left && right && similarityOf(left, right, calibration) >= 0.7
-    })
-    assert.ok(falseMatches.length <= 1, `${falseMatches.length} false matches at 0.70`)
+    const matches = (isSame: boolean, threshold: number) =>
+      (set.pairs ?? []).filter(({ a, b, same }) => {
+        const [left, right] = [templates[a], templates[b]]
+        if (same !== isSame || !left || !right) return false
+        return similarityOf(left, right, calibration) >= threshold
+      }).length
+    assert.ok(matches(false, 0.7) <= 1, `${matches(false, 0.7)} false matches at 0.70`)
+    assert.equal(matches(false, 0.8), 0)
+    // With version 1, 234 of the 300 pairs of one person reached 0.80; with version 2, 263.
+    assert.ok(matches(true, 0.8) >= 258, `${matches(true, 0.8)} matches at 0.80`)
 
     for (let row = 0; row < cohort.length; row += 256) {
       const vector = cohort.subarray(row, row + 256)

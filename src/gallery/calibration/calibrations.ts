@@ -1,5 +1,6 @@
 import type { Calibration } from './similarity.ts'
-import builtin from './dlib-faceres-256.json' with { type: 'json' }
+import builtinVersion1 from './dlib-faceres-256@1.json' with { type: 'json' }
+import builtinVersion2 from './dlib-faceres-256@2.json' with { type: 'json' }
 
 /** Where a similarity comes from: a table measured on the gallery, or the table of the model. */
 export type CalibrationSource = 'gallery' | 'model'
@@ -50,9 +51,10 @@ export function withGalleryTables(
   }
 }
 
-const builtinCalibrations: readonly Calibration[] = [builtin as Calibration]
+/** One table per version of the built-in template model. */
+const builtinCalibrations = [builtinVersion1, builtinVersion2] as readonly Calibration[]
 
-/** Returns the built-in calibration for templates of `modelId`, if there is one. */
+/** Returns the built-in calibration for templates of `modelId`, if there is one, of any version. */
 export function calibrationOf(modelId: string): Calibration | undefined {
   return builtinCalibrations.find((calibration) => calibration.modelId === modelId)
 }

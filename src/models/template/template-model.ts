@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-import manifest from './manifest.json' with { type: 'json' }
+import shippedManifest from './manifest.json' with { type: 'json' }
 
 /**
  * The fitted values that turn the embeddings of two networks into one template: everything that was
@@ -25,13 +25,26 @@ export type TemplateModel = {
 }
 
 /**
+ * An earlier version whose vectors are those of the shipped version. Only the density differs, so that
+ * a template of the earlier version becomes one of the shipped version without its picture.
+ */
+export type EarlierTemplateModel = Pick<TemplateModel, 'modelId' | 'cohort' | 'neighbours'>
+
+/** The template model of this release, and the versions whose templates it can convert. */
+export type ShippedTemplateModel = TemplateModel & {
+  readonly earlier: readonly EarlierTemplateModel[]
+}
+
+/**
  * Reads the template model of the built-in pack.
  *
  * @throws Error that names the missing or altered file. With another file, new templates would not
  *   match the stored ones.
  */
-export async function readTemplateModel(): Promise<TemplateModel> {
-  const { id, version, dlibWeight, neighbours, files } = manifest
+export async function readTemplateModel(): Promise<ShippedTemplateModel> {
+  const { id, version, dlibWeight, neighbours, cohortRows, earlier, files } = manifest
+  const cohort = await readFloat16File('cohort', files.cohort)
+  const dimensions = cohort.length / cohortRows
   return {
     modelId: `${id}@${version}`,
     dlibWeight,
@@ -39,9 +52,26 @@ export async function readTemplateModel(): Promise<TemplateModel> {
     centre: await readFloat16File('centre', files.centre),
     mean: await readFloat16File('mean', files.mean),
     axes: await readFloat16File('axes', files.axes),
-    cohort: await readFloat16File('cohort', files.cohort),
+    cohort,
+    // New rows are only appended: the first rows are the cohort of the earlier version.
+    earlier: earlier.map((former) => ({
+      modelId: `${id}@${former.version}`,
+      cohort: cohort.subarray(0, former.cohortRows * dimensions),
+      neighbours: former.neighbours,
+    })),
   }
 }
+
+/** `earlier` is empty when the model was fitted again. */
+type TemplateManifest = Omit<typeof shippedManifest, 'earlier' | 'added'> & {
+  readonly earlier: readonly {
+    readonly version: string
+    readonly cohortRows: number
+    readonly neighbours: number
+  }[]
+}
+
+const manifest: TemplateManifest = shippedManifest
 
 /** The folder of the manifest and its files. */
 export const templateFolder = new URL('./', import.meta.url)
