@@ -28,6 +28,8 @@ import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since
 import { countComparable, type ComparableCounts } from './count-comparable.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
+import type { DensityProgress, DensityUpdate } from './densities/density-update.ts'
+import { createDensityUpdates, type DensityUpdates } from './densities/update-densities.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
@@ -131,6 +133,9 @@ export type Gallery = {
   readonly maintain: GallerySearch['maintain']
   /** Creates templates of the active model from all stored crops. */
   readonly reEmbed: ReEmbed
+  /** Updates the templates of earlier versions of the loaded models; stops if the signal aborts. */
+  readonly updateDensities: DensityUpdates['run']
+  readonly densityProgress: () => DensityProgress
 }
 
 export type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
@@ -139,6 +144,8 @@ export type GalleryOptions = EnrollLimits & {
   readonly store: Store
   readonly openSearch: OpenGallerySearch
   readonly calibrations: Calibrations
+  /** The loaded models that replaced a version with the same vectors. */
+  readonly densityUpdates?: readonly DensityUpdate[]
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
@@ -155,12 +162,14 @@ export type GalleryOptions = EnrollLimits & {
  *   different master key.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
-  const { store, openSearch, calibrations, clock, log } = options
+  const { store, openSearch, calibrations, densityUpdates = [], clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)
   const search = await openSearch({ store, decryptStored, calibrations, log })
+  const updateDeps = { store, keys, decryptStored, search, log }
+  const densities = createDensityUpdates(densityUpdates, updateDeps)
   const purgeDue = new Set<string>()
-  const writes = writeOperations(keys, search, { ...options, purgeDue })
+  const writes = writeOperations({ keys, search, densities }, { ...options, purgeDue })
   const matchOptions = { decryptStored, calibrations }
   const nowUtc = (): string => formatUtc(clock())
   return {
@@ -168,7 +177,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...createUnexpiredReads(store, nowUtc),
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
-    ...modelOperations(search, options),
+    ...modelOperations(search, densities, options),
     requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,
     autoThreshold,
@@ -189,25 +198,32 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
       ),
     applyRemovals: search.applyRemovals,
     maintain: search.maintain,
-    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
+    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, densities, log }),
+    updateDensities: densities.run,
+    densityProgress: densities.progress,
   }
 }
 
 function modelOperations(
   search: GallerySearch,
+  densities: DensityUpdates,
   options: GalleryOptions,
 ): Pick<Gallery, 'formerModels' | 'modelsOf' | 'countComparable'> {
   const { calibrations } = options
-  const { activeModelId, formerModelIds } = calibrations
+  const { activeModelId } = calibrations
   return {
     formerModels: async (galleryId) => {
+      const formerModelIds = densities.withoutUpdated(calibrations.formerModelIds)
       if (formerModelIds.length === 0) return []
       const { byModel } = await search.countFaces(galleryId, formerModelIds)
-      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
+      const used = formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
+      const modelIds = densities.withSuccessors(used)
+      return formerModelIds.filter((modelId) => modelIds.has(modelId))
     },
     modelsOf: async (reading, { subjectId }) => {
-      const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
-      const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
+      const used = await modelsOfSubject(reading, subjectId, calibrations)
+      const modelIds = densities.withSuccessors(used)
+      const former = calibrations.formerModelIds.filter((modelId) => modelIds.has(modelId))
       return { former, hasActive: modelIds.has(activeModelId) }
     },
     countComparable: (galleryId, modelIds) =>
@@ -236,9 +252,14 @@ function readOperations(store: Store) {
   }
 }
 
+type WriteDeps = {
+  readonly keys: SubjectKeys
+  readonly search: GallerySearch
+  readonly densities: DensityUpdates
+}
+
 function writeOperations(
-  keys: SubjectKeys,
-  { storeVector }: GallerySearch,
+  { keys, search: { storeVector }, densities }: WriteDeps,
   options: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
   const nowUtc = (): string => formatUtc(options.clock())
@@ -246,8 +267,10 @@ function writeOperations(
   return {
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
-    addFace: (tx, subject, face) =>
-      addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() }),
+    addFace: async (tx, subject, face) => {
+      await densities.updateSubject(tx, subject, face.template)
+      return addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() })
+    },
     update: (tx, subject, update) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),

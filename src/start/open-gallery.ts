@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
+import type { DensityUpdate } from '../gallery/densities/density-update.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
 import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
@@ -17,8 +18,8 @@ import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 
 /**
- * The galleries, their search, the periodic sweep of expired subjects, and the re-embedding of
- * stored crops after a change of the recognizer.
+ * The galleries, their search, the periodic sweep of expired subjects, and what follows a change of
+ * the recognizer: the update of densities and the re-embedding of stored crops.
  */
 export type OpenedGallery = AsyncDisposable & {
   readonly gallery: Gallery
@@ -30,6 +31,7 @@ export type OpenedGallery = AsyncDisposable & {
 export type OpenGalleryOptions = {
   readonly store: Store
   readonly calibrations: Calibrations
+  readonly densityUpdates?: readonly DensityUpdate[]
   readonly vision: ReEmbedVisionClient
   readonly clock: Clock
   readonly log: Log
@@ -73,6 +75,8 @@ export async function openGalleryServices(
   const sweepTimer = setInterval(sweep, sweepIntervalMs)
   opened.defer(() => clearInterval(sweepTimer))
   scheduleSearchJobs(gallery, options, opened)
+  const updates = { intervalMs: sweepIntervalMs, failure: 'the update of densities failed' }
+  opened.use(schedule(gallery.updateDensities, updates, log))
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 
 import { l2Normalize } from './embed.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
-import { cohortDensity, fuseEmbeddings, projectToAxes } from './create-template.ts'
+import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { fuseEmbeddings, projectToAxes } from './create-template.ts'
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values)
 

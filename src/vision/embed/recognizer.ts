@@ -8,4 +8,13 @@ export type Recognizer = {
   /** "id@version" of the networks, joined by "+". */
   readonly providers: string
   readonly createTemplate: (face: DetectedFace, context: ImageContext) => Promise<Template>
+  /** Earlier versions of the model with the same vectors. */
+  readonly earlierVersions: readonly EarlierVersion[]
+}
+
+/** A version that only the density of its templates differs from. */
+export type EarlierVersion = {
+  readonly modelId: string
+  /** Converts a template of the recognizer, without a network. */
+  readonly fromTemplate: (template: Template) => Template
 }

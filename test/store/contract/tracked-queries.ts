@@ -19,6 +19,7 @@ import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
 import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
+import * as outdatedTemplates from '../../../src/store/gallery/densities/outdated-templates.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
 import * as projects from '../../../src/store/tenancy/projects.ts'
@@ -53,6 +54,7 @@ const allQueries = {
   ...ledgerAudit,
   ...ledgerTransfers,
   ...modelCoverage,
+  ...outdatedTemplates,
   ...prices,
   ...projectSummaries,
   ...projects,
@@ -80,7 +82,7 @@ export const queries = Object.fromEntries(
 const pureFunctions = new Set(
   (
     'createKeyFinder keyState parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
-    'userNameKey deletionHash isNextInChain'
+    'userNameKey deletionHash isNextInChain selectOrderedTemplates'
   ).split(' '),
 )
 
