@@ -1,5 +1,6 @@
 import { run as bodies } from './bodies.ts'
 import { run as consoleBench } from './console.ts'
+import { run as densities } from './densities.ts'
 import { run as detect } from './detect.ts'
 import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   bodies,
   anonymous,
   stages,
+  densities,
   detect,
   disk,
   gate,

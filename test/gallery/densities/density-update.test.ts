@@ -240,8 +240,8 @@ test('A template that cannot be decrypted is reported and does not stop the othe
     await using gallery = await startGallery({ dataDir, key, models: laterCohort, log })
     const { store } = gallery.database
     const messagesOf = () => lines.map((line) => JSON.parse(line).msg)
-    while (!messagesOf().includes(messages[2])) await sleep(20)
     const { densityProgress } = gallery.openedGallery.gallery
+    while (!messagesOf().includes(messages[2]) || densityProgress().pending > 0) await sleep(20)
     assert.deepEqual(densityProgress(), { pending: 0, updated: 2 * names.length - 1, failed: 1 })
     assert.deepEqual(await countVersions(store), [1, 2 * names.length - 1])
     for (const message of messages)
