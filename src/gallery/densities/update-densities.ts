@@ -168,7 +168,7 @@ async function updateAll(
 }
 
 /** A server of an earlier version cannot compare updated templates. */
-const versionPollMs = 5_000
+const versionPollMs = 2_000
 
 /**
  * Waits until all running servers have the same version, as after a rolling update.
