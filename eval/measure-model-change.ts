@@ -6,6 +6,7 @@ import { openGallery, type Gallery } from '../src/gallery/gallery.ts'
 import type { ReEmbedVisionClient } from '../src/gallery/re-embed/re-embed.ts'
 import { openExactSearch, type ExactSearch } from '../src/gallery/search/memory/exact-search.ts'
 import { openMemorySearch } from '../src/gallery/search/memory/memory-search.ts'
+import { readTemplateModel } from '../src/models/template/template-model.ts'
 import type { Store } from '../src/store/database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import { createAccount, createProject, updateProject } from '../src/store/tenancy/projects.ts'
@@ -66,7 +67,7 @@ type MeasuredGallery = AsyncDisposable & {
 }
 
 async function open(modelIds: readonly string[]): Promise<MeasuredGallery> {
-  const shipped = calibrationOf('dlib-faceres-256@1')
+  const shipped = calibrationOf((await readTemplateModel()).modelId)
   if (!shipped) throw new Error('the built-in calibration table is missing')
   const [active = shipped, ...former] = modelIds.map((modelId) => ({ ...shipped, modelId }))
   const search = openExactSearch({ log })

@@ -9,6 +9,7 @@ import type { SearchDeps } from '../../src/gallery/search/gallery-search.ts'
 import { createSubjectKeys, type SubjectKeys } from '../../src/gallery/keys/subject-keys.ts'
 import { encryptTemplate } from '../../src/gallery/keys/template-encryption.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { allAccountsStore } from '../../test/support/database/all-accounts-store.ts'
 import { recordGalleryChange, createGallery } from '../../src/store/gallery/galleries.ts'
@@ -16,7 +17,7 @@ import { createAccount, createProject } from '../../src/store/tenancy/projects.t
 import type { Tx } from '../../src/store/tx.ts'
 import { templateAt, type TemplateMatrix } from '../search/random-templates.ts'
 
-export const modelId = 'dlib-faceres-256@1'
+export const { modelId } = await readTemplateModel()
 
 /** Groups by their share of the subjects. */
 export const groupNames = ['1 in 10', '1 in 100'] as const

@@ -1,7 +1,7 @@
 import { learnDensity } from '../../src/evaluation/calibration/learn-density.ts'
 import type { TemplateLearner } from '../../src/evaluation/calibration/learn-density.ts'
-import { meanOf } from '../../src/evaluation/calibration/vectors.ts'
-import { createTemplate, fuseEmbeddings } from '../../src/vision/embed/create-template.ts'
+import { concatenate, meanOf } from '../../src/evaluation/calibration/vectors.ts'
+import { createTemplate, fuseEmbeddings, projectToAxes } from '../../src/vision/embed/create-template.ts'
 import { dlibWeight, fitTemplateModel } from './fit-template-model.ts'
 import type { PersonEmbedding, TemplateFitOptions } from './fit-template-model.ts'
 
@@ -12,6 +12,25 @@ export function learnReduced(
 ): TemplateLearner<PersonEmbedding> {
   return (samples) => {
     const model = { modelId, ...fitTemplateModel(samples, options) }
+    return ({ embedding }) => createTemplate(embedding, model)
+  }
+}
+
+/**
+ * Learns the template that ships, with a cohort that `mixtures` extend: fused vectors before the
+ * projection. Each model projects them to its own axes. They were made with the centre of the shipped
+ * model; the centres of the folds are 3 % of the length of a vector away from it, which is neglected.
+ */
+export function learnExtended(
+  modelId: string,
+  options: TemplateFitOptions,
+  mixtures: readonly Float32Array[],
+): TemplateLearner<PersonEmbedding> {
+  return (samples) => {
+    const fit = fitTemplateModel(samples, options)
+    const added = concatenate(mixtures.map((row) => projectToAxes(row, fit)))
+    const cohort = Float32Array.from([...fit.cohort, ...added])
+    const model = { ...fit, modelId, cohort }
     return ({ embedding }) => createTemplate(embedding, model)
   }
 }

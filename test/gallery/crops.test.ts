@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { auditLedger } from '../../src/billing/audit-ledger.ts'
 import { models } from '../../src/cli/models/models.ts'
 import { project } from '../../src/cli/tenancy/project.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { Store } from '../../src/store/database.ts'
 import { findModelCoverage } from '../../src/store/gallery/model-coverage.ts'
 import { runJson } from '../support/cli/run-json.ts'
@@ -22,7 +23,7 @@ import { killGalleryProcess, startGalleryProcess } from '../support/gallery/gall
 import { fakeImage } from '../support/gallery/fake-vision.ts'
 
 /** The command line treats the built-in model as the active one. */
-const active = 'dlib-faceres-256@1'
+const { modelId: active } = await readTemplateModel()
 const former = 'people@1'
 const formerModels = { active: former }
 const changedModels = { active, former: [former] }

@@ -11,6 +11,7 @@ import { calibratedFmrs } from '../../src/gallery/calibration/similarity.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { createFacegate } from '../../src/start/services.ts'
 import type { Store } from '../../src/store/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -64,7 +65,7 @@ test(
         const found = await client.value('svc.identify', params, { debug: true })
         assert.equal(found.bestMatch.externalId, String(photograph))
         assert.ok(found.bestMatch.similarity > 0.9)
-        assert.equal(found.debug.providers.formerRecognizer, 'dlib-faceres-256@1')
+        assert.equal(found.debug.providers.formerRecognizer, (await readTemplateModel()).modelId)
       }
       const probe = { ...(await imageParamsOf(1)), externalId: '1' }
       const first = await client.value('svc.verify', probe)

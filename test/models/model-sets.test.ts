@@ -14,6 +14,7 @@ import { mobilefacenet } from '../../src/models/catalogue/mobilefacenet.ts'
 import { recommended } from '../../src/models/catalogue/recommended.ts'
 import { scrfd25g } from '../../src/models/catalogue/scrfd-2.5g.ts'
 import { readCohort } from '../../src/models/template/read-cohort.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
 import { type PackManifestInput } from '../../src/models/pack-manifest.ts'
 import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
@@ -111,7 +112,8 @@ test(
     const set = await selectModelSet([await packOf(mobilefacenet)], modelsFolder)
     const pipeline = await openTestPipeline({ ...set, formerRecognizers: ['builtin'] })
     const { bytes } = await samplePhotograph(1)
-    const previousTemplates = ['dlib-faceres-256@1', 'unknown@1']
+    const { modelId: builtinModelId } = await readTemplateModel()
+    const previousTemplates = [builtinModelId, 'unknown@1']
     const analysis = await pipeline.analyze(bytes, { templates: true, previousTemplates })
     const again = await pipeline.analyze(bytes, { templates: true })
     await pipeline.close()
@@ -126,7 +128,7 @@ test(
     const former = first?.previousTemplates ?? assert.fail()
     assert.deepEqual(
       former.map(({ modelId }) => modelId),
-      ['dlib-faceres-256@1'],
+      [builtinModelId],
     )
     assert.equal(again.faces[0]?.previousTemplates, undefined)
   },

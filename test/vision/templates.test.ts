@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
 import type { Template } from '../../src/vision/embed/template.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
@@ -43,7 +44,7 @@ test('A face has a template only if requested; the analysis contains its model a
   })
   const [face] = faces
   assert.equal(faces.length, 1)
-  assert.equal(face?.template?.modelId, 'dlib-faceres-256@1')
+  assert.equal(face?.template?.modelId, (await readTemplateModel()).modelId)
   assert.equal(face.template.vector.length, 256)
   assert.ok(face.template.density < 0)
   assert.ok(timingsMs.align > 0 && timingsMs.embed > 0)

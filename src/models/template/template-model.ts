@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
 import type { Cohort } from './read-cohort.ts'
-import manifest from './manifest.json' with { type: 'json' }
+import shippedManifest from './manifest.json' with { type: 'json' }
 
 /**
  * The fitted values that turn the embeddings of two networks into one template: everything that was
@@ -65,6 +65,17 @@ export async function readTemplateModel(): Promise<ShippedTemplateModel> {
     })),
   }
 }
+
+/** `earlier` is empty when the model was fitted anew. */
+type TemplateManifest = Omit<typeof shippedManifest, 'earlier' | 'added'> & {
+  readonly earlier: readonly {
+    readonly version: string
+    readonly cohortRows: number
+    readonly neighbours: number
+  }[]
+}
+
+const manifest: TemplateManifest = shippedManifest
 
 /** The folder of the manifest and its files. */
 export const templateFolder = new URL('./', import.meta.url)

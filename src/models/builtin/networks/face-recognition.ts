@@ -85,7 +85,7 @@ export const faceRecognition = {
     { what: 'one face, one thread', on: '150×150', value: '6.3 ms', how: 'quoted' },
   ],
   notFor:
-    'Galleries of more than a few thousand people; decisions about a person without human review.',
+    'Galleries of more than a few hundred people; decisions about a person without human review.',
   input: {
     name: 'input',
     width: 150,

@@ -29,20 +29,20 @@ export const liveness = {
   },
   measured: [
     {
-      what: 'ACER of one crop; of six crops',
-      on: 'NUAA (prints of 2010), ten held-out people',
-      value: '0.41; 0.28',
-      how: 'quoted',
+      what: 'EER of six crops; live people reported as live',
+      on: 'NUAA (prints of 2010), 630 live and 630 print images',
+      value: '0.41; 0 of 630',
+      how: 'held out',
     },
     {
       what: 'APCER at BPCER 5 %, six crops',
       on: 'the same pictures',
-      value: '56 %',
-      how: 'quoted',
+      value: '88 %',
+      how: 'held out',
     },
   ],
   notFor:
-    'Access control of any kind: when it rejects one live face in twenty, it misses half of the prints.',
+    'Access control of any kind: when it rejects one live face in twenty, it misses nearly nine of ten prints.',
   input: {
     name: 'conv2d_1_input',
     width: 32,

@@ -1,0 +1,108 @@
+/**
+ * Adds mixtures of more kinds of people to the cohort of the shipped template model, and measures its
+ * calibration table anew:
+ *
+ *   node eval/extend-cohort.ts <folder of the mixtures> <folder|pairs.csv> "<description>" [people]
+ *
+ * The vectors of the templates stay as they are. Only their densities change, so that templates of
+ * the earlier version can be converted. `people` are names, separated by commas, that are left out of
+ * the table because their pictures are mislabelled.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { buildCalibration } from '../src/evaluation/calibration/build-calibration.ts'
+import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
+import { neighbourCount } from '../src/evaluation/calibration/learn-density.ts'
+import { shareAbove } from '../src/evaluation/verification/operating-points.ts'
+import type { Calibration } from '../src/gallery/calibration/similarity.ts'
+import { sha256Of } from '../src/models/sha256.ts'
+import { encodeFloat16 } from '../src/models/template/float16.ts'
+import shipped from '../src/models/template/manifest.json' with { type: 'json' }
+import { readTemplateModel, templateFolder } from '../src/models/template/template-model.ts'
+import { projectToAxes } from '../src/vision/embed/create-template.ts'
+import { embedFaceSet } from './fit/embed-face-set.ts'
+import { scoreForCalibration } from './fit/full-size-scores.ts'
+import { mixtureFile, readMixtureRows } from './fit/mixture-rows.ts'
+import { learnExtended } from './fit/template-learners.ts'
+
+const version = '2'
+const modelId = `${shipped.id}@${version}`
+const measuredOn = new Date().toISOString().slice(0, 10)
+/** Each model for the table learns from six folds. */
+const foldCount = 8
+
+const [mixturesFolder, source, description, mislabelled = ''] = process.argv.slice(2)
+if (!mixturesFolder || !source || !description)
+  throw new Error('arguments are missing; pass the mixtures, a set and a description of it')
+const mixtures = await readMixtureRows(mixturesFolder)
+await writeJson(new URL('manifest.json', templateFolder), await extendCohort())
+const table = await measure(source, description, new Set(mislabelled.split(',')))
+await writeJson(new URL(`../src/gallery/calibration/${modelId}.json`, import.meta.url), table)
+
+/** Writes the cohort: the rows of the fitted model, unchanged, then the projected mixtures. */
+async function extendCohort(): Promise<object> {
+  const { dlibWeight, cohortNearest, fitted, files } = shipped
+  const model = await readTemplateModel()
+  const former = model.earlier[0] ?? model
+  const dimensions = model.axes.length / model.mean.length
+  const fittedRows = former.cohort.length / dimensions
+  const cohortFile = new URL('cohort.f16', templateFolder)
+  const base = (await readFile(cohortFile)).subarray(0, 2 * fittedRows * dimensions)
+  const added = mixtures.fused.map((row) => encodeFloat16(projectToAxes(row, model)))
+  const cohort = Buffer.concat([base, ...added])
+  await writeFile(cohortFile, cohort)
+  return {
+    id: shipped.id,
+    version,
+    dlibWeight,
+    neighbours: neighbourCount,
+    cohortRows: fittedRows + added.length,
+    cohortNearest,
+    earlier: [
+      {
+        version: '1',
+        cohortRows: fittedRows,
+        neighbours: former.neighbours,
+        cohort: sha256Of(base),
+      },
+    ],
+    fitted,
+    added: {
+      rows: added.length,
+      file: mixtureFile,
+      sha256: mixtures.sha256,
+      origin:
+        'means of three faces each, within one cell of group, gender and age of UTKFace ' +
+        '(3,977 pictures); no row is nearer than 0.8 (squared distance) to a picture of the set',
+      terms:
+        'the pictures of UTKFace have research-only terms; the rows are numbers, contain no ' +
+        'picture and are not the template of a person',
+      on: measuredOn,
+      by: 'eval/extend-cohort.ts',
+    },
+    files: { ...files, cohort: sha256Of(cohort) },
+  }
+}
+
+async function measure(
+  faceSet: string,
+  set: string,
+  leftOut: ReadonlySet<string>,
+): Promise<Calibration> {
+  const samples = (await embedFaceSet(faceSet)).filter(({ person }) => !leftOut.has(person))
+  const { dimensions, seed } = shipped.fitted
+  const learn = learnExtended(modelId, { dimensions, seed }, mixtures.fused)
+  const folds = foldsByPerson(samples, foldCount, seed)
+  const { scores, identical, adjust } = scoreForCalibration(folds, learn)
+  const people = new Set(samples.map(({ person }) => person)).size
+  const calibrationSet = { modelId, set, measuredOn, people, pictures: samples.length }
+  const counted = buildCalibration(scores, identical, calibrationSet)
+  for (const { fmr, score } of counted.points) {
+    const tar = 100 * shareAbove(scores.genuine, score)
+    console.log(`FMR ${fmr.toExponential(0)}: score ${score}, TAR ${tar.toFixed(1)} %`)
+  }
+  return adjust(counted)
+}
+
+async function writeJson(file: URL, value: unknown): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`)
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { countCertainStrangers, spreadLikeFaces } from '../../eval/fit/certain-strangers.ts'
+import type { StrangerRow } from '../../eval/fit/certain-strangers.ts'
+import { readMixtureRows } from '../../eval/fit/mixture-rows.ts'
+import { squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
+import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
+import { scoreAt } from '../../src/gallery/calibration/similarity.ts'
+import { sha256Of } from '../../src/models/sha256.ts'
+import { encodeFloat16 } from '../../src/models/template/float16.ts'
+import manifest from '../../src/models/template/manifest.json' with { type: 'json' }
+import { readTemplateModel, templateFolder } from '../../src/models/template/template-model.ts'
+import { projectToAxes } from '../../src/vision/embed/create-template.ts'
+import { evalDataFolder } from '../support/paths.ts'
+
+const folder = path.join(evalDataFolder, 'strangers')
+const skipWithoutRows = { skip: !existsSync(folder) && 'NOT MEASURED: eval-data is missing' }
+
+test('Every file of the template model has the checksum and the size of the manifest', async () => {
+  for (const [name, sha256] of Object.entries(manifest.files))
+    assert.equal(sha256Of(await readFile(new URL(`${name}.f16`, templateFolder))), sha256, name)
+  const { cohort, axes, mean, neighbours, modelId } = await readTemplateModel()
+  assert.equal(modelId, `${manifest.id}@${manifest.version}`)
+  assert.equal(cohort.length / (axes.length / mean.length), manifest.cohortRows)
+  const fittedRows = manifest.earlier.map(({ cohortRows }) => cohortRows)
+  assert.deepEqual(fittedRows, [manifest.cohortRows - manifest.added.rows])
+  assert.equal(neighbours, manifest.neighbours)
+  assert.ok(manifest.added.origin.length > 0 && manifest.added.terms.length > 0)
+})
+
+test('The tables of the model and of its earlier version belong to the set of the manifest', async () => {
+  const { modelId, earlier } = await readTemplateModel()
+  for (const id of [modelId, ...earlier.map((former) => former.modelId)]) {
+    const table = calibrationOf(id) ?? assert.fail(`there is no calibration of ${id}`)
+    assert.ok(table.set.startsWith(manifest.fitted.set), id)
+    assert.ok(table.people <= manifest.fitted.people && table.pictures <= manifest.fitted.pictures)
+    assert.ok(table.impostorPairs > 300_000)
+  }
+  assert.ok(calibrationOf(modelId)?.set.includes(`${manifest.added.rows.toLocaleString('en')} mixtures`))
+})
+
+async function readAddedRows(): Promise<StrangerRow[]> {
+  const model = await readTemplateModel()
+  const { fused, cells } = await readMixtureRows(folder)
+  return cells.map((cell, row) => {
+    const vector = projectToAxes(fused[row] ?? assert.fail(), model)
+    return { cell, vector }
+  })
+}
+
+test(
+  'The added rows of the cohort are the projections of the mixtures',
+  skipWithoutRows,
+  async () => {
+    const rows = await readAddedRows()
+    const fittedBytes = 2 * 256 * (manifest.cohortRows - manifest.added.rows)
+    const bytes = await readFile(new URL('cohort.f16', templateFolder))
+    const projected = rows.map(({ vector }) => encodeFloat16(vector))
+    assert.ok(bytes.subarray(fittedBytes).equals(Buffer.concat(projected)))
+    const { cohort } = await readTemplateModel()
+    const fitted = Array.from({ length: fittedBytes / 512 }, (_, row) =>
+      cohort.subarray(row * 256, (row + 1) * 256),
+    )
+    for (const { vector } of rows.filter((_, index) => index % 50 === 0))
+      for (const row of fitted) assert.ok(squaredDistance(row, vector) > 0.3, 'rows are distinct')
+  },
+)
+
+test(
+  'At similarity 0.80, certain strangers match at least 20 times less often than with version 1',
+  skipWithoutRows,
+  async (t) => {
+    const model = await readTemplateModel()
+    const [version1 = assert.fail('there is no earlier version')] = model.earlier
+    const rows = await readAddedRows()
+    const probes = spreadLikeFaces(rows)
+    const count = (modelId: string, added: readonly StrangerRow[]) => {
+      const calibration = calibrationOf(modelId) ?? assert.fail()
+      const options = { fitted: version1, added, score: scoreAt(0.8, calibration) }
+      const { certain, girlAndBoy } = countCertainStrangers(probes, options)
+      t.diagnostic(`${modelId}: ${certain.matches} of ${certain.pairs} certain strangers`)
+      t.diagnostic(`${modelId}: ${girlAndBoy.matches} of ${girlAndBoy.pairs} girls and boys`)
+      return { certain: certain.matches, girlAndBoy: girlAndBoy.matches }
+    }
+    const before = count(version1.modelId, [])
+    const after = count(model.modelId, rows)
+    assert.ok(before.certain > 100, 'version 1 has enough matches to compare with')
+    assert.ok(after.certain <= before.certain / 20, `${after.certain} of ${before.certain}`)
+    assert.ok(after.girlAndBoy <= before.girlAndBoy / 20)
+  },
+)
