@@ -1,6 +1,6 @@
 import { run as bodies } from './bodies.ts'
 import { run as consoleBench } from './console.ts'
-import { run as densities } from './densities.ts'
+import { run as densities } from './search/densities.ts'
 import { run as detect } from './detect.ts'
 import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'

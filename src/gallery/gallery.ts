@@ -20,12 +20,13 @@ import type { Template } from '../vision/embed/template.ts'
 import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import { matchSubject, matchTemplates, modelsOfSubject } from './match.ts'
+import { matchSubject, matchTemplates } from './match.ts'
 import type { FaceMatchScore, MatchScore } from './match.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
 import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
-import { countComparable, type ComparableCounts } from './count-comparable.ts'
+import type { ComparableCounts } from './count-comparable.ts'
+import { modelOperations, type SubjectModels } from './model-operations.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
 import type { DensityProgress, DensityUpdate } from './densities/density-update.ts'
@@ -138,8 +139,6 @@ export type Gallery = {
   readonly densityProgress: () => DensityProgress
 }
 
-export type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
-
 export type GalleryOptions = EnrollLimits & {
   readonly store: Store
   readonly openSearch: OpenGallerySearch
@@ -177,7 +176,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...createUnexpiredReads(store, nowUtc),
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
-    ...modelOperations(search, densities, options),
+    ...modelOperations({ ...options, search, densities }),
     requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,
     autoThreshold,
@@ -201,33 +200,6 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, densities, log }),
     updateDensities: densities.run,
     densityProgress: densities.progress,
-  }
-}
-
-function modelOperations(
-  search: GallerySearch,
-  densities: DensityUpdates,
-  options: GalleryOptions,
-): Pick<Gallery, 'formerModels' | 'modelsOf' | 'countComparable'> {
-  const { calibrations } = options
-  const { activeModelId } = calibrations
-  return {
-    formerModels: async (galleryId) => {
-      const formerModelIds = densities.withoutUpdated(calibrations.formerModelIds)
-      if (formerModelIds.length === 0) return []
-      const { byModel } = await search.countFaces(galleryId, formerModelIds)
-      const used = formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
-      const modelIds = densities.withSuccessors(used)
-      return formerModelIds.filter((modelId) => modelIds.has(modelId))
-    },
-    modelsOf: async (reading, { subjectId }) => {
-      const used = await modelsOfSubject(reading, subjectId, calibrations)
-      const modelIds = densities.withSuccessors(used)
-      const former = calibrations.formerModelIds.filter((modelId) => modelIds.has(modelId))
-      return { former, hasActive: modelIds.has(activeModelId) }
-    },
-    countComparable: (galleryId, modelIds) =>
-      countComparable(galleryId, modelIds, { ...options, search }),
   }
 }
 

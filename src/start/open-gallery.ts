@@ -74,9 +74,7 @@ export async function openGalleryServices(
   }
   const sweepTimer = setInterval(sweep, sweepIntervalMs)
   opened.defer(() => clearInterval(sweepTimer))
-  scheduleSearchJobs(gallery, options, opened)
-  const updates = { intervalMs: sweepIntervalMs, failure: 'the update of densities failed' }
-  opened.use(schedule(gallery.updateDensities, updates, log))
+  scheduleGalleryJobs(gallery, options, opened)
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -96,8 +94,8 @@ export async function openGalleryServices(
   }
 }
 
-function scheduleSearchJobs(
-  { maintain, applyRemovals }: Gallery,
+function scheduleGalleryJobs(
+  { maintain, applyRemovals, updateDensities }: Gallery,
   { store, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
@@ -109,6 +107,8 @@ function scheduleSearchJobs(
   opened.use(schedule(maintainAll, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
+  const updates = { intervalMs: sweepIntervalMs, failure: 'the update of densities failed' }
+  opened.use(schedule(updateDensities, updates, log))
 }
 
 /** Opens the search in threads of this process or in the database. Both return equal results. */

@@ -54,10 +54,15 @@ function toText(status: ModelStatus): string {
     ['model', 'templates', ''],
     status.models.map(({ modelId, templates, use }) => [modelId, String(templates), use]),
   )
+  const updates = status.models.filter(({ use }) => use === 'being updated')
+  const beingUpdated = updates.map(
+    ({ modelId, templates }) =>
+      `\n\nThe service updates ${templates} templates of ${modelId} in the background; they need nothing else.`,
+  )
   return `${table}
 
 faces with a template of ${status.activeModelId}: ${status.comparableFaces}
 faces without one that have a stored crop: ${status.remakeableFaces}
 faces without one that need an enrollment or a verification: ${status.waitingFaces}
-subjects without any template of it: ${status.notComparableSubjects}`
+subjects without any template of it: ${status.notComparableSubjects}${beingUpdated.join('')}`
 }

@@ -81,8 +81,7 @@ export function createDensityUpdates(
       ),
     withSuccessors: (modelIds) => {
       const all = new Set(modelIds)
-      for (const { fromModelId, toModelId } of updates)
-        if (all.has(fromModelId)) all.add(toModelId)
+      for (const { fromModelId, toModelId } of updates) if (all.has(fromModelId)) all.add(toModelId)
       return all
     },
     updateSubject: async (tx, { subjectId }, { modelId }) => {

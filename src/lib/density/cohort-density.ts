@@ -17,10 +17,7 @@ export type DensityCohort = {
  * computed again is equal to the last bit. Four rows are summed side by side: one sum alone would
  * wait for each of its additions.
  */
-export function cohortDensity(
-  vector: Float32Array,
-  { cohort, neighbours }: DensityCohort,
-): number {
+export function cohortDensity(vector: Float32Array, { cohort, neighbours }: DensityCohort): number {
   const size = vector.length
   const rows = cohort.length / size
   assert.ok(Number.isInteger(rows) && rows >= neighbours, 'the cohort has enough, and whole, rows')
@@ -38,7 +35,12 @@ function addFourRows(
   offset: number,
 ): void {
   const size = vector.length
-  const [first, second, third, fourth] = [offset, offset + size, offset + 2 * size, offset + 3 * size]
+  const [first, second, third, fourth] = [
+    offset,
+    offset + size,
+    offset + 2 * size,
+    offset + 3 * size,
+  ]
   let [a, b, c, d] = [0, 0, 0, 0]
   for (let index = 0; index < size; index++) {
     const value = vector[index] ?? 0

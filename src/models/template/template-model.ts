@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import type { DensityCohort } from '../../lib/density/cohort-density.ts'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
-import type { Cohort } from './read-cohort.ts'
 import shippedManifest from './manifest.json' with { type: 'json' }
 
 /**
@@ -29,7 +29,7 @@ export type TemplateModel = {
  * An earlier version whose vectors are those of the shipped version. Only the density differs, so that
  * a template of the earlier version becomes one of the shipped version without its picture.
  */
-export type EarlierTemplateModel = Cohort & {
+export type EarlierTemplateModel = DensityCohort & {
   /** "id@version". */
   readonly modelId: string
 }

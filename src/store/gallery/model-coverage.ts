@@ -41,10 +41,7 @@ export async function findModelCoverage(tx: ReadTx, modelId: string): Promise<Mo
 }
 
 /** Counts the subjects of all galleries without a template of these models. */
-export async function countNotComparable(
-  tx: ReadTx,
-  modelIds: readonly string[],
-): Promise<number> {
+export async function countNotComparable(tx: ReadTx, modelIds: readonly string[]): Promise<number> {
   const all = tx.build.selectFrom('subjects').select((row) => row.fn.countAll<number>().as('count'))
   const comparable = tx.build
     .selectFrom('templates')

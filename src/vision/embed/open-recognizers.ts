@@ -55,12 +55,10 @@ async function openBuiltinRecognizer(
   const model = await readTemplateModel()
   const toTemplate: CreateTemplate =
     createTemplate ?? ((embeddings) => createTemplateWithModel(embeddings, model))
-  const earlierVersions = model.earlier.map(
-    ({ modelId, ...cohort }): EarlierVersion => ({
-      modelId,
-      fromTemplate: ({ vector }) => ({ modelId, vector, density: cohortDensity(vector, cohort) }),
-    }),
-  )
+  const earlierVersions = model.earlier.map(({ modelId, ...cohort }): EarlierVersion => ({
+    modelId,
+    fromTemplate: ({ vector }) => ({ modelId, vector, density: cohortDensity(vector, cohort) }),
+  }))
   const networks = {
     dlib: await sessions.openBuiltin('face_recognition'),
     faceres: await sessions.openBuiltin('faceres'),

@@ -306,7 +306,10 @@ export const galleriesContract = {
     const rowsOf = (...modelIds: string[]) =>
       store.read((tx) => queries.findTemplatesOfSubjects(tx, ['s-1', 's-2', 's-3'], modelIds))
     assert.equal((await rowsOf('net@1', 'net@2')).length, 3)
-    assertSameValues(await store.read((tx) => queries.findTemplatesOfSubjects(tx, [], ['net@1'])), [])
+    assertSameValues(
+      await store.read((tx) => queries.findTemplatesOfSubjects(tx, [], ['net@1'])),
+      [],
+    )
     const [first, second] = await rowsOf('net@1')
     assertSameValues([first?.keyId, second?.keyId], ['wrapping', 'wrapping'])
     const templates = faceIds.slice(0, 1).map((faceId) => ({

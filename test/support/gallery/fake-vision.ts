@@ -49,7 +49,7 @@ const cohortRowsPerVersion = 100
 const hasCohort = (modelId: string): boolean => modelId.startsWith(cohortModelPrefix)
 
 /** Returns the cohort of a model `cohort@…`. */
-export function fakeCohort(modelId: string): DensityCohort {
+function fakeCohort(modelId: string): DensityCohort {
   const cohort = fakeCohorts.get(modelId) ?? createFakeCohort(modelId)
   fakeCohorts.set(modelId, cohort)
   return cohort
@@ -67,8 +67,8 @@ function createFakeCohort(modelId: string): DensityCohort {
 /** Returns the update from `cohort@1` to `cohort@2` if both are loaded. */
 export function fakeDensityUpdates({ active, former = [] }: FakeModels): readonly DensityUpdate[] {
   const [fromModelId, toModelId] = ['cohort@1', 'cohort@2'] as const
-  const loaded = [active, ...former]
-  const isLoaded = loaded.includes(fromModelId) && loaded.includes(toModelId)
+  const loaded = new Set([active, ...former])
+  const isLoaded = loaded.has(fromModelId) && loaded.has(toModelId)
   return isLoaded ? [{ fromModelId, toModelId, ...fakeCohort(toModelId) }] : []
 }
 
