@@ -95,7 +95,10 @@ function measure(embeddings: readonly PersonEmbedding[], set: CalibrationSet): C
 }
 
 async function writeTable(table: Calibration): Promise<void> {
-  await writeJson(new URL(`../src/gallery/calibration/${id}@${version}.json`, import.meta.url), table)
+  await writeJson(
+    new URL(`../src/gallery/calibration/${id}@${version}.json`, import.meta.url),
+    table,
+  )
 }
 
 /** Writes half-precision little-endian numbers, the format that `readTemplateModel` reads. */

@@ -103,7 +103,9 @@ function createDensities(
  */
 export function spreadLikeFaces(rows: readonly StrangerRow[]): StrangerRow[] {
   const cells = Map.groupBy(rows, ({ cell }) => nameOf(cell))
-  const means = new Map([...cells].map(([name, members]) => [name, meanOf(members.map(({ vector }) => vector))]))
+  const means = new Map(
+    [...cells].map(([name, members]) => [name, meanOf(members.map(({ vector }) => vector))]),
+  )
   return rows.map(({ cell, vector }) => {
     const mean = means.get(nameOf(cell))
     const spread = vector.map((value, i) => {

@@ -1,7 +1,11 @@
 import { learnDensity } from '../../src/evaluation/calibration/learn-density.ts'
 import type { TemplateLearner } from '../../src/evaluation/calibration/learn-density.ts'
 import { concatenate, meanOf } from '../../src/evaluation/calibration/vectors.ts'
-import { createTemplate, fuseEmbeddings, projectToAxes } from '../../src/vision/embed/create-template.ts'
+import {
+  createTemplate,
+  fuseEmbeddings,
+  projectToAxes,
+} from '../../src/vision/embed/create-template.ts'
 import { dlibWeight, fitTemplateModel } from './fit-template-model.ts'
 import type { PersonEmbedding, TemplateFitOptions } from './fit-template-model.ts'
 

@@ -39,7 +39,9 @@ test('The tables of the model and of its earlier version belong to the set of th
     assert.ok(table.people <= manifest.fitted.people && table.pictures <= manifest.fitted.pictures)
     assert.ok(table.impostorPairs > 300_000)
   }
-  assert.ok(calibrationOf(modelId)?.set.includes(`${manifest.added.rows.toLocaleString('en')} mixtures`))
+  assert.ok(
+    calibrationOf(modelId)?.set.includes(`${manifest.added.rows.toLocaleString('en')} mixtures`),
+  )
 })
 
 async function readAddedRows(): Promise<StrangerRow[]> {
