@@ -57,7 +57,7 @@ type Identified = { readonly name: string | undefined; readonly similarity: numb
 
 /** Searches with a third picture of each person, and with one of another person. */
 async function identifyAll(client: GalleryClient): Promise<Identified[]> {
-  const searched = [...names, 'Other 0', 'Other 99', 'Nobody enrolled']
+  const searched = [...names, 'Other 0', 'Other 99', 'Not enrolled']
   return Promise.all(
     searched.map(async (name) => {
       const { bestMatch } = await client.value('svc.identify', imageParams(pictureOf(name, 3)))
