@@ -1,6 +1,7 @@
 import { run as bodies } from './bodies.ts'
 import { run as challenge } from './liveness/challenge.ts'
 import { run as consoleBench } from './console.ts'
+import { run as densities } from './search/densities.ts'
 import { run as detect } from './detect.ts'
 import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   anonymous,
   challenge,
   stages,
+  densities,
   detect,
   disk,
   gate,

@@ -19,13 +19,15 @@ import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { openGalleryCalibrations } from './calibration/gallery-calibrations.ts'
-import { modelsOfSubject } from './match.ts'
 import { matchOperations, type MatchOperations } from './match-operations.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
-import { countComparable, type ComparableCounts } from './count-comparable.ts'
+import type { ComparableCounts } from './count-comparable.ts'
+import { modelOperations, type SubjectModels } from './model-operations.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { createReEmbed, type ReEmbed } from './re-embed/re-embed.ts'
+import type { DensityProgress, DensityUpdate } from './densities/density-update.ts'
+import { createDensityUpdates, type DensityUpdates } from './densities/update-densities.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
@@ -114,14 +116,17 @@ export type Gallery = MatchOperations & {
   readonly maintain: GallerySearch['maintain']
   /** Creates templates of the active model from all stored crops. */
   readonly reEmbed: ReEmbed
+  /** Updates the templates of earlier versions of the loaded models; stops if the signal aborts. */
+  readonly updateDensities: DensityUpdates['run']
+  readonly densityProgress: () => DensityProgress
 }
-
-export type SubjectModels = { readonly former: readonly string[]; readonly hasActive: boolean }
 
 export type GalleryOptions = EnrollLimits & {
   readonly store: Store
   readonly openSearch: OpenGallerySearch
   readonly calibrations: Calibrations
+  /** The loaded models that replaced a version with the same vectors. */
+  readonly densityUpdates?: readonly DensityUpdate[]
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
@@ -138,12 +143,14 @@ export type GalleryOptions = EnrollLimits & {
  *   different master key.
  */
 export async function openGallery(options: GalleryOptions): Promise<Gallery> {
-  const { store, openSearch, calibrations, clock, log } = options
+  const { store, openSearch, calibrations, densityUpdates = [], clock, log } = options
   const keys = createSubjectKeys(await openKeys(options), clock)
   const decryptStored = createDecryptStoredTemplate(keys, log)
   const search = await openSearch({ store, decryptStored, calibrations, log })
+  const updateDeps = { store, keys, decryptStored, search, log }
+  const densities = createDensityUpdates(densityUpdates, updateDeps)
   const purgeDue = new Set<string>()
-  const writes = writeOperations(keys, search, { ...options, purgeDue })
+  const writes = writeOperations({ keys, search, densities }, { ...options, purgeDue })
   const own = await openGalleryCalibrations({ store, calibrations, log })
   const nowUtc = (): string => formatUtc(clock())
   const matchOptions = { search, decryptStored, clock, nowUtc }
@@ -158,7 +165,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...createUnexpiredReads(store, nowUtc),
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
-    ...modelOperations(search, options),
+    ...modelOperations({ ...options, search, densities }),
     requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,
     autoThreshold,
@@ -167,31 +174,11 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     loadSubjectDetails: createLoadSubjectDetails(calibrations),
     applyRemovals: search.applyRemovals,
     maintain: search.maintain,
-    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, log }),
+    reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, densities, log }),
+    updateDensities: densities.run,
+    densityProgress: densities.progress,
   }
   return gallery
-}
-
-function modelOperations(
-  search: GallerySearch,
-  options: GalleryOptions,
-): Pick<Gallery, 'formerModels' | 'modelsOf' | 'countComparable'> {
-  const { calibrations } = options
-  const { activeModelId, formerModelIds } = calibrations
-  return {
-    formerModels: async (galleryId) => {
-      if (formerModelIds.length === 0) return []
-      const { byModel } = await search.countFaces(galleryId, formerModelIds)
-      return formerModelIds.filter((_, index) => (byModel[index] ?? 0) > 0)
-    },
-    modelsOf: async (reading, { subjectId }) => {
-      const modelIds = new Set(await modelsOfSubject(reading, subjectId, calibrations))
-      const former = formerModelIds.filter((modelId) => modelIds.has(modelId))
-      return { former, hasActive: modelIds.has(activeModelId) }
-    },
-    countComparable: (galleryId, modelIds) =>
-      countComparable(galleryId, modelIds, { ...options, search }),
-  }
 }
 
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
@@ -215,9 +202,14 @@ function readOperations(store: Store) {
   }
 }
 
+type WriteDeps = {
+  readonly keys: SubjectKeys
+  readonly search: GallerySearch
+  readonly densities: DensityUpdates
+}
+
 function writeOperations(
-  keys: SubjectKeys,
-  { storeVector }: GallerySearch,
+  { keys, search: { storeVector }, densities }: WriteDeps,
   options: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
   const nowUtc = (): string => formatUtc(options.clock())
@@ -225,8 +217,10 @@ function writeOperations(
   return {
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
-    addFace: (tx, subject, face) =>
-      addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() }),
+    addFace: async (tx, subject, face) => {
+      await densities.updateSubject(tx, subject, face.template)
+      return addFace(tx, subject, face, { ...options, keys, storeVector, nowUtc: nowUtc() })
+    },
     update: (tx, subject, update) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),

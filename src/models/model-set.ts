@@ -51,6 +51,17 @@ export async function recognizerModelId(recognizer: ModelSet['recognizer']): Pro
   return `${id}@${version}`
 }
 
+/**
+ * The ids of earlier versions whose templates a running service converts to those of the recognizer,
+ * see `EarlierTemplateModel`.
+ */
+export async function earlierModelIds(
+  recognizer: ModelSet['recognizer'],
+): Promise<readonly string[]> {
+  if (recognizer !== 'builtin') return []
+  return (await readTemplateModel()).earlier.map(({ modelId }) => modelId)
+}
+
 /** The score from which a face is live. For several networks it is the mean, as their score is. */
 export function liveScoreMin({ liveness }: ModelSet): number {
   if (liveness === 'builtin') return builtinPack.models.liveness.constants.liveMin

@@ -18,7 +18,7 @@ export type MetricSources = {
   readonly gate: Pick<Gate, 'stats'>
   readonly vision: Pick<VisionPool, 'stats'>
   readonly bodyBudget: Pick<BodyBudget, 'stats'>
-  readonly gallerySearch: Pick<OpenedGallery, 'searchStats'>
+  readonly gallerySearch: Pick<OpenedGallery, 'searchStats' | 'gallery'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
   readonly connectionStats: Pick<ConnectionStats, 'read'>
@@ -34,6 +34,7 @@ export function serviceMetrics(sources: MetricSources): MetricSource[] {
     ...bodyMetrics(sources),
     ...visionMetrics(sources),
     ...searchMetrics(sources),
+    ...densityMetrics(sources),
   ]
 }
 
@@ -249,6 +250,18 @@ function searchMetrics({ gallerySearch: { searchStats } }: MetricSources): Metri
       'Memory used by these templates.',
       () => searchStats().bytes,
     ),
+  ]
+}
+
+function densityMetrics({ gallerySearch: { gallery } }: MetricSources): MetricSource[] {
+  return [
+    {
+      name: 'facegate_density_update_templates',
+      help: 'Templates whose density is computed again after a release with a larger cohort, by state.',
+      kind: 'gauge',
+      labels: ['state'],
+      read: () => samplesByLabel('state', Object.entries(gallery.densityProgress())),
+    },
   ]
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
+import type { DensityUpdate } from '../gallery/densities/density-update.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
 import { replayDeletions } from '../gallery/deletion/replay-deletions.ts'
@@ -19,8 +20,8 @@ import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
 
 /**
- * The galleries, their search, the periodic sweep of expired subjects, and the re-embedding of
- * stored crops after a change of the recognizer.
+ * The galleries, their search, the periodic sweep of expired subjects, and what follows a change of
+ * the recognizer: the update of densities and the re-embedding of stored crops.
  */
 export type OpenedGallery = AsyncDisposable & {
   readonly gallery: Gallery
@@ -33,6 +34,7 @@ export type OpenedGallery = AsyncDisposable & {
 export type OpenGalleryOptions = {
   readonly store: Store
   readonly calibrations: Calibrations
+  readonly densityUpdates?: readonly DensityUpdate[]
   readonly vision: ReEmbedVisionClient
   readonly clock: Clock
   readonly log: Log
@@ -71,7 +73,7 @@ export async function openGalleryServices(
     }),
   )
   scheduleSweep(gallery, log, opened)
-  scheduleSearchJobs(gallery, options, opened)
+  scheduleGalleryJobs(gallery, options, opened)
   const challenges = openChallenges(config, options, opened)
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
@@ -104,8 +106,8 @@ function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack)
   opened.defer(() => clearInterval(sweepTimer))
 }
 
-function scheduleSearchJobs(
-  { maintain, applyRemovals, refreshCalibrations }: Gallery,
+function scheduleGalleryJobs(
+  { maintain, applyRemovals, refreshCalibrations, updateDensities }: Gallery,
   { store, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
@@ -122,6 +124,8 @@ function scheduleSearchJobs(
     failure: 'calibrations are not current',
   }
   opened.use(schedule(refreshCalibrations, calibrations, log))
+  const updates = { intervalMs: sweepIntervalMs, failure: 'the update of densities failed' }
+  opened.use(schedule(updateDensities, updates, log))
 }
 
 /** Opens the search in threads of this process or in the database. Both return equal results. */

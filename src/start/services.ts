@@ -68,7 +68,9 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const vision = await openVision(config, { ...models, clock, log })
 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
-  const galleryOptions = { store, calibrations, vision: toReEmbedClient(vision), clock, log }
+  const { densityUpdates } = models
+  const reEmbedClient = toReEmbedClient(vision)
+  const galleryOptions = { store, calibrations, densityUpdates, vision: reEmbedClient, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
   const services = { vision, gallery, challenges }

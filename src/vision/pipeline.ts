@@ -4,8 +4,8 @@ import { createContextCrop } from './context-crop.ts'
 import type { Detection } from './detect/detection.ts'
 import type { Detector } from './detect/detector.ts'
 import { openDetector } from './detect/open-detector.ts'
+import { createTemplates } from './embed/create-templates.ts'
 import { openRecognizers, type Recognizers, type CreateTemplate } from './embed/open-recognizers.ts'
-import type { Template } from './embed/template.ts'
 import { createFaceCrop } from './face-crop.ts'
 import { toBoundingBox, createFaceResult } from './face-result.ts'
 import type { AnalysisRequest, FaceMinimums, FaceResult, ImageAnalysis } from './image-analysis.ts'
@@ -213,11 +213,7 @@ async function analyzeFace(
         createContextCrop(pyramid, face.detection.box, image),
       ),
     }),
-    ...(request.templates && {
-      template: await recognizers.active.createTemplate(face, context, {
-        withoutMirror: request.templates === 'fast',
-      }),
-    }),
+    ...(await createTemplates(recognizers, face, context, request)),
     ...(request.attributes?.length && {
       attributes: await attributes.read(request.attributes, face, context),
     }),
@@ -226,27 +222,5 @@ async function analyzeFace(
       liveness: await stopwatch.time('liveness', () => liveness.check(face, context)),
     }),
     ...(request.challenge && { challenge: measureChallenge(face.mesh) }),
-    ...(request.previousTemplates && {
-      previousTemplates: await createPreviousTemplates(
-        recognizers,
-        face,
-        context,
-        request.previousTemplates,
-      ),
-    }),
   }
-}
-
-async function createPreviousTemplates(
-  { previous }: Recognizers,
-  face: DetectedFace,
-  context: ImageContext,
-  modelIds: readonly string[],
-): Promise<Template[]> {
-  const templates: Template[] = []
-  for (const modelId of modelIds) {
-    const recognizer = previous.get(modelId)
-    if (recognizer) templates.push(await recognizer.createTemplate(face, context))
-  }
-  return templates
 }

@@ -13,6 +13,7 @@ import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { livenessContract } from './contract/liveness.ts'
 import { uncalledQueries } from './contract/tracked-queries.ts'
+import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
 import { tenancyContract } from './contract/tenancy.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
@@ -22,6 +23,7 @@ import { createStoreFixture, type StoreFixture } from './contract/store-fixture.
 const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>>> = {
   ...tenancyContract,
   ...galleriesContract,
+  ...outdatedTemplatesContract,
   ...removedDataContract,
   ...keysAndDeletionsContract,
   ...callsContract,

@@ -1,13 +1,16 @@
 import { readConfig } from '../../config.ts'
-import { type ModelSet, recognizerModelId } from '../../models/model-set.ts'
+import { earlierModelIds, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 
-/** Counts the subjects without a template of the set's recognizer; undefined without a database. */
+/**
+ * Counts the subjects without a template of the set's recognizer, or of an earlier version that the
+ * service converts to it; undefined without a database.
+ */
 export async function countNotComparableSubjects({
   recognizer,
 }: Pick<ModelSet, 'recognizer'>): Promise<number | undefined> {
   if (!hasDatabase(readConfig(process.env))) return undefined
-  const modelId = await recognizerModelId(recognizer)
-  return withStore((store) => store.read((reading) => countNotComparable(reading, modelId)))
+  const modelIds = [await recognizerModelId(recognizer), ...(await earlierModelIds(recognizer))]
+  return withStore((store) => store.read((reading) => countNotComparable(reading, modelIds)))
 }

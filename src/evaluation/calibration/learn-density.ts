@@ -1,4 +1,4 @@
-import { cohortDensity } from '../../vision/embed/create-template.ts'
+import { cohortDensity } from '../../lib/density/cohort-density.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { mixCohort } from './mix-cohort.ts'

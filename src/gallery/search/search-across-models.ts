@@ -1,3 +1,4 @@
+import { mapSequential } from '../../lib/map-sequential.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { TimedSearchOptions } from './scored-subject.ts'
@@ -20,6 +21,9 @@ export type SearchHit = {
  * the most similar subjects, best first, each once. The results are merged by similarity, because
  * scores of different models cannot be compared.
  *
+ * The models are searched one after another, the last former model first and the active one last.
+ * Templates that are replaced meanwhile only move towards the active model, so no search misses them.
+ *
  * @param probes templates of the probe, one per model.
  */
 export async function searchAcrossModels(
@@ -28,18 +32,17 @@ export async function searchAcrossModels(
   probes: readonly Template[],
   options: TimedSearchOptions,
 ): Promise<SearchHit[]> {
-  const hitsByModel = await Promise.all(
-    probes.map(async (probe) => {
-      const { modelId } = probe
-      const calibration = calibrations.of(modelId)
-      if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
-      const candidates = await search.search(galleryId, probe, options)
-      return candidates.map(({ faceId, subjectId, score }): SearchHit => {
-        const similarity = similarityAt(score, calibration)
-        return { faceId, subjectId, score, similarity, modelId }
-      })
-    }),
-  )
+  const lastFirst = await mapSequential(probes.toReversed(), async (probe) => {
+    const { modelId } = probe
+    const calibration = calibrations.of(modelId)
+    if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
+    const candidates = await search.search(galleryId, probe, options)
+    return candidates.map(({ faceId, subjectId, score }): SearchHit => {
+      const similarity = similarityAt(score, calibration)
+      return { faceId, subjectId, score, similarity, modelId }
+    })
+  })
+  const hitsByModel = lastFirst.toReversed()
   const [first, ...others] = hitsByModel
   return first && others.length === 0 ? first : mergeHits(hitsByModel.flat(), options.limit)
 }

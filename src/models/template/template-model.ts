@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { DensityCohort } from '../../lib/density/cohort-density.ts'
 import { sha256Of } from '../sha256.ts'
 import { decodeFloat16 } from './float16.ts'
 import shippedManifest from './manifest.json' with { type: 'json' }
@@ -28,7 +29,10 @@ export type TemplateModel = {
  * An earlier version whose vectors are those of the shipped version. Only the density differs, so that
  * a template of the earlier version becomes one of the shipped version without its picture.
  */
-export type EarlierTemplateModel = Pick<TemplateModel, 'modelId' | 'cohort' | 'neighbours'>
+export type EarlierTemplateModel = DensityCohort & {
+  /** "id@version". */
+  readonly modelId: string
+}
 
 /** The template model of this release, and the versions whose templates it can convert. */
 export type ShippedTemplateModel = TemplateModel & {

@@ -27,8 +27,11 @@ export async function findFaceTemplates(
   return tx.run(selectOrderedTemplates(tx).where('faces.faceId', 'in', faceIds))
 }
 
-/** Also joins by gallery, so that PostgreSQL reads one partition of the templates. */
-function selectOrderedTemplates(tx: ReadTx) {
+/**
+ * Selects templates with their subjects, in the order of enrollment. It also joins by gallery, so that
+ * PostgreSQL reads one partition of the templates.
+ */
+export function selectOrderedTemplates(tx: ReadTx) {
   return tx.build
     .selectFrom('templates')
     .innerJoin('faces', (on) =>

@@ -6,7 +6,8 @@ import { l2Normalize } from './embed.ts'
 import manifest from '../../models/template/manifest.json' with { type: 'json' }
 import { readTemplateModel, templateFolder } from '../../models/template/template-model.ts'
 import { sha256Of } from '../../models/sha256.ts'
-import { cohortDensity, fuseEmbeddings, projectToAxes } from './create-template.ts'
+import { cohortDensity } from '../../lib/density/cohort-density.ts'
+import { fuseEmbeddings, projectToAxes } from './create-template.ts'
 
 const floats = (...values: number[]): Float32Array => Float32Array.from(values)
 

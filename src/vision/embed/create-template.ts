@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 
+import { cohortDensity } from '../../lib/density/cohort-density.ts'
 import type { TemplateModel } from '../../models/template/template-model.ts'
 import { l2Normalize } from './embed.ts'
 import type { NetworkEmbeddings } from './embed.ts'
@@ -48,27 +49,4 @@ export function projectToAxes(
     vector[axis] = sum
   }
   return vector
-}
-
-/**
- * Returns the mean of the best scores (−distance²) of `vector` against the cohort: the r of
- * cross-domain similarity local scaling (Conneau et al. 2018, "Word translation without parallel
- * data"). Some faces are similar to many other people. The density lowers their scores, so that they
- * do not match everyone.
- */
-export function cohortDensity(
-  vector: Float32Array,
-  { cohort, neighbours }: Pick<TemplateModel, 'cohort' | 'neighbours'>,
-): number {
-  const rows = cohort.length / vector.length
-  assert.ok(Number.isInteger(rows) && rows >= neighbours, 'the cohort has enough, and whole, rows')
-  const distances = new Float64Array(rows)
-  for (let row = 0, offset = 0; row < rows; row++) {
-    let sum = 0
-    for (let i = 0; i < vector.length; i++, offset++)
-      sum += ((vector[i] ?? 0) - (cohort[offset] ?? 0)) ** 2
-    distances[row] = sum
-  }
-  const nearest = distances.sort().subarray(0, neighbours)
-  return -nearest.reduce((sum, distance) => sum + distance, 0) / neighbours
 }

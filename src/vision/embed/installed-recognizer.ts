@@ -7,7 +7,7 @@ import { meshLandmarks } from '../landmarks/mesh.ts'
 import { formatProviders, type ModelSessions } from '../model-sessions.ts'
 import type { ModelSession } from '../session.ts'
 import { blackInput, toTensor, appendMirror } from '../tensor.ts'
-import { cohortDensity } from './create-template.ts'
+import { cohortDensity } from '../../lib/density/cohort-density.ts'
 import { l2Normalize } from './embed.ts'
 import type { Recognizer } from './recognizer.ts'
 
@@ -36,6 +36,7 @@ export async function openInstalledRecognizer(
   return {
     modelId,
     providers: modelId,
+    earlierVersions: [],
     async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
       const tensor = await stopwatch.time('align', async () => {
         const toFrame = fitSimilarityTransform(template, landmarkPoints(meshLandmarks(mesh)))

@@ -1,3 +1,4 @@
+import { cohortDensity } from '../../lib/density/cohort-density.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
@@ -8,14 +9,20 @@ import { createTemplate as createTemplateWithModel } from './create-template.ts'
 import { embed, embedWithoutMirror } from './embed.ts'
 import type { NetworkEmbeddings } from './embed.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
-import type { Recognizer } from './recognizer.ts'
+import type { EarlierVersion, Recognizer } from './recognizer.ts'
 import type { Template } from './template.ts'
 
 export type Recognizers = {
   /** Creates the templates that are stored from now on. */
   readonly active: Recognizer
-  /** The recognizers of previous models, by `modelId`. */
-  readonly previous: ReadonlyMap<string, Recognizer>
+  /** The recognizers of previous models and of earlier versions, by `modelId`. */
+  readonly previous: ReadonlyMap<string, PreviousRecognizer>
+}
+
+export type PreviousRecognizer = {
+  readonly recognizer: Recognizer
+  /** Undefined for the model of the recognizer itself. */
+  readonly earlierVersion?: EarlierVersion
 }
 
 /** Creates a template from embeddings. Scripts that fit another model pass their own function. */
@@ -31,11 +38,14 @@ export async function openRecognizers(
     choice === 'builtin'
       ? openBuiltinRecognizer(sessions, createTemplate)
       : openInstalledRecognizer(choice, sessions)
-  const previous = await Promise.all(formerRecognizers.map(open))
-  return {
-    active: await open(recognizer),
-    previous: new Map(previous.map((opened) => [opened.modelId, opened])),
-  }
+  const former = await Promise.all(formerRecognizers.map(open))
+  const active = await open(recognizer)
+  const previous = new Map<string, PreviousRecognizer>()
+  for (const opened of [active, ...former])
+    for (const earlierVersion of opened.earlierVersions)
+      previous.set(earlierVersion.modelId, { recognizer: opened, earlierVersion })
+  for (const opened of former) previous.set(opened.modelId, { recognizer: opened })
+  return { active, previous }
 }
 
 async function openBuiltinRecognizer(
@@ -45,6 +55,10 @@ async function openBuiltinRecognizer(
   const model = await readTemplateModel()
   const toTemplate: CreateTemplate =
     createTemplate ?? ((embeddings) => createTemplateWithModel(embeddings, model))
+  const earlierVersions = model.earlier.map(({ modelId, ...cohort }): EarlierVersion => ({
+    modelId,
+    fromTemplate: ({ vector }) => ({ modelId, vector, density: cohortDensity(vector, cohort) }),
+  }))
   const networks = {
     dlib: await sessions.openBuiltin('face_recognition'),
     faceres: await sessions.openBuiltin('faceres'),
@@ -52,6 +66,8 @@ async function openBuiltinRecognizer(
   return {
     modelId: model.modelId,
     providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
+    // Another template function has other vectors.
+    earlierVersions: createTemplate ? [] : earlierVersions,
     async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
       const crops = await stopwatch.time('align', () => sampleAlignedCrops(pyramid, mesh))
       const embedFace = withoutMirror ? embedWithoutMirror : embed

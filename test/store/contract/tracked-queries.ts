@@ -21,6 +21,7 @@ import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts
 import * as livenessChallenges from '../../../src/store/gate/liveness-challenges.ts'
 import * as livenessTokens from '../../../src/store/gate/liveness-tokens.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
+import * as outdatedTemplates from '../../../src/store/gallery/densities/outdated-templates.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
 import * as projectSummaries from '../../../src/store/tenancy/project-summaries.ts'
 import * as projects from '../../../src/store/tenancy/projects.ts'
@@ -57,6 +58,7 @@ const allQueries = {
   ...livenessChallenges,
   ...livenessTokens,
   ...modelCoverage,
+  ...outdatedTemplates,
   ...prices,
   ...projectSummaries,
   ...projects,
@@ -84,7 +86,7 @@ export const queries = Object.fromEntries(
 const pureFunctions = new Set(
   (
     'createKeyFinder keyState parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
-    'userNameKey deletionHash isNextInChain'
+    'userNameKey deletionHash isNextInChain selectOrderedTemplates'
   ).split(' '),
 )
 

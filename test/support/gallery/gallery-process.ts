@@ -16,13 +16,9 @@ export type GalleryProcess = {
 export async function startGalleryProcess(
   dataDir: string,
   key = '',
-  { environment = {}, ...options }: GalleryProcessOptions & { environment?: TestEnvironment } = {},
+  options: SpawnOptions = {},
 ): Promise<GalleryProcess> {
-  const script = path.join(import.meta.dirname, 'gallery-process-main.ts')
-  const child = spawn(process.execPath, [script, dataDir, key, JSON.stringify(options)], {
-    env: { ...process.env, ...environment, ...(await databaseSettings(dataDir, environment)) },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = await spawnGallery(dataDir, key, options)
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   const started = JSON.parse(line.toString()) as { url: string; key: string }
   return {
@@ -30,6 +26,32 @@ export async function startGalleryProcess(
     key: started.key,
     client: createGalleryClient(createTestClient(started.url, started.key)),
   }
+}
+
+type SpawnOptions = GalleryProcessOptions & { readonly environment?: TestEnvironment }
+
+async function spawnGallery(
+  dataDir: string,
+  key: string,
+  { environment = {}, ...options }: SpawnOptions,
+) {
+  const script = path.join(import.meta.dirname, 'gallery-process-main.ts')
+  return spawn(process.execPath, [script, dataDir, key, JSON.stringify(options)], {
+    env: { ...process.env, ...environment, ...(await databaseSettings(dataDir, environment)) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+/** Starts a service whose options make it kill itself. @returns the signal that ended it. */
+export async function runGalleryProcess(
+  dataDir: string,
+  key: string,
+  options: SpawnOptions,
+): Promise<string | null> {
+  const child = await spawnGallery(dataDir, key, options)
+  child.stdout.resume()
+  const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  return signal
 }
 
 export async function killGalleryProcess({ process: child }: GalleryProcess): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type OpenDatabaseOptions,
 } from '../../../src/start/open-database.ts'
 import type { Calibrations } from '../../../src/gallery/calibration/calibrations.ts'
+import type { DensityUpdate } from '../../../src/gallery/densities/density-update.ts'
 import { comprefaceRoutes } from '../../../src/compreface/compreface-routes.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createConsoleRoutes } from '../../../src/start/console-services.ts'
@@ -36,7 +37,12 @@ import {
   type TestResponse,
   type TestClient,
 } from '../facegate/test-facegate.ts'
-import { createFakeVisionClient, fakeCalibrations, fakeImage } from './fake-vision.ts'
+import {
+  createFakeVisionClient,
+  fakeCalibrations,
+  fakeDensityUpdates,
+  fakeImage,
+} from './fake-vision.ts'
 import type { FakeVisionClient, FakeModels, FakePerson } from './fake-vision.ts'
 
 /** The complete service with a fake vision client, which reads images that list their people. */
@@ -78,6 +84,8 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly vision?: Services['vision']
     /** The calibrations of that vision client's models. */
     readonly calibrations?: Calibrations
+    /** By default those that the models need. */
+    readonly densityUpdates?: readonly DensityUpdate[]
     /** The models of the fake vision client; one by default. */
     readonly models?: FakeModels
     /** Awaited before each response of the fake vision client. */
@@ -110,7 +118,14 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     isIdle: () => true,
   }
   const openedGallery = opened.use(
-    await openGalleryServices(config, { store, calibrations, vision: cropVision, clock, log }),
+    await openGalleryServices(config, {
+      store,
+      calibrations,
+      densityUpdates: options.densityUpdates ?? fakeDensityUpdates(models),
+      vision: cropVision,
+      clock,
+      log,
+    }),
   )
   const { gallery, challenges } = openedGallery
   const services = { vision, gallery, challenges }

@@ -27,6 +27,7 @@ export function openMemorySearch(exact: ExactSearch): OpenGallerySearch {
         return { total: exact.size(galleryId), byModel }
       },
       storeVector: async () => {},
+      storeVectors: async () => {},
       sync,
       applyRemovals: createApplyRemovals(deps.store, gallerySync),
       maintain: async () => {},
