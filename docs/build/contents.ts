@@ -12,6 +12,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Guides',
     files: [
       'docs/guides/door-entry.md',
+      'docs/guides/liveness-challenge.md',
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
       'docs/guides/age-gate.md',

@@ -10,8 +10,8 @@ import {
   loadHitSubjects,
   splitAtThreshold,
   toCandidates,
-} from './parts/candidates.ts'
-import type { HitSubjects, ThresholdSplit } from './parts/candidates.ts'
+} from './parts/search/candidates.ts'
+import type { HitSubjects, ThresholdSplit } from './parts/search/candidates.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
@@ -22,7 +22,7 @@ import {
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
-import { searchThreshold } from './parts/search-threshold.ts'
+import { searchThreshold } from './parts/search/search-threshold.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   calibration,
@@ -237,10 +237,8 @@ async function galleryFacts(
   tx: Tx,
 ): Promise<Omit<GalleryFacts, 'subjects'>> {
   const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
-  const { threshold: requested } = params
-  const { projectId } = caller
-  const limit = await searchThreshold(gallery, tx, { requested, projectId, gallerySize })
-  return { gallerySize, ...limit }
+  const request = { requested: params.threshold, projectId: caller.projectId, gallerySize }
+  return { gallerySize, ...(await searchThreshold(gallery, tx, request)) }
 }
 
 async function toOutcome(
@@ -265,10 +263,8 @@ async function toOutcome(
   })
   const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
   // Only the best candidate of a face counts as matched; the others are merely similar.
-  await gallery.touch(
-    tx,
-    best.map(({ subjectId }) => subjectId),
-  )
+  const bestIds = best.map(({ subjectId }) => subjectId)
+  await gallery.touch(tx, bestIds)
   const bestMatch = best.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
   const value: IdentifyResult = {
     matched: bestMatch !== null,

@@ -9,7 +9,12 @@ import { getModels } from './pages/models.ts'
 import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/ledger.ts'
 import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/money.ts'
 import { getOverview } from './analytics/overview.ts'
-import { listActions, listErrors, runPlaygroundCall } from './pages/playground.ts'
+import {
+  createPlaygroundChallenge,
+  listActions,
+  listErrors,
+  runPlaygroundCall,
+} from './pages/playground.ts'
 import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
 import type { ConsoleRoute } from './server/route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
@@ -30,7 +35,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
-  [listActions, listErrors, runPlaygroundCall],
+  [listActions, listErrors, runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [listAllGroups, countGroup, removeGroup],
   [listDeletions, deletionsCsv, checkDeletions],

@@ -297,6 +297,4 @@ test('The read-only routes return valid responses', async () => {
   assert.deepEqual(groups, { items: [], nextCursor: null })
 })
 
-function image(person: string): object {
-  return (imageParams(person) as { images: object[] }).images[0] ?? {}
-}
+const image = (person: string) => (imageParams(person) as { images: object[] }).images[0] ?? {}

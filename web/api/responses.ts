@@ -69,6 +69,7 @@ export type ConsolePermission = ConsoleResponses['/permissions'][number]
 export type ActionInfo = ConsoleResponses['/actions'][number]
 export type ErrorInfo = ConsoleResponses['/errors'][number]
 export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>
+export type PlaygroundChallenge = ResponseOf<typeof playground.createPlaygroundChallenge>
 export type ConsoleSubject = ConsoleResponses['/projects/:projectId/subjects/:subjectId']
 export type ConsoleGroup = ConsoleResponses['/projects/:projectId/groups']['items'][number]
 export type ConsoleDeletion = ConsoleResponses['/projects/:projectId/deletions']['items'][number]

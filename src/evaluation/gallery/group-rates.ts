@@ -2,7 +2,7 @@ import type { CalibrationSubject } from '../../gallery/calibration/read-template
 import { maskKey, type GroupCounts } from './compare-subjects.ts'
 
 /** The false-match rates of the pairs of two groups, or within one group. */
-export type GroupRates = {
+export type SubjectGroupRates = {
   readonly groups: readonly [string, string]
   readonly pairs: number
   /** One share for each threshold. */
@@ -37,9 +37,9 @@ export function selectGroups(subjects: readonly CalibrationSubject[]): ComparedG
 }
 
 /** Returns the rates within each group and between each two groups. */
-export function groupRates(names: readonly string[], counts: GroupCounts): GroupRates[] {
+export function groupRates(names: readonly string[], counts: GroupCounts): SubjectGroupRates[] {
   return names.flatMap((nameA, a) =>
-    names.slice(a).flatMap((nameB, offset): GroupRates[] => {
+    names.slice(a).flatMap((nameB, offset): SubjectGroupRates[] => {
       const keys = keysOfGroups(1 << a, 1 << (a + offset))
       const sum = (values: Float64Array): number =>
         keys.reduce((total, key) => total + (values[key] ?? 0), 0)

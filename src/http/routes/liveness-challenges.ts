@@ -11,6 +11,18 @@ const stepInstructions = {
   lookDown: 'Look down.',
 } as const satisfies Record<z.output<typeof challengeStep>, string>
 
+export const livenessChallenge = z
+  .object({
+    challengeId: z.string().meta({ description: 'For svc.liveness. It can be used once.' }),
+    steps: z.array(challengeStep).meta({ description: 'The movements, in their order.' }),
+    expiresAtUtc: z.string().meta({ description: '120 s after the creation.' }),
+    framesMax: z.int().meta({ description: 'The most images of a response.' }),
+    instructions: z
+      .record(z.string(), z.string())
+      .meta({ description: 'An English text for each movement of the challenge.' }),
+  })
+  .meta({ id: 'LivenessChallenge' })
+
 export const createLivenessChallenge = defineRoute({
   method: 'POST',
   path: '/v1/liveness/challenges',
@@ -28,17 +40,7 @@ export const createLivenessChallenge = defineRoute({
       .default(3)
       .meta({ description: 'The number of movements. More are harder to guess.' }),
   }),
-  value: z
-    .object({
-      challengeId: z.string().meta({ description: 'For svc.liveness. It can be used once.' }),
-      steps: z.array(challengeStep).meta({ description: 'The movements, in their order.' }),
-      expiresAtUtc: z.string().meta({ description: '120 s after the creation.' }),
-      framesMax: z.int().meta({ description: 'The most images of a response.' }),
-      instructions: z
-        .record(z.string(), z.string())
-        .meta({ description: 'An English text for each movement of the challenge.' }),
-    })
-    .meta({ id: 'LivenessChallenge' }),
+  value: livenessChallenge,
   example: {
     challengeId: '6f1d7c2e-94ab-4c1e-8a5f-2b7d3e9c0f14',
     steps: ['turnLeft', 'lookUp', 'turnRight'],

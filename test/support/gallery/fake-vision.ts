@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   createCalibrations,
   type Calibrations,
@@ -21,6 +20,7 @@ import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-cha
 import type { VisionClient } from '../../../src/vision/vision-client.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
 import { fakeChallengeFacts, type HeadTurn } from './fake-head.ts'
+import { normalize, randomDirection } from '../vision/random-direction.ts'
 
 /** A person in a fake image. */
 export type FakePerson = {
@@ -289,18 +289,4 @@ export function embeddingEncodings(name: string): Buffer[] {
     Buffer.from(Int8Array.from(part, (value) => Math.round(value * scale)).buffer),
     Buffer.from(part.slice(0, 4).join(',')),
   ]
-}
-
-function randomDirection(seed: string, dimensions: number): number[] {
-  const values: number[] = []
-  for (let block = 0; values.length < dimensions; block++) {
-    const bytes = createHash('sha512').update(`${seed} ${block}`).digest()
-    for (let offset = 0; offset < bytes.length; offset += 4) values.push(bytes.readInt32LE(offset))
-  }
-  return [...normalize(values)]
-}
-
-function normalize(values: readonly number[]): Float32Array {
-  const length = Math.hypot(...values)
-  return Float32Array.from(values, (value) => value / length)
 }

@@ -1,7 +1,7 @@
 /**
  * With `allImages`, the lowest similarity of a picture to the subject or to another picture of the
  * call: one false match in 10,000 comparisons. At lower similarities the networks separate some groups
- * of people poorly, and many pictures give a stranger many chances.
+ * of people poorly, and with many pictures another person has many chances.
  */
 export const samePersonSimilarityMin = 0.8
 

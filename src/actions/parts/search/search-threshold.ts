@@ -1,5 +1,5 @@
-import type { Gallery } from '../../gallery/gallery.ts'
-import type { ReadTx } from '../../store/tx.ts'
+import type { Gallery } from '../../../gallery/gallery.ts'
+import type { ReadTx } from '../../../store/tx.ts'
 
 type ThresholdRequest = {
   /** The threshold of the request; undefined if it has none. */

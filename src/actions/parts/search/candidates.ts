@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { Gallery } from '../../gallery/gallery.ts'
-import type { SearchHit } from '../../gallery/search/search-across-models.ts'
-import type { SubjectDetails } from '../../gallery/subject-details.ts'
-import type { Tx } from '../../store/tx.ts'
-import type { candidate } from '../schemas/fields.ts'
+import type { Gallery } from '../../../gallery/gallery.ts'
+import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { SubjectDetails } from '../../../gallery/subject-details.ts'
+import type { Tx } from '../../../store/tx.ts'
+import type { candidate } from '../../schemas/fields.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
 

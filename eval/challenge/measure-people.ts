@@ -1,32 +1,32 @@
 /**
  * Measures how many real people pass the steps of a challenge that their pictures show:
  *
- *   node eval/measure-challenge-people.ts <folder|pairs.csv>
+ *   node eval/challenge/measure-people.ts <folder|pairs.csv>
  *
  * Each frontal picture of a person is a first frame. Every other picture of the person whose pose
  * differs by a step is a response to that step, and every two that show different steps are a response
  * to both. The pictures are of different days, so similarity, expression and glasses differ more than in
  * frames of one recording. Prints how many passed, and the reasons of the others.
  */
-import { markdownTable } from '../bench/support/table.ts'
-import { createProgressBar } from '../src/cli/progress-bar.ts'
-import { openVision } from '../src/cli/evaluate/open-vision.ts'
-import { readFaceSet } from '../src/evaluation/face-set.ts'
-import { findCentralFace } from '../src/evaluation/find-central-face.ts'
-import { mapConcurrent } from '../src/evaluation/map-concurrent.ts'
-import { readImage } from '../src/evaluation/read-image.ts'
-import { similarityOf } from '../src/gallery/calibration/similarity.ts'
-import { readRecognizerCalibration } from '../src/start/active-models.ts'
-import { challengeLimits } from '../src/vision/liveness/challenge/challenge-limits.ts'
+import { markdownTable } from '../../bench/support/table.ts'
+import { createProgressBar } from '../../src/cli/progress-bar.ts'
+import { openVision } from '../../src/cli/evaluate/open-vision.ts'
+import { readFaceSet } from '../../src/evaluation/face-set.ts'
+import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
+import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
+import { readImage } from '../../src/evaluation/read-image.ts'
+import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { readRecognizerCalibration } from '../../src/start/active-models.ts'
+import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'
 import type {
   ChallengeFacts,
   ChallengeFrame,
   ChallengeJudgement,
   ChallengeStep,
-} from '../src/vision/liveness/challenge/challenge.ts'
-import { judgeChallenge } from '../src/vision/liveness/challenge/judge-challenge.ts'
-import { isTurn, shownSteps } from '../src/vision/liveness/challenge/judge-steps.ts'
-import type { Template } from '../src/vision/embed/template.ts'
+} from '../../src/vision/liveness/challenge/challenge.ts'
+import { judgeChallenge } from '../../src/vision/liveness/challenge/judge-challenge.ts'
+import { isTurn, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
+import type { Template } from '../../src/vision/embed/template.ts'
 
 type PersonPicture = {
   readonly person: string
