@@ -20,7 +20,8 @@ import {
   unbilledCount,
 } from './parts/pictures/picture-results.ts'
 import { isFlagSet } from './parts/pictures/request-flag.ts'
-import { storeExtractOptions } from './parts/store-face.ts'
+import { samePersonSimilarityMin } from './parts/pictures/same-person.ts'
+import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   attributes,
@@ -214,9 +215,10 @@ async function selectAccepted(
   existing: SubjectRow | undefined,
   pictures: readonly ExtractedPicture[],
 ): ReturnType<typeof selectPictures> {
-  return call.params.force
-    ? { accepted: pictures, refused: [] }
-    : selectPictures(call, tx, existing, pictures)
+  const { force, allImages } = call.params
+  if (force) return { accepted: pictures, refused: [] }
+  const similarityMin = allImages ? samePersonSimilarityMin : addedFaceSimilarityMin
+  return selectPictures(call, tx, { existing, pictures, similarityMin })
 }
 
 /**

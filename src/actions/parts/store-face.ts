@@ -64,7 +64,7 @@ export async function addMatchingFace(
  * The lowest similarity to the subject of one added face: of different people, one pair in ten reaches
  * it. It refuses mistakes; a picture of the same person that differs much is accepted.
  */
-const addedFaceSimilarityMin = 0.5
+export const addedFaceSimilarityMin = 0.5
 
 /** @param similarityMin the limit that the face does not reach. */
 export function subjectMismatch(

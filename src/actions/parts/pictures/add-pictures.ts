@@ -19,6 +19,14 @@ export type StoredPicture = ExtractedPicture & {
   readonly isAdded: boolean
 }
 
+type PicturesToSelect = {
+  /** Undefined for a new subject. */
+  readonly existing: SubjectRow | undefined
+  readonly pictures: readonly ExtractedPicture[]
+  /** The lowest similarity of a picture to the existing subject. */
+  readonly similarityMin: number
+}
+
 type SelectedPictures = {
   readonly accepted: readonly ExtractedPicture[]
   readonly refused: readonly RefusedPicture[]
@@ -29,14 +37,12 @@ type SelectedPictures = {
  * pictures that match the subject or, directly or through others, such a picture; for a new subject
  * the largest group of pictures that match each other.
  *
- * @param existing undefined for a new subject.
  * @throws ActionError MODEL_MISMATCH if the faces of the subject cannot be compared.
  */
 export async function selectPictures(
   call: StoreFaceCall,
   tx: Tx,
-  existing: SubjectRow | undefined,
-  pictures: readonly ExtractedPicture[],
+  { existing, pictures, similarityMin }: PicturesToSelect,
 ): Promise<SelectedPictures> {
   const { gallery } = call.services
   const matches: (SubjectMatch | undefined)[] = []
@@ -49,22 +55,19 @@ export async function selectPictures(
     const [first, second] = [pictures[a]?.probe, pictures[b]?.probe]
     return first && second ? gallery.compare(first.template, second.template).similarity : 0
   }
-  const matching = [...matches.keys()].filter((position) => isMatchAt(matches, position))
+  const matching = matches.flatMap((match, position) =>
+    match && match.similarity >= similarityMin ? [position] : [],
+  )
   const group = isComparable
     ? growGroup(pictures.length, matching, similarityOf)
     : largestGroup(pictures.length, similarityOf)
   const accepted = pictures.filter((_, position) => group.includes(position))
   const refused = pictures.flatMap(({ index }, position) => {
     const match = matches[position]
-    const error = match ? subjectMismatch(match, samePersonSimilarityMin) : pictureMismatch()
+    const error = match ? subjectMismatch(match, similarityMin) : pictureMismatch()
     return group.includes(position) ? [] : [{ index, error }]
   })
   return { accepted, refused }
-}
-
-function isMatchAt(matches: readonly (SubjectMatch | undefined)[], position: number): boolean {
-  const match = matches[position]
-  return match !== undefined && match.similarity >= samePersonSimilarityMin
 }
 
 function pictureMismatch(): ActionError {
