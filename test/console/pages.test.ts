@@ -66,8 +66,8 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['POST', '/password', { current: validPassword, next: validPassword }],
   ]
   for (const [method, path, body] of writes) assertOk(await send(method, path, body))
-  const wrong = await send('POST', `/keys/${created.keyId}/revoke`, { confirm: 'no' })
-  assert.equal(wrong.status, 422)
+  const { status } = await send('POST', `/keys/${created.keyId}/revoke`, { confirm: 'no' })
+  assert.equal(status, 422)
   const guest = testConsole.newClient()
   assertOk(await guest.send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
   assertOk(await guest.send('POST', '/sign-out'))
