@@ -9,7 +9,6 @@ const rowsPerBlock = 8
 const pageBytes = 65_536
 
 type MeasureDistances = (
-  vector: number,
   vectorBytes: number,
   blocks: number,
   blockCount: number,
@@ -30,7 +29,7 @@ export function openDensityKernel(
   const blocksAt = Math.ceil((distancesAt + 8 * paddedRows) / 16) * 16
   const blockBytes = 4 * paddedRows * dimensions
   const initial = Math.ceil((blocksAt + blockBytes) / pageBytes)
-  const memory = new WebAssembly.Memory({ initial })
+  const memory = new WebAssembly.Memory({ initial, maximum: initial, shared: true })
   const values = new Float64Array(memory.buffer, 0, dimensions)
   const distances = new Float64Array(memory.buffer, distancesAt, rows)
   fillBlocks(new Float32Array(memory.buffer, blocksAt, paddedRows * dimensions), cohort, dimensions)
@@ -38,7 +37,7 @@ export function openDensityKernel(
   return (vector) => {
     assert.equal(vector.length, dimensions)
     values.set(vector)
-    measureDistances(0, vectorBytes, blocksAt, blockCount, distancesAt)
+    measureDistances(vectorBytes, blocksAt, blockCount, distancesAt)
     values.fill(0)
     return densityOfDistances(distances, neighbours)
   }

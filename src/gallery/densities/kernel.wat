@@ -1,31 +1,30 @@
 ;; Computes the squared distances of one vector to the rows of a cohort.
 ;;
 ;; The rows are stored in blocks of eight. A block has, for each dimension, the float32 values of its
-;; eight rows. The vector is float64, so that no value is converted twice.
+;; eight rows. The vector is at address 0, in float64, so that no value is converted twice.
 ;; Each distance is summed in float64 in the order of the dimensions, as `cohortDensity` does: both
 ;; return equal bits. Eight sums run side by side, two in each register.
 (module
-  (import "densities" "memory" (memory 1))
+  ;; Shared, as the memory of the scan: only the owner of the kernel uses it.
+  (import "densities" "memory" (memory 1 65536 shared))
 
   (func (export "measureDistances")
-    (param $vector i32) (param $vectorBytes i32)
+    (param $vectorBytes i32)
     (param $blocks i32) (param $blockCount i32)
     (param $distances i32)
     (local $position i32)
-    (local $end i32)
     (local $value v128)
     (local $difference v128)
     (local $first v128)
     (local $second v128)
     (local $third v128)
     (local $fourth v128)
-    (local.set $end (i32.add (local.get $vector) (local.get $vectorBytes)))
     (loop $block
       (local.set $first (v128.const f64x2 0 0))
       (local.set $second (v128.const f64x2 0 0))
       (local.set $third (v128.const f64x2 0 0))
       (local.set $fourth (v128.const f64x2 0 0))
-      (local.set $position (local.get $vector))
+      (local.set $position (i32.const 0))
       (loop $dimension
         (local.set $value (v128.load64_splat (local.get $position)))
         (local.set $difference
@@ -62,7 +61,7 @@
             (f64x2.mul (local.get $difference) (local.get $difference))))
         (local.set $blocks (i32.add (local.get $blocks) (i32.const 32)))
         (local.set $position (i32.add (local.get $position) (i32.const 8)))
-        (br_if $dimension (i32.lt_u (local.get $position) (local.get $end))))
+        (br_if $dimension (i32.lt_u (local.get $position) (local.get $vectorBytes))))
       (v128.store (local.get $distances) (local.get $first))
       (v128.store offset=16 (local.get $distances) (local.get $second))
       (v128.store offset=32 (local.get $distances) (local.get $third))
