@@ -1,6 +1,6 @@
 /**
  * Adds mixtures of more kinds of people to the cohort of the shipped template model, and measures its
- * calibration table anew:
+ * calibration table again:
  *
  *   node eval/extend-cohort.ts <folder of the mixtures> <folder|pairs.csv> "<description>" [people]
  *

@@ -42,7 +42,9 @@ function sourceFiles(): string[] {
     cwd: webDir,
     exclude: ['dist/**'],
   })
-  return [...webFiles, '../package-lock.json'].map((file) => path.join(webDir, file))
+  const clientFiles = globSync('../client/src/liveness/*.ts', { cwd: webDir })
+  const files = [...webFiles, ...clientFiles, '../package-lock.json']
+  return files.map((file) => path.join(webDir, file))
 }
 
 /** Returns the modification time of the last file that a build writes, or 0 without a build. */

@@ -40,8 +40,9 @@ function declarations(): string[] {
     declare(`${typeName(name)}Params`, params, 'input')
     declare(`${typeName(name)}Value`, value, 'output')
   }
-  for (const { name, query, value } of restRoutes) {
+  for (const { name, query, body, value } of restRoutes) {
     if (!isEmpty(query)) declare(`${capitalize(name)}Query`, query, 'input')
+    if (body) declare(`${capitalize(name)}Body`, body, 'input')
     declare(`${capitalize(name)}Response`, value, 'output')
   }
   return [...declared.values()]

@@ -2,7 +2,7 @@
 // oxlint-disable max-lines -- one file for the whole contract
 
 export interface AnalyzeParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** What to return in addition to box, pose, score and reasons, which are always included: the quality components, the landmarks, the occlusion, the portrait checks, and the results of svc.liveness and svc.attributes for every face. Default ["quality","pose","landmarks","occlusion"]. */
   readonly features?: readonly ('quality' | 'pose' | 'landmarks' | 'occlusion' | 'portrait' | 'liveness' | 'attributes')[] | undefined
@@ -12,8 +12,8 @@ export interface AnalyzeParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
@@ -45,6 +45,8 @@ export interface AnalyzeValue {
   }
   faces: AnalyzedFace[]
   portrait?: Portrait | undefined
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -150,8 +152,8 @@ export interface LivenessJudgement {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
-  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
+  /** Why the decision is uncertain. LOW_QUALITY: the quality of the face is too low, or the image has no colour. INCONCLUSIVE: the score is between the limits of `live` and `spoof`. MULTIPLE_FACES: the image contains another face whose shorter side is at least half that of the largest; for a spoof this is only reported. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed. */
+  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'INCONCLUSIVE' | 'MULTIPLE_FACES' | 'DIFFERENT_PERSON' | 'CHALLENGE_NOT_FOLLOWED' | 'FLAT_FACE' | 'FRAMES_IDENTICAL')[]
 }
 
 export interface Appearance {
@@ -215,7 +217,7 @@ export interface Candidate {
 }
 
 export interface AttributesParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** The attributes to return; all by default. */
   readonly include?: readonly ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[] | undefined
@@ -223,8 +225,8 @@ export interface AttributesParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
@@ -235,6 +237,8 @@ export interface AttributesValue {
   /** Requested but not returned: there is no model for it, the project has disabled it, or that part of the face is covered. */
   unavailable: ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[]
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -313,7 +317,7 @@ export interface DeleteSubjectValue {
 }
 
 export interface DetectParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** The most faces to return, largest first. 1..100. Default 100. */
   readonly maxFaces?: number | undefined
@@ -325,8 +329,8 @@ export interface DetectParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
@@ -378,6 +382,8 @@ export interface DetectValue {
     crop?: string | undefined
   })[]
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -389,8 +395,10 @@ export interface DetectValue {
 }
 
 export interface EnrollParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default false. */
+  readonly allImages?: boolean | undefined
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   /** Adds a template to this subject. */
@@ -409,24 +417,27 @@ export interface EnrollParams {
   readonly duplicateThreshold?: number | undefined
   /** A time in the future. From then on no call finds the subject; it is deleted within a minute. */
   readonly expiresAtUtc?: string | undefined
-  /** Adds the template even if the face does not resemble the subject. Default false. */
+  /** Adds the templates even if the faces do not resemble the subject or one another. Default false. */
   readonly force?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "single". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "single". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 40. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface EnrollValue {
   subjectId: string
+  /** The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is charged. */
   faceId: string
   externalId: string | null
   /** Whether the subject is new. */
@@ -441,7 +452,11 @@ export interface EnrollValue {
     similarity: number
   })[]
   enrolledAtUtc: string
+  /** The result of each image; only with `allImages`. */
+  images?: PictureResult[] | undefined
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -452,12 +467,27 @@ export interface EnrollValue {
   } | undefined
 }
 
+export interface PictureResult {
+  /** The position in `params.images`. */
+  index: number
+  enrolled: boolean
+  /** The face of the picture; with FACE_ALREADY_ENROLLED the existing one. */
+  faceId?: string | undefined
+  /** Why the picture was refused. */
+  error?: {
+    code: string
+    message: string
+  } | undefined
+}
+
 export interface IdentifyParams {
   /** Each image is one item of the batch, with a separate result. At most 10. */
   readonly images: readonly ImageItem[]
+  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  readonly sameSubject?: boolean | undefined
   /** 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
-  /** 0..1, or `auto`: about 1 % of searches for people who are not enrolled return a false match. Default "auto". */
+  /** 0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`. */
   readonly threshold?: number | 'auto' | undefined
   /** Only subjects of any of these groups. At most 20. */
   readonly groups?: readonly string[] | undefined
@@ -467,14 +497,16 @@ export interface IdentifyParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface IdentifyValue {
@@ -526,6 +558,8 @@ export interface IdentifyValue {
   /** 0..1. */
   threshold: number
   thresholdSource: 'request' | 'project' | 'auto'
+  /** The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. */
+  calibration: 'gallery' | 'model'
   /** Number of subjects in the gallery. */
   gallerySize: number
   /** Number of faces that were not compared because they have only templates of other models; absent if there are none. */
@@ -542,16 +576,18 @@ export interface IdentifyValue {
 }
 
 export interface LivenessParams {
-  /** The first image is analyzed; further images are ignored. At most 10. */
+  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** The id that POST /v1/liveness/challenges returned. `images` are then the frames of the response to the challenge: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters. */
+  readonly challengeId?: string | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly threshold?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
 }
@@ -565,11 +601,17 @@ export interface LivenessValue {
   score: number
   /** Scores from this value are live. 0..1. */
   threshold: number
-  /** Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces. */
-  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'MULTIPLE_FACES')[]
+  /** Why the decision is uncertain. LOW_QUALITY: the quality of the face is too low, or the image has no colour. INCONCLUSIVE: the score is between the limits of `live` and `spoof`. MULTIPLE_FACES: the image contains another face whose shorter side is at least half that of the largest; for a spoof this is only reported. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed. */
+  reasons: ('FACE_TOO_SMALL' | 'FACE_TOO_CLOSE_TO_EDGE' | 'EXTREME_POSE' | 'LOW_QUALITY' | 'INCONCLUSIVE' | 'MULTIPLE_FACES' | 'DIFFERENT_PERSON' | 'CHALLENGE_NOT_FOLLOWED' | 'FLAT_FACE' | 'FRAMES_IDENTICAL')[]
   face: Face
   faceCount: number
   image: ImageFacts
+  /** The result of the challenge; only with `challengeId`. */
+  challenge?: ChallengeResult | undefined
+  /** Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live. */
+  livenessToken?: string | undefined
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
@@ -578,6 +620,25 @@ export interface LivenessValue {
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
   } | undefined
+}
+
+export interface ChallengeResult {
+  passed: boolean
+  steps: ({
+    /** Left and right are those of the person. In an image that is not mirrored, the nose then points to image right for turnLeft. */
+    step: 'turnLeft' | 'turnRight' | 'lookUp' | 'lookDown'
+    passed: boolean
+    /** The image that shows the step; null if none does in its turn. */
+    imageIndex: number | null
+    /** Degrees, change against the first image; above 0 the nose moved to image right. */
+    yaw: number | null
+    /** Degrees, change against the first image; above 0 the nose moved up. */
+    pitch: number | null
+  })[]
+  /** Whether all images show the same person. */
+  samePerson: boolean
+  /** Whether the face moved like a flat picture. */
+  flat: boolean
 }
 
 export interface UpdateSubjectParams {
@@ -602,14 +663,16 @@ export interface UpdateSubjectParams {
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "single". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "single". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 40. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface UpdateSubjectValue {
@@ -648,20 +711,24 @@ export interface VerifyParams {
   readonly subjectId?: string | undefined
   /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
+  /** Only with a subject. The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  readonly sameSubject?: boolean | undefined
   /** 0..1. Default 0.8. */
   readonly threshold?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined
   /** Faces with a shorter side below this number of pixels are ignored. 1..10000. Default 40. */
   readonly minFaceSize?: number | undefined
-  /** `single` rejects an image with more than one face. Default "largest". */
-  readonly facePolicy?: 'largest' | 'single' | undefined
+  /** `largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face. Default "largest". */
+  readonly facePolicy?: 'largest' | 'single' | 'strict' | undefined
   /** Lowest accepted quality score of a face. 0..100. Default 0. */
   readonly minQuality?: number | undefined
   /** Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live. Default false. */
   readonly requireLiveness?: boolean | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */
   readonly livenessThreshold?: number | undefined
+  /** A token that svc.liveness returned for a passed challenge. With requireLiveness it replaces the passive check, if the face is that of the same person (similarity 0.80 or more). It is used once: a successful call spends it. At most 128 characters. */
+  readonly livenessToken?: string | undefined
 }
 
 export interface VerifyValue {
@@ -683,6 +750,8 @@ export interface VerifyValue {
     /** 0..1. */
     fmr1e6: number
   }
+  /** The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model. */
+  calibration: 'gallery' | 'model'
   probe: Face
   reference: Face | null
   subjectId?: string | undefined
@@ -802,6 +871,24 @@ export interface DeletionPage {
   nextCursor: string | null
 }
 
+export interface CreateLivenessChallengeBody {
+  /** The number of movements. More are harder to guess. 2..4. Default 3. */
+  readonly steps?: number | undefined
+}
+
+export interface LivenessChallenge {
+  /** For svc.liveness. It can be used once. */
+  challengeId: string
+  /** The movements, in their order. */
+  steps: ('turnLeft' | 'turnRight' | 'lookUp' | 'lookDown')[]
+  /** 120 s after the creation. */
+  expiresAtUtc: string
+  /** The most images of a response. */
+  framesMax: number
+  /** An English text for each movement of the challenge. */
+  instructions: { [key: string]: string }
+}
+
 /** The parameters and the value of each action. */
 export interface Actions {
   'svc.analyze': { params: AnalyzeParams; value: AnalyzeValue }
@@ -825,7 +912,7 @@ export interface OneImageActions {
   detect: Actions['svc.detect']
   /** Enroll the face of an image as a new subject, or add it to an existing subject. Costs 2 units. */
   enroll: Actions['svc.enroll']
-  /** Decide passively, from one image, whether the camera recorded a live person or a print or screen that shows one. Costs 2 units. */
+  /** Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of a challenge. Costs 2 units. */
   liveness: Actions['svc.liveness']
 }
 
@@ -855,11 +942,13 @@ export type ErrorCode =
   | 'FACE_TOO_SMALL'
   | 'LOW_QUALITY'
   | 'LIVENESS_FAILED'
+  | 'CHALLENGE_NOT_FOUND'
   | 'SUBJECT_NOT_FOUND'
   | 'GROUP_NOT_FOUND'
   | 'EXTERNAL_ID_CONFLICT'
   | 'DUPLICATE_SUBJECT'
   | 'SUBJECT_FACE_MISMATCH'
+  | 'FACE_ALREADY_ENROLLED'
   | 'TEMPLATE_LIMIT_REACHED'
   | 'GALLERY_FULL'
   | 'MODEL_MISMATCH'

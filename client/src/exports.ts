@@ -3,6 +3,7 @@ export type * from './contract.ts'
 export type {
   ActionCalls,
   IdentifyOptions,
+  LivenessFrameOptions,
   SubjectChanges,
   SubjectReference,
   VerifyOptions,

@@ -14,7 +14,12 @@ export type FacegateErrorCode =
   | `HTTP_${number}`
 
 /** One problem of a call. For INVALID_REQUEST the message names the JSON path. */
-export type Problem = { readonly code: FacegateErrorCode; readonly message: string }
+export type Problem = {
+  readonly code: FacegateErrorCode
+  readonly message: string
+  /** The position of the image with the problem, if the problem concerns one of several images. */
+  readonly imageIndex?: number
+}
 
 export type FacegateErrorDetails = {
   /** The id of the call in the service's request log. */

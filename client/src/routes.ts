@@ -1,5 +1,7 @@
 import type { ServiceResponse, ServiceRequest } from './http/attempt.ts'
 import type {
+  CreateLivenessChallengeBody,
+  LivenessChallenge,
   GroupDeletion,
   DeletionRecord,
   GetSubjectQuery,
@@ -16,8 +18,18 @@ import type { CallOptions } from './options.ts'
 
 type RouteOptions = Omit<CallOptions, 'requestId' | 'debug'>
 
-/** The routes of the gallery. They are free. A failure throws an error. */
+/** The routes. They are free. A failure throws an error. */
 export type Routes = {
+  readonly livenessChallenges: {
+    /**
+     * Creates a challenge: movements that a person shows to the camera within 120 s. Send the frames
+     * with `answerLivenessChallenge`.
+     */
+    readonly create: (
+      body?: CreateLivenessChallengeBody,
+      options?: RouteOptions,
+    ) => Promise<LivenessChallenge>
+  }
   readonly subjects: {
     /** Every subject that matches the query, oldest first. Pages are fetched as needed. */
     readonly list: (
@@ -63,12 +75,13 @@ type SendRequest = <Value>(
 ) => Promise<Value>
 
 type RouteRequest = {
-  readonly method: 'GET' | 'DELETE'
+  readonly method: 'GET' | 'DELETE' | 'POST'
   /** The path as in the documentation: `/v1/subjects/{subjectId}`. */
   readonly route: string
   /** Replaces the part in braces. */
   readonly pathParam?: string
   readonly query?: object | undefined
+  readonly body?: object
   readonly notFoundCode?: FacegateErrorCode
 }
 
@@ -80,6 +93,10 @@ export function createRoutes(send: SendRequest): Routes {
   const deletionPage: Routes['deletions']['page'] = (query, options) =>
     sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
+    livenessChallenges: {
+      create: (body = {}, options) =>
+        sendTo({ method: 'POST', route: '/v1/liveness/challenges', body }, options),
+    },
     subjects: {
       list: (query, options) =>
         iterateItems((cursor) => subjectPage({ ...query, cursor }, options)),
@@ -131,6 +148,7 @@ function serviceRequestOf<Value>({
   route,
   pathParam,
   query,
+  body,
   notFoundCode,
 }: RouteRequest): ServiceRequest<Value> {
   const path =
@@ -138,9 +156,10 @@ function serviceRequestOf<Value>({
   return {
     method,
     path: path + queryString(query),
+    ...(body && { body: JSON.stringify(body) }),
     operation: `${method} ${route}`,
-    // Repeating a completed deletion would return GROUP_NOT_FOUND.
-    retryPolicy: method === 'GET' ? 'always' : 'ifRejected',
+    // Repeating a completed deletion would return GROUP_NOT_FOUND. An unused challenge expires.
+    retryPolicy: method === 'DELETE' ? 'ifRejected' : 'always',
     // The service validates every response against the schemas that generate these types.
     parse: (response) => bodyOf(response, notFoundCode) as Value,
   }

@@ -12,6 +12,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Guides',
     files: [
       'docs/guides/door-entry.md',
+      'docs/guides/liveness-challenge.md',
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
       'docs/guides/age-gate.md',
@@ -21,6 +22,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Reference',
     files: [
       'docs/reference/actions.md',
+      'docs/reference/challenges.md',
       'docs/reference/errors.md',
       'docs/reference/permissions.md',
       'docs/configuration.md',
@@ -47,6 +49,8 @@ export const contents: readonly ContentsSection[] = [
     title: 'Recognition',
     files: [
       'docs/accuracy.md',
+      'docs/recognition/evaluation.md',
+      'docs/recognition/calibration.md',
       'docs/recognition/quality.md',
       'docs/liveness.md',
       'docs/recognition/search.md',

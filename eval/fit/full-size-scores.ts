@@ -17,9 +17,9 @@ export type CalibrationScores = {
 
 /**
  * Scores every pair with a model that has not learnt from either person, and estimates how much lower
- * the scores of strangers are with the shipped model, which learns from all people.
+ * the scores of different people are with the shipped model, which learns from all people.
  *
- * The axes of a model that learns from fewer people separate strangers less well. Each model of the
+ * The axes of a model that learns from fewer people separate different people less well. Each model of the
  * cross-fit learns from n − 2 of n folds; the shipped model learns from all n. With an error that falls
  * as 1 over the number of people, the remaining difference is 1/(n − 2) − 1/n, against 1/(n − 2) for
  * the difference between half as many folds and n − 2. It is measured with a second cross-fit whose

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
+import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
-import { ActionError, type ActionErrorCode } from '../lib/errors.ts'
+import { ActionError, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
@@ -21,6 +22,7 @@ export type Caller = {
 export type Services = {
   readonly vision: VisionClient
   readonly gallery: Gallery
+  readonly challenges: Challenges
 }
 
 /** One call of an action. Its parameters have been validated. */
@@ -39,10 +41,9 @@ export type ItemOutcome<Value = unknown> = {
   readonly correlationId: string | undefined
   /** The subjects that the value contains. It is scrubbed when one of them is deleted. */
   readonly subjectIds?: readonly string[]
-} & (
-  | { readonly value: Value }
-  | { readonly error: { readonly code: ActionErrorCode; readonly message: string } }
-)
+  /** Images of a successful call that are not charged; by default none. */
+  readonly unbilledImages?: number
+} & ({ readonly value: Value } | { readonly error: ActionProblem })
 
 export type ItemOutcomes<Value = unknown> = readonly ItemOutcome<Value>[]
 
@@ -70,11 +71,14 @@ type ActionDefinition<
   readonly name: Name
   /** One sentence for the documentation. */
   readonly summary: string
-  /** Returns the price units of a successful call with this number of images. */
-  readonly price: (imageCount: number) => number
+  /**
+   * Returns the price units of a successful call with this number of images. `params` are those of
+   * the request before their validation; absent for the price in the documentation.
+   */
+  readonly price: (imageCount: number, params?: unknown) => number
   readonly params: Params
-  /** Whether the action analyzes all images of a call; by default only the first. */
-  readonly analyzesAllImages?: true
+  /** Whether a call with these parameters analyzes all its images; by default only the first. */
+  readonly analyzesAllImages?: true | ((params: unknown) => boolean)
   readonly value: Value
   /** The error codes of this action, in addition to those of the gate. */
   readonly errors: readonly ActionErrorCode[]

@@ -8,9 +8,17 @@ import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts
 import { debugInfo } from './parts/debug-info.ts'
 import { applyFacePolicy } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, faceParams, imageFacts, images, livenessThreshold } from './schemas/fields.ts'
+import {
+  debug,
+  faceParams,
+  imageFacts,
+  images,
+  livenessThreshold,
+  warnings,
+} from './schemas/fields.ts'
 
 const facesMax = 100
 
@@ -83,6 +91,7 @@ export const analyze = defineAction({
       image: imageFacts.extend({ brightness: percent, sharpness: percent }),
       faces: z.array(analyzedFace),
       portrait: portrait.optional(),
+      warnings,
       debug,
     })
     .meta({ id: 'AnalyzeValue' }),
@@ -107,6 +116,7 @@ export const analyze = defineAction({
         ...enrollmentOf(face),
       })),
       ...(params.features.includes('portrait') && { portrait: checkPortrait(analysis) }),
+      ...toWarnings(...unusedImages(params.images)),
       ...debugInfo(call.debug, analysis, faces[0]),
     }
     return [{ correlationId: image.correlationId, value }]

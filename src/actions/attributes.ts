@@ -12,8 +12,9 @@ import {
 import { debugInfo } from './parts/debug-info.ts'
 import { findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images } from './schemas/fields.ts'
+import { debug, face, faceParams, imageFacts, images, warnings } from './schemas/fields.ts'
 
 const attributesParams = z
   .strictObject({ images, include, ...faceParams })
@@ -55,7 +56,7 @@ export const attributes = defineAction({
   price: () => 1,
   params: attributesParams,
   value: z
-    .object({ face, attributes: appearance, unavailable, image: imageFacts, debug })
+    .object({ face, attributes: appearance, unavailable, image: imageFacts, warnings, debug })
     .meta({ id: 'AttributesValue' }),
   errors: [...imageErrors, 'NO_FACE_FOUND', 'MULTIPLE_FACES', 'FACE_TOO_SMALL', 'LOW_QUALITY'],
   example,
@@ -70,6 +71,7 @@ export const attributes = defineAction({
       face: toFaceValue(analysis, largest, 0),
       ...toAppearance(largest, requested),
       image: toImageFacts(analysis),
+      ...toWarnings(...unusedImages(images)),
       ...debugInfo(call.debug, analysis, largest),
     }
     return [{ correlationId: images[0].correlationId, value }]

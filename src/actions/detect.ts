@@ -5,8 +5,9 @@ import { imageErrors } from './parts/action-errors.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { applyFacePolicy } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images } from './schemas/fields.ts'
+import { debug, face, faceParams, imageFacts, images, warnings } from './schemas/fields.ts'
 
 const facesMax = 100
 
@@ -46,6 +47,7 @@ export const detect = defineAction({
         }),
       ),
       image: imageFacts,
+      warnings,
       debug,
     })
     .meta({ id: 'DetectValue' }),
@@ -70,6 +72,7 @@ export const detect = defineAction({
         crop: face.crop,
       })),
       image: toImageFacts(analysis),
+      ...toWarnings(...unusedImages(images)),
       ...debugInfo(isDebug, analysis, accepted[0]),
     }
     return [{ correlationId: images[0].correlationId, value }]

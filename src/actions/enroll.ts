@@ -1,16 +1,27 @@
 import { z } from 'zod'
 import type { Gallery } from '../gallery/gallery.ts'
-import type { SearchHit } from '../gallery/search/search-across-models.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
-import type { Template } from '../vision/embed/template.ts'
 import { defineAction, type ActionCall, type Caller } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
-import { extractProbes } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
-import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
+import { addPictures, selectPictures } from './parts/pictures/add-pictures.ts'
+import { extractPictures, type ExtractedPicture } from './parts/pictures/extract-pictures.ts'
+import { searchDuplicates } from './parts/pictures/find-duplicates.ts'
+import {
+  pictureResults,
+  pictureResultSchema,
+  refusalError,
+  requireStored,
+  resultWarnings,
+  unbilledCount,
+} from './parts/pictures/picture-results.ts'
+import { isFlagSet } from './parts/pictures/request-flag.ts'
+import { samePersonSimilarityMin } from './parts/pictures/same-person.ts'
+import { addedFaceSimilarityMin, storeExtractOptions } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
   attributes,
@@ -26,11 +37,19 @@ import {
   requiredLivenessParams,
   similarity,
   subjectId,
+  warnings,
 } from './schemas/fields.ts'
 
 const enrollParams = z
   .strictObject({
-    images,
+    images: images.meta({
+      description:
+        'Only the first image is enrolled, unless `allImages` is set: then up to ten pictures of one person.',
+    }),
+    allImages: z.boolean().default(false).meta({
+      description:
+        'Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged.',
+    }),
     externalId: externalId.optional(),
     subjectId: subjectId.optional().meta({ description: 'Adds a template to this subject.' }),
     displayName: displayName.optional(),
@@ -47,7 +66,8 @@ const enrollParams = z
     duplicateThreshold: similarity.default(0.9),
     expiresAtUtc: expiresAtUtc.optional(),
     force: z.boolean().default(false).meta({
-      description: 'Adds the template even if the face does not resemble the subject.',
+      description:
+        'Adds the templates even if the faces do not resemble the subject or one another.',
     }),
     ...enrollmentFaceParams,
     ...requiredLivenessParams,
@@ -74,6 +94,7 @@ const example = {
     duplicates: [],
     enrolledAtUtc: subjectExample.createdAtUtc,
     image: imageExample,
+    warnings: ['the subject has one template only; add a second picture to reduce misses'],
   },
 }
 
@@ -81,12 +102,16 @@ const example = {
 export const enroll = defineAction({
   name: 'svc.enroll',
   summary: 'Enroll the face of an image as a new subject, or add it to an existing subject.',
-  price: () => 2,
+  price: (imageCount, params) => (isFlagSet(params, 'allImages') ? 2 * imageCount : 2),
   params: enrollParams,
+  analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
       subjectId: z.uuid(),
-      faceId: z.uuid(),
+      faceId: z.uuid().meta({
+        description:
+          'The new face; of several, the first. The existing face if the subject already has the template of the picture: then nothing was added, `warnings` reports it, and the call is charged.',
+      }),
       externalId: z.string().nullable(),
       created: z.boolean().meta({ description: 'Whether the subject is new.' }),
       embeddingCount: z.int().min(1),
@@ -96,7 +121,12 @@ export const enroll = defineAction({
         z.object({ subjectId: z.uuid(), externalId: z.string().nullable(), similarity }),
       ),
       enrolledAtUtc: z.string(),
+      images: z
+        .array(pictureResultSchema)
+        .optional()
+        .meta({ description: 'The result of each image; only with `allImages`.' }),
       image: imageFacts,
+      warnings,
       debug,
     })
     .meta({ id: 'EnrollValue' }),
@@ -107,52 +137,88 @@ export const enroll = defineAction({
     ...faceErrors,
     'DUPLICATE_SUBJECT',
     'SUBJECT_FACE_MISMATCH',
+    'FACE_ALREADY_ENROLLED',
     'MODEL_MISMATCH',
     'TEMPLATE_LIMIT_REACHED',
     'GALLERY_FULL',
   ],
   example,
   scrub: (value) => ({ ...value, externalId: null, groups: [], duplicates: [] }),
-  run: enrollFace,
+  run: spendLivenessToken(enrollFace),
 })
 
 async function enrollFace(call: EnrollCall) {
   const { params, caller, services } = call
   const { gallery } = services
-  const [image] = params.images
   gallery.requireFutureExpiry(params.expiresAtUtc)
   const target = await gallery.read((reading) => findTarget(gallery, reading, caller, params))
-  const extract = await storeExtractOptions(call)
-  const { analysis, faces } = await extractProbes({ ...call, extract }, image, 0)
-  const [probe] = faces
-  const findDuplicates = await searchDuplicates(call, probe.probes, target?.subjectId)
+  const { pictures, refused } = await extractAll(call)
+  const findDuplicates =
+    params.duplicateCheck === 'off'
+      ? async () => []
+      : await searchDuplicates(call, {
+          pictures,
+          similarityMin: params.duplicateThreshold,
+          excludeSubjectId: target?.subjectId,
+        })
   return {
     effect: async (tx: Tx) => {
       await gallery.lock(tx, caller.galleryId, 'exclusive')
-      const duplicates = await toDuplicates(gallery, tx, caller, await findDuplicates(tx))
+      const existing = await findTarget(gallery, tx, caller, params)
+      const selected = await selectAccepted(call, tx, existing, pictures)
+      const notSelected = [...refused, ...selected.refused]
+      if (selected.accepted.length === 0) throw refusalError(params, notSelected)
+      const duplicates = await findDuplicates(tx, selected.accepted)
       if (duplicates.length > 0 && params.duplicateCheck === 'reject')
         throw duplicateError(duplicates)
-      const existing = await findTarget(gallery, tx, caller, params)
       const subject = existing ?? (await gallery.create(tx, caller, params))
-      const force = params.force || !existing
-      const faceId = await addMatchingFace(call, tx, subject, { probe, force })
+      const added = await addPictures(call, tx, subject, selected.accepted)
+      const results = { ...added, refused: [...notSelected, ...added.refused] }
+      const main = requireStored(params, results)
       const updated = await gallery.update(tx, subject, toSubjectUpdate(params, existing))
       const [details] = await gallery.loadSubjectDetails(tx, [updated])
       if (!details) throw new Error('the enrolled subject was not found')
       const value = {
         ...details,
-        faceId,
+        faceId: main.faceId,
         created: !existing,
-        face: toFaceValue(analysis, probe, 0),
-        duplicates,
+        face: toFaceValue(main.analysis, main.probe, 0),
+        duplicates: [...duplicates],
         enrolledAtUtc: details.updatedAtUtc,
-        image: toImageFacts(analysis),
-        ...debugInfo(call.debug, analysis, probe),
+        ...(params.allImages && { images: pictureResults(results) }),
+        image: toImageFacts(main.analysis),
+        ...resultWarnings(params, results, details.embeddingCount),
+        ...debugInfo(call.debug, main.analysis, main.probe),
       }
       const subjectIds = [details.subjectId, ...duplicates.map((other) => other.subjectId)]
-      return [{ correlationId: image.correlationId, subjectIds, value }]
+      const { correlationId } = params.images[0]
+      return [{ correlationId, subjectIds, unbilledImages: unbilledCount(params, results), value }]
     },
   }
+}
+
+/** Extracts the pictures to enroll. @throws ActionError if none can be used. */
+async function extractAll(call: EnrollCall) {
+  const { params } = call
+  const images = params.allImages ? params.images : [params.images[0]]
+  const extract = await storeExtractOptions(call)
+  const outcomes = await extractPictures({ ...call, extract }, images)
+  const pictures = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]))
+  const refused = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome] : []))
+  if (pictures.length === 0) throw refusalError(params, refused)
+  return { pictures, refused }
+}
+
+async function selectAccepted(
+  call: EnrollCall,
+  tx: Tx,
+  existing: SubjectRow | undefined,
+  pictures: readonly ExtractedPicture[],
+): ReturnType<typeof selectPictures> {
+  const { force, allImages } = call.params
+  if (force) return { accepted: pictures, refused: [] }
+  const similarityMin = allImages ? samePersonSimilarityMin : addedFaceSimilarityMin
+  return selectPictures(call, tx, { existing, pictures, similarityMin })
 }
 
 /**
@@ -181,51 +247,6 @@ async function findTarget(
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)
     conflict('the subject has another externalId; svc.updateSubject changes it')
   return target
-}
-
-/** The most duplicates in a response. */
-const duplicatesMax = 10
-
-/**
- * Searches for other subjects with a similar face.
- *
- * @returns a function that completes the search when the call is settled: it also compares subjects
- *   that changed since the search. Of two concurrent enrollments of one face, one finds the other.
- */
-async function searchDuplicates(
-  { params, caller: { galleryId }, services: { gallery } }: EnrollCall,
-  probes: readonly Template[],
-  excludeSubjectId: string | undefined,
-): Promise<(tx: Tx) => Promise<readonly SearchHit[]>> {
-  if (params.duplicateCheck === 'off') return async () => []
-  const sequence = await gallery.read((reading) => gallery.sequence(reading, galleryId))
-  const options = { limit: duplicatesMax, excludeSubjectId }
-  const hits = await gallery.search(galleryId, probes, options)
-  return async (tx) => {
-    const changed = await gallery.matchChangedSince(tx, { galleryId, sequence, probes })
-    const changedHits = changed.filter(({ subjectId }) => subjectId !== excludeSubjectId)
-    const changedIds = new Set(changedHits.map(({ subjectId }) => subjectId))
-    return [...changedHits, ...hits.filter(({ subjectId }) => !changedIds.has(subjectId))]
-      .filter((hit) => hit.similarity >= params.duplicateThreshold)
-      .toSorted((a, b) => b.similarity - a.similarity)
-      .slice(0, duplicatesMax)
-  }
-}
-
-/** Returns the hits with their external ids, without subjects that were deleted since the search. */
-async function toDuplicates(
-  gallery: Gallery,
-  tx: Tx,
-  { galleryId }: Caller,
-  hits: readonly SearchHit[],
-) {
-  const subjectIds = hits.map(({ subjectId }) => subjectId)
-  const rows = await gallery.findByIds(tx, galleryId, subjectIds)
-  const externalIds = new Map(rows.map((row) => [row.subjectId, row.externalId]))
-  return hits.flatMap(({ subjectId, similarity }) => {
-    const externalId = externalIds.get(subjectId)
-    return externalId === undefined ? [] : [{ subjectId, externalId, similarity }]
-  })
 }
 
 function duplicateError(duplicates: readonly { readonly subjectId: string }[]): ActionError {

@@ -1,19 +1,31 @@
 import { z } from 'zod'
-import type { Gallery } from '../gallery/gallery.ts'
 import type { SearchHit } from '../gallery/search/search-across-models.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { faceErrors, imageErrors } from './parts/action-errors.ts'
-import { loadHitSubjects, toCandidates } from './parts/candidates.ts'
-import type { HitSubjects, MatchCandidate } from './parts/candidates.ts'
+import {
+  debugCandidatesMax,
+  loadHitSubjects,
+  splitAtThreshold,
+  toCandidates,
+} from './parts/search/candidates.ts'
+import type { HitSubjects, ThresholdSplit } from './parts/search/candidates.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import {
+  extractMergedProbe,
+  requireFrames,
+  sameSubjectDescription,
+} from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
+import { searchThreshold } from './parts/search/search-threshold.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
+  calibration,
   candidate,
   debug,
   face,
@@ -28,13 +40,14 @@ import {
 const identifyParams = z
   .strictObject({
     images: imageBatch,
+    sameSubject: z.boolean().default(false).meta({ description: sameSubjectDescription }),
     maxCandidates: z.int().min(1).max(100).default(5),
     threshold: z
       .union([similarity, z.literal('auto')])
-      .default('auto')
+      .optional()
       .meta({
         description:
-          '0..1, or `auto`: about 1 % of searches for people who are not enrolled return a false match.',
+          '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
       }),
     groups: z
       .array(groupName)
@@ -55,6 +68,7 @@ const identifyValue = z
     faces: z.array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) })),
     threshold: similarity,
     thresholdSource: z.enum(['request', 'project', 'auto']),
+    calibration,
     gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
     notComparable: z.int().min(1).optional().meta({
       description:
@@ -87,6 +101,7 @@ const example = {
     faces: [{ ...faceExample, matched: true, candidates: [candidateExample] }],
     threshold: 0.8,
     thresholdSource: 'auto' as const,
+    calibration: 'model' as const,
     gallerySize: 120,
     image: imageExample,
   },
@@ -100,7 +115,7 @@ export const identify = defineAction({
   params: identifyParams,
   analyzesAllImages: true,
   value: identifyValue,
-  errors: [...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
+  errors: [...imageErrors, ...faceErrors, 'SUBJECT_FACE_MISMATCH', 'MODEL_MISMATCH'],
   example,
   scrub: (value) => ({
     ...value,
@@ -114,7 +129,7 @@ export const identify = defineAction({
     faces.flatMap(({ matched, candidates: [best] }) =>
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
-  run: async (call) => {
+  run: spendLivenessToken(async (call: IdentifyCall) => {
     const { caller, services } = call
     const { gallery } = services
     const searches = await searchImages(call)
@@ -126,7 +141,7 @@ export const identify = defineAction({
         return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       },
     }
-  },
+  }),
 })
 
 type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }
@@ -137,6 +152,8 @@ type CompletedSearch = {
   readonly analysis: ExtractedProbes['analysis']
   readonly faces: readonly SearchedFace[]
   readonly searchMs: number
+  /** The models that the faces were compared by. */
+  readonly modelIds: readonly string[]
   /** Faces of the gallery that could not be compared. */
   readonly incomparableCount: number
 }
@@ -145,11 +162,9 @@ type ImageSearch =
   | CompletedSearch
   | { readonly correlationId: string | undefined; readonly error: ActionError }
 
-/** Candidates below the threshold in `debug`. */
-const debugCandidatesMax = 5
-
 async function searchImages(call: IdentifyCall): Promise<readonly ImageSearch[]> {
-  const { images } = call.params
+  const { images, sameSubject } = call.params
+  if (sameSubject) return [await searchSubject(call)]
   using reserved = reserveImages(call, images)
   return await Promise.all(images.map((_, index) => searchImage(reserved, index)))
 }
@@ -162,22 +177,41 @@ async function searchImage(call: IdentifyCall, index: number): Promise<ImageSear
   const { galleryId } = call.caller
   try {
     const extract = { previousTemplates: await gallery.formerModels(galleryId) }
-    const { analysis, faces } = await extractProbes({ ...call, extract }, image, index)
-    const startMs = performance.now()
-    const searched = await Promise.all(faces.map((face) => searchFace(call, face)))
-    const searchMs = performance.now() - startMs
-    const modelIds = faces[0].probes.map(({ modelId }) => modelId)
-    const { count, otherCount } = await gallery.countComparable(galleryId, modelIds)
-    if (count === 0 && otherCount > 0)
-      throw new ActionError(
-        'MODEL_MISMATCH',
-        `the gallery has no template of ${modelIds.join(' or ')}`,
-      )
-    return { correlationId, analysis, faces: searched, searchMs, incomparableCount: otherCount }
+    const extracted = await extractProbes({ ...call, extract }, image, index)
+    return { correlationId, ...(await searchFaces(call, extracted)) }
   } catch (error) {
     if (error instanceof ActionError) return { correlationId, error }
     throw error
   }
+}
+
+/** Searches with one probe for all images. */
+async function searchSubject(call: IdentifyCall): Promise<ImageSearch> {
+  const { params, caller, services } = call
+  requireFrames(params)
+  const extract = { previousTemplates: await services.gallery.formerModels(caller.galleryId) }
+  const extracted = await extractMergedProbe({ ...call, extract }, params.images)
+  const { correlationId } = params.images[0] ?? {}
+  return { correlationId, ...(await searchFaces(call, extracted)) }
+}
+
+/** @throws ActionError MODEL_MISMATCH if no template of the gallery can be compared. */
+async function searchFaces(
+  call: IdentifyCall,
+  { analysis, faces }: ExtractedProbes,
+): Promise<Omit<CompletedSearch, 'correlationId'>> {
+  const { gallery } = call.services
+  const startMs = performance.now()
+  const searched = await Promise.all(faces.map((face) => searchFace(call, face)))
+  const searchMs = performance.now() - startMs
+  const modelIds = faces[0].probes.map(({ modelId }) => modelId)
+  const { count, otherCount } = await gallery.countComparable(call.caller.galleryId, modelIds)
+  if (count === 0 && otherCount > 0)
+    throw new ActionError(
+      'MODEL_MISMATCH',
+      `the gallery has no template of ${modelIds.join(' or ')}`,
+    )
+  return { analysis, faces: searched, searchMs, modelIds, incomparableCount: otherCount }
 }
 
 async function searchFace(call: IdentifyCall, face: ProbeFace): Promise<SearchedFace> {
@@ -198,18 +232,13 @@ type GalleryFacts = Pick<IdentifyResult, 'gallerySize' | 'threshold' | 'threshol
   readonly subjects: HitSubjects
 }
 
-/** The threshold of the request takes precedence over that of the project and the automatic one. */
 async function galleryFacts(
   { params, caller, services: { gallery } }: IdentifyCall,
   tx: Tx,
 ): Promise<Omit<GalleryFacts, 'subjects'>> {
   const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
-  if (params.threshold !== 'auto')
-    return { gallerySize, threshold: params.threshold, thresholdSource: 'request' }
-  const threshold = await gallery.projectThreshold(tx, caller.projectId)
-  return threshold === null
-    ? { gallerySize, threshold: gallery.autoThreshold(gallerySize), thresholdSource: 'auto' }
-    : { gallerySize, threshold, thresholdSource: 'project' }
+  const request = { requested: params.threshold, projectId: caller.projectId, gallerySize }
+  return { gallerySize, ...(await searchThreshold(gallery, tx, request)) }
 }
 
 async function toOutcome(
@@ -234,13 +263,15 @@ async function toOutcome(
   })
   const best = faces.flatMap(({ candidates }) => candidates.slice(0, 1))
   // Only the best candidate of a face counts as matched; the others are merely similar.
-  await touchSubjects(gallery, tx, best)
+  const bestIds = best.map(({ subjectId }) => subjectId)
+  await gallery.touch(tx, bestIds)
   const bestMatch = best.toSorted((a, b) => b.similarity - a.similarity)[0] ?? null
   const value: IdentifyResult = {
     matched: bestMatch !== null,
     bestMatch,
     faces,
     ...facts,
+    calibration: gallery.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
     ...debugInfoOf(call, search, splits[0]),
@@ -251,31 +282,7 @@ async function toOutcome(
   return { correlationId, subjectIds, value }
 }
 
-type ThresholdSplit = { readonly above: MatchCandidate[]; readonly below: MatchCandidate[] }
-
-function splitAtThreshold(
-  threshold: number,
-  candidates: readonly MatchCandidate[],
-): ThresholdSplit {
-  const isAbove = ({ similarity }: MatchCandidate): boolean => similarity >= threshold
-  return {
-    above: candidates.filter(isAbove),
-    below: candidates.filter((one) => !isAbove(one)).slice(0, debugCandidatesMax),
-  }
-}
-
-function touchSubjects(
-  gallery: Gallery,
-  tx: Tx,
-  candidates: readonly MatchCandidate[],
-): Promise<void> {
-  return gallery.touch(
-    tx,
-    candidates.map(({ subjectId }) => subjectId),
-  )
-}
-
-/** The debug information of the largest face. */
+/** The debug information of the largest face; with `sameSubject`, of the merged probe. */
 function debugInfoOf(
   call: IdentifyCall,
   { analysis, faces: [largest], searchMs }: CompletedSearch,

@@ -1,16 +1,32 @@
 import { z } from 'zod'
-import { defineAction } from './action.ts'
+import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
+import { answerChallenge } from './parts/challenge/answer-challenge.ts'
 import { classifyLiveness } from './parts/classify-liveness.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
+import { challengeId, challengeResult } from './schemas/challenge.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images, livenessThreshold } from './schemas/fields.ts'
+import {
+  debug,
+  face,
+  faceParams,
+  imageFacts,
+  images,
+  livenessThreshold,
+  warnings,
+} from './schemas/fields.ts'
 import { livenessDecision } from './schemas/liveness.ts'
 
 const livenessParams = z
-  .strictObject({ images, threshold: livenessThreshold, ...faceParams })
+  .strictObject({
+    images,
+    challengeId: challengeId.optional(),
+    threshold: livenessThreshold,
+    ...faceParams,
+  })
   .meta({ id: 'LivenessParams' })
 
 const livenessValue = z
@@ -19,6 +35,14 @@ const livenessValue = z
     face,
     faceCount: z.int().min(1),
     image: imageFacts,
+    challenge: challengeResult
+      .optional()
+      .meta({ description: 'The result of the challenge; only with `challengeId`.' }),
+    livenessToken: z.string().optional().meta({
+      description:
+        'Only if the decision is `live` and the call has a `challengeId`: proves once, within 5 minutes, that this person was live.',
+    }),
+    warnings,
     debug,
   })
   .meta({
@@ -35,15 +59,26 @@ const livenessValue = z
     ].join(' '),
   })
 
+type LivenessCall = ActionCall<z.output<typeof livenessParams>>
+
 /** Decides whether the image shows a live person or a picture of one. */
 export const liveness = defineAction({
   name: 'svc.liveness',
   summary:
-    'Decide passively, from one image, whether the camera recorded a live person or a print or screen that shows one.',
+    'Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of a challenge.',
   price: () => 2,
   params: livenessParams,
+  // The frames of a challenge.
+  analyzesAllImages: (params) => Object.hasOwn(Object(params), 'challengeId'),
   value: livenessValue,
-  errors: [...imageErrors, 'NO_FACE_FOUND', 'FACE_TOO_SMALL', 'MULTIPLE_FACES', 'LOW_QUALITY'],
+  errors: [
+    ...imageErrors,
+    'NO_FACE_FOUND',
+    'FACE_TOO_SMALL',
+    'MULTIPLE_FACES',
+    'LOW_QUALITY',
+    'CHALLENGE_NOT_FOUND',
+  ],
   example: {
     params: {},
     value: {
@@ -58,17 +93,25 @@ export const liveness = defineAction({
     },
   },
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
-  run: async (call) => {
-    const { images, threshold } = call.params
-    const { analysis, faces } = await findFaces(call, images[0], 0, { liveness: true })
-    const largest = withLiveness(faces[0])
-    const value = {
-      ...classifyLiveness(largest, analysis, { threshold, requireSingleFace: true }),
-      face: toFaceValue(analysis, largest, 0),
-      faceCount: analysis.faceCount,
-      image: toImageFacts(analysis),
-      ...debugInfo(call.debug, analysis, largest),
-    }
-    return [{ correlationId: images[0].correlationId, value }]
+  run: (call) => {
+    const { challengeId } = call.params
+    if (challengeId === undefined) return checkImage(call)
+    return answerChallenge({ ...call, params: { ...call.params, challengeId } })
   },
 })
+
+/** The passive check of one image. */
+async function checkImage(call: LivenessCall) {
+  const { images, threshold } = call.params
+  const { analysis, faces } = await findFaces(call, images[0], 0, { liveness: true })
+  const largest = withLiveness(faces[0])
+  const value = {
+    ...classifyLiveness(largest, analysis, { threshold, requireSingleFace: true }),
+    face: toFaceValue(analysis, largest, 0),
+    faceCount: analysis.faceCount,
+    image: toImageFacts(analysis),
+    ...toWarnings(...unusedImages(images)),
+    ...debugInfo(call.debug, analysis, largest),
+  }
+  return [{ correlationId: images[0].correlationId, value }]
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
@@ -68,7 +69,7 @@ export const updateSubject = defineAction({
     groups: [],
     attributes: {},
   }),
-  run: async (call) => {
+  run: spendLivenessToken(async (call: UpdateSubjectCall) => {
     const { params, caller, services } = call
     const { gallery } = services
     const { galleryId } = caller
@@ -79,13 +80,14 @@ export const updateSubject = defineAction({
         (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(),
     )
     const extracted = await extractFaceToAdd(call)
+    const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
         await gallery.lock(tx, galleryId, 'exclusive')
         const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound()
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.
-        if (probe) await addMatchingFace(call, tx, row, { probe, force: params.force })
+        if (probe) await addMatchingFace(call, tx, row, { ...faceOptions, probe })
         const updated = await gallery.update(tx, row, params)
         const [details] = await gallery.loadSubjectDetails(tx, [updated])
         if (!details) throw new Error('the updated subject was not found')
@@ -99,7 +101,7 @@ export const updateSubject = defineAction({
       // Removed templates must also leave the memory of the search.
       afterCommit: params.removeFaceIds ? () => gallery.purge(galleryId) : undefined,
     }
-  },
+  }),
 })
 
 async function extractFaceToAdd(call: UpdateSubjectCall): Promise<ExtractedProbes | undefined> {

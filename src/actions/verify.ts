@@ -1,15 +1,24 @@
 import { z } from 'zod'
+import type { MatchScore } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import {
+  extractMergedProbe,
+  requireFrames,
+  sameSubjectDescription,
+} from './parts/pictures/merge-frames.ts'
+import { isFlagSet } from './parts/pictures/request-flag.ts'
 import { reserveImages } from './parts/reserve-images.ts'
 import { autoEnroll } from './parts/store-face.ts'
 import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
 import {
+  calibration,
   debug,
   externalId,
   face,
@@ -35,13 +44,18 @@ const verifyParams = z
     }),
     subjectId: subjectId.optional(),
     externalId: externalId.optional(),
+    sameSubject: z
+      .boolean()
+      .default(false)
+      .meta({ description: `Only with a subject. ${sameSubjectDescription}` }),
     threshold: similarity.default(0.8),
     ...faceParams,
     ...requiredLivenessParams,
   })
   .meta({ id: 'VerifyParams' })
 
-type VerifyCall = ActionCall<z.output<typeof verifyParams>>
+type ParsedVerifyParams = z.output<typeof verifyParams>
+type VerifyCall = ActionCall<ParsedVerifyParams>
 
 /** The calibrated similarity at each false match rate; it is the same for every model. */
 const thresholds = { fmr1e3: 0.7, fmr1e4: 0.8, fmr1e5: 0.9, fmr1e6: 0.95 }
@@ -56,6 +70,7 @@ const verifyValue = z
     thresholds: z
       .object({ fmr1e3: similarity, fmr1e4: similarity, fmr1e5: similarity, fmr1e6: similarity })
       .meta({ description: 'The similarity at which different people match at this rate.' }),
+    calibration,
     probe: face,
     reference: face.nullable(),
     subjectId: z.uuid().optional(),
@@ -79,6 +94,7 @@ const example = {
     matchLevel: 'high' as const,
     threshold: 0.8,
     thresholds,
+    calibration: 'model' as const,
     probe: faceExample,
     reference: null,
     subjectId: subjectExample.subjectId,
@@ -92,11 +108,17 @@ const example = {
 export const verify = defineAction({
   name: 'svc.verify',
   summary: 'Compare a face with another image, or with a subject of the gallery.',
-  price: () => 2,
+  price: (imageCount, params) => (isFlagSet(params, 'sameSubject') ? 2 * imageCount : 2),
   params: verifyParams,
   analyzesAllImages: true,
   value: verifyValue,
-  errors: ['SUBJECT_NOT_FOUND', ...imageErrors, ...faceErrors, 'MODEL_MISMATCH'],
+  errors: [
+    'SUBJECT_NOT_FOUND',
+    ...imageErrors,
+    ...faceErrors,
+    'SUBJECT_FACE_MISMATCH',
+    'MODEL_MISMATCH',
+  ],
   example,
   scrub: (value) => ({
     ...value,
@@ -107,7 +129,9 @@ export const verify = defineAction({
   scores: ({ similarity, matched }) => [
     { kind: 'similarity', value: similarity, isMatched: matched },
   ],
-  run: (call) => (isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call)),
+  run: spendLivenessToken<ParsedVerifyParams, z.input<typeof verifyValue>>((call) =>
+    isSubjectComparison(call) ? compareWithSubject(call) : compareWithImage(call),
+  ),
 })
 
 /** @throws ActionError INVALID_REQUEST if mode, ids and number of images contradict each other. */
@@ -122,6 +146,15 @@ function isSubjectComparison({ params }: VerifyCall): boolean {
         ? 'params.mode: imageToSubject needs subjectId or externalId'
         : 'params.mode: imageToImage takes neither subjectId nor externalId',
     )
+  if (params.sameSubject) {
+    if (!hasSubject)
+      throw new ActionError(
+        'INVALID_REQUEST',
+        'params.sameSubject: needs subjectId or externalId; without them verify compares two images',
+      )
+    requireFrames(params)
+    return true
+  }
   const imageCount = hasSubject ? 1 : 2
   if (params.images.length !== imageCount)
     throw new ActionError(
@@ -137,7 +170,7 @@ async function compareWithImage(call: VerifyCall) {
   const [probeFace, referenceFace] = [probe.faces[0], reference.faces[0]]
   const match = call.services.gallery.compare(probeFace.template, referenceFace.template)
   const value = {
-    ...toMatchValue(call, match.similarity),
+    ...toMatchValue(call, match),
     mode: 'imageToImage' as const,
     probe: toFaceValue(probe.analysis, probeFace, 0),
     reference: toFaceValue(reference.analysis, referenceFace, 0),
@@ -156,7 +189,9 @@ async function compareWithSubject(call: VerifyCall) {
   const { params, caller, services } = call
   const { gallery } = services
   const extract = await gallery.read((reading) => extractOptionsFor(call, reading))
-  const { analysis, faces } = await extractImage(call, 0, extract)
+  const { analysis, faces } = params.sameSubject
+    ? await extractMergedProbe({ ...call, extract }, params.images)
+    : await extractImage(call, 0, extract)
   const [probe] = faces
   return {
     effect: async (tx: Tx) => {
@@ -165,7 +200,7 @@ async function compareWithSubject(call: VerifyCall) {
       const best = await gallery.matchSubject(tx, subject, probe.probes)
       if (!best)
         throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model')
-      const matchValue = toMatchValue(call, best.similarity)
+      const matchValue = toMatchValue(call, best)
       if (matchValue.matched) await gallery.touch(tx, [subject.subjectId])
       const adoptedFaceId = matchValue.matched
         ? await autoEnroll(call, tx, subject, { probe, best })
@@ -228,9 +263,10 @@ async function findSubject({ params, caller, services }: VerifyCall, reading: Re
   return subject
 }
 
-function toMatchValue({ params, services }: VerifyCall, similarity: number) {
+function toMatchValue({ params, services }: VerifyCall, { similarity, modelId }: MatchScore) {
   const { threshold } = params
   const matched = similarity >= threshold
   const matchLevel = services.gallery.matchLevelOf(similarity)
-  return { matched, similarity, matchLevel, threshold, thresholds }
+  const source = services.gallery.calibrationSource([modelId])
+  return { matched, similarity, matchLevel, threshold, thresholds, calibration: source }
 }

@@ -1,5 +1,6 @@
 import { backup } from './database/backup.ts'
 import { budget } from './billing/budget.ts'
+import { calibrate } from './calibrate/calibrate.ts'
 import { UsageError, type CliCommand } from './command.ts'
 import { consoleLink } from './tenancy/console-link.ts'
 import { deletions } from './database/deletions.ts'
@@ -35,6 +36,7 @@ const commands: readonly CliCommand[] = [
   restore,
   deletions,
   evaluate,
+  calibrate,
 ]
 
 const [name, ...args] = process.argv.slice(2)

@@ -1,4 +1,5 @@
 import type { Caller, Services } from '../actions/action.ts'
+import { calibratedServices } from '../actions/parts/calibrated-services.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { assertRoom } from '../http/assert-room.ts'
 import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.ts'
@@ -158,7 +159,7 @@ function toRunnableCall(
     debug: false,
     action: { price: () => units },
     signal,
-    run: () => run({ caller, services, signal }),
+    run: () => run({ caller, services: calibratedServices(services, caller), signal }),
     toSettlement: (reply) => toSettlement(reply, { requestId, action: name }),
   }
 }

@@ -1,4 +1,5 @@
 import { callsChart, latencyChart, scoresChart, spendChart } from './analytics/charts.ts'
+import { revertCalibration } from './pages/calibrations.ts'
 import { checkDeletions, deletionsCsv, listDeletions } from './pages/deletions.ts'
 import { previewGalleryMode } from './pages/gallery-mode.ts'
 import { countGroup, listAllGroups, removeGroup } from './pages/groups.ts'
@@ -8,7 +9,12 @@ import { getModels } from './pages/models.ts'
 import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/ledger.ts'
 import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/money.ts'
 import { getOverview } from './analytics/overview.ts'
-import { listActions, listErrors, runPlaygroundCall } from './pages/playground.ts'
+import {
+  createPlaygroundChallenge,
+  listActions,
+  listErrors,
+  runPlaygroundCall,
+} from './pages/playground.ts'
 import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
 import type { ConsoleRoute } from './server/route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
@@ -29,7 +35,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
-  [listActions, listErrors, runPlaygroundCall],
+  [listActions, listErrors, runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [listAllGroups, countGroup, removeGroup],
   [listDeletions, deletionsCsv, checkDeletions],
@@ -37,7 +43,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [callsChart, latencyChart, scoresChart, spendChart],
   [getMoney, topUpWallet, allocateBudget, setUnitPrice],
   [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
-  [getModels],
+  [getModels, revertCalibration],
   [listTeam, inviteUser, resendInvite, editUser, listAudit, auditCsv],
   [getSystem],
 ]

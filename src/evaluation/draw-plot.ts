@@ -10,10 +10,10 @@ export type Plot = {
   readonly legendPosition?: { readonly x: number; readonly y: number }
 }
 
-type Axis = { readonly label?: string; readonly ticks: readonly Tick[] }
+type Axis = { readonly label: string; readonly ticks: readonly Tick[] }
 type Tick = { readonly position: number; readonly text: string }
 
-/** One curve. Points outside the plot area are moved to its border. */
+/** One curve. Its points are within 0..1. */
 type PlottedCurve = {
   readonly name: string
   readonly colour: string
@@ -26,7 +26,7 @@ export async function drawPlot(file: string, plot: Plot): Promise<void> {
 }
 
 /** Size and margins in px. The plot area lies inside the margins. */
-const plotSize = { width: 720, height: 480, left: 64, right: 24, top: 40, bottom: 56 }
+const plotSize = { width: 720, height: 480, left: 84, right: 24, top: 40, bottom: 56 }
 
 function svgOf({
   title,
@@ -35,19 +35,20 @@ function svgOf({
   curves,
   legendPosition = { x: 0.75, y: 0.07 },
 }: Plot): string {
-  const { width, height, top, left } = plotSize
+  const { width, height, top, bottom, left, right } = plotSize
+  const yCentre = (top + height - bottom) / 2
   const lines = curves.map(({ points, colour }) => {
     const coordinates = points.map(({ x, y }) => `${toX(x)},${toY(y)}`).join(' ')
     return `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${coordinates}"/>`
   })
   const legend = curves.map(
     ({ name, colour }, index) =>
-      `<text x="${toX(legendPosition.x)}" y="${Number(toY(legendPosition.y)) - 20 * index}" fill="${colour}">${name}</text>`,
+      `<text x="${toX(legendPosition.x)}" y="${Number(toY(legendPosition.y)) - 20 * index}" fill="${colour}">${escapeXml(name)}</text>`,
   )
   const labels = [
-    `<text x="${left}" y="${top - 16}" font-size="15">${title}</text>`,
-    `<text x="${width / 2}" y="${height - 12}" text-anchor="middle">${xAxis.label ?? ''}</text>`,
-    `<text x="14" y="${height / 2}" text-anchor="middle" transform="rotate(-90 14 ${height / 2})">${yAxis.label ?? ''}</text>`,
+    `<text x="${left}" y="${top - 16}" font-size="15">${escapeXml(title)}</text>`,
+    `<text x="${(left + width - right) / 2}" y="${height - 12}" text-anchor="middle">${escapeXml(xAxis.label)}</text>`,
+    `<text x="20" y="${yCentre}" text-anchor="middle" transform="rotate(-90 20 ${yCentre})">${escapeXml(yAxis.label)}</text>`,
   ]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="13">`,
@@ -76,20 +77,18 @@ function drawGrid(xTicks: readonly Tick[], yTicks: readonly Tick[]): string[] {
 }
 
 function toX(share: number): string {
-  return (
-    plotSize.left +
-    clampShare(share) * (plotSize.width - plotSize.left - plotSize.right)
-  ).toFixed(1)
+  return (plotSize.left + share * (plotSize.width - plotSize.left - plotSize.right)).toFixed(1)
 }
 
 function toY(share: number): string {
   return (
     plotSize.height -
     plotSize.bottom -
-    clampShare(share) * (plotSize.height - plotSize.top - plotSize.bottom)
+    share * (plotSize.height - plotSize.top - plotSize.bottom)
   ).toFixed(1)
 }
 
-function clampShare(share: number): number {
-  return Math.min(1, Math.max(0, share))
+/** Names come from folders and can contain any character. */
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,6 +1,6 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { parse } from 'csv-parse/sync'
+import { readCsv, type LabelRow } from './read-csv.ts'
 
 /** Labelled images of people, to measure comparisons on. */
 export type FaceSet = {
@@ -35,15 +35,8 @@ export async function readFaceSet(source: string): Promise<FaceSet> {
 }
 
 async function readPairs(source: string): Promise<FaceSet> {
-  const text = await readFile(source, 'utf8')
-  const rows: Record<string, string>[] = parse(text, { columns: true, bom: true, trim: true })
-  const folder = path.dirname(source)
-  const files = rows.map(({ fileA, fileB, same }, index) => {
-    if (!fileA || !fileB || (same !== '0' && same !== '1'))
-      throw new Error(`${source}: line ${index + 2} has no fileA, fileB and same (1 or 0)`)
-    return { a: path.join(folder, fileA), b: path.join(folder, fileB), same: same === '1' }
-  })
-  if (files.length === 0) throw new Error(`${source} has no pairs`)
+  const rows = await readCsv(source, ['fileA', 'fileB', 'same'])
+  const files = rows.map((row) => parsePair(row, path.dirname(source)))
   const sorted = [...new Set(files.flatMap(({ a, b }) => [a, b]))].sort()
   const indices = new Map(sorted.map((file, index) => [file, index]))
   const indexOf = (file: string): number => indices.get(file) ?? -1
@@ -53,13 +46,26 @@ async function readPairs(source: string): Promise<FaceSet> {
   }
 }
 
+function parsePair({ location, cells }: LabelRow, folder: string) {
+  const { fileA = '', fileB = '', same = '' } = cells
+  if (fileA === '' || fileB === '' || (same !== '0' && same !== '1'))
+    throw new Error(
+      `${location} has no fileA, fileB and same (1 or 0); name two images, ` +
+        'and write 1 for one person or 0 for two people',
+    )
+  const [a, b] = [path.join(folder, fileA), path.join(folder, fileB)]
+  if (a === b) throw new Error(`${location}: fileA and fileB are the same file; name two images`)
+  return { a, b, same: same === '1' }
+}
+
 async function readPeople(source: string): Promise<FaceSet> {
   const files = await readdir(source, { recursive: true })
   const images = files
     .filter((file) => /^[^/\\]+[/\\].*\.(?:jpe?g|png)$/iu.test(file))
     .sort()
     .map((file) => toLabelledImage(path.join(source, file)))
-  if (images.length === 0) throw new Error(`${source} has no folders with JPEG or PNG files`)
+  if (images.length === 0)
+    throw new Error(`${source} has no folders with JPEG or PNG files; create one folder per person`)
   return { images }
 }
 
@@ -69,7 +75,7 @@ function toLabelledImage(file: string): LabelledImage {
 
 async function isFolder(source: string): Promise<boolean> {
   const stats = await stat(source).catch((cause: unknown) => {
-    throw new Error(`cannot read ${source}`, { cause })
+    throw new Error(`cannot read ${source}; pass an existing folder or pairs.csv`, { cause })
   })
   return stats.isDirectory()
 }

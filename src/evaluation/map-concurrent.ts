@@ -1,6 +1,14 @@
+import { availableParallelism } from 'node:os'
+
 /**
- * Calls `work` for every item, at most 16 at a time, and returns the results in the order of
- * `items`. 16 keep all vision workers busy without holding many images in memory.
+ * The number of images that an evaluation holds in memory. It keeps one vision worker per core busy
+ * while the next images are read.
+ */
+export const imagesInFlightMax = Math.max(16, 2 * availableParallelism())
+
+/**
+ * Calls `work` for every item, at most `imagesInFlightMax` at a time, and returns the results in the
+ * order of `items`.
  *
  * @param onProgress is called after each item.
  */
@@ -18,8 +26,6 @@ export async function mapConcurrent<T, R>(
       onProgress(++done, items.length)
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, run))
+  await Promise.all(Array.from({ length: imagesInFlightMax }, run))
   return results
 }
-
-const concurrency = 16

@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { formatUtc } from '../lib/utc.ts'
-import { withSpan } from '../lib/observability/call-trace.ts'
 import type { Store } from '../store/database.ts'
 import { findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
 import type { findFaces } from '../store/gallery/faces.ts'
@@ -16,15 +15,13 @@ import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/galle
 import type { findSubjectsByIds, SubjectFilter, SubjectLookup } from '../store/gallery/subjects.ts'
 import type { LoadSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
-import type { Template } from '../vision/embed/template.ts'
 import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import { matchSubject, matchTemplates } from './match.ts'
-import type { FaceMatchScore, MatchScore } from './match.ts'
+import { openGalleryCalibrations } from './calibration/gallery-calibrations.ts'
+import { matchOperations, type MatchOperations } from './match-operations.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
-import { matchChangedSince, type ChangedSinceQuery } from './match-changed-since.ts'
 import type { ComparableCounts } from './count-comparable.ts'
 import { modelOperations, type SubjectModels } from './model-operations.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
@@ -35,8 +32,6 @@ import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects
 import { deleteSubject } from './deletion/delete-subject.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
-import type { SearchOptions } from './search/scored-subject.ts'
-import { searchAcrossModels, type SearchHit } from './search/search-across-models.ts'
 import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
 import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
@@ -47,17 +42,16 @@ import { createUnexpiredReads, requireFutureExpiry } from './unexpired-subjects.
  * The galleries: enrolled subjects and their faces. Functions that take a `Tx` must be called in the
  * transaction that settles the call. An expired subject does not exist for searches and reads.
  */
-export type Gallery = {
-  /** Returns the subjects most similar to the probe among all committed templates, best first. */
-  readonly search: (
-    galleryId: string,
-    probes: readonly Template[],
-    options: SearchOptions,
-  ) => Promise<SearchHit[]>
+export type Gallery = MatchOperations & {
+  /**
+   * Returns the same operations with the calibration tables that the gallery uses now; without this,
+   * they use the tables of the models. A call uses one result throughout.
+   */
+  readonly calibratedFor: (galleryId: string) => Gallery
+  /** Reads which calibration tables galleries use now. */
+  readonly refreshCalibrations: () => Promise<void>
   /** Returns the number of the gallery's last change. All later searches include it. */
   readonly sequence: (reading: ReadTx, galleryId: string) => Promise<number>
-  /** Matches the probe with all faces that have changed since a search. */
-  readonly matchChangedSince: (reading: ReadTx, since: ChangedSinceQuery) => Promise<SearchHit[]>
   /**
    * Returns the former models by which faces of the gallery are compared. The probe also needs a
    * template of each of them, or those faces are missed.
@@ -81,18 +75,6 @@ export type Gallery = {
   /** Finds subjects by their ids, in one statement and in no particular order. */
   readonly findByIds: typeof findSubjectsByIds
   readonly loadSubjectDetails: LoadSubjectDetails
-  /**
-   * Returns the match of the subject's face that is most similar to the probe, or undefined if none
-   * can be compared.
-   *
-   * @param probes templates of the probe, one per model.
-   */
-  readonly matchSubject: (
-    reading: ReadTx,
-    subject: SubjectRow,
-    probes: readonly Template[],
-  ) => Promise<FaceMatchScore | undefined>
-  readonly compare: (a: Template, b: Template) => MatchScore
   readonly matchLevelOf: (similarity: number) => MatchLevel
   /** Returns the threshold for a gallery of this many subjects. */
   readonly autoThreshold: (subjectCount: number) => number
@@ -169,9 +151,16 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const densities = createDensityUpdates(densityUpdates, updateDeps)
   const purgeDue = new Set<string>()
   const writes = writeOperations({ keys, search, densities }, { ...options, purgeDue })
-  const matchOptions = { decryptStored, calibrations }
+  const own = await openGalleryCalibrations({ store, calibrations, log })
   const nowUtc = (): string => formatUtc(clock())
-  return {
+  const matchOptions = { search, decryptStored, clock, nowUtc }
+  const gallery: Gallery = {
+    ...matchOperations(matchOptions, calibrations),
+    calibratedFor: (galleryId) => ({
+      ...gallery,
+      ...matchOperations(matchOptions, own.of(galleryId)),
+    }),
+    refreshCalibrations: own.refresh,
     ...readOperations(store),
     ...createUnexpiredReads(store, nowUtc),
     ...writes,
@@ -183,24 +172,13 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     projectThreshold: findIdentifyThreshold,
     switches: findProjectSwitches,
     loadSubjectDetails: createLoadSubjectDetails(calibrations),
-    compare: (a, b) => matchTemplates(a, b, calibrations),
-    matchSubject: (reading, subject, probes) =>
-      matchSubject(reading, subject, probes, matchOptions),
-    matchChangedSince: (reading, since) =>
-      matchChangedSince(reading, since, { ...matchOptions, nowUtc: nowUtc() }),
-    search: (galleryId, probes, searchOptions) =>
-      withSpan('gallery.search', () =>
-        searchAcrossModels({ search, calibrations }, galleryId, probes, {
-          ...searchOptions,
-          nowMs: clock(),
-        }),
-      ),
     applyRemovals: search.applyRemovals,
     maintain: search.maintain,
     reEmbed: createReEmbed({ store, keys, decryptStored, calibrations, search, densities, log }),
     updateDensities: densities.run,
     densityProgress: densities.progress,
   }
+  return gallery
 }
 
 async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {

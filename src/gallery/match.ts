@@ -6,6 +6,7 @@ import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { selectTemplate } from './select-template.ts'
+import { squaredDistance } from './calibration/score.ts'
 import { scoreOf, similarityOf } from './calibration/similarity.ts'
 
 /** The result of comparing two templates. */
@@ -18,6 +19,16 @@ export type MatchScore = {
   readonly modelId: string
 }
 export type FaceMatchScore = MatchScore & { readonly faceId: string }
+
+/** The best match of a subject. */
+export type SubjectMatch = FaceMatchScore & {
+  /**
+   * The face that has the vector of the first probe, in its model: it was created from the same
+   * picture. A face with templates of other models only is not identical, so that an enrollment adds
+   * a template of the active model.
+   */
+  readonly identicalFaceId?: string
+}
 
 /** @throws Error if the model of `a` is not loaded; AssertionError if `b` is of another model. */
 export function matchTemplates(a: Template, b: Template, calibrations: Calibrations): MatchScore {
@@ -43,12 +54,16 @@ export async function matchSubject(
   subject: SubjectRow,
   probes: readonly Template[],
   options: MatchOptions,
-): Promise<FaceMatchScore | undefined> {
+): Promise<SubjectMatch | undefined> {
   const templates = await selectedTemplatesOf(reading, subject.subjectId, options.calibrations)
   const matches = await mapSequential(templates, (stored) =>
     matchStoredTemplate(reading, stored, probes, options),
   )
-  return matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)[0]
+  const [best] = matches.flat().toSorted((a, b) => b.similarity - a.similarity || b.score - a.score)
+  const identical = matches
+    .flat()
+    .find(({ isIdentical, modelId }) => isIdentical && modelId === probes[0]?.modelId)
+  return best && { ...best, ...(identical && { identicalFaceId: identical.faceId }) }
 }
 
 /** Returns no match if no probe has the template's model, or it cannot be decrypted. */
@@ -57,11 +72,13 @@ export async function matchStoredTemplate(
   stored: StoredTemplate,
   probes: readonly Template[],
   { decryptStored, calibrations }: MatchOptions,
-): Promise<FaceMatchScore[]> {
+): Promise<(FaceMatchScore & { readonly isIdentical: boolean })[]> {
   const probe = probes.find(({ modelId }) => modelId === stored.modelId)
   const template = probe && (await decryptStored(reading, stored))
   if (!template) return []
-  return [{ faceId: stored.faceId, ...matchTemplates(probe, template, calibrations) }]
+  const isIdentical = squaredDistance(probe.vector, template.vector) === 0
+  const match = matchTemplates(probe, template, calibrations)
+  return [{ faceId: stored.faceId, isIdentical, ...match }]
 }
 
 /** Returns the models by which the faces of a subject are compared. */

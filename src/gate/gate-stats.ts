@@ -4,7 +4,7 @@ import type { Micros } from '../lib/money.ts'
 import type { Admission } from './incoming-call.ts'
 import type { AdmitResult } from './admission/admit.ts'
 import { errorCodeOf } from './log-call.ts'
-import { priceOf, type BillableResponse } from './settle.ts'
+import { priceOf, type Settlement } from './settle.ts'
 
 /** Counts of this process since its start. */
 export type GateStats = {
@@ -23,7 +23,7 @@ export type GateStatsRecorder = {
   readonly recordAdmission: (result: AdmitResult) => AdmitResult
   /** @throws its argument. */
   readonly recordFailure: (error: unknown) => never
-  readonly recordSettlement: (admission: Admission, response: BillableResponse) => void
+  readonly recordSettlement: (admission: Admission, settlement: Settlement) => void
   readonly recordSweep: () => void
   readonly stats: () => GateStats
 }
@@ -47,9 +47,9 @@ export function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
       if (error instanceof HttpError) recordRejection(error)
       throw error
     },
-    recordSettlement: (admission, response) => {
+    recordSettlement: (admission, settlement) => {
       const { action } = admission.call
-      const amountMicros = priceOf(admission, response)
+      const amountMicros = priceOf(admission, settlement)
       if (amountMicros > 0n)
         chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + amountMicros)
     },

@@ -123,7 +123,7 @@ function createEndings(
         runAsAccount(admission.call.caller.accountId, async () => {
           const settlement = await store.write((tx) => settle(tx, admission, completed, clock()))
           if (!settlement) throw reservationExpired()
-          recorder.recordSettlement(admission, settlement.response)
+          recorder.recordSettlement(admission, settlement)
           if ('effect' in completed.output) await completed.output.afterCommit?.()
           admission.complete()
           return settlement

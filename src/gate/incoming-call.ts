@@ -19,7 +19,7 @@ export type UnparsedCall = {
 }
 
 export type BillableCall = {
-  readonly action: { readonly price: (imageCount: number) => number }
+  readonly action: { readonly price: (imageCount: number, params: unknown) => number }
   readonly params: unknown
   readonly debug: boolean
   /** The key needs all of them. */

@@ -39,6 +39,8 @@ export type Settlement<Response extends BillableResponse = BillableResponse> = {
   readonly response: Response
   /** The subjects that the response contains. */
   readonly subjectIds?: readonly string[]
+  /** Images that are not charged although their result is successful. */
+  readonly unbilledImages?: number
   /** Replaces the stored response once one of those subjects is deleted. */
   readonly scrubbed?: Response | undefined
   /** The scores that the charts count. */
@@ -68,16 +70,16 @@ export async function settle<Outcome, S extends Settlement>(
   const stored = await tx.attempts.find(reservation)
   if (stored?.token !== reservation.token || stored.state !== 'running') return undefined
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
-  const { response, subjectIds = [], scores = [] } = settlement
+  const { subjectIds = [], scores = [] } = settlement
   const { projectId } = reservation
   const replay = replayRowOf(reservation, settlement)
   await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay })
   await addResponseSubjects(tx, reservation, subjectIds)
   await release(tx, projectId, reservation.reservedMicros)
   for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
-  const amountMicros = priceOf(reservation, response)
+  const amountMicros = priceOf(reservation, settlement)
   const paid = amountMicros > 0n && {
-    transferId: await charge(tx, chargeOf(reservation, response, nowMs)),
+    transferId: await charge(tx, chargeOf(reservation, settlement, nowMs)),
   }
   await logCall(tx, reservation.call, { code: replay.code, costMicros: amountMicros, ...paid })
   return settlement
@@ -97,7 +99,7 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
   nowMs: number,
 ): Promise<S> {
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
-  const { response, subjectIds = [], scores = [] } = settlement
+  const { subjectIds = [], scores = [] } = settlement
   const replay = replayRowOf(reservation, settlement)
   const isSettled = await tx.settleInOneStatement({
     ...reservationKeyOf(reservation),
@@ -108,8 +110,8 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
     action: reservation.call.action,
     windowStartMs: reservation.windowStartMs,
     reservedMicros: reservation.reservedMicros,
-    amountMicros: priceOf(reservation, response),
-    link: chargeHashInput(chargeOf(reservation, response, nowMs)),
+    amountMicros: priceOf(reservation, settlement),
+    link: chargeHashInput(chargeOf(reservation, settlement, nowMs)),
     row: callRowOf(reservation.call, { code: replay.code }),
   })
   if (!isSettled) throw reservationExpired()
@@ -130,7 +132,8 @@ async function applyEffect<Outcome>(
   try {
     return await tx.savepoint(async () => output.effect(tx))
   } catch (error) {
-    if (!(error instanceof ActionError)) throw error
+    // A temporary refusal is not settled, so that a retry runs.
+    if (!(error instanceof ActionError) || error.retryAfterS !== undefined) throw error
     return error
   }
 }
@@ -147,18 +150,21 @@ function replayRowOf(reservation: Reservation, { response, scrubbed }: Settlemen
 }
 
 /** Returns the price of a response: a failed call and a failed image of a batch cost nothing. */
-export function priceOf(reservation: Reservation, response: BillableResponse): Micros {
+export function priceOf(
+  reservation: Reservation,
+  { response, unbilledImages = 0 }: Pick<Settlement, 'response' | 'unbilledImages'>,
+): Micros {
   if (!response.ok) return 0n
   const failedCount = response.data?.results.filter((item) => !item.ok).length ?? 0
-  const amountMicros = reservation.priceMicros(failedCount)
+  const amountMicros = reservation.priceMicros(failedCount + unbilledImages)
   if (amountMicros > reservation.reservedMicros)
     throw new RangeError('the price of the response is higher than its reservation')
   return amountMicros
 }
 
-function chargeOf(reservation: Reservation, response: BillableResponse, atMs: number): Charge {
+function chargeOf(reservation: Reservation, settlement: Settlement, atMs: number): Charge {
   const { projectId, requestId, windowStartMs, call } = reservation
-  const amountMicros = priceOf(reservation, response)
+  const amountMicros = priceOf(reservation, settlement)
   return { projectId, requestId, windowStartMs, action: call.action, amountMicros, atMs }
 }
 

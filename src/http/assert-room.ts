@@ -19,7 +19,8 @@ export function assertRoom(
   { action, params, projectId }: RoomCheck,
 ): void {
   const images = sentImages(params)
-  const analyzed = action.analyzesAllImages ? images : images.slice(0, 1)
+  const { analyzesAllImages: all = false } = action
+  const analyzed = (typeof all === 'function' ? all(params) : all) ? images : images.slice(0, 1)
   if (analyzed.length > 0) vision.assertRoom(analyzed, { projectId })
 }
 

@@ -1,10 +1,8 @@
 import type { ItemOutcome } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
-import type { ActionError, ActionErrorCode } from '../lib/errors.ts'
+import type { ActionError, ActionProblem } from '../lib/errors.ts'
 import type { EchoedFields } from './input/read-call.ts'
 import type { CallEnd } from './run-call.ts'
-
-type EnvelopeError = { readonly code: ActionErrorCode; readonly message: string }
 
 type EnvelopeResult = {
   readonly index: number
@@ -19,7 +17,7 @@ export type Envelope = {
   readonly requestId: string
   readonly action: string
   readonly data: { readonly results: readonly EnvelopeResult[] } | null
-  readonly errors: readonly EnvelopeError[]
+  readonly errors: readonly ActionProblem[]
   readonly meta?: { readonly idempotencyReplay: true }
 }
 

@@ -57,7 +57,11 @@ export async function executeCall<Outcome, S extends Settlement>(
     await options.beforeStep?.('respond')
     return { kind: 'settled', headers, settlement }
   } catch (error) {
-    if (error instanceof ActionError) return { kind: 'rejected', headers, error }
+    if (error instanceof ActionError) {
+      const { retryAfterS } = error
+      const retryAfter = retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }
+      return { kind: 'rejected', headers: { ...headers, ...retryAfter }, error }
+    }
     return { kind: 'failed', headers, error }
   }
 }

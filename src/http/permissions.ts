@@ -3,15 +3,25 @@ import { restRoutes } from './routes/rest-routes.ts'
 
 export type PermissionInfo = { readonly permission: string; readonly summary: string }
 
+const summariesOf = (permission: string): string[] =>
+  restRoutes.filter((route) => route.permission === permission).map(({ summary }) => summary)
+
+const actionNames: ReadonlySet<string> = new Set(allActions.map(({ name }) => name))
+
+/** The permissions of routes that are not the permission of an action. */
+const routePermissions = [...new Set(restRoutes.map(({ permission }) => permission))].filter(
+  (permission) => !actionNames.has(permission),
+)
+
 /** Every permission of a key: one for each action, those of the routes, `debug`, and `*`. */
 export const allPermissions: readonly PermissionInfo[] = [
-  ...allActions.map(({ name, summary }) => ({ permission: name, summary })),
-  ...[...new Set(restRoutes.map(({ permission }) => permission))].map((permission) => ({
+  ...allActions.map(({ name, summary }) => ({
+    permission: name,
+    summary: [summary, ...summariesOf(name)].join(' '),
+  })),
+  ...routePermissions.map((permission) => ({
     permission,
-    summary: restRoutes
-      .filter((route) => route.permission === permission)
-      .map(({ summary }) => summary)
-      .join(' '),
+    summary: summariesOf(permission).join(' '),
   })),
   { permission: 'debug', summary: 'Request debug information about a result.' },
   { permission: '*', summary: 'Everything.' },

@@ -1,4 +1,5 @@
 import type { Action, ActionResult, Caller, ItemOutcomes, Services } from '../actions/action.ts'
+import { calibratedServices } from '../actions/parts/calibrated-services.ts'
 import type { Settlement } from '../gate/settle.ts'
 import { ActionError } from '../lib/errors.ts'
 import { assertRoom } from './assert-room.ts'
@@ -31,7 +32,11 @@ export function toRunnableCall(
   return {
     ...parsed,
     signal,
-    run: async () => toCallOutput(await action.run({ params, caller, services, signal, debug })),
+    run: async () => {
+      const calibrated = calibratedServices(services, caller)
+      const call = { params, caller, services: calibrated, signal, debug }
+      return toCallOutput(await action.run(call))
+    },
     toSettlement: (outcomes) =>
       outcomes instanceof ActionError
         ? { response: errorEnvelope(echoed, outcomes) }
@@ -49,5 +54,7 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
   const subjectIds = outcomes.flatMap((outcome) => outcome.subjectIds ?? [])
   const scrubbed =
     subjectIds.length > 0 ? outcomeEnvelope(echoed, outcomes.map(action.scrub)) : undefined
-  return { response, subjectIds, scrubbed, scores: outcomes.flatMap(action.scores) }
+  const unbilledImages = outcomes.reduce((sum, outcome) => sum + (outcome.unbilledImages ?? 0), 0)
+  const scores = outcomes.flatMap(action.scores)
+  return { response, subjectIds, unbilledImages, scrubbed, scores }
 }

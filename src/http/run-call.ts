@@ -39,7 +39,8 @@ export type CallEnd<S extends Settlement> = {
 )
 
 /**
- * Runs a call that was admitted. An ActionError is an outcome: the call is settled with it.
+ * Runs a call that was admitted. An ActionError is an outcome: the call is settled with it, unless it
+ * is a temporary refusal.
  *
  * @throws HttpError 499 if the client disconnected before the work began, and any other error.
  */
@@ -50,7 +51,10 @@ export async function runCall<Outcome, S extends Settlement>(
   try {
     return await runAsAccount(accountId, run)
   } catch (error) {
-    if (error instanceof ActionError) return { outcome: error }
+    if (error instanceof ActionError) {
+      if (error.retryAfterS !== undefined) throw error
+      return { outcome: error }
+    }
     if (signal.aborted) throw new HttpError(499, 'The client disconnected.', { cause: error })
     throw error
   }

@@ -22,7 +22,8 @@ export const errorTable = {
   },
   RATE_LIMITED: {
     status: 200,
-    condition: 'The burst or sustained rate limit of the project is exceeded.',
+    condition:
+      'The burst or sustained rate limit of the project is exceeded, or its limit of open or of failed liveness challenges.',
     remedy: 'Wait for Retry-After, then retry with jitter; or raise the limits of the project.',
   },
   INVALID_REQUEST: {
@@ -68,7 +69,8 @@ export const errorTable = {
   },
   MULTIPLE_FACES: {
     status: 200,
-    condition: 'More than one face was found where facePolicy is "single".',
+    condition:
+      'Where facePolicy is "single", another face was found whose shorter side is at least half that of the largest face; where it is "strict", any other face.',
     remedy: 'Crop the picture to one face, or send facePolicy "largest".',
   },
   FACE_TOO_SMALL: {
@@ -84,9 +86,15 @@ export const errorTable = {
   LIVENESS_FAILED: {
     status: 200,
     condition:
-      'requireLiveness was set and the face was not judged live; the message gives the decision, the score and the reasons.',
+      'requireLiveness was set and the face was not judged live, or livenessToken is not valid for this face; the message gives the reasons.',
     remedy:
-      'Capture the person again, directly with the camera, near, upright, well lit and alone.',
+      'Capture the person again, directly with the camera, near, upright, well lit and alone; for a token, complete a new challenge.',
+  },
+  CHALLENGE_NOT_FOUND: {
+    status: 200,
+    condition:
+      'There is no open liveness challenge with this id: it is unknown, belongs to another project, was used or has expired.',
+    remedy: 'Create a challenge with POST /v1/liveness/challenges and use it once, within 120 s.',
   },
   SUBJECT_NOT_FOUND: {
     status: 200,
@@ -110,8 +118,15 @@ export const errorTable = {
   },
   SUBJECT_FACE_MISMATCH: {
     status: 200,
-    condition: 'The face does not match the subject it would be added to.',
-    remedy: 'Check the subjectId; send force true if you are certain.',
+    condition:
+      'The face does not match the subject it would be added to, or the other pictures of the call.',
+    remedy:
+      'Check the subjectId and the picture that imageIndex names; svc.enroll and svc.updateSubject accept force true if you are certain.',
+  },
+  FACE_ALREADY_ENROLLED: {
+    status: 200,
+    condition: 'The subject already has the template of this picture; only with allImages.',
+    remedy: 'Nothing needs to be done. Another picture of the person reduces misses.',
   },
   TEMPLATE_LIMIT_REACHED: {
     status: 200,
@@ -136,15 +151,42 @@ export type ErrorCode = keyof typeof errorTable
 /** The codes that are returned inside the envelope, with HTTP 200. */
 export type ActionErrorCode = Exclude<ErrorCode, 'UNAUTHORIZED' | 'PAYLOAD_TOO_LARGE'>
 
+/** One item of `errors[]`. */
+export type ActionProblem = {
+  readonly code: ActionErrorCode
+  readonly message: string
+  /** The position in `params.images` of the image with the problem. */
+  readonly imageIndex?: number
+}
+
+type ActionErrorOptions = ErrorOptions & {
+  readonly imageIndex?: number
+  readonly retryAfterS?: number
+}
+
 /** An expected failure of a call: it becomes one item of `errors[]` in the envelope. */
 export class ActionError extends Error {
   override readonly name = 'ActionError'
-  readonly problems: readonly { readonly code: ActionErrorCode; readonly message: string }[]
+  readonly problems: readonly ActionProblem[]
 
-  constructor(code: ActionErrorCode, message: string | readonly string[], options?: ErrorOptions) {
-    const messages = typeof message === 'string' ? [message] : message
-    super(messages.join('; '), options)
-    this.problems = messages.map((text) => ({ code, message: text }))
+  /**
+   * Set for a temporary refusal, in whole seconds. The call is then neither settled nor stored for
+   * replays: a retry with the same requestId runs.
+   */
+  readonly retryAfterS: number | undefined
+
+  constructor(
+    code: ActionErrorCode,
+    message: string | readonly (string | ActionProblem)[],
+    { imageIndex, retryAfterS, ...options }: ActionErrorOptions = {},
+  ) {
+    const location = imageIndex === undefined ? {} : { imageIndex }
+    const problems = (typeof message === 'string' ? [message] : message).map((problem) =>
+      typeof problem === 'string' ? { code, message: problem, ...location } : problem,
+    )
+    super(problems.map((problem) => problem.message).join('; '), options)
+    this.problems = problems
+    this.retryAfterS = retryAfterS
   }
 
   get code(): ActionErrorCode {

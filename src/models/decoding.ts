@@ -18,9 +18,10 @@ const detectorFields = {
   /** The score that maps to the confidence 0.6. Detections below it are not faces by default. */
   scoreThreshold: fraction,
   /**
-   * The score that maps to the confidence 0.85. From this score on a detection is a face without
-   * another check; below it the mesh must confirm the face. The confidence is linear between (0, 0),
-   * these two points and (1, 1); without this field, from the threshold to (1, 1).
+   * The score that maps to the confidence 0.85. From this score on the points of the detector place
+   * the mesh of a face; below it the landmark network does. The mesh must confirm every face. The
+   * confidence is linear between (0, 0), these two points and (1, 1); without this field, from the
+   * threshold to (1, 1).
    */
   certainScore: fraction.optional(),
   /** From this IoU on, the box with the lower score is dropped. */

@@ -20,12 +20,15 @@ import { similarityAt, type Calibration } from '../gallery/calibration/similarit
 import type { Gate } from '../gate/gate.ts'
 import { execute, type ExecuteOptions } from '../http/execute.ts'
 import type { Route } from '../http/route.ts'
+import { createLivenessChallenge } from '../http/routes/liveness-challenges.ts'
+import { serveRest, type RestOptions } from '../http/routes/rest-route.ts'
 import type { Clock } from '../lib/clock.ts'
 import { fileSize } from '../lib/file-size.ts'
 import type { Log } from '../lib/log.ts'
 import { listModels, type ListedModel } from '../models/list-models.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import type { Store } from '../store/database.ts'
+import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import { storeLocationOf } from './store-location.ts'
 
 /** The parts of the service that the console needs. */
@@ -55,6 +58,11 @@ export function createConsoleRoutes(config: Config, options: ConsoleServicesOpti
 
 function createConsoleServices(config: Config, options: ConsoleServicesOptions): ConsoleServices {
   const { gate, executeOptions, clock } = options
+  // The console has authenticated the caller already; the rest runs as for every call.
+  const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
+    ...executeOptions,
+    gate: { ...gate, authenticate: async () => caller },
+  })
   return {
     ...options,
     authThrottle: gate.authThrottle,
@@ -71,9 +79,9 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     },
     bodyBytesMax: config.BODY_BYTES_MAX,
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
-    // The console has authenticated the caller already; the rest runs as for every call.
-    execute: (caller, request) =>
-      execute(request, { ...executeOptions, gate: { ...gate, authenticate: async () => caller } }),
+    execute: (caller, request) => execute(request, authenticatedAs(caller)),
+    createChallenge: async (caller, request) =>
+      serveRest(createLivenessChallenge, authenticatedAs(caller)).handle(request),
     auditor: createAuditRunner(storeLocationOf(config)),
     similarityAt,
     readModels: () => readModels(options),

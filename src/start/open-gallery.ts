@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { Calibrations } from '../gallery/calibration/calibrations.ts'
+import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { DensityUpdate } from '../gallery/densities/density-update.ts'
 import { openGallery, type Gallery } from '../gallery/gallery.ts'
 import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
@@ -13,6 +14,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/database.ts'
+import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
 import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
@@ -23,6 +25,7 @@ import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintena
  */
 export type OpenedGallery = AsyncDisposable & {
   readonly gallery: Gallery
+  readonly challenges: Challenges
   /** Resolves when no stored crop is left to embed with the active model. */
   readonly reEmbedding: Promise<ReEmbedResult>
   readonly searchStats: () => SearchStats
@@ -41,6 +44,9 @@ const sweepIntervalMs = 60_000
 
 /** A template that another process removed leaves the memory of this one within a second. */
 const removalIntervalMs = 500
+
+/** A calibration that another process applied or reverted is in use within two seconds. */
+const calibrationIntervalMs = 1_000
 
 /** Opens the galleries. Resolves when every gallery can be searched. */
 export async function openGalleryServices(
@@ -66,15 +72,9 @@ export async function openGalleryServices(
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),
   )
-  const sweep = (): void => {
-    runAsAllAccounts(() => gallery.sweep()).then(
-      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
-      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
-    )
-  }
-  const sweepTimer = setInterval(sweep, sweepIntervalMs)
-  opened.defer(() => clearInterval(sweepTimer))
+  scheduleSweep(gallery, log, opened)
   scheduleGalleryJobs(gallery, options, opened)
+  const challenges = openChallenges(config, options, opened)
   const closing = new AbortController()
   const reEmbed = () => gallery.reEmbed(vision, closing.signal)
   const reEmbedding = runAsAllAccounts(reEmbed).catch((error: unknown) => {
@@ -88,14 +88,26 @@ export async function openGalleryServices(
   const resources = opened.move()
   return {
     gallery,
+    challenges,
     reEmbedding,
     searchStats: search.stats,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 
+function scheduleSweep(gallery: Gallery, log: Log, opened: AsyncDisposableStack): void {
+  const sweep = (): void => {
+    runAsAllAccounts(() => gallery.sweep()).then(
+      (count) => count > 0 && log.info({ count }, 'expired subjects were deleted'),
+      (error: unknown) => log.error({ err: error }, 'the sweep of expired subjects failed'),
+    )
+  }
+  const sweepTimer = setInterval(sweep, sweepIntervalMs)
+  opened.defer(() => clearInterval(sweepTimer))
+}
+
 function scheduleGalleryJobs(
-  { maintain, applyRemovals, updateDensities }: Gallery,
+  { maintain, applyRemovals, refreshCalibrations, updateDensities }: Gallery,
   { store, log }: OpenGalleryOptions,
   opened: AsyncDisposableStack,
 ): void {
@@ -107,6 +119,11 @@ function scheduleGalleryJobs(
   opened.use(schedule(maintainAll, maintenance, log))
   const removals = { intervalMs: removalIntervalMs, failure: 'removed faces are still in memory' }
   opened.use(schedule(applyRemovals, removals, log))
+  const calibrations = {
+    intervalMs: calibrationIntervalMs,
+    failure: 'calibrations are not current',
+  }
+  opened.use(schedule(refreshCalibrations, calibrations, log))
   const updates = { intervalMs: sweepIntervalMs, failure: 'the update of densities failed' }
   opened.use(schedule(updateDensities, updates, log))
 }

@@ -68,11 +68,11 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const vision = await openVision(config, { ...models, clock, log })
 
   const calibrations = createCalibrations(models.calibration, models.formerCalibrations)
-  const { densityUpdates } = models
-  const reEmbedClient = toReEmbedClient(vision)
-  const galleryOptions = { store, calibrations, densityUpdates, vision: reEmbedClient, clock, log }
+  const updates = { densityUpdates: models.densityUpdates, vision: toReEmbedClient(vision) }
+  const galleryOptions = { store, calibrations, ...updates, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
-  const services = { vision, gallery: gallerySearch.gallery }
+  const { gallery, challenges } = gallerySearch
+  const services = { vision, gallery, challenges }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))

@@ -23,6 +23,25 @@ export type GalleryKeyRow = {
   readonly createdAtMs: number
 }
 
+/** A calibration table that was measured on a gallery. It stays as history after its use. */
+export type GalleryCalibrationRow = {
+  readonly calibrationId: string
+  readonly galleryId: string
+  /** The table applies only to scores of this model. */
+  readonly modelId: string
+  readonly subjects: number
+  /** The number of compared pairs of templates of different subjects. */
+  readonly pairs: number
+  /** The table, a JSON object. */
+  readonly definition: string
+  readonly appliedAtUtc: string
+  /** The name of the console user, or `command line`. */
+  readonly appliedBy: string
+  /** Null: in use. */
+  readonly endedAtUtc: string | null
+  readonly endedBy: string | null
+}
+
 export type SubjectRow = {
   readonly subjectId: string
   readonly galleryId: string

@@ -10,6 +10,7 @@ import type {
 import type {
   GalleryRow,
   GalleryKeyRow,
+  GalleryCalibrationRow,
   SubjectRow,
   SubjectKeyMark,
   SubjectSearchText,
@@ -42,6 +43,7 @@ export type Schema = VectorsSchema & {
   marks: MarkRow
   galleries: GalleryRow
   galleryKeys: GalleryKeyRow
+  galleryCalibrations: GalleryCalibrationRow
   subjects: SubjectRow & SubjectKeyMark & SubjectSearchText
   faces: FaceRow
   templates: TemplateRow
@@ -51,6 +53,8 @@ export type Schema = VectorsSchema & {
   deletions: DeletionRow
   chainHeads: ChainHeadRow
   answerSubjects: AnswerSubjectRow
+  livenessChallenges: LivenessChallengeRow
+  livenessTokens: LivenessTokenRow
   users: UserRow
   sessions: SessionRow
   links: LinkRow
@@ -196,4 +200,29 @@ export type AnswerSubjectRow = {
   readonly subjectId: string
   readonly projectId: string
   readonly requestId: string
+}
+
+/** A challenge to prove liveness. It is kept for a minute after its expiry, to count failures. */
+export type LivenessChallengeRow = {
+  readonly challengeId: string
+  readonly projectId: string
+  /** JSON array of the requested steps, in their order. */
+  readonly steps: string
+  readonly expiresAtMs: number
+  /** The time at which a call was judged by it; null: it is open or has expired. */
+  readonly spentAtMs: Generated<number | null>
+  /** 1: that call did not prove liveness. */
+  readonly failed: Generated<0 | 1>
+}
+
+/** A token of a person who proved liveness. Its row is deleted when it is spent. */
+export type LivenessTokenRow = {
+  /** SHA-256 of the token, 32 bytes. */
+  readonly tokenHash: Uint8Array
+  readonly projectId: string
+  /** The model of the template. */
+  readonly modelId: string
+  /** The template of the frontal frame, encrypted with a key derived from the token. */
+  readonly sealed: Uint8Array
+  readonly expiresAtMs: number
 }

@@ -4,6 +4,7 @@ import type { BoundingBox } from './image/geometry.ts'
 import type { HeadPosition } from './landmarks/head-geometry.ts'
 import type { HeadPose } from './landmarks/head-pose.ts'
 import type { Landmarks } from './landmarks/landmarks.ts'
+import type { ChallengeFacts } from './liveness/challenge/challenge.ts'
 import type { LivenessResult } from './liveness/liveness-result.ts'
 import type { FaceQuality } from './quality/face-quality.ts'
 import type { ImageQuality } from './quality/image-quality.ts'
@@ -35,8 +36,11 @@ export type AnalysisRequest = FaceMinimums & {
   readonly maxFaces: number
   /** Whether to return an aligned JPEG of each face. */
   readonly crops: boolean
-  /** Whether to create a template of each face with the active model. */
-  readonly templates?: boolean
+  /**
+   * Whether to create a template of each face with the active model. `'fast'` may cost less and be
+   * less accurate; it is only for comparisons with a template of the same recording.
+   */
+  readonly templates?: boolean | 'fast'
   /**
    * Previous models (`modelId`) to create a template of each face with as well. Models that are not
    * loaded beside the active one are ignored.
@@ -46,6 +50,8 @@ export type AnalysisRequest = FaceMinimums & {
   /** Whether to measure the image as a whole and the position of the heads in it. */
   readonly imageQuality?: boolean
   readonly liveness?: boolean
+  /** Whether to measure each face for the judgement of a challenge. */
+  readonly challenge?: boolean
   /** Whether to return a crop of each face with its surroundings, which can be analyzed again. */
   readonly contextCrops?: boolean
 }
@@ -67,6 +73,7 @@ export type FaceResult = {
   /** Templates of those requested previous models that are loaded. */
   readonly previousTemplates?: readonly Template[]
   readonly liveness?: LivenessResult
+  readonly challenge?: ChallengeFacts
   /** The face in its surroundings, at most 320 px a side, JPEG, base64. */
   readonly contextCrop?: string
   readonly attributes?: FaceAttributes
@@ -83,10 +90,14 @@ export type ImageAnalysis = {
   readonly orientationApplied: boolean
   /** The number of faces that pass the minimums of the request, including those over `maxFaces`. */
   readonly faceCount: number
+  /** The shorter sides of the boxes of these faces, px of the oriented image, largest face first. */
+  readonly faceSidesPx: readonly number[]
   /** Largest first, at most `maxFaces`. */
   readonly faces: readonly FaceResult[]
   /** The number of faces that pass `AnalysisRequest.countMinimums`; undefined if not counted. */
   readonly countedFaces?: number
+  /** The shorter sides of the counted faces, as `faceSidesPx`; undefined if not counted. */
+  readonly countedFaceSidesPx?: readonly number[]
   /** Set with `AnalysisRequest.imageQuality`. */
   readonly imageQuality?: ImageQuality
   readonly timingsMs: StageTimings

@@ -12,13 +12,14 @@ import type { AnalysisRequest, FaceMinimums, FaceResult, ImageAnalysis } from '.
 import type { DetectedFace, ImageContext } from './image-context.ts'
 import { decodeImage, configureDecoder } from './image/decode.ts'
 import type { OrientedImage } from './image/frame.ts'
-import { areaOf } from './image/geometry.ts'
+import { areaOf, type Rect } from './image/geometry.ts'
 import type { EncodedImage, ImageLimits } from './image/input/encoded-image.ts'
 import { validateImage } from './image/input/validate-image.ts'
 import { createImagePyramid } from './image/pyramid.ts'
 import { headPosition } from './landmarks/head-geometry.ts'
 import { openMeshLandmarker, type MeshLandmarker } from './landmarks/mesh-landmarker.ts'
 import { meshLandmarks, type Mesh } from './landmarks/mesh.ts'
+import { measureChallenge } from './liveness/challenge/measure-challenge.ts'
 import { openLivenessCheck, type LivenessCheck } from './liveness/open-liveness-check.ts'
 import { createModelSessions } from './model-sessions.ts'
 import { measureImageQuality } from './quality/image-quality.ts'
@@ -119,12 +120,10 @@ async function analyzeFaces(
   request: AnalysisRequest,
 ) {
   const { image, stopwatch, fitMesh } = context
-  const { reported, countedFaces } = await stopwatch.time('detect', () =>
+  const { reported, counted } = await stopwatch.time('detect', () =>
     detectAndCount(stages.detector, context, request),
   )
-  const largest = reported
-    .toSorted((a, b) => areaOf(b.box) - areaOf(a.box))
-    .slice(0, request.maxFaces)
+  const largest = reported.slice(0, request.maxFaces)
   const faces: FaceResult[] = []
   let largestMesh: Mesh | undefined
   for (const detection of largest) {
@@ -137,8 +136,12 @@ async function analyzeFaces(
     height: image.height,
     orientationApplied: image.orientationApplied,
     faceCount: reported.length,
+    faceSidesPx: shorterSidesPx(reported, image),
     faces,
-    ...(countedFaces !== undefined && { countedFaces }),
+    ...(counted && {
+      countedFaces: counted.length,
+      countedFaceSidesPx: shorterSidesPx(counted, image),
+    }),
     ...(request.imageQuality && {
       imageQuality: await stopwatch.time('picture', () =>
         measureImageQuality(image.frame, largestMesh),
@@ -147,22 +150,39 @@ async function analyzeFaces(
   }
 }
 
-/** Returns the faces that pass the minimums of the request, and the number of counted faces. */
+/** The faces that pass the minimums of the request, and the counted faces, both largest first. */
+type DetectedFaces = { readonly reported: Detection[]; readonly counted?: Detection[] }
+
 async function detectAndCount(
   detector: Detector,
   context: ImageContext,
   request: AnalysisRequest,
-): Promise<{ readonly reported: Detection[]; readonly countedFaces?: number }> {
+): Promise<DetectedFaces> {
   const { countMinimums } = request
   const isReported = (face: Detection) => meetsMinimums(face, request, context.image)
-  if (!countMinimums) return { reported: await detector.detectFaces(context, isReported) }
+  if (!countMinimums)
+    return { reported: largestFirst(await detector.detectFaces(context, isReported)) }
   const isCounted = (face: Detection) => meetsMinimums(face, countMinimums, context.image)
   const detections = countMinimums.onlyIfNoFace
     ? await detector.detectFaces(context, isReported, isCounted)
     : await detector.detectFaces(context, (face) => isReported(face) || isCounted(face))
-  const reported = detections.filter(isReported)
+  const reported = largestFirst(detections.filter(isReported))
   if (countMinimums.onlyIfNoFace && reported.length > 0) return { reported }
-  return { reported, countedFaces: detections.filter(isCounted).length }
+  return { reported, counted: largestFirst(detections.filter(isCounted)) }
+}
+
+function largestFirst(detections: readonly Detection[]): Detection[] {
+  return detections.toSorted((a, b) => areaOf(b.box) - areaOf(a.box))
+}
+
+function shorterSidesPx(detections: readonly Detection[], image: OrientedImage): number[] {
+  return detections.map(({ box }) => shorterSidePx(box, image))
+}
+
+/** Returns the shorter side of the box as it is reported: whole px of the oriented image. */
+function shorterSidePx(box: Rect, image: OrientedImage): number {
+  const { width, height } = toBoundingBox(box, image)
+  return Math.min(width, height)
 }
 
 function meetsMinimums(
@@ -170,8 +190,7 @@ function meetsMinimums(
   { minFaceConfidence, minFaceSizePx }: FaceMinimums,
   image: OrientedImage,
 ): boolean {
-  const { width, height } = toBoundingBox(box, image)
-  return confidence >= minFaceConfidence && Math.min(width, height) >= minFaceSizePx
+  return confidence >= minFaceConfidence && shorterSidePx(box, image) >= minFaceSizePx
 }
 
 /** Runs every requested stage on one face, one after another. */
@@ -202,5 +221,6 @@ async function analyzeFace(
     ...(request.liveness && {
       liveness: await stopwatch.time('liveness', () => liveness.check(face, context)),
     }),
+    ...(request.challenge && { challenge: measureChallenge(face.mesh) }),
   }
 }

@@ -1,5 +1,6 @@
 import type { AnalysisRequest, ImageAnalysis } from './image-analysis.ts'
 import type { EncodedImage } from './image/input/encoded-image.ts'
+import type { JudgeChallenge } from './liveness/challenge/challenge.ts'
 
 /** Analyzes the images of calls. */
 export type VisionClient = {
@@ -35,6 +36,8 @@ export type VisionClient = {
     images: readonly Pick<EncodedImage, 'bytes'>[],
     options: ReserveOptions,
   ) => VisionReservation
+  /** Judges the frames of a response to a challenge, from `challenge` of their faces. */
+  readonly judgeChallenge: JudgeChallenge
 }
 
 /**

@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { readLabels } from '../../src/evaluation/read-labels.ts'
+import { readCsv } from '../../src/evaluation/read-csv.ts'
 import {
   imageItem,
   createDataDir,
@@ -138,9 +138,12 @@ test(
   { skip: existsSync(attributesFolder) ? false : `${attributesFolder} does not exist` },
   async () => {
     const pipeline = await openTestPipeline()
-    const rows = (await readLabels(attributesFolder, ['file', 'gender'])).slice(0, 100)
+    const rows = (
+      await readCsv(path.join(attributesFolder, 'labels.csv'), ['file', 'gender'])
+    ).slice(0, 100)
     let correctCount = 0
-    for (const { file = '', gender } of rows) {
+    for (const { cells } of rows) {
+      const { file = '', gender } = cells
       const bytes = await readFile(path.join(attributesFolder, file))
       const { faces, width } = await pipeline.analyze(bytes, {
         attributes: ['gender'],

@@ -38,7 +38,7 @@ async function identifyAndCount(gallery: TestGallery, params: object) {
       switches: defaultSwitches,
       permissions: ['*'],
     },
-    services: { vision: gallery.vision, gallery: gallery.openedGallery.gallery },
+    services: { vision: gallery.vision, ...gallery.openedGallery },
     signal: new AbortController().signal,
     debug: false,
   }

@@ -65,7 +65,7 @@ test('The only reason for a portrait is the limited accuracy of the built-in mod
     await portrait.clone().png().toBuffer(),
   )
   assert.notEqual(decision, 'spoof')
-  assert.deepEqual(reasons, decision === 'uncertain' ? ['LOW_QUALITY'] : [])
+  assert.deepEqual(reasons, decision === 'uncertain' ? ['INCONCLUSIVE'] : [])
   assert.equal(faceCount, 1)
   assert.equal(threshold, 0.9)
 })
@@ -119,6 +119,27 @@ test('debug contains the built-in model and its scores for each of its six crops
   const crops = Object.keys(debug.scores).filter((name) => name.startsWith('liveness@1 at '))
   assert.equal(crops.length, 6)
   assert.ok(debug.timingsMs.liveness > 0)
+})
+
+test('One photograph sent for every frame of a challenge is not live', async () => {
+  const headers = { 'x-api-key': facegate.key, 'content-type': 'application/json' }
+  const created = await fetch(`${facegate.url}/v1/liveness/challenges`, {
+    method: 'POST',
+    headers,
+    body: '{}',
+  })
+  const { challengeId, steps } = (await created.json()) as { challengeId: string; steps: string[] }
+  const bytes = (await portrait.clone().png().toBuffer()).toString('base64')
+  const image = { kind: 'image', contentType: 'image/png', bytes }
+  const params = { challengeId, images: [image, ...steps.map(() => image)] }
+  const { body } = await facegate.post({ action: 'svc.liveness', params })
+  const [{ value }] = body.data.results
+  assert.deepEqual([value.live, value.challenge.passed], [false, false])
+  const refusals = new Set(['CHALLENGE_NOT_FOLLOWED', 'FRAMES_IDENTICAL'])
+  assert.ok(value.reasons.some((reason: string) => refusals.has(reason)))
+  assert.equal(value.challenge.samePerson, true)
+  assert.equal('livenessToken' in value, false)
+  assert.deepEqual(schema?.parse(value), value)
 })
 
 test('An analysis without liveness in its request returns no liveness', async () => {

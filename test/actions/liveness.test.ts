@@ -32,7 +32,7 @@ test('A high score is live, a low score is a spoof, and a score between the thre
   const between = await checkLiveness({ liveness: { score: 0.45 } })
   assert.deepEqual(
     [between.decision, between.live, between.reasons],
-    ['uncertain', false, ['LOW_QUALITY']],
+    ['uncertain', false, ['INCONCLUSIVE']],
   )
 })
 

@@ -10,6 +10,7 @@ import { createClient as createWebClient, type ClientEvent } from '../../client/
 import { createClient, FacegateError } from '../../client/src/node.ts'
 import { openDisconnectingProxy } from '../support/network/disconnecting-proxy.ts'
 import { samplePhotograph } from '../support/facegate/test-facegate.ts'
+import { framesOf } from '../support/gallery/challenge-frames.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { fakeImage, type FakePerson } from '../support/gallery/fake-vision.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
@@ -37,6 +38,30 @@ async function createProjectClient() {
   const { key } = await gallery.createProjectClient({ galleryMode: 'isolated' })
   return createClient({ baseUrl: gallery.url, apiKey: key })
 }
+
+test('A challenge is created and answered, and its token is used once', async () => {
+  const client = await createProjectClient()
+  const { challengeId, steps } = await client.livenessChallenges.create({ steps: 2 })
+  assert.equal(steps.length, 2)
+  const [frontal, ...turned] = framesOf(steps).map((people) => imageOf(...people))
+  assert.ok(frontal)
+  const answer = await client.answerLivenessChallenge(challengeId, [frontal, ...turned])
+  assert.equal(answer.challenge?.passed, true)
+  const { livenessToken } = answer
+  const params = { requireLiveness: true, livenessToken }
+  assert.equal((await client.enroll(frontal, params)).created, true)
+  const again = await client.try.enroll(frontal, params)
+  assert.equal(!again.ok && again.error.code, 'LIVENESS_FAILED')
+  const { challengeId: other } = await client.livenessChallenges.create()
+  const empty = await client.try.answerLivenessChallenge(other, [
+    frontal,
+    imageOf(),
+    frontal,
+    frontal,
+  ])
+  assert.ok(!empty.ok)
+  assert.deepEqual([empty.error.code, empty.error.problems[0]?.imageIndex], ['NO_FACE_FOUND', 1])
+})
 
 test('Every form of an image has the same result', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'facegate-client-'))

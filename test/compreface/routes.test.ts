@@ -7,7 +7,7 @@ import {
   type GalleryClient,
   type TestGallery,
 } from '../support/gallery/test-gallery.ts'
-import { fakeImage } from '../support/gallery/fake-vision.ts'
+import { fakeImage, type FakePerson } from '../support/gallery/fake-vision.ts'
 
 let gallery: TestGallery
 before(async () => {
@@ -37,12 +37,12 @@ function createForm(files: Readonly<Record<string, Buffer>>): FormData {
   return data
 }
 
-const fakeImageFile = (...names: string[]): { readonly file: string } => ({
+const fakeImageFile = (...names: (FakePerson | string)[]): { readonly file: string } => ({
   file: fakeImage(...names).bytes.toString('base64'),
 })
 
-const addFace = (client: GalleryClient, subject: string, name = subject) =>
-  send(client, 'POST', `${recognition}/faces?subject=${subject}`, fakeImageFile(name))
+const addFace = (client: GalleryClient, subject: string, person: FakePerson | string = subject) =>
+  send(client, 'POST', `${recognition}/faces?subject=${subject}`, fakeImageFile(person))
 
 test('A face is added, recognized and verified, and is a face of a Facegate subject', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
@@ -115,8 +115,12 @@ test('Subjects are added without a face, renamed and deleted, each with a deleti
 test('Faces are deleted singly, concurrently and as a list; deleting the last one deletes the subject', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const ids: string[] = []
-  for (const name of ['a', 'a', 'b', 'c', 'd'])
-    ids.push((await addFace(client, name)).body.image_id)
+  for (const name of ['a', 'a', 'b', 'c', 'd']) {
+    const picture = { name, deviation: 0.3, take: ids.length }
+    ids.push((await addFace(client, name, picture)).body.image_id)
+  }
+  const repeated = await addFace(client, 'd', { name: 'd', deviation: 0.3, take: 4 })
+  assert.deepEqual([repeated.status, repeated.body.image_id], [201, ids[4]])
   const faces = `${recognition}/faces`
   const both = await Promise.all(
     ids.slice(0, 2).map((id) => send(client, 'DELETE', `${faces}/${id}`)),
@@ -252,7 +256,8 @@ test('The name of a subject without an externalId is its subjectId', async () =>
   const { subjectId } = await client.value('svc.enroll', imageParams('anna'))
   const { body } = await send(client, 'GET', `${recognition}/subjects`)
   assert.deepEqual(body.subjects, [subjectId])
-  assert.equal((await addFace(client, subjectId, 'anna')).status, 201)
+  const second = { name: 'anna', deviation: 0.3, take: 1 }
+  assert.equal((await addFace(client, subjectId, second)).status, 201)
   const deleted = await send(client, 'DELETE', `${recognition}/faces?subject=${subjectId}`)
   assert.deepEqual(deleted.body, { deleted: 2 })
 })

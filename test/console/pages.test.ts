@@ -9,6 +9,7 @@ import {
   startConsole,
   type TestConsole,
 } from '../support/console/test-console.ts'
+import { addGalleryCalibration } from '../support/gallery/add-gallery-calibration.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 
 let testConsole: TestConsole
@@ -35,7 +36,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
   const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Ada'), groups: ['crew'] })
   const { subjectId } = enrolled.envelope.data.results[0].value
   const more = await runInPlayground('svc.enroll', {
-    ...imageParams('Ada'),
+    ...imageParams({ name: 'Ada', deviation: 0.3, take: 1 }),
     subjectId,
     duplicateCheck: 'off',
   })
@@ -44,8 +45,9 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
   ).body
   const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
-  const other = await runInPlayground('svc.enroll', { ...imageParams('Bob') })
-  const bob = other.envelope.data.results[0].value.subjectId
+  const { envelope } = await runInPlayground('svc.enroll', imageParams('Bob'))
+  const bob = envelope.data.results[0].value.subjectId
+  await addGalleryCalibration(testConsole.gallery.database.store, projectId, 'people@1')
   const writes: readonly (readonly [string, string, unknown])[] = [
     ['POST', '/projects', { name: 'second', galleryMode: 'shared' }],
     ['PATCH', project, { burst: 50 }],
@@ -56,6 +58,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['DELETE', `${project}/groups/crew`, { confirm: 'crew' }],
     ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
     ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
+    ['POST', `${project}/calibration/revert`, { confirm: 'default' }],
     ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
     ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],
     ['POST', `/users/${invited.user.userId}/invite`, undefined],
@@ -294,6 +297,4 @@ test('The read-only routes return valid responses', async () => {
   assert.deepEqual(groups, { items: [], nextCursor: null })
 })
 
-function image(person: string): object {
-  return (imageParams(person) as { images: object[] }).images[0] ?? {}
-}
+const image = (person: string) => (imageParams(person) as { images: object[] }).images[0] ?? {}

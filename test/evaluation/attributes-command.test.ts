@@ -39,10 +39,18 @@ async function evaluate(labels: readonly string[], ...args: string[]): Promise<s
 
 test('The attributes of labelled images are compared with the labels, printed as JSON and drawn', async () => {
   const tables = path.join(folder, 'tables.png')
-  const labels = ['file,age,gender,expression', 'her.jpg,30,female,happy', 'wall.png,40,male,']
+  const labels = [
+    'file,age,gender,expression',
+    'her.jpg,30,female,happy',
+    'wall.png,40,male,',
+    'missing.jpg,9,,',
+  ]
   const report = JSON.parse(await evaluate(labels, '--json', '--out', tables))
-  assert.equal(report.pictures, 2)
-  assert.deepEqual(report.unusable, [{ file: 'wall.png', reason: 'NO_FACE_FOUND' }])
+  assert.equal(report.pictures, 3)
+  assert.deepEqual(report.unusable, [
+    { file: 'missing.jpg', reason: 'FILE_NOT_FOUND' },
+    { file: 'wall.png', reason: 'NO_FACE_FOUND' },
+  ])
   assert.deepEqual(report.gender.counts, [
     [1, 0],
     [0, 0],
@@ -60,7 +68,12 @@ test('Attributes without labels are not evaluated, and an invalid label is an er
   assert.ok(!text.includes('AGE') && !text.includes('EXPRESSION'))
   await assert.rejects(evaluate(['file,expression', 'her.jpg,glad']), {
     code: 1,
-    stderr: /line 2: expression glad is none of neutral, happy/u,
+    stderr: /labels\.csv, line 2: expression glad is none of neutral, happy.*; write one of them/u,
+  })
+  await assert.rejects(evaluate(['file,gender', 'her.jpg,female,happy']), {
+    code: 1,
+    stderr:
+      /labels\.csv, line 2: the number of cells differs from the header; add the missing cells/u,
   })
 })
 

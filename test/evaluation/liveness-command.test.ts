@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import type { PresentationResult } from '../../src/evaluation/liveness/analyze-presentations.ts'
+import { classifyLiveness } from '../../src/actions/parts/classify-liveness.ts'
+import type { AnalyzedPresentation } from '../../src/evaluation/liveness/analyze-presentations.ts'
 import { fitLogistic } from '../../eval/liveness/fit-logistic.ts'
 import { createLivenessReport } from '../../src/evaluation/liveness/liveness-report.ts'
 import { simulatePresentation } from '../../eval/liveness/simulate-presentation.ts'
 import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import type { BoundingBox } from '../../src/vision/image/geometry.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { modelsFolder } from '../support/vision/test-pipeline.ts'
@@ -71,10 +73,14 @@ test('A folder of live people and attacks is evaluated per kind and drawn', asyn
 
 test('Labels can come from a file, and missing live people or attacks are an error', async () => {
   const labels = path.join(folder, 'labels.csv')
-  await writeFile(labels, 'file,label,source\nlive/1.jpg,live,x\nprint/1.jpg,paper mask,y\n')
+  await writeFile(
+    labels,
+    'file,label,source\nlive/1.jpg,live,x\nprint/1.jpg,paper mask,y\nnone.jpg,print,z\n',
+  )
   const text = await evaluate(folder)
   assert.match(text, /paper mask: 1 images, live/u)
   assert.match(text, /BPCER/u)
+  assert.match(text, /unusable {3}\S+none\.jpg: FILE_NOT_FOUND/u)
   await writeFile(labels, 'file,label\nlive/1.jpg,live\n')
   await assert.rejects(evaluate(folder), /has no attacks/u)
   await writeFile(labels, 'file,label\nprint/1.jpg,print\n')
@@ -106,6 +112,34 @@ test('Rates are reported by score and by decision, and uncertain results count a
   assert.equal(report.asAnswered.attackNonResponse, 2 / 3)
 })
 
+test('Uncertain results are split by the reasons of the decision', () => {
+  const small = { left: 100, top: 100, width: 50, height: 50 }
+  const between = livenessSample('live', 0.45)
+  const report = createLivenessReport([
+    between,
+    livenessSample('live', 0.9, { boundingBox: small }),
+    livenessSample('live', 0.9, { boundingBox: small, faceCount: 2 }),
+    livenessSample('live', 0.9, { faceCount: 2 }),
+    livenessSample('live', 0.9, { faceCount: 2 }),
+    livenessSample('print', 0.1),
+    livenessSample('print', 0.1, { faceCount: 2 }),
+  ])
+  const [live, print] = report.asAnswered.kinds
+  assert.ok(live && print)
+  const [reason] = classifyLiveness(between.face, between.analysis, {
+    threshold: undefined,
+    requireSingleFace: true,
+  }).reasons
+  assert.ok(reason)
+  assert.equal(live.uncertain, 5)
+  assert.deepEqual(live.uncertainReasons, [
+    { reason: 'MULTIPLE_FACES', images: 3, alone: 2 },
+    { reason: 'FACE_TOO_SMALL', images: 2, alone: 1 },
+    { reason, images: 1, alone: 1 },
+  ])
+  assert.deepEqual([print.spoof, print.uncertainReasons], [2, []], 'a spoof is not uncertain')
+})
+
 test('The logistic fit finds the weights that produced the labels', () => {
   const random = seededRandom(7)
   const rows = Array.from({ length: 4000 }, () => {
@@ -119,10 +153,17 @@ test('The logistic fit finds the weights that produced the labels', () => {
     assert.ok(Math.abs((coefficients[index] ?? 9) - expected) < 0.2, coefficients.join(', '))
 })
 
-function livenessSample(kind: string, score: number): PresentationResult {
+function livenessSample(
+  kind: string,
+  score: number,
+  {
+    boundingBox = { left: 100, top: 100, width: 100, height: 100 },
+    faceCount = 1,
+  }: { readonly boundingBox?: BoundingBox; readonly faceCount?: number } = {},
+): AnalyzedPresentation {
   const point = { x: 50, y: 50 }
   const face = {
-    boundingBox: { left: 100, top: 100, width: 100, height: 100 },
+    boundingBox,
     confidence: 0.99,
     landmarks: {
       leftEye: point,
@@ -139,6 +180,7 @@ function livenessSample(kind: string, score: number): PresentationResult {
       liveMin: 0.5,
       spoofMax: 0.4,
       networks: {},
+      isBuiltin: false,
       hasContext: true,
       hasColour: true,
     },
@@ -147,7 +189,8 @@ function livenessSample(kind: string, score: number): PresentationResult {
     width: 400,
     height: 400,
     orientationApplied: false,
-    faceCount: 1,
+    faceCount,
+    faceSidesPx: Array.from({ length: faceCount }, () => 200),
     faces: [face],
     timingsMs: {
       decode: 0,

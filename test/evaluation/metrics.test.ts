@@ -51,7 +51,7 @@ test('A set is a folder of people or a list of pairs, sorted by file name', asyn
       { a: 2, b: 0, same: false },
       { a: 1, b: 0, same: true },
     ])
-    await writeFile(path.join(folder, 'pairs.csv'), 'fileA,fileB\na/1.jpg,b/2.png\n')
+    await writeFile(path.join(folder, 'pairs.csv'), 'fileA,fileB,same\na/1.jpg,b/2.png,yes\n')
     await assert.rejects(readFaceSet(folder), /line 2 has no fileA, fileB and same/u)
     await assert.rejects(readFaceSet(path.join(folder, 'none')), /cannot read/u)
   })
@@ -162,13 +162,36 @@ test('Searches return enrolled people and report the false-match rate for others
   const faces = Array.from({ length: 100 }, (_, person) =>
     [0, 0.01].map((offset) => createFace(person, offset)),
   )
-  const [metrics, ...others] = measureSearch(faces.flat(), scorers.corrected)
-  assert.equal(others.length, 0)
+  const galleries = measureSearch(faces.flat(), scorers.corrected)
   assert.deepEqual(
-    { ...metrics, points: metrics?.points.map(({ fpir }) => fpir) },
-    { gallerySize: 50, mated: 50, nonMated: 100, rankOne: 1, points: [0.1, 0.01] },
+    galleries.map(({ gallerySize, mated, nonMated }) => [gallerySize, mated, nonMated]),
+    [
+      [10, 10, 180],
+      [50, 50, 100],
+      [100, 100, 0],
+    ],
+    'every decade, the former sizes and all people',
   )
-  assert.ok(metrics?.points.every(({ fnir }) => fnir === 0))
+  const [small, middle, all] = galleries
+  assert.deepEqual(
+    middle?.points.map(({ fpir }) => fpir),
+    [0.1, 0.01],
+  )
+  assert.deepEqual(all?.points, [], 'no search for others is possible')
+  for (const metrics of [small, middle, all]) {
+    assert.equal(metrics?.rankOne, 1)
+    assert.ok(metrics?.points.every(({ fnir }) => fnir === 0))
+  }
+  const limited = measureSearch(faces.flat(), scorers.corrected, { comparisonsMax: 500 })
+  assert.deepEqual(
+    limited.map(({ mated, nonMated }) => [mated, nonMated]),
+    [
+      [10, 50],
+      [10, 10],
+      [5, 0],
+    ],
+    'beyond the limit of comparisons, a part of the images is searched for',
+  )
 })
 
 test('Every pair is scored once', () => {

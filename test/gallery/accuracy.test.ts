@@ -2,16 +2,22 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { calibrate } from '../../src/cli/calibrate/calibrate.ts'
+import { foldsByPerson } from '../../src/evaluation/calibration/held-out-scores.ts'
 import { squaredDistance } from '../../src/evaluation/calibration/vectors.ts'
 import { readFaceSet, type LabelledImage } from '../../src/evaluation/face-set.ts'
 import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
 import { readImage } from '../../src/evaluation/read-image.ts'
 import { extractTemplates } from '../../src/evaluation/verification/extract-templates.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'
+import { shareAbove } from '../../src/evaluation/verification/operating-points.ts'
+import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import { calibrationOf, createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
 import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { AnalysisRequest, FaceResult } from '../../src/vision/image-analysis.ts'
+import { runJson } from '../support/cli/run-json.ts'
+import { fillTemplates } from '../support/gallery/fill-templates.ts'
 import { createGalleryClient, startGallery } from '../support/gallery/test-gallery.ts'
 import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/test-facegate.ts'
 import { evalDataFolder } from '../support/paths.ts'
@@ -71,17 +77,24 @@ test(
     const { report } = evaluateVerification(set, extracted, { calibration: undefined })
     assert.deepEqual(report.unusable, [])
     const { pairs } = report.corrected
-    assert.ok(pairs && pairs.accuracy >= 0.99, `accuracy ${pairs?.accuracy}`)
+    // Three pairs are mislabelled. Version 1 reached 0.998, because mixtures of these people were
+    // nearly its whole cohort; most neighbours are now other people. Version 2 reaches 0.9883.
+    assert.ok(pairs && pairs.accuracy >= 0.988, `accuracy ${pairs?.accuracy}`)
 
     const { cohort, modelId } = await readTemplateModel()
     const calibration = calibrationOf(modelId)
     assert.ok(calibration)
     const templates = extracted.flatMap((result) => ('vector' in result ? [result] : []))
-    const falseMatches = (set.pairs ?? []).filter(({ a, b, same }) => {
-      const [left, right] = [templates[a], templates[b]]
-      return !same && left && right && similarityOf(left, right, calibration) >= 0.7
-    })
-    assert.ok(falseMatches.length <= 1, `${falseMatches.length} false matches at 0.70`)
+    const matches = (isSame: boolean, threshold: number) =>
+      (set.pairs ?? []).filter(({ a, b, same }) => {
+        const [left, right] = [templates[a], templates[b]]
+        if (same !== isSame || !left || !right) return false
+        return similarityOf(left, right, calibration) >= threshold
+      }).length
+    assert.ok(matches(false, 0.7) <= 1, `${matches(false, 0.7)} false matches at 0.70`)
+    assert.equal(matches(false, 0.8), 0)
+    // With version 1, 234 of the 300 pairs of one person reached 0.80; with version 2, 263.
+    assert.ok(matches(true, 0.8) >= 258, `${matches(true, 0.8)} matches at 0.80`)
 
     for (let row = 0; row < cohort.length; row += 256) {
       const vector = cohort.subarray(row, row + 256)
@@ -145,6 +158,42 @@ test(
         `rank-1: ${correctByCenter} of ${total} by center face, ${correctByLargest} by largest face`,
       )
       assert.ok(correctByCenter / total >= 0.97, `${correctByCenter} of ${total}`)
+    }
+  },
+)
+
+test(
+  'A gallery of half of the people predicts the false-match rates of the other half',
+  skipWithoutImages,
+  async (t) => {
+    const { vision } = await openVision()
+    const set = await readFaceSet(imagesFolder)
+    const extracted = await extractTemplates(
+      set.images,
+      (image) => vision.analyze(image, peopleRequest),
+      () => undefined,
+    )
+    const samples = set.images.flatMap(({ person }, index) => {
+      const template = extracted[index]
+      return template && 'vector' in template ? [{ person, template }] : []
+    })
+    const [half = [], otherHalf = []] = foldsByPerson(samples, 2, 1)
+    await using gallery = await startGallery({ vision })
+    const { project } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+    const { projectId } = project
+    const people = Object.groupBy(half, ({ person }) => person)
+    const subjects = Object.entries(people).map(([externalId, ofPerson = []]) => ({
+      externalId,
+      templates: ofPerson.map(({ template }) => template),
+    }))
+    await fillTemplates(gallery, project, subjects)
+    const report = await runJson(gallery.dataDir, calibrate, `--project ${projectId}`)
+    assert.equal(report.templates, half.length)
+    const { impostor } = scoreAllPairs(otherHalf, scorers.corrected)
+    for (const { fmr, score } of report.points.slice(1, 3)) {
+      const measured = shareAbove(impostor, score)
+      t.diagnostic(`${fmr} predicted, ${measured.toExponential(2)} in the other half`)
+      assert.ok(measured > fmr / 2 && measured < fmr * 2, `${measured} instead of ${fmr}`)
     }
   },
 )

@@ -71,6 +71,7 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
     rest('DELETE', ({ group }) => `/v1/groups/${group}?dryRun=true`),
     rest('DELETE', ({ group }) => `/v1/groups/${group}`),
   ],
+  'POST /v1/liveness/challenges': [],
   'GET /v1/deletions': [
     rest('GET', ({ subjectId }) => `/v1/deletions?subjectId=${subjectId}`),
     rest('GET', ({ externalId }) => `/v1/deletions?externalId=${externalId}`),

@@ -69,6 +69,19 @@ test('After a model change each face is compared by a model that it has a templa
   await gallery.value('svc.deleteSubject', { subjectId: zed.subjectId })
 })
 
+test('After a model change merged frames are compared by the model of each face', async () => {
+  await using gallery = await restart(changedModels)
+  const frame = (take: number) =>
+    (imageParams({ name: 'Fay', deviation: 0.3, take }) as { images: object[] }).images
+  const params = { images: [...frame(1), ...frame(2)], sameSubject: true }
+  const { bestMatch, debug } = await gallery.value('svc.identify', params, { debug: true })
+  assert.equal(bestMatch.externalId, 'Fay')
+  assert.equal(debug.providers.formerRecognizer, 'people@1')
+  const verified = await gallery.value('svc.verify', { ...params, externalId: 'Fay' })
+  assert.equal(verified.similarity, bestMatch.similarity)
+  assert.deepEqual(lastRequest(gallery)?.previousTemplates, ['people@1'])
+})
+
 test('A subject with faces of both models is one candidate, with its best similarity', async () => {
   await using gallery = await restart(changedModels)
   const { subjectId, faceId } = enrolledByName.get('Ben') ?? {}

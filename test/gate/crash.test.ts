@@ -38,13 +38,18 @@ test(`After a kill during ${clients} calls, ${rounds} times, every call has one 
   for (let round = 0; round < rounds; round++) {
     const requestIds = Array.from({ length: clients }, () => randomUUID())
     sent.push(...requestIds)
-    // The time of the kill varies over the whole round.
-    const killMs = (1 + ((round * 37) % 90)) * (isOnPostgres() ? 10 : 1)
-    const killTimer = setTimeout(() => gate.process.kill('SIGKILL'), killMs)
-    const first = await Promise.all(requestIds.map((requestId) => callOnce(gate, requestId)))
-    clearTimeout(killTimer)
+    // The number of responses before the kill varies over the whole round.
+    const responsesBeforeKill = 1 + ((round * 37) % (clients - 10))
+    let responseCount = 0
+    const first = await Promise.all(
+      requestIds.map(async (requestId) => {
+        const response = await callOnce(gate, requestId)
+        responseCount++
+        if (responseCount === responsesBeforeKill) gate.process.kill('SIGKILL')
+        return response
+      }),
+    )
     answeredCount += first.filter(Boolean).length
-    gate.process.kill('SIGKILL')
     await gate.exited
     gate = opened.use(await forkGate(dataDir, { ...crashSettings, KEY: key }))
     const retried = await Promise.all(

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { readLabels } from '../../src/evaluation/read-labels.ts'
+import { readCsv } from '../../src/evaluation/read-csv.ts'
 import {
   samplePhotograph,
   type TestResponse,
@@ -210,10 +210,11 @@ test(
   'Every file of the hostile collection gets the expected code, and memory does not grow',
   { skip: existsSync(hostileFolder) ? false : 'the collection is not next to the project folder' },
   async () => {
-    const labels = await readLabels(hostileFolder, ['file', 'expected'])
+    const labels = await readCsv(path.join(hostileFolder, 'labels.csv'), ['file', 'expected'])
     const rssBefore = await facegate.rssBytes()
     const wrong: string[] = []
-    for (const { file = '', expected = '' } of labels) {
+    for (const { cells } of labels) {
+      const { file = '', expected = '' } = cells
       const bytes = await readFile(path.join(hostileFolder, file))
       const response = await detect(file.endsWith('.png') ? png(bytes) : jpeg(bytes))
       const code = codeOf(response)

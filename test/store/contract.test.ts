@@ -11,6 +11,7 @@ import { postgresSkipReason } from '../support/database/postgres-server.ts'
 import { callsContract } from './contract/calls.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
+import { livenessContract } from './contract/liveness.ts'
 import { uncalledQueries } from './contract/tracked-queries.ts'
 import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
@@ -27,6 +28,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...keysAndDeletionsContract,
   ...callsContract,
   ...ledgerContract,
+  ...livenessContract,
 }
 
 async function onSqlite(work: (store: Store) => Promise<void>): Promise<void> {

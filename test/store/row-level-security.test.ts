@@ -51,8 +51,9 @@ after(async () => {
 /** The tables with row-level security. */
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
-  'callHours scoreHours galleries galleryKeys subjects subjectGroups faces templates crops removals ' +
-  'appliedRemovals deletions users sessions links adminActs chainHeads'
+  'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups faces ' +
+  'templates crops removals appliedRemovals deletions users sessions links adminActs chainHeads ' +
+  'livenessChallenges livenessTokens'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the running servers, the migrations. */

@@ -3,8 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { encodeModel } from '../../src/models/convert/onnx/encode.ts'
-import { buildGraph } from '../../src/models/convert/onnx/graph.ts'
 import { packManifest, type PackManifestInput } from '../../src/models/pack-manifest.ts'
 import type { InstalledModel } from '../../src/models/model-set.ts'
 import type {
@@ -16,25 +14,18 @@ import { scrfd } from '../../src/vision/detect/decoders/scrfd.ts'
 import { yunet } from '../../src/vision/detect/decoders/yunet.ts'
 import { openInstalledModel, type ModelSession } from '../../src/vision/session.ts'
 import { blackInput, fitInput } from '../../src/vision/tensor.ts'
+import {
+  constantNetwork,
+  constantSidePx as side,
+  type NetworkOutputs,
+} from '../support/models/constant-network.ts'
 import { smallNetwork, smallRecognizer, smallSidePx } from '../support/models/small-network.ts'
 
-const side = 32
 let folder: string
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-networks-'))
 })
 after(() => rm(folder, { recursive: true }))
-
-/** Constant outputs of a network for one image: name → values. */
-type NetworkOutputs = Readonly<Record<string, readonly number[]>>
-
-function constantNetwork(outputs: NetworkOutputs): Uint8Array {
-  const graph = buildGraph('constants')
-  graph.input('input', [3, side, side])
-  for (const [name, values] of Object.entries(outputs))
-    graph.output(name, graph.floats(values, [1, values.length]), [values.length])
-  return encodeModel(graph.graph)
-}
 
 type DetectorNetwork = Pick<PackManifestInput['models'][number], 'decoding'> & {
   readonly bytes: Uint8Array

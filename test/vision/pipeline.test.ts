@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
-import { readLabels } from '../../src/evaluation/read-labels.ts'
+import { readCsv } from '../../src/evaluation/read-csv.ts'
 import { iou, meanOf, type Rect } from '../../src/vision/image/geometry.ts'
 import { selfTestModels } from '../../src/vision/self-test/self-test.ts'
 import type { FaceResult } from '../../src/vision/image-analysis.ts'
@@ -61,8 +61,9 @@ test(
   { skip: existsSync(detectionFolder) ? false : `${detectionFolder} is missing` },
   async () => {
     let correct = 0
-    const rows = await readLabels(detectionFolder, ['file', 'face_count'])
-    for (const { file = '', face_count: label } of rows) {
+    const rows = await readCsv(path.join(detectionFolder, 'labels.csv'), ['file', 'face_count'])
+    for (const { cells } of rows) {
+      const { file = '', face_count: label } = cells
       const { faceCount } = await pipeline.analyze(await readFile(path.join(detectionFolder, file)))
       if (Math.abs(faceCount - Number(label)) <= 1) correct++
       if (file.endsWith('dogs.jpg')) assert.equal(faceCount, 0, 'dogs')
@@ -70,6 +71,33 @@ test(
     assert.ok(correct >= 16, `${correct} of ${rows.length}`)
   },
 )
+
+test('A face that fills the picture is found, also if the head leans', async () => {
+  const upright = sharp((await samplePhotograph(4)).bytes).extract({
+    left: 223,
+    top: 224,
+    width: 197,
+    height: 197,
+  })
+  const around = sharp((await samplePhotograph(2)).bytes).extract({
+    left: 189,
+    top: 16,
+    width: 510,
+    height: 510,
+  })
+  const rotated = sharp(await around.png().toBuffer()).rotate(30, { background: '#888' })
+  const { data, info } = await rotated.png().toBuffer({ resolveWithObject: true })
+  const [left, top] = [info.width, info.height].map((length) => Math.round(length / 2 - 116))
+  const leaning = sharp(data).extract({ left: left ?? 0, top: top ?? 0, width: 232, height: 232 })
+  for (const picture of [upright, leaning]) {
+    const { faceCount, faces, width, height } = await pipeline.analyze(
+      await picture.png().toBuffer(),
+    )
+    assert.equal(faceCount, 1)
+    const { boundingBox: box } = faces[0] ?? assert.fail()
+    assert.ok(box.width * box.height > 0.5 * width * height, 'the box covers the face')
+  }
+})
 
 test('Left and right landmarks are those of the image', () => {
   const { leftEye, rightEye, noseTip, leftMouth, rightMouth } = face.landmarks
@@ -146,6 +174,18 @@ test('Faces are sorted by size, faces beyond maxFaces are counted, small faces a
   const widths = all.faces.map(({ boundingBox }) => boundingBox.width)
   const minFaceSizePx = Math.max(...widths)
   assert.equal((await pipeline.analyze(bytes, { minFaceSizePx })).faceCount, 1)
+})
+
+test('faceSidesPx contains the shorter side of every counted box, largest face first', async () => {
+  const { bytes } = await samplePhotograph(5)
+  const countMinimums = { minFaceConfidence: 0.6, minFaceSizePx: 1 }
+  const all = await pipeline.analyze(bytes, { countMinimums })
+  const sides = all.faces.map(({ boundingBox: { width, height } }) => Math.min(width, height))
+  assert.equal(sides.length, 5)
+  assert.deepEqual(all.faceSidesPx, sides)
+  const minFaceSizePx = Math.max(...sides)
+  const limited = await pipeline.analyze(bytes, { minFaceSizePx, maxFaces: 1, countMinimums })
+  assert.deepEqual([limited.faceSidesPx, limited.countedFaceSidesPx], [[minFaceSizePx], sides])
 })
 
 test('Counted faces equal the face count of a second analysis with the count minimums', async () => {

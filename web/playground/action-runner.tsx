@@ -9,7 +9,9 @@ import { formFieldsOf } from './form/form-fields.ts'
 import { ParamsForm } from './form/params-form.tsx'
 import { parseParams, type FormEntries } from './form/parse-params.ts'
 import type { PlaygroundImage } from './images/playground-image.ts'
+import { toCall, type RunResult } from './playground-call.ts'
 import { ImagePicker } from './images/image-picker.tsx'
+import { ChallengeButton } from './challenge/challenge-button.tsx'
 import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result-panel.tsx'
 
@@ -20,11 +22,6 @@ type Props = {
   readonly images: readonly PlaygroundImage[]
   readonly onEntriesChange: (entries: FormEntries) => void
   readonly onImagesChange: (images: readonly PlaygroundImage[]) => void
-}
-
-type RunResult = {
-  readonly response: PlaygroundResponse
-  readonly images: readonly PlaygroundImage[]
 }
 
 /** Runs one action: images and parameters on the left, request and response on the right. */
@@ -47,17 +44,8 @@ export function ActionRunner({
   })
   const { params, problems } = parseParams(fields, entries)
   const callImages = images.slice(0, action.imagesMax)
-  const imageItems = callImages.map(({ contentType, base64 }) => ({
-    kind: 'image',
-    contentType,
-    bytes: base64,
-  }))
   const isReady = Object.keys(problems).length === 0 && callImages.length >= action.imagesMin
-  const call = {
-    action: action.name,
-    params: imageItems.length > 0 ? { images: imageItems, ...params } : params,
-    ...(debug ? { debug } : {}),
-  }
+  const call = toCall(action.name, { params, images: callImages, debug })
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
       <Stack>
@@ -89,6 +77,15 @@ export function ActionRunner({
               checked={debug}
               onChange={(event) => setDebug(event.currentTarget.checked)}
             />
+            {action.name === 'svc.liveness' && (
+              <ChallengeButton
+                projectId={projectId}
+                params={params}
+                debug={debug}
+                disabled={!mayCall}
+                onResult={setResult}
+              />
+            )}
             <Button
               disabled={!mayCall || !isReady}
               loading={run.isPending}

@@ -8,6 +8,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { formatBytes, formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { GalleryCalibrations } from './gallery-calibrations.tsx'
 
 type ModelRow = ModelsOverview['active'][number]
 type ModelCalibration = NonNullable<ModelsOverview['calibration']>
@@ -21,7 +22,7 @@ export function ModelsPage() {
       description="Models with licence and checksum, and the calibration of the active recognizer."
     >
       <QueryContent query={query}>
-        {({ active, installed, calibration, comparable }) => (
+        {({ active, installed, calibration, galleryCalibrations, comparable }) => (
           <>
             <Panel title="Active">
               <ModelTable caption="Active models" models={active} />
@@ -31,6 +32,9 @@ export function ModelsPage() {
                 <CalibrationSection calibration={calibration} />
               </Panel>
             )}
+            <Panel title="Calibration of galleries">
+              <GalleryCalibrations calibrations={galleryCalibrations} />
+            </Panel>
             <Panel title="Templates by model">
               <DataTable
                 caption="Templates by model"

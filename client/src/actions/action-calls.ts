@@ -3,6 +3,8 @@ import type {
   DeleteSubjectValue,
   IdentifyParams,
   IdentifyValue,
+  LivenessParams,
+  LivenessValue,
   OneImageActions,
   UpdateSubjectParams,
   UpdateSubjectValue,
@@ -28,6 +30,7 @@ export type SubjectReference =
 
 export type IdentifyOptions = Omit<IdentifyParams, 'images'>
 export type VerifyOptions = Omit<VerifyParams, 'images' | 'mode' | 'subjectId' | 'externalId'>
+export type LivenessFrameOptions = Omit<LivenessParams, 'images' | 'challengeId'>
 export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
   /** Adds a template, with the same checks as enrollment. */
   readonly image?: Image | undefined
@@ -44,6 +47,16 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
   ) => CallResult<M, VerifyValue>
   /** Search the gallery for the faces of one image, or of up to ten. Costs 2 units per image. */
   readonly identify: IdentifyMethod<Image, M>
+  /**
+   * Verify the frames of a response to a challenge, in the order of recording, the first one frontal.
+   * Costs 2 units.
+   */
+  readonly answerLivenessChallenge: (
+    challengeId: string,
+    frames: readonly [Image, ...Image[]],
+    params?: LivenessFrameOptions,
+    options?: CallOptions,
+  ) => CallResult<M, LivenessValue>
   /** Change a subject: ids, attributes, groups, templates, expiry. Free without an image. */
   readonly updateSubject: (
     subjectId: string,

@@ -31,6 +31,7 @@ export function createActionCalls<Image, M extends FailureMode>(
     ...createOneImageCalls(dependencies),
     verify: createVerifyCall(dependencies),
     identify: createIdentifyCall(dependencies),
+    answerLivenessChallenge: createAnswerCall(dependencies),
     updateSubject: createUpdateCall(dependencies),
     deleteSubject: (subjectId, options) =>
       handleResult(execute('svc.deleteSubject', { subjectId }, options), singleValue),
@@ -96,6 +97,22 @@ function createIdentifyCall<Image, M extends FailureMode>({
 
 function isList<Image>(images: Image | readonly Image[]): images is readonly Image[] {
   return Array.isArray(images)
+}
+
+function createAnswerCall<Image, M extends FailureMode>({
+  execute,
+  toImageItem,
+  handleResult,
+}: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['answerLivenessChallenge'] {
+  type Arguments = Parameters<ActionCalls<Image, M>['answerLivenessChallenge']>
+  const run = async (...[challengeId, [frontal, ...others], params, options]: Arguments) => {
+    const images = [
+      await toImageItem(frontal),
+      ...(await Promise.all(others.map(toImageItem))),
+    ] as const
+    return execute('svc.liveness', { ...params, challengeId, images }, options)
+  }
+  return (...args) => handleResult(run(...args), singleValue)
 }
 
 function createUpdateCall<Image, M extends FailureMode>({

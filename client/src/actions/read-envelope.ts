@@ -45,6 +45,10 @@ function problemsOf(errors: unknown): [Problem, ...Problem[]] {
 }
 
 /** Keeps unknown codes: a newer service may return codes that this client does not list. */
-function problemOf({ code, message }: Readonly<Record<string, unknown>>): Problem {
-  return { code: String(code) as FacegateErrorCode, message: String(message) }
+function problemOf({ code, message, imageIndex }: Readonly<Record<string, unknown>>): Problem {
+  return {
+    code: String(code) as FacegateErrorCode,
+    message: String(message),
+    ...(typeof imageIndex === 'number' && { imageIndex }),
+  }
 }

@@ -25,7 +25,7 @@ Each card states the purpose of a network, its origin, the licence and training 
 
 - Figures marked "quoted" were measured during the design of the service, on LFW, NUAA, UTKFace, FER2013 and 205 hand-labelled faces. No command of this repository repeats them; [accuracy.md](accuracy.md) and [benchmarks.md](benchmarks.md) contain figures with their commands.
 - Times are for one thread of one machine. Compare them only with each other.
-- Figures marked "held out" were measured once, on pictures that were used for no fit and no choice. No command of this repository repeats them.
+- Figures marked "held out" were measured once, on pictures that were not used for the fit. No command of this repository repeats them.
 - Different error rates between groups of people were measured for the built-in recognizer and MobileFaceNet ([accuracy.md](accuracy.md#people-and-cameras-unlike-lfw)), for no other network. Measure with your own pictures before you use the results for decisions about people.`
 
 function builtinCard({ id, version, roles, source, artifact, ...model }: BuiltinModel): string {
@@ -69,11 +69,11 @@ function templateCard(): string {
   ])
 }
 
-/** The cohort that was measured is the shipped one; the threshold was read anew on the same pictures. */
+/** The cohort that was measured is the shipped one; the threshold was read again on the same pictures. */
 const templateMeasurements: readonly Measurement[] = [
   {
     what: 'TAR at 1e-3, 1e-4, 1e-5',
-    on: 'LFW, other people than those of the fit, 23.7 million pairs of strangers',
+    on: 'LFW, other people than those of the fit, 23.7 million pairs of different people',
     value: '97.4, 91.8, 80.5 %',
     how: 'held out',
   },
@@ -84,7 +84,7 @@ const templateMeasurements: readonly Measurement[] = [
     how: 'held out',
   },
   {
-    what: 'false-match rate of certain strangers; of a girl and a boy (version 1)',
+    what: 'false-match rate of certain impostors; of a girl and a boy (version 1)',
     on: 'UTKFace, at the same score',
     value: '7.3e-5 (3.1e-3); 1.8e-3 (7.1e-2)',
     how: 'held out',

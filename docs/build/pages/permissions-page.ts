@@ -36,9 +36,9 @@ const advice = `## Recommended permissions
 | a public web page | only \`svc.detect\`, in a project with a small budget |`
 
 function endpointsOf(permission: string): string {
-  if (permission.startsWith('svc.')) return '`POST /v1/face/execute`'
-  return restRoutes
+  const routes = restRoutes
     .filter((route) => route.permission === permission)
     .map(({ method, path }) => `\`${method} ${toOpenApiPath(path)}\``)
-    .join(', ')
+  const execute = permission.startsWith('svc.') ? ['`POST /v1/face/execute`'] : []
+  return [...execute, ...routes].join(', ')
 }

@@ -1,5 +1,6 @@
 import type { FaceMinimums, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import { enrollmentFaceParams } from '../schemas/fields.ts'
+import { isOnlyMainFace } from './main-faces.ts'
 import { lowScoreReasons, findQualityReasons, type QualityReason } from './quality-reasons.ts'
 
 /** The minima of svc.enroll by default. */
@@ -16,7 +17,7 @@ export const enrollmentMinima: FaceMinimums & { readonly minQuality: number } = 
  * @param analysis an analysis that has counted faces by `enrollmentMinima`.
  */
 export function assessEnrollment(analysis: ImageAnalysis) {
-  const { countedFaces = 0 } = analysis
+  const { countedFaceSidesPx = [] } = analysis
   return (face: FaceResult) => {
     const { width, height } = face.boundingBox
     const isConfident = face.confidence >= enrollmentMinima.minFaceConfidence
@@ -28,8 +29,9 @@ export function assessEnrollment(analysis: ImageAnalysis) {
     ])
     if (!isConfident) reasons.add('LOW_CONFIDENCE')
     if (!isLarge) reasons.add('FACE_TOO_SMALL')
-    if (countedFaces > 1) reasons.add('MULTIPLE_FACES')
-    const suitableForEnrollment = isConfident && isLarge && hasQuality && countedFaces === 1
+    const isMain = isOnlyMainFace(face, countedFaceSidesPx)
+    if (!isMain && countedFaceSidesPx.length > 1) reasons.add('MULTIPLE_FACES')
+    const suitableForEnrollment = isConfident && isLarge && hasQuality && isMain
     return { suitableForEnrollment, reasons: [...reasons] }
   }
 }

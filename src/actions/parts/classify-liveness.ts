@@ -3,6 +3,7 @@ import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
 import type { livenessDecision, livenessReasons } from '../schemas/liveness.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
+import { isOnlyMainFace } from './main-faces.ts'
 
 export type LivenessDecision = z.output<typeof livenessDecision>
 type LivenessReason = (typeof livenessReasons)[number]
@@ -13,7 +14,7 @@ export type LivenessFace = FaceResult & { readonly liveness: LivenessResult }
 type LivenessRules = {
   /** By default the threshold of the liveness models. */
   readonly threshold: number | undefined
-  /** Whether other faces in the image make the decision uncertain. */
+  /** Whether another main face in the image makes the decision uncertain. */
   readonly requireSingleFace: boolean
 }
 
@@ -22,30 +23,30 @@ type LivenessRules = {
  *
  * These conditions make the decision uncertain, whatever the score: the face is small, cut off,
  * turned away, blurred or grey, or the image does not contain the surroundings that would show the
- * edges of a screen or a print. A score between the two thresholds is uncertain with LOW_QUALITY: the
- * quality or the content of the image is not sufficient. Several faces prevent only `live`, because
- * it is unclear which person made the call; a spoof remains a spoof.
+ * edges of a screen or a print. A score between the two thresholds is uncertain with INCONCLUSIVE.
+ * Several main faces prevent only `live`, because it is unclear which person made the call; a spoof
+ * remains a spoof.
  *
  * A threshold of the request moves the limit of `live`. The limit of `spoof` stays where it is, but
  * never above that threshold.
  */
 export function classifyLiveness(
   face: LivenessFace,
-  analysis: Pick<ImageAnalysis, 'width' | 'height' | 'faceCount'>,
+  analysis: Pick<ImageAnalysis, 'width' | 'height' | 'faceSidesPx'>,
   rules: LivenessRules,
 ): LivenessDecision {
   const { score, liveMin, spoofMax } = face.liveness
   const threshold = rules.threshold ?? liveMin
   const uncertainty = uncertaintyReasons(face, analysis)
   const otherFaces: LivenessReason[] =
-    rules.requireSingleFace && analysis.faceCount > 1 ? ['MULTIPLE_FACES'] : []
+    rules.requireSingleFace && !isOnlyMainFace(face, analysis.faceSidesPx) ? ['MULTIPLE_FACES'] : []
   const decide = (
     decision: LivenessDecision['decision'],
     reasons: LivenessReason[],
   ): LivenessDecision => ({ decision, live: decision === 'live', score, threshold, reasons })
   if (uncertainty.length > 0) return decide('uncertain', [...uncertainty, ...otherFaces])
   if (score < Math.min(spoofMax, threshold)) return decide('spoof', otherFaces)
-  if (score < threshold) return decide('uncertain', ['LOW_QUALITY', ...otherFaces])
+  if (score < threshold) return decide('uncertain', ['INCONCLUSIVE', ...otherFaces])
   return decide(otherFaces.length > 0 ? 'uncertain' : 'live', otherFaces)
 }
 

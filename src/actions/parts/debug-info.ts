@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { debug } from '../schemas/fields.ts'
-import type { MatchCandidate } from './candidates.ts'
+import type { MatchCandidate } from './search/candidates.ts'
 
 type DebugInput = {
   readonly scores?: Readonly<Record<string, number>>

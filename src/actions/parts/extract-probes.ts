@@ -3,7 +3,10 @@ import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/im
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { ActionCall } from '../action.ts'
+import type { FacePolicy } from '../schemas/fields.ts'
+import { readLivenessProof } from './challenge/liveness-proof.ts'
 import { classifyLiveness, type LivenessFace } from './classify-liveness.ts'
+import { countMainFaces } from './main-faces.ts'
 import { lowScoreReasons } from './quality-reasons.ts'
 
 /** A face that can be compared with others. */
@@ -27,10 +30,10 @@ export type ExtractedProbes = {
   readonly faces: readonly [ProbeFace, ...ProbeFace[]]
 }
 
-type FaceParams = {
+export type FaceParams = {
   readonly minFaceConfidence: number
   readonly minFaceSize: number
-  readonly facePolicy: 'largest' | 'single'
+  readonly facePolicy: FacePolicy
   readonly minQuality: number
   readonly maxFaces?: number
 }
@@ -39,6 +42,8 @@ export type ProbeParams = FaceParams & {
   readonly requireLiveness: boolean
   /** By default the threshold of the liveness models. */
   readonly livenessThreshold?: number | undefined
+  /** Replaces the passive judgement for the person of the token. */
+  readonly livenessToken?: string | undefined
 }
 
 type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'signal' | 'params'>
@@ -47,7 +52,7 @@ type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 's
  * Extracts the faces to compare from an image.
  *
  * If liveness is required, the largest face must be live, and other faces that are not live are
- * ignored, as faces of low quality are.
+ * ignored, as faces of low quality are. With a liveness token, only the person of the token is live.
  *
  * @param index index of the image in the request, for error messages.
  * @throws ActionError NO_FACE_FOUND, FACE_TOO_SMALL, MULTIPLE_FACES, LOW_QUALITY, LIVENESS_FAILED,
@@ -59,23 +64,28 @@ export async function extractProbes(
   index: number,
 ): Promise<ExtractedProbes> {
   const { params } = call
+  const proof = await readLivenessProof(call)
   const { analysis, faces } = await findFaces(call, image, index, {
     templates: true,
-    liveness: params.requireLiveness,
+    liveness: params.requireLiveness && !proof,
     ...definedOptions(call.extract),
   })
   const [largest, ...others] = faces.map(toProbeFace)
   if (!largest) throw new Error('the analysis has lost its largest face')
-  if (params.requireLiveness) requireLive(largest, analysis, params)
+  if (proof) proof.requireSamePerson(largest.template)
+  else if (params.requireLiveness) requireLive(largest, analysis, params)
+  const isLive = (face: ProbeFace): boolean =>
+    proof
+      ? proof.isSamePerson(face.template)
+      : !params.requireLiveness || classifyFace(face, analysis, params).live
   const isAccepted = (face: ProbeFace): boolean =>
-    hasQuality(face, params.minQuality) &&
-    (!params.requireLiveness || classifyFace(face, analysis, params).live)
+    hasQuality(face, params.minQuality) && isLive(face)
   return { analysis, faces: [largest, ...others.filter(isAccepted)] }
 }
 
 /**
- * Finds the faces of an image that are large enough, the largest first. The largest has the required
- * quality; the others can have any quality.
+ * Finds the faces of an image that are large enough, the largest first; only the largest if the
+ * policy accepts one face. The largest has the required quality; the others can have any quality.
  *
  * @param options what else to analyze.
  * @throws ActionError as `extractProbes`, except LIVENESS_FAILED.
@@ -96,7 +106,7 @@ export async function findFaces(
     minFaceSizePx: minFaceSize,
     // Counts faces of any size, so that NO_FACE_FOUND and FACE_TOO_SMALL need no second analysis.
     countMinimums: { minFaceConfidence, minFaceSizePx: 1, onlyIfNoFace: true },
-    maxFaces,
+    maxFaces: facePolicy === 'largest' ? maxFaces : 1,
     crops: false,
     ...options,
   }
@@ -113,13 +123,22 @@ export async function findFaces(
   return { analysis, faces: [largest, ...others] }
 }
 
-/** @throws ActionError MULTIPLE_FACES if the policy is `single` and the image has more faces. */
+/**
+ * @throws ActionError MULTIPLE_FACES if the policy is `single` and the image has more main faces, or
+ *   if it is `strict` and the image has more faces.
+ */
 export function applyFacePolicy(
-  { faceCount }: ImageAnalysis,
-  facePolicy: FaceParams['facePolicy'],
+  { faceCount, faceSidesPx }: Pick<ImageAnalysis, 'faceCount' | 'faceSidesPx'>,
+  facePolicy: FacePolicy,
 ): void {
-  if (facePolicy === 'single' && faceCount > 1)
+  if (facePolicy === 'strict' && faceCount > 1)
     throw new ActionError('MULTIPLE_FACES', `the image has ${faceCount} faces, not one`)
+  const mainFaces = countMainFaces(faceSidesPx)
+  if (facePolicy === 'single' && mainFaces > 1)
+    throw new ActionError(
+      'MULTIPLE_FACES',
+      `the image has ${mainFaces} faces of similar size, not one: crop it to one face`,
+    )
 }
 
 /** Returns a face whose analysis included liveness. @throws Error if it did not. */

@@ -1,5 +1,5 @@
 import type { FaceToEnroll } from '../../gallery/enroll.ts'
-import type { FaceMatchScore } from '../../gallery/match.ts'
+import type { FaceMatchScore, SubjectMatch } from '../../gallery/match.ts'
 import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
@@ -7,7 +7,7 @@ import type { ActionCall } from '../action.ts'
 import { enrollmentMinima } from './assess-enrollment.ts'
 import type { ExtractOptions, ProbeFace } from './extract-probes.ts'
 
-type StoreFaceCall = Pick<ActionCall<unknown>, 'caller' | 'services'>
+export type StoreFaceCall = Pick<ActionCall<unknown>, 'caller' | 'services'>
 
 /**
  * Returns what to extract from a face that is to be stored: templates of previous models to compare
@@ -25,13 +25,18 @@ export async function storeExtractOptions({
   return { previousTemplates, contextCrops: storeCrops }
 }
 
-/** 10 % of comparisons of different people are at least as similar; a lower score is a mismatch. */
-const mismatchSimilarityMin = 0.5
+type FaceToAdd = {
+  readonly probe: ProbeFace
+  /** Adds the face even if it does not resemble the subject. */
+  readonly force: boolean
+  /** Faces that the call removes; the same face can be added in their place. */
+  readonly removedFaceIds?: readonly string[] | undefined
+}
 
 /**
- * Adds a face to a subject if it resembles the subject.
+ * Adds a face to a subject if it resembles the subject. A face of the same picture is not added twice.
  *
- * @returns the id of the face.
+ * @returns the id of the face, and whether it was added.
  * @throws ActionError SUBJECT_FACE_MISMATCH or MODEL_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED,
  *   GALLERY_FULL.
  */
@@ -39,27 +44,50 @@ export async function addMatchingFace(
   call: StoreFaceCall,
   tx: Tx,
   subject: SubjectRow,
-  { probe, force }: { readonly probe: ProbeFace; readonly force: boolean },
-): Promise<string> {
-  if (!force) await requireMatch(call, tx, subject, probe)
-  return call.services.gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+  { probe, force, removedFaceIds = [] }: FaceToAdd,
+): Promise<{ readonly faceId: string; readonly isAdded: boolean }> {
+  const { gallery } = call.services
+  const best = await gallery.matchSubject(tx, subject, probe.probes)
+  if (!force) {
+    if (best && best.similarity < addedFaceSimilarityMin)
+      throw subjectMismatch(best, addedFaceSimilarityMin)
+    if (!best) await requireNoFaces(call, tx, subject)
+  }
+  const { identicalFaceId } = best ?? {}
+  if (identicalFaceId !== undefined && !removedFaceIds.includes(identicalFaceId))
+    return { faceId: identicalFaceId, isAdded: false }
+  const faceId = await gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
+  return { faceId, isAdded: true }
 }
 
-/** Accepts every face for a subject without faces. */
-async function requireMatch(
+/**
+ * The lowest similarity to the subject of one added face: of different people, one pair in ten reaches
+ * it. It refuses mistakes; a picture of the same person that differs much is accepted.
+ */
+export const addedFaceSimilarityMin = 0.5
+
+/** @param similarityMin the limit that the face does not reach. */
+export function subjectMismatch(
+  { similarity }: Pick<SubjectMatch, 'similarity'>,
+  similarityMin: number,
+): ActionError {
+  return new ActionError(
+    'SUBJECT_FACE_MISMATCH',
+    `the similarity of the face to the subject is ${similarity.toFixed(4)}, below ${similarityMin}`,
+  )
+}
+
+/**
+ * Accepts every face for a subject without faces.
+ *
+ * @throws ActionError MODEL_MISMATCH if the subject has faces, none of which could be compared.
+ */
+export async function requireNoFaces(
   { services: { gallery } }: StoreFaceCall,
   tx: Tx,
-  subject: SubjectRow,
-  probe: ProbeFace,
+  { galleryId, subjectId }: SubjectRow,
 ): Promise<void> {
-  const best = await gallery.matchSubject(tx, subject, probe.probes)
-  if (best && best.similarity < mismatchSimilarityMin)
-    throw new ActionError(
-      'SUBJECT_FACE_MISMATCH',
-      `the similarity of the face to the subject is ${best.similarity.toFixed(2)}, below ${mismatchSimilarityMin}`,
-    )
-  const { galleryId, subjectId } = subject
-  if (!best && (await gallery.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)
+  if ((await gallery.listFaces(tx, { galleryId, subjectId, limit: 1 })).length > 0)
     throw new ActionError(
       'MODEL_MISMATCH',
       'the subject has no template of a loaded model to compare the face with; load the model that ' +
@@ -70,7 +98,8 @@ async function requireMatch(
 /** The level `high`: one false match in 10⁵ comparisons. */
 const autoEnrollSimilarityMin = 0.9
 
-const capacityErrors: ReadonlySet<ActionErrorCode> = new Set([
+/** The errors of a subject or gallery without room for another face. */
+export const capacityErrors: ReadonlySet<ActionErrorCode> = new Set([
   'TEMPLATE_LIMIT_REACHED',
   'GALLERY_FULL',
 ])

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
+import { livenessToken } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
 
@@ -27,7 +28,7 @@ export const images = z
   )
   .meta({
     maxItems: imagesPerCallMax,
-    description: 'The first image is analyzed; further images are ignored.',
+    description: 'The first image is analyzed; further images are not used: `warnings` reports it.',
   })
 
 /** `params.images` of an action that reads all images. */
@@ -58,11 +59,15 @@ const minFaceSize = z
   .default(40)
   .meta({ description: 'Faces with a shorter side below this number of pixels are ignored.' })
 
-const facePolicy = (defaultPolicy: 'largest' | 'single') =>
-  z
-    .enum(['largest', 'single'])
-    .default(defaultPolicy)
-    .meta({ description: '`single` rejects an image with more than one face.' })
+const facePolicies = ['largest', 'single', 'strict'] as const
+
+export type FacePolicy = (typeof facePolicies)[number]
+
+const facePolicy = (defaultPolicy: FacePolicy) =>
+  z.enum(facePolicies).default(defaultPolicy).meta({
+    description:
+      '`largest` uses the largest face. `single` rejects an image with another face whose shorter side is at least half that of the largest face; smaller further faces are ignored. `strict` rejects an image with more than one face.',
+  })
 
 const minQuality = (defaultScore: number) =>
   z
@@ -100,6 +105,7 @@ export const requiredLivenessParams = {
       'Rejects a face that svc.liveness would not classify as live: LIVENESS_FAILED. svc.verify checks the first of two images. svc.identify ignores further faces that are not live.',
   }),
   livenessThreshold,
+  livenessToken: livenessToken.optional(),
 }
 
 export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })
@@ -134,10 +140,20 @@ export const expiresAtUtc = z.iso
       'A time in the future. From then on no call finds the subject; it is deleted within a minute.',
   })
 
+/** What a caller should know about a successful result. */
+export const warnings = z.array(z.string()).min(1).optional().meta({
+  description: 'Advice about the request or the result, for people; absent if there is none.',
+})
+
 /** 0..1, calibrated: 0.70 is one false match in 10³ comparisons, 0.80 in 10⁴, 0.90 in 10⁵. */
 export const similarity = z.number().min(0).max(1)
 
 export const matchLevel = z.enum(['none', 'low', 'medium', 'high', 'veryHigh'])
+
+export const calibration = z.enum(['gallery', 'model']).meta({
+  description:
+    'The table that similarities and thresholds refer to: measured on this gallery (`facegate calibrate`), or that of the model.',
+})
 
 /** A subject that a search returned. */
 export const candidate = z

@@ -5,7 +5,12 @@ export const livenessReasons = [
   'FACE_TOO_CLOSE_TO_EDGE',
   'EXTREME_POSE',
   'LOW_QUALITY',
+  'INCONCLUSIVE',
   'MULTIPLE_FACES',
+  'DIFFERENT_PERSON',
+  'CHALLENGE_NOT_FOLLOWED',
+  'FLAT_FACE',
+  'FRAMES_IDENTICAL',
 ] as const
 
 /** The liveness decision for one face. */
@@ -24,7 +29,7 @@ export const livenessDecision = z
     threshold: z.number().min(0).max(1).meta({ description: 'Scores from this value are live.' }),
     reasons: z.array(z.enum(livenessReasons)).meta({
       description:
-        'Why the decision is uncertain. LOW_QUALITY: the quality or the content of the image is not sufficient for a decision. For a spoof, MULTIPLE_FACES only reports that the image contains other faces.',
+        'Why the decision is uncertain. LOW_QUALITY: the quality of the face is too low, or the image has no colour. INCONCLUSIVE: the score is between the limits of `live` and `spoof`. MULTIPLE_FACES: the image contains another face whose shorter side is at least half that of the largest; for a spoof this is only reported. DIFFERENT_PERSON, CHALLENGE_NOT_FOLLOWED, FLAT_FACE and FRAMES_IDENTICAL: why a challenge was not passed.',
     }),
   })
   .meta({ id: 'LivenessJudgement' })

@@ -22,10 +22,12 @@ facegate evaluate verification <folder|pairs.csv> [--models <pack>] [--json]
   to the list; their folders identify the people) and same (1 or 0). Compares the face
   nearest the centre of each image with every other. Prints accuracy, areas under the
   curve, acceptance rates and search rates, for the scores of the service ("corrected")
-  and for the distance alone ("raw"). --out draws the curve. --calibrate writes the
-  calibration from this set. With the folder of a pack, whose recognizer --models must
-  select, the calibration is stored in the pack, with a cohort if the recognizer has
-  none. The service can use the recognizer then.
+  and for the distance alone ("raw"), the rates at the thresholds of the service, and
+  the pairs that most likely have a wrong label. groups.csv beside the images has the
+  columns person or file, and group: then the rates are also printed by group. --out
+  draws the curve. --calibrate writes the calibration from this set. With the folder of
+  a pack, whose recognizer --models must select, the calibration is stored in the pack,
+  with a cohort if the recognizer has none. The service can use the recognizer then.
 
 facegate evaluate liveness <folder> [--models <pack>] [--json]
                            [--out <curve.png|curve.svg>]
@@ -33,7 +35,13 @@ facegate evaluate liveness <folder> [--models <pack>] [--json]
   <folder> has a folder "live" and one folder per kind of attack, or labels.csv with the
   columns file and label ("live", or the kind of attack). Prints APCER for each kind,
   BPCER and ACER (ISO/IEC 30107-3), for the results of svc.liveness and by score alone,
-  at the thresholds of the selected models. --out draws the DET curves.
+  at the thresholds of the selected models. Uncertain results are split by reason. --out
+  draws the DET curves.
+
+  For challenges, labels.csv has the columns folder (with the frames of one sequence, in
+  the order of their names), label, steps (separated by spaces: turnLeft, turnRight,
+  lookUp, lookDown) and, optionally, reason (those that an attack should have). Prints
+  for each label how many sequences passed, and the reasons of the others.
 
 facegate evaluate attributes <folder> [--models <pack>] [--json]
                              [--out <tables.png|tables.svg>]
@@ -43,6 +51,8 @@ facegate evaluate attributes <folder> [--models <pack>] [--json]
   surprised). An empty cell is not evaluated. Uses the face nearest the centre. Prints
   the error of the age by age group, and tables of gender and expression. --out draws
   them.
+
+A missing or damaged image is counted and named; it does not end the evaluation.
 
 --models selects other models than those of the service: builtin, the folder of a pack,
 the name of an installed pack, or pack/model for one of its models. Repeat it for

@@ -8,6 +8,8 @@ import { visionOptions } from '../../start/vision-options.ts'
 import { openVisionPool } from '../../vision/workers/vision-pool.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
+import { imagesInFlightMax } from '../../evaluation/map-concurrent.ts'
+import { imageFileBytesMax } from '../../evaluation/read-image.ts'
 import { selectModelSet } from '../models/models-option.ts'
 
 /** Requests all faces, with the default confidence of the service. */
@@ -30,10 +32,11 @@ export type EvaluationVisionClient = AsyncDisposable & {
  * @param models the values of `--models`: see `selectModelSet`.
  */
 export async function openVision(models: readonly string[]): Promise<EvaluationVisionClient> {
-  // All images of a folder may wait, for any time.
+  // The queue has room for all images in flight, of any size, and they may wait for any time.
   const config = {
     ...readConfig(process.env),
-    VISION_QUEUE_PER_WORKER_MAX: 1e6,
+    VISION_QUEUE_PER_WORKER_MAX: imagesInFlightMax,
+    VISION_QUEUE_BYTES_MAX: imagesInFlightMax * base64Length(imageFileBytesMax),
     VISION_QUEUE_WAIT_MS_MAX: 1e9,
   }
   const log = createLog('warn')
@@ -50,4 +53,8 @@ export async function openVision(models: readonly string[]): Promise<EvaluationV
       pool.analyzeImage(image, request, { projectId: 'cli', path: 'image' }),
     [Symbol.asyncDispose]: () => pool.close(),
   }
+}
+
+function base64Length(bytes: number): number {
+  return 4 * Math.ceil(bytes / 3)
 }

@@ -1,12 +1,17 @@
 import { drawAttributes } from '../../evaluation/attributes/draw-attributes.ts'
-import { predictAttributes } from '../../evaluation/attributes/predict-attributes.ts'
+import {
+  predictAttributes,
+  readAttributeLabels,
+} from '../../evaluation/attributes/predict-attributes.ts'
 import { createAttributesReport } from '../../evaluation/attributes/attributes-report.ts'
 import type {
   AttributesReport,
   ConfusionMatrix,
 } from '../../evaluation/attributes/attributes-report.ts'
 import { createProgressBar } from '../progress-bar.ts'
+import { checkImageOutput } from './check-output-file.ts'
 import { openVision } from './open-vision.ts'
+import { unusableLines } from './unusable-lines.ts'
 
 export type AttributesCommandOptions = {
   readonly json: boolean
@@ -21,19 +26,22 @@ export async function runAttributes(
   folder: string,
   { json, out, models }: AttributesCommandOptions,
 ): Promise<void> {
+  await checkImageOutput('--out', out)
+  const labels = await readAttributeLabels(folder)
   await using vision = await openVision(models)
   const bar = createProgressBar('images')
-  const { predictions, unusable } = await predictAttributes(folder, vision.analyzeImage, bar.update)
+  const { predictions, unusable } = await predictAttributes(labels, vision.analyzeImage, bar.update)
   bar.end()
   const report = createAttributesReport(predictions, unusable)
-  if (out !== undefined) await drawAttributes(out, report)
+  // Printed first: a file that cannot be written does not lose the report.
   console.log(json ? JSON.stringify(report) : toText(report))
+  if (out !== undefined) await drawAttributes(out, report)
 }
 
 function toText({ pictures, unusable, age, gender, expression, genderErrors }: AttributesReport) {
   return [
     `images     ${pictures}`,
-    ...unusable.map(({ file, reason }) => `unusable   ${file}: ${reason}`),
+    ...unusableLines(unusable),
     ...(age ? ['', 'AGE, years'] : []),
     ...(age ?? []).map(
       (group) =>

@@ -1,24 +1,27 @@
 import {
   evaluateDetection,
+  readDetectionLabels,
   type DetectionReport,
 } from '../../evaluation/detection/evaluate-detection.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { openVision } from './open-vision.ts'
+import { unusableLines } from './unusable-lines.ts'
 
 /** Runs `facegate evaluate detection`. */
 export async function runDetection(
   folder: string,
   { json, models }: { readonly json: boolean; readonly models: readonly string[] },
 ): Promise<void> {
+  const labels = await readDetectionLabels(folder)
   await using vision = await openVision(models)
   const bar = createProgressBar('images')
-  const report = await evaluateDetection(folder, (image) => vision.analyzeImage(image), bar.update)
+  const report = await evaluateDetection(labels, (image) => vision.analyzeImage(image), bar.update)
   bar.end()
   console.log(json ? JSON.stringify(report) : toText(report))
 }
 
 function toText(report: DetectionReport): string {
-  const width = Math.max(...report.rows.map((row) => row.file.length))
+  const width = report.rows.reduce((widest, { file }) => Math.max(widest, file.length), 0)
   const rows = report.rows.map((row) => {
     const boxes = row.boxes > 0 ? `, boxes ${row.boxesFound} of ${row.boxes}` : ''
     return `${row.file.padEnd(width)}  labelled ${row.labelled}, found ${row.found}${boxes}`
@@ -27,6 +30,7 @@ function toText(report: DetectionReport): string {
   return [
     ...rows,
     '',
+    ...unusableLines(report.unusable),
     `images                     ${pictures}`,
     `box recall at IoU >= 0.3   ${boxRecall === null ? 'no boxes labelled' : boxRecall.toFixed(4)}`,
     `false positives per image  ${report.falsePositivesPerImage.toFixed(3)}`,

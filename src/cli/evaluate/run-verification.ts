@@ -11,11 +11,11 @@ import {
   templatesRequest,
 } from '../../evaluation/verification/extract-templates.ts'
 import { evaluateVerification } from '../../evaluation/verification/evaluate-verification.ts'
+import { readGroups } from '../../evaluation/verification/read-groups.ts'
 import type {
-  VerificationMetrics,
-  VerificationResult,
   VerificationReport,
-} from '../../evaluation/verification/evaluate-verification.ts'
+  VerificationResult,
+} from '../../evaluation/verification/verification-report.ts'
 import { manifestFileName } from '../../models/installed-packs.ts'
 import { isCalibrated, type InstalledModel, type ModelSet } from '../../models/model-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
@@ -26,7 +26,9 @@ import {
 } from '../../evaluation/calibration/write-calibration.ts'
 import { UsageError } from '../command.ts'
 import { createProgressBar } from '../progress-bar.ts'
+import { checkImageOutput, checkOutputFile } from './check-output-file.ts'
 import { openVision } from './open-vision.ts'
+import { percent, verificationText } from './verification-text.ts'
 
 export type VerificationCommandOptions = {
   readonly json: boolean
@@ -43,10 +45,14 @@ export async function runVerification(
   source: string,
   options: VerificationCommandOptions,
 ): Promise<void> {
+  await checkImageOutput('--out', options.out)
   const faceSet = await readFaceSet(source)
+  const groups = await readGroups(source, faceSet.images)
   await using vision = await openVision(options.models)
   const { recognizer } = vision.modelSet
   const pack = packToCalibrate(recognizer, options.calibrate)
+  if (options.calibrate !== undefined)
+    await checkOutputFile('--calibrate', calibrationFileOf(options.calibrate, pack))
   const bar = createProgressBar('images')
   const analyze = (image: EncodedImage) => vision.analyzeImage(image, templatesRequest)
   const templates = await extractTemplates(faceSet.images, analyze, bar.update)
@@ -57,9 +63,12 @@ export async function runVerification(
     : undefined
   const result = evaluateVerification(faceSet, templates, {
     calibration,
+    groups,
     onProgress: pairsBar.update,
   })
   pairsBar.end()
+  // Printed first: an output that fails does not lose the report.
+  console.log(options.json ? JSON.stringify(result.report) : verificationText(result.report))
   const { raw, corrected } = result.scores
   if (options.out !== undefined)
     await drawRoc(options.out, [
@@ -69,7 +78,11 @@ export async function runVerification(
   if (pack) await calibratePack(pack, source, result)
   else if (options.calibrate !== undefined)
     await writeCalibrationFile(options.calibrate, source, result)
-  console.log(options.json ? JSON.stringify(result.report) : toText(result.report))
+}
+
+/** Returns the file that `--calibrate` certainly writes. */
+function calibrationFileOf(calibrate: string, pack: InstalledModel | undefined): string {
+  return pack ? path.join(calibrate, manifestFileName) : calibrate
 }
 
 /** Returns the recognizer if `--calibrate` is the folder of its pack. */
@@ -133,55 +146,4 @@ async function writeCalibrationFile(
 function calibrationSetOf(source: string, { modelId, pictures, people }: VerificationReport) {
   const measuredOn = new Date().toISOString().slice(0, 10)
   return { modelId, set: path.basename(source), measuredOn, people, pictures }
-}
-
-function toText(report: VerificationReport): string {
-  const { modelId, pictures, people, unusable, similarity } = report
-  return [
-    `model      ${modelId}`,
-    `images     ${pictures} of ${people} people`,
-    ...unusable.map(({ file, reason }) => `unusable   ${file}: ${reason}`),
-    ...metricLines('corrected', report.corrected),
-    ...metricLines('raw distance', report.raw),
-    '',
-    'similarity    false matches (FMR)        false non-matches (FNMR)',
-    ...similarity.map(
-      (row) =>
-        `${row.similarity.toFixed(2).padEnd(14)}${row.fmr.toExponential(1).padEnd(27)}${percent(row.fnmr)}`,
-    ),
-  ].join('\n')
-}
-
-function metricLines(name: string, { pairs, allPairs, search }: VerificationMetrics): string[] {
-  const curveLines = (
-    title: string,
-    { genuine, impostor, areaUnderCurve, points }: typeof allPairs,
-  ) => [
-    `${title}, ${genuine} of one person and ${impostor} of two people:`,
-    `  area under the curve   ${areaUnderCurve.toFixed(5)}`,
-    ...points.map(
-      ({ far, tar, score }) =>
-        `  TAR at FAR ${far.toExponential(0)}       ${percent(tar)}  (score ${score.toFixed(3)})`,
-    ),
-  ]
-  return [
-    '',
-    name.toUpperCase(),
-    ...(pairs
-      ? [
-          ...curveLines('listed pairs', pairs),
-          `  accuracy, ten folds    ${percent(pairs.accuracy)} ± ${percent(pairs.standardError)}`,
-        ]
-      : []),
-    ...curveLines('all pairs', allPairs),
-    ...search.flatMap(({ gallerySize, mated, nonMated, rankOne, points }) => [
-      `gallery of ${gallerySize}, ${mated} searches for people in it and ${nonMated} for others:`,
-      `  rank one               ${percent(rankOne)}`,
-      ...points.map(({ fpir, fnir }) => `  FNIR at FPIR ${percent(fpir)}   ${percent(fnir)}`),
-    ]),
-  ]
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(2)} %`
 }

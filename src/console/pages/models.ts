@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { countAccountTemplates } from '../../store/gallery/model-coverage.ts'
+import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
 import { count } from '../server/schemas.ts'
 import { defineRead, emptyQuery } from '../server/route.ts'
 
@@ -36,6 +37,9 @@ export const getModels = defineRead({
         }),
       ),
     }),
+    galleryCalibrations: z.array(galleryCalibration).meta({
+      description: 'The tables that galleries use instead of that of the active recognizer.',
+    }),
     comparable: z.array(z.object({ modelId: z.string(), faces: count })).meta({
       description:
         'Faces by the model of their templates. Only templates of one model can be compared.',
@@ -45,6 +49,9 @@ export const getModels = defineRead({
     const { active, installed, calibration } = await readModels()
     const { accountId } = identity
     const templateCounts = await store.read((tx) => countAccountTemplates(tx, accountId))
+    const galleryCalibrations = await store.read((tx) =>
+      readGalleryCalibrations(tx, accountId, { calibration, similarityAt }),
+    )
     const { modelId, set, measuredOn } = calibration
     const points = calibration.points.map((point) => ({
       ...point,
@@ -54,6 +61,7 @@ export const getModels = defineRead({
       active: [...active],
       installed: [...installed],
       calibration: { modelId, set, measuredOn, points },
+      galleryCalibrations,
       comparable: [...templateCounts],
     }
   },

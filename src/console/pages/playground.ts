@@ -4,7 +4,11 @@ import { allActions } from '../../actions/all-actions.ts'
 import { images, optionalImages } from '../../actions/schemas/fields.ts'
 import { toJsonSchema } from '../../actions/schemas/json-schema.ts'
 import type { HttpRequest } from '../../http/route.ts'
-import { errorTable } from '../../lib/errors.ts'
+import {
+  createLivenessChallenge,
+  livenessChallenge,
+} from '../../http/routes/liveness-challenges.ts'
+import { errorTable, HttpError } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { readCalls } from '../../store/gate/calls.ts'
 import { createPlaygroundKey, findPlaygroundKey } from '../../store/tenancy/key-list.ts'
@@ -100,7 +104,10 @@ export const runPlaygroundCall = defineWrite({
     const { body, services, request } = call
     const requestId = isUuid(body.call.requestId) ? body.call.requestId : newId()
     const caller = await findOrCreatePlaygroundKey(call)
-    const executeRequest = toExecuteRequest(request, { requestId, ...body.call })
+    const executeRequest = toApiRequest(request, '/v1/face/execute', {
+      requestId,
+      ...body.call,
+    })
     const startMs = performance.now()
     const { status, body: envelope } = await services.execute(caller, executeRequest)
     const measuredMs = performance.now() - startMs
@@ -113,6 +120,32 @@ export const runPlaygroundCall = defineWrite({
     const { action } = body.call
     return { response, target: requestId, detail: { projectId: body.projectId, action } }
   },
+})
+
+/** Creates a liveness challenge as the API does: rate limited and logged, with the hidden key. */
+export const createPlaygroundChallenge = defineWrite({
+  method: 'POST',
+  path: '/playground/challenges',
+  minimumRole: 'admin',
+  auditAction: 'playground.challenge',
+  query: emptyQuery,
+  body: z.strictObject({ projectId: id }),
+  response: livenessChallenge,
+  prepare: async (call) => {
+    const caller = await findOrCreatePlaygroundKey(call)
+    const { status, body } = await call.services.createChallenge(
+      caller,
+      toApiRequest(call.request, createLivenessChallenge.path, {}),
+    )
+    if (status === 200) return livenessChallenge.parse(body)
+    const { detail } = z.object({ detail: z.string() }).parse(body)
+    throw new HttpError(status, detail)
+  },
+  handle: async ({ body: { projectId }, prepared: response }) => ({
+    response,
+    target: response.challengeId,
+    detail: { projectId },
+  }),
 })
 
 type PlaygroundContext = ConsoleContext<unknown, { readonly projectId: string }>
@@ -138,15 +171,15 @@ async function findOrCreatePlaygroundKey({
   })
 }
 
-/** Returns a request with the call only: no cookie, header or query of the browser is passed on. */
-function toExecuteRequest(request: HttpRequest, call: object): HttpRequest {
+/** Returns a request with the body only: no cookie, header or query of the browser is passed on. */
+function toApiRequest(request: HttpRequest, path: string, body: object): HttpRequest {
   return {
     ...request,
-    path: '/v1/face/execute',
+    path,
     headers: { 'content-type': 'application/json' },
     query: new URLSearchParams(),
     pathParams: {},
     // The copy of the call is counted in the budget of the project's key.
-    body: { ...request.body, stream: Readable.from([Buffer.from(JSON.stringify(call))]) },
+    body: { ...request.body, stream: Readable.from([Buffer.from(JSON.stringify(body))]) },
   }
 }

@@ -1,3 +1,4 @@
+import type { UnusableImage } from '../analyze-file.ts'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 
 /** Labels and predictions for one image; an attribute without a label or a prediction is missing. */
@@ -48,7 +49,7 @@ export type ConfusionMatrix = {
 
 export type AttributesReport = {
   readonly pictures: number
-  readonly unusable: readonly { readonly file: string; readonly reason: string }[]
+  readonly unusable: readonly UnusableImage[]
   /** One entry for all ages, one for 16 to 70, one per decade; null without age labels. */
   readonly age: readonly AgeMetrics[] | null
   readonly gender: ConfusionMatrix | null

@@ -1,46 +1,49 @@
 import path from 'node:path'
-import { ActionError } from '../../lib/errors.ts'
 import type { Expression } from '../../vision/attributes/face-attributes.ts'
 import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
+import { analyzeFile, type UnusableImage, type UnusableReason } from '../analyze-file.ts'
 import { findCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage, type AnalyzeImage } from '../read-image.ts'
-import { readLabels } from '../read-labels.ts'
+import { readCsv, type LabelRow } from '../read-csv.ts'
+import type { AnalyzeImage } from '../read-image.ts'
 import { expressions, genders } from './attributes-report.ts'
-import type { AttributesReport, Gender, AttributePrediction } from './attributes-report.ts'
+import type { Gender, AttributePrediction } from './attributes-report.ts'
 
 /** One line of `labels.csv`; an empty cell is undefined. */
-type AttributeLabels = {
+export type AttributeLabels = {
+  /** The name in `labels.csv`, relative to its folder. */
   readonly file: string
+  readonly path: string
   readonly age: number | undefined
   readonly gender: Gender | undefined
   readonly expression: Expression | undefined
 }
 
 /**
- * Predicts the attributes of the face nearest the centre of each image in `folder/labels.csv`. The
- * columns are `file` and any of `age` (years), `gender` (male, female) and `expression`. An
- * attribute with an empty cell is not evaluated.
+ * Reads `labels.csv` of a folder. The columns are `file` and any of `age` (years), `gender` (male,
+ * female) and `expression`. An attribute with an empty cell is not evaluated.
  *
  * @throws Error that names the line with an invalid label.
  */
+export async function readAttributeLabels(folder: string): Promise<AttributeLabels[]> {
+  const rows = await readCsv(path.join(folder, 'labels.csv'), ['file'])
+  return rows.map((row) => parseLabels(row, folder))
+}
+
+/** Predicts the attributes of the face nearest the centre of each image. */
 export async function predictAttributes(
-  folder: string,
+  labels: readonly AttributeLabels[],
   analyzeImage: AnalyzeImage,
   onProgress: (done: number, total: number) => void,
 ): Promise<{
   readonly predictions: AttributePrediction[]
-  readonly unusable: AttributesReport['unusable'][number][]
+  readonly unusable: UnusableImage[]
 }> {
-  const rows = await readLabels(folder, ['file'])
-  const labels = rows.map((row, index) =>
-    parseLabels(row, `${folder}/labels.csv, line ${index + 2}`),
-  )
   const predictions: AttributePrediction[] = []
-  const unusable: { file: string; reason: string }[] = []
+  const unusable: UnusableImage[] = []
   const predict = async (imageLabels: AttributeLabels): Promise<void> => {
     const { file } = imageLabels
-    const face = await analyzeCentralFace(path.join(folder, file), analyzeImage)
+    const face = await analyzeCentralFace(imageLabels.path, analyzeImage)
     if ('reason' in face) unusable.push({ file, reason: face.reason })
     else predictions.push(comparePrediction(imageLabels, face))
   }
@@ -58,18 +61,24 @@ const attributesRequest: AnalysisRequest = {
   attributes: ['age', 'gender', 'expression'],
 }
 
-function parseLabels(row: Readonly<Record<string, string>>, location: string): AttributeLabels {
-  const { file = '', age = '', gender = '', expression = '' } = row
+function parseLabels({ location, cells }: LabelRow, folder: string): AttributeLabels {
+  const { file = '', age = '', gender = '', expression = '' } = cells
+  if (file === '') throw new Error(`${location}: file is empty; name an image`)
   const parseLabel = <T extends string>(name: string, text: string, allowed: readonly T[]) => {
     const label = allowed.find((value) => value === text)
     if (text !== '' && !label)
-      throw new Error(`${location}: ${name} ${text} is none of ${allowed.join(', ')}`)
+      throw new Error(
+        `${location}: ${name} ${text} is none of ${allowed.join(', ')}; write one of them or leave the cell empty`,
+      )
     return label
   }
   if (age !== '' && !/^\d{1,3}(?:\.\d+)?$/u.test(age))
-    throw new Error(`${location}: age ${age} is not a number of years`)
+    throw new Error(
+      `${location}: age ${age} is not a number of years; write a number such as 34 or leave the cell empty`,
+    )
   return {
     file,
+    path: path.join(folder, file),
     age: age === '' ? undefined : Number(age),
     gender: parseLabel('gender', gender, genders),
     expression: parseLabel('expression', expression, expressions),
@@ -79,14 +88,10 @@ function parseLabels(row: Readonly<Record<string, string>>, location: string): A
 async function analyzeCentralFace(
   file: string,
   analyzeImage: AnalyzeImage,
-): Promise<FaceResult | { readonly reason: string }> {
-  try {
-    const analysis = await analyzeImage(await readImage(file), attributesRequest)
-    return findCentralFace(analysis) ?? { reason: 'NO_FACE_FOUND' }
-  } catch (error) {
-    if (error instanceof ActionError) return { reason: error.code }
-    throw error
-  }
+): Promise<FaceResult | { readonly reason: UnusableReason }> {
+  const analysis = await analyzeFile(file, (image) => analyzeImage(image, attributesRequest))
+  if ('unusable' in analysis) return { reason: analysis.unusable }
+  return findCentralFace(analysis) ?? { reason: 'NO_FACE_FOUND' }
 }
 
 function comparePrediction(

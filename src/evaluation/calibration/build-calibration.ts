@@ -7,13 +7,19 @@ import type { PairScores } from '../verification/pair-scores.ts'
 export type CalibrationSet = Pick<
   Calibration,
   'modelId' | 'set' | 'measuredOn' | 'people' | 'pictures'
->
+> & {
+  /** Replaces `countedPairsMin`. */
+  readonly countedPairsMin?: number
+}
 
 /** A rate is counted if at least this many pairs reach its score. */
-const countedPairsMin = 30
+export const countedPairsMin = 30
 
 /** Number of highest scores that form the tail: small enough to be the tail, large enough to be stable. */
-const tailSize = 100
+export const tailSize = 100
+
+/** A set with fewer impostor pairs has no tail: its highest scores are not rare enough. */
+export const tailPairsMin = tailSize ** 2
 
 /**
  * Builds the calibration table, which maps scores to similarities.
@@ -30,35 +36,42 @@ const tailSize = 100
 export function buildCalibration(
   { genuine, impostor }: PairScores,
   identicalScores: readonly number[],
-  set: CalibrationSet,
+  { countedPairsMin: pairsMin = countedPairsMin, ...set }: CalibrationSet,
 ): Calibration {
-  if (impostor.length < tailSize ** 2)
+  if (impostor.length < tailPairsMin)
     throw new Error(
       `${impostor.length} pairs of different people are too few for a calibration table; ` +
-        `at least ${tailSize ** 2} are needed`,
+        `at least ${tailPairsMin} are needed`,
     )
-  const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr))
+  const points = calibratedFmrs.map((fmr) => pointAt(impostor, fmr, pairsMin))
   const highest = points.at(-1)?.score ?? 0
   return {
     ...set,
     impostorPairs: impostor.length,
     genuinePairs: genuine.length,
     method:
-      `counted where at least ${countedPairsMin} pairs reach the score; beyond, an exponential tail ` +
+      `counted where at least ${pairsMin} pairs reach the score; beyond, an exponential tail ` +
       `fitted to the ${tailSize} highest scores`,
     points,
     lowestScore: round(impostor[0] ?? 0),
-    identicalScore: Math.max(round(Math.min(...identicalScores)), round(highest + 0.01)),
+    identicalScore: Math.max(
+      round(identicalScores.reduce((least, score) => Math.min(least, score), Infinity)),
+      round(highest + 0.01),
+    ),
   }
 }
 
-function pointAt(impostor: Float32Array, fmr: number): CalibrationPoint {
-  const isCounted = fmr * impostor.length >= countedPairsMin
+function pointAt(impostor: Float32Array, fmr: number, pairsMin: number): CalibrationPoint {
+  const isCounted = fmr * impostor.length >= pairsMin
   const score = isCounted ? scoreAtFar(impostor, fmr) : tailScore(impostor, fmr)
   return { fmr, score: round(score), source: isCounted ? 'counted' : 'extrapolated' }
 }
 
-function tailScore(impostor: Float32Array, fmr: number): number {
+/**
+ * Returns the extrapolated score at the rate `fmr`. `impostor` is ascending and has at least
+ * `tailPairsMin` scores.
+ */
+export function tailScore(impostor: Float32Array, fmr: number): number {
   const threshold = impostor.at(-1 - tailSize) ?? 0
   const tail = impostor.subarray(-tailSize)
   const meanExcess = tail.reduce((sum, score) => sum + score - threshold, 0) / tailSize

@@ -3,8 +3,9 @@ import { iou, type Rect } from '../../vision/image/geometry.ts'
 import type { ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { BoundingBox } from '../../vision/image/geometry.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
-import { readImage } from '../read-image.ts'
-import { readLabels } from '../read-labels.ts'
+import { analyzeFile, type UnusableImage } from '../analyze-file.ts'
+import { mapConcurrent } from '../map-concurrent.ts'
+import { readCsv, type LabelRow } from '../read-csv.ts'
 
 /** The labels of one image compared with the faces found. */
 export type DetectionRow = {
@@ -19,8 +20,10 @@ export type DetectionRow = {
 }
 
 export type DetectionReport = {
+  /** The images that could be analyzed. The rates refer to them. */
   readonly rows: readonly DetectionRow[]
   readonly pictures: number
+  readonly unusable: readonly UnusableImage[]
   readonly boxRecall: number | null
   readonly falsePositivesPerImage: number
   readonly exactCounts: number
@@ -33,30 +36,71 @@ const iouMin = 0.3
 
 export type ImageAnalyzer = (image: EncodedImage) => Promise<ImageAnalysis>
 
+/** One line of `labels.csv`. */
+export type DetectionLabels = {
+  /** The name in `labels.csv`, relative to its folder. */
+  readonly file: string
+  readonly path: string
+  readonly faceCount: number
+  readonly boxes: readonly Rect[]
+}
+
 /**
- * Measures detection on a folder with `labels.csv`. The columns are `file`, `face_count` and,
- * optionally, `boxes`: left, top, width and height in pixels for each face, with any separators.
+ * Reads `labels.csv` of a folder. The columns are `file`, `face_count` and, optionally, `boxes`:
+ * left, top, width and height in pixels for each face, with any separators.
+ *
+ * @throws Error that names the line with an invalid label.
+ */
+export async function readDetectionLabels(folder: string): Promise<DetectionLabels[]> {
+  const rows = await readCsv(path.join(folder, 'labels.csv'), ['file', 'face_count'])
+  return rows.map((row) => parseLabels(row, folder))
+}
+
+/**
+ * Measures detection on labelled images.
+ *
+ * @throws Error when no image can be analyzed.
  */
 export async function evaluateDetection(
-  folder: string,
+  labels: readonly DetectionLabels[],
   analyzeImage: ImageAnalyzer,
   onProgress: (done: number, total: number) => void,
 ): Promise<DetectionReport> {
-  const labels = await readLabels(folder, ['file', 'face_count'])
-  let done = 0
-  const rows = await Promise.all(
-    labels.map(async ({ file = '', face_count: count = '', boxes = '' }) => {
-      const analysis = await analyzeImage(await readImage(path.join(folder, file)))
-      onProgress(++done, labels.length)
-      return compareBoxes(file, Number(count), parseBoxes(boxes), analysis)
-    }),
-  )
-  return summarize(rows)
+  const detect = async (imageLabels: DetectionLabels) => {
+    const analysis = await analyzeFile(imageLabels.path, analyzeImage)
+    return 'unusable' in analysis
+      ? { file: imageLabels.file, reason: analysis.unusable }
+      : compareBoxes(imageLabels, analysis)
+  }
+  const results = await mapConcurrent(labels, detect, onProgress)
+  const rows = results.flatMap((result) => ('reason' in result ? [] : [result]))
+  const unusable = results.flatMap((result) => ('reason' in result ? [result] : []))
+  if (rows.length === 0)
+    throw new Error(`no image could be analyzed (${unusable[0]?.file}: ${unusable[0]?.reason})`)
+  return { ...summarize(rows), unusable }
 }
 
-function parseBoxes(text: string): Rect[] {
+function parseLabels({ location, cells }: LabelRow, folder: string): DetectionLabels {
+  const { file = '', face_count: count = '', boxes = '' } = cells
+  if (file === '') throw new Error(`${location}: file is empty; name an image`)
+  if (!/^\d{1,5}$/u.test(count))
+    throw new Error(`${location}: face_count "${count}" is not a count; write a number from 0`)
+  return {
+    file,
+    path: path.join(folder, file),
+    faceCount: Number(count),
+    boxes: parseBoxes(boxes, location),
+  }
+}
+
+function parseBoxes(text: string, location: string): Rect[] {
   const numbers = (text.match(/-?\d+(?:\.\d+)?/gu) ?? []).map(Number)
-  return Array.from({ length: Math.floor(numbers.length / 4) }, (_, index) => {
+  if (numbers.length % 4 !== 0)
+    throw new Error(
+      `${location}: boxes has ${numbers.length} numbers; ` +
+        'write left, top, width and height for each face',
+    )
+  return Array.from({ length: numbers.length / 4 }, (_, index) => {
     const [x = 0, y = 0, width = 0, height = 0] = numbers.slice(4 * index, 4 * index + 4)
     return { x, y, width, height }
   })
@@ -67,9 +111,7 @@ function rectOf({ left, top, width, height }: BoundingBox): Rect {
 }
 
 function compareBoxes(
-  file: string,
-  labelled: number,
-  boxes: readonly Rect[],
+  { file, faceCount: labelled, boxes }: DetectionLabels,
   analysis: ImageAnalysis,
 ): DetectionRow {
   const found = analysis.faces.length
@@ -85,7 +127,7 @@ function compareBoxes(
   return { file, labelled, found, boxes: boxes.length, boxesFound, falsePositives }
 }
 
-function summarize(rows: readonly DetectionRow[]): DetectionReport {
+function summarize(rows: readonly DetectionRow[]): Omit<DetectionReport, 'unusable'> {
   const sum = (valueOf: (row: DetectionRow) => number): number =>
     rows.reduce((total, row) => total + valueOf(row), 0)
   const error = (row: DetectionRow): number => Math.abs(row.found - row.labelled)

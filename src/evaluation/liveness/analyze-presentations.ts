@@ -1,8 +1,8 @@
-import { ActionError } from '../../lib/errors.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { LivenessResult } from '../../vision/liveness/liveness-result.ts'
+import { analyzeFile, type UnusableReason } from '../analyze-file.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage, type AnalyzeImage } from '../read-image.ts'
+import type { AnalyzeImage } from '../read-image.ts'
 import type { Presentation } from './read-presentations.ts'
 
 /** Requests the largest face, like `svc.liveness` with its defaults. */
@@ -14,15 +14,16 @@ const livenessRequest: AnalysisRequest = {
   liveness: true,
 }
 
-/** A presentation with its analysis, or with the error code if no face could be analyzed. */
-export type PresentationResult = Presentation &
-  (
-    | {
-        readonly analysis: ImageAnalysis
-        readonly face: FaceResult & { readonly liveness: LivenessResult }
-      }
-    | { readonly unusable: string }
-  )
+/** A presentation with its analysis, or with the reason if no face could be analyzed. */
+export type PresentationResult =
+  | AnalyzedPresentation
+  | (Presentation & { readonly unusable: UnusableReason })
+
+/** A presentation with a face. */
+export type AnalyzedPresentation = Presentation & {
+  readonly analysis: ImageAnalysis
+  readonly face: FaceResult & { readonly liveness: LivenessResult }
+}
 
 /** Analyzes all presentations and returns the results in the same order. */
 export function analyzePresentations(
@@ -38,14 +39,10 @@ export function analyzePresentations(
 }
 
 async function analyzePresentation(file: string, analyzeImage: AnalyzeImage) {
-  try {
-    const analysis = await analyzeImage(await readImage(file), livenessRequest)
-    const [face] = analysis.faces
-    if (!face) return { unusable: 'NO_FACE_FOUND' }
-    if (!face.liveness) throw new Error('the analysis has no liveness result')
-    return { analysis, face: { ...face, liveness: face.liveness } }
-  } catch (error) {
-    if (error instanceof ActionError) return { unusable: error.code }
-    throw error
-  }
+  const analysis = await analyzeFile(file, (image) => analyzeImage(image, livenessRequest))
+  if ('unusable' in analysis) return analysis
+  const [face] = analysis.faces
+  if (!face) return { unusable: 'NO_FACE_FOUND' as const }
+  if (!face.liveness) throw new Error('the analysis has no liveness result')
+  return { analysis, face: { ...face, liveness: face.liveness } }
 }

@@ -1,8 +1,20 @@
-import { classifyLiveness } from '../../actions/parts/classify-liveness.ts'
+import { classifyLiveness, type LivenessDecision } from '../../actions/parts/classify-liveness.ts'
+import type { UnusableImage } from '../analyze-file.ts'
 import { apcerAt, equalErrorRate, shareAtLeast } from './det-curve.ts'
 import type { DetCurve } from './det-curve.ts'
-import type { PresentationResult } from './analyze-presentations.ts'
+import type { AnalyzedPresentation, PresentationResult } from './analyze-presentations.ts'
 import { liveKind } from './read-presentations.ts'
+
+/** How often a reason made a decision uncertain. */
+export type ReasonCount = {
+  readonly reason: UncertainReason
+  /** Uncertain decisions with this reason. One decision can have several reasons. */
+  readonly images: number
+  /** Uncertain decisions with this reason and no other. */
+  readonly alone: number
+}
+
+type UncertainReason = LivenessDecision['reasons'][number]
 
 /** The decisions for all presentations of one kind, as counts. */
 export type KindReport = {
@@ -11,6 +23,8 @@ export type KindReport = {
   readonly live: number
   readonly spoof: number
   readonly uncertain: number
+  /** Splits `uncertain`; the most frequent reason first. */
+  readonly uncertainReasons: readonly ReasonCount[]
   /** Presentations without a usable face. */
   readonly unusable: number
 }
@@ -48,7 +62,7 @@ export type LivenessReport = {
     readonly bonaFideNonResponse: number
     readonly kinds: readonly KindReport[]
   }
-  readonly unusable: readonly { readonly file: string; readonly reason: string }[]
+  readonly unusable: readonly UnusableImage[]
 }
 
 /** @throws Error when no live presentation or no attack has a face. */
@@ -120,15 +134,33 @@ function decisionReport(results: readonly PresentationResult[]): LivenessReport[
 
 function kindReport(kind: string, results: readonly PresentationResult[]): KindReport {
   const ofKind = results.filter((result) => result.kind === kind)
-  const counts = { live: 0, spoof: 0, uncertain: 0, unusable: 0 }
-  for (const result of ofKind)
-    if ('face' in result)
-      counts[
-        classifyLiveness(result.face, result.analysis, {
-          threshold: undefined,
-          requireSingleFace: true,
-        }).decision
-      ]++
-    else counts.unusable++
-  return { kind, presentations: ofKind.length, ...counts }
+  const decisions = ofKind.flatMap((result) => ('face' in result ? [decisionOf(result)] : []))
+  const uncertain = decisions.filter(({ decision }) => decision === 'uncertain')
+  const count = (name: LivenessDecision['decision']): number =>
+    decisions.filter(({ decision }) => decision === name).length
+  return {
+    kind,
+    presentations: ofKind.length,
+    live: count('live'),
+    spoof: count('spoof'),
+    uncertain: uncertain.length,
+    uncertainReasons: countReasons(uncertain),
+    unusable: ofKind.length - decisions.length,
+  }
+}
+
+/** Decides like `svc.liveness` with its defaults. */
+function decisionOf({ face, analysis }: AnalyzedPresentation): LivenessDecision {
+  return classifyLiveness(face, analysis, { threshold: undefined, requireSingleFace: true })
+}
+
+function countReasons(decisions: readonly LivenessDecision[]): ReasonCount[] {
+  const reasons = new Set(decisions.flatMap((decision) => decision.reasons))
+  return [...reasons]
+    .map((reason) => {
+      const having = decisions.filter((decision) => decision.reasons.includes(reason))
+      const alone = having.filter((decision) => decision.reasons.length === 1).length
+      return { reason, images: having.length, alone }
+    })
+    .toSorted((a, b) => b.images - a.images)
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { readLabels } from '../read-labels.ts'
+import { readCsv } from '../read-csv.ts'
 
 /** An image labelled as a live person or as an attack. */
 export type Presentation = {
@@ -17,7 +17,7 @@ export const liveKind = 'live'
  * Reads a folder with `labels.csv` (columns `file` and `label`), or with one subfolder per kind:
  * `live` and one for each kind of attack.
  *
- * @throws Error that names what is missing.
+ * @throws Error that names what is missing, or the invalid line.
  */
 export async function readPresentations(folder: string): Promise<Presentation[]> {
   const presentations = (await isFile(path.join(folder, 'labels.csv')))
@@ -31,17 +31,18 @@ export async function readPresentations(folder: string): Promise<Presentation[]>
 }
 
 async function readLabelled(folder: string): Promise<Presentation[]> {
-  const labels = await readLabels(folder, ['file', 'label'])
-  return labels.map(({ file = '', label = '' }, index) => {
-    if (file === '' || label === '')
-      throw new Error(`${folder}/labels.csv: line ${index + 2} has no file or no label`)
+  const rows = await readCsv(path.join(folder, 'labels.csv'), ['file', 'label'])
+  return rows.map(({ location, cells: { file = '', label = '' } }) => {
+    if (file === '') throw new Error(`${location}: file is empty; name an image`)
+    if (label === '')
+      throw new Error(`${location}: label is empty; write "${liveKind}" or the kind of attack`)
     return { file: path.join(folder, file), kind: label }
   })
 }
 
 async function readFolders(folder: string): Promise<Presentation[]> {
   const files = await readdir(folder, { recursive: true }).catch((cause: unknown) => {
-    throw new Error(`cannot read ${folder}`, { cause })
+    throw new Error(`cannot read ${folder}; pass an existing folder`, { cause })
   })
   return files
     .filter((file) => /^[^/\\]+[/\\].*\.(?:jpe?g|png)$/iu.test(file))

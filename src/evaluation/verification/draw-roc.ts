@@ -1,5 +1,6 @@
+import { countedPairsMin } from '../calibration/build-calibration.ts'
 import { drawPlot } from '../draw-plot.ts'
-import { operatingPoints } from './operating-points.ts'
+import { operatingPoints, type OperatingPoint } from './operating-points.ts'
 import type { PairScores } from './pair-scores.ts'
 
 /** One curve of the chart. */
@@ -11,38 +12,63 @@ export type RocCurve = {
 
 /**
  * Draws the true acceptance rate (y axis) against the false acceptance rate (x axis, logarithmic).
+ * The axes begin below the lowest rates of the curves, so that no part of a curve is outside.
  *
  * @param file the image to write: `.svg` or `.png`.
  */
 export async function drawRoc(file: string, curves: readonly RocCurve[]): Promise<void> {
+  const pairCount = curves.reduce((most, { scores }) => Math.max(most, scores.impostor.length), 0)
+  const decadeMin = Math.min(-1, Math.max(decadeLowest, Math.floor(-Math.log10(pairCount))))
+  const measured = curves.map((curve) => ({ ...curve, points: pointsOf(curve.scores, decadeMin) }))
+  const tarAxis = tarAxisOf(measured.flatMap(({ points }) => points))
+  const farToX = (far: number): number => 1 - Math.log10(far) / decadeMin
+  const tarToY = (tar: number): number => (tar - tarAxis.from) / (1 - tarAxis.from)
   const decades = Array.from({ length: 1 - decadeMin }, (_, index) => decadeMin + index)
-  const tars = [0.5, 0.6, 0.7, 0.8, 0.9, 1]
+  const countedFrom = (countedPairsMin / pairCount).toExponential(1)
   await drawPlot(file, {
     title: 'True acceptance against false acceptance, all pairs',
     xAxis: {
-      label: 'false acceptance rate',
-      ticks: decades.map((decade) => ({ position: farToX(10 ** decade), text: `${10 ** decade}` })),
+      label: `false acceptance rate (below ${countedFrom}: fewer than ${countedPairsMin} pairs)`,
+      ticks: decades.map((decade) => ({
+        position: farToX(10 ** decade),
+        text: decade === 0 ? '1' : `1e${decade}`,
+      })),
     },
-    yAxis: { ticks: tars.map((tar) => ({ position: tarToY(tar), text: `${tar * 100} %` })) },
-    curves: curves.map(({ name, colour, scores }) => ({ name, colour, points: pointsOf(scores) })),
+    yAxis: {
+      label: 'true acceptance rate',
+      ticks: tarAxis.ticks.map((tar) => ({ position: tarToY(tar), text: percent(tar) })),
+    },
+    curves: measured.map(({ name, colour, points }) => ({
+      name,
+      colour,
+      points: points.map(({ far, tar }) => ({ x: farToX(far), y: tarToY(tar) })),
+    })),
   })
 }
 
-const decadeMin = -6
-const tarMin = 0.5
+/** Lower rates need more pairs than an evaluation scores. */
+const decadeLowest = -8
 
-function pointsOf(scores: PairScores) {
-  const steps = Array.from(
+function pointsOf(scores: PairScores, decadeMin: number): OperatingPoint[] {
+  const fars = Array.from(
     { length: 1 + 20 * -decadeMin },
     (_, step) => 10 ** (decadeMin + step / 20),
   )
-  return operatingPoints(scores, steps).map(({ far, tar }) => ({ x: farToX(far), y: tarToY(tar) }))
+  return operatingPoints(scores, fars)
 }
 
-function farToX(far: number): number {
-  return 1 - Math.log10(far) / decadeMin
+/** The axis begins at a multiple of the tick distance, at or below the lowest point. */
+function tarAxisOf(points: readonly OperatingPoint[]): {
+  readonly from: number
+  readonly ticks: readonly number[]
+} {
+  const lowest = points.reduce((least, { tar }) => Math.min(least, tar), 0.9)
+  const step = lowest < 0.5 ? 0.2 : 0.1
+  const intervals = Math.ceil((1 - lowest) / step - 1e-9)
+  const from = Math.max(0, 1 - intervals * step)
+  return { from, ticks: Array.from({ length: intervals + 1 }, (_, index) => from + index * step) }
 }
 
-function tarToY(tar: number): number {
-  return (Math.max(tar, tarMin) - tarMin) / (1 - tarMin)
+function percent(rate: number): string {
+  return `${Math.round(rate * 100)} %`
 }

@@ -1,11 +1,10 @@
-import { ActionError } from '../../lib/errors.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Template } from '../../vision/embed/template.ts'
+import { analyzeFile, type UnusableReason } from '../analyze-file.ts'
 import type { LabelledImage } from '../face-set.ts'
 import { findCentralFace } from '../find-central-face.ts'
 import { mapConcurrent } from '../map-concurrent.ts'
-import { readImage } from '../read-image.ts'
 
 /** The request for an image of a known person. Other people may be in the image. */
 export const templatesRequest: AnalysisRequest = {
@@ -16,8 +15,8 @@ export const templatesRequest: AnalysisRequest = {
   templates: true,
 }
 
-/** The template of an image, or the error code if it has none. */
-export type ExtractedTemplate = Template | { readonly unusable: string }
+/** The template of an image, or the reason why it has none. */
+export type ExtractedTemplate = Template | { readonly unusable: UnusableReason }
 
 /** Returns the template of the face nearest the centre of each image, in the order of `images`. */
 export function extractTemplates(
@@ -26,14 +25,9 @@ export function extractTemplates(
   onProgress: (done: number, total: number) => void,
 ): Promise<ExtractedTemplate[]> {
   const extract = async ({ file }: LabelledImage): Promise<ExtractedTemplate> => {
-    const image = await readImage(file)
-    try {
-      const face = findCentralFace(await analyzeImage(image))
-      return face?.template ?? { unusable: 'NO_FACE_FOUND' }
-    } catch (error) {
-      if (error instanceof ActionError) return { unusable: error.code }
-      throw error
-    }
+    const analysis = await analyzeFile(file, analyzeImage)
+    if ('unusable' in analysis) return analysis
+    return findCentralFace(analysis)?.template ?? { unusable: 'NO_FACE_FOUND' }
   }
   return mapConcurrent(images, extract, onProgress)
 }

@@ -1,5 +1,7 @@
 import { scoreOf } from '../../gallery/calibration/similarity.ts'
 import type { Template } from '../../vision/embed/template.ts'
+import { countPairs, visitAllPairs, visitSampledPairs } from './visit-pairs.ts'
+import type { PairCounts } from './visit-pairs.ts'
 
 /** Scores two templates; a higher score means more similar. */
 export type Scorer = (a: Template, b: Template) => number
@@ -16,31 +18,58 @@ export type PairScores = { readonly genuine: Float32Array; readonly impostor: Fl
 /** A template and the person it belongs to. */
 export type PersonTemplate = { readonly person: string; readonly template: Template }
 
-/** A set of this size has two hundred million pairs and needs 800 MB. */
-const facesMax = 20_000
+/** Up to this number of pairs, 10,000 faces, every pair is scored; larger sets are sampled. */
+const pairsMax = 50_000_000
 
-/** Scores every pair of faces once. @throws Error when there are more than 20,000 faces. */
+export type ScoringOptions = {
+  readonly onProgress?: (done: number, total: number) => void
+  /** Called for each scored pair with the indexes of its faces. */
+  readonly onPair?: (a: number, b: number, score: number) => void
+  readonly pairsMax?: number
+}
+
+/**
+ * Scores every pair of faces once. If there are more than `pairsMax` pairs, it scores that number of
+ * them, spread evenly over all pairs, and up to `pairsMax` genuine pairs, all of them in most sets.
+ * The scores need 4 bytes per pair, at most 400 MB.
+ */
 export function scoreAllPairs(
   faces: readonly PersonTemplate[],
   score: Scorer,
-  onProgress: (done: number, total: number) => void = () => undefined,
+  options: ScoringOptions = {},
 ): PairScores {
-  if (faces.length > facesMax)
-    throw new Error(`the set has more than ${facesMax} faces: use a smaller set`)
-  const total = (faces.length * (faces.length - 1)) / 2
-  const genuine: number[] = []
-  const impostor = new Float32Array(total)
-  let impostorCount = 0
-  for (const [index, a] of faces.entries()) {
-    for (const b of faces.slice(0, index)) {
-      const value = score(a.template, b.template)
-      if (a.person === b.person) genuine.push(value)
-      else impostor[impostorCount++] = value
-    }
-    onProgress(genuine.length + impostorCount, total)
+  const { onProgress = () => undefined, onPair, pairsMax: limit = pairsMax } = options
+  const possible = countPairs(faces)
+  const isSampled = possible.genuine + possible.impostor > limit
+  const counts = { genuine: 0, impostor: 0 }
+  const scores = {
+    genuine: new Float32Array(Math.min(possible.genuine, limit)),
+    impostor: new Float32Array(Math.min(possible.impostor, limit)),
   }
+  const total = scores.genuine.length + scores.impostor.length
+  const visit = (indexA: number, indexB: number): void => {
+    const [a, b] = [faces[indexA], faces[indexB]]
+    if (!a || !b) throw new RangeError(`there is no pair ${indexA}, ${indexB}`)
+    const value = Math.fround(score(a.template, b.template))
+    const kind = a.person === b.person ? 'genuine' : 'impostor'
+    scores[kind][counts[kind]++] = value
+    onPair?.(indexA, indexB, value)
+    const done = counts.genuine + counts.impostor
+    if (done % progressStep === 0 || done === total) onProgress(done, total)
+  }
+  if (isSampled) visitSampledPairs(faces, limit, visit)
+  else visitAllPairs(faces.length, visit)
   return {
-    genuine: Float32Array.from(genuine).sort(),
-    impostor: impostor.slice(0, impostorCount).sort(),
+    genuine: scores.genuine.subarray(0, counts.genuine).sort(),
+    impostor: scores.impostor.subarray(0, counts.impostor).sort(),
   }
+}
+
+/** Pairs between two updates of the progress. */
+const progressStep = 10_000
+
+/** Returns the number of possible pairs if `scoreAllPairs` samples them, otherwise null. */
+export function possiblePairsIfSampled(faces: readonly PersonTemplate[]): PairCounts | null {
+  const possible = countPairs(faces)
+  return possible.genuine + possible.impostor > pairsMax ? possible : null
 }

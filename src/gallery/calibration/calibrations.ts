@@ -2,6 +2,9 @@ import type { Calibration } from './similarity.ts'
 import builtinVersion1 from './dlib-faceres-256@1.json' with { type: 'json' }
 import builtinVersion2 from './dlib-faceres-256@2.json' with { type: 'json' }
 
+/** Where a similarity comes from: a table measured on the gallery, or the table of the model. */
+export type CalibrationSource = 'gallery' | 'model'
+
 /** The calibrations of the loaded models. Templates of other models cannot be compared. */
 export type Calibrations = {
   /** The model that new templates are created with. */
@@ -10,6 +13,7 @@ export type Calibrations = {
   readonly formerModelIds: readonly string[]
   /** Returns the calibration of a model, or undefined if the model is not loaded. */
   readonly of: (modelId: string) => Calibration | undefined
+  readonly sourceOf: (modelId: string) => CalibrationSource
 }
 
 /** If a model occurs more than once, its first calibration is used. */
@@ -26,6 +30,24 @@ export function createCalibrations(
     activeModelId: active.modelId,
     formerModelIds: [...formerModelIds],
     of: (modelId) => byModelId.get(modelId),
+    sourceOf: () => 'model',
+  }
+}
+
+/**
+ * Replaces the table of the active model with that of a gallery. After a change of the model, the
+ * tables of other models have no effect.
+ */
+export function withGalleryTables(
+  shipped: Calibrations,
+  tables: readonly Calibration[],
+): Calibrations {
+  const own = tables.find(({ modelId }) => modelId === shipped.activeModelId)
+  if (!own) return shipped
+  return {
+    ...shipped,
+    of: (modelId) => (modelId === own.modelId ? own : shipped.of(modelId)),
+    sourceOf: (modelId) => (modelId === own.modelId ? 'gallery' : 'model'),
   }
 }
 

@@ -11,12 +11,22 @@ export async function readCalibration(file: string): Promise<Calibration> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new Error(`cannot read the calibration file ${file}`, { cause })
   })
+  return parseCalibration(text, file)
+}
+
+/**
+ * Parses the JSON text of a calibration.
+ *
+ * @param name the file or the row, for the error.
+ * @throws Error that names it, and the path in it, if it is invalid.
+ */
+export function parseCalibration(text: string, name: string): Calibration {
   const result = calibrationSchema.safeParse(parseJson(text))
   if (result.success) return result.data
   const issues = result.error.issues.map(
-    ({ path, message }) => `${path.map(String).join('.') || 'the whole file'}: ${message}`,
+    ({ path, message }) => `${path.map(String).join('.') || 'the whole text'}: ${message}`,
   )
-  throw new Error(`${file} is not a valid calibration: ${issues.join('; ')}`)
+  throw new Error(`${name} is not a valid calibration: ${issues.join('; ')}`)
 }
 
 const count = z.int().min(0)
@@ -35,7 +45,7 @@ const calibrationSchema = z.strictObject({
       z.strictObject({
         fmr: z.number().positive().max(1),
         score: z.number(),
-        source: z.enum(['counted', 'extrapolated']),
+        source: z.enum(['counted', 'extrapolated', 'model']),
       }),
     )
     .min(1)

@@ -31,8 +31,11 @@ export type CalibrationPoint = {
   /** False-match rate, 0..1. */
   readonly fmr: number
   readonly score: number
-  /** Counted on the pairs, or extrapolated with a fitted tail. */
-  readonly source: 'counted' | 'extrapolated'
+  /**
+   * Counted on the pairs, or extrapolated with a fitted tail. `model`: only in the table of a gallery
+   * with too few subjects for this rate; the step from the previous rate is that of the model's table.
+   */
+  readonly source: 'counted' | 'extrapolated' | 'model'
 }
 
 export type MatchLevel = 'none' | 'low' | 'medium' | 'high' | 'veryHigh'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { densityOfDistances, type DensityCohort } from '../../lib/density/cohort-density.ts'
-import { kernelBytes } from './kernel-bytes.ts'
+import { densityBytes } from './density-bytes.ts'
 
 /** Returns the density of a vector: the same bits as `cohortDensity`, in a quarter of the time. */
 export type MeasureDensity = (vector: Float32Array) => number
@@ -15,7 +15,7 @@ type MeasureDistances = (
   distances: number,
 ) => void
 
-/** Copies a cohort to the memory of a kernel, see `kernel.wat`. */
+/** Copies a cohort to the memory of a kernel, see `density.wat`. */
 export function openDensityKernel(
   { cohort, neighbours }: DensityCohort,
   dimensions: number,
@@ -53,7 +53,7 @@ function fillBlocks(blocks: Float32Array, cohort: Float32Array, dimensions: numb
 }
 
 function openKernel(memory: WebAssembly.Memory): MeasureDistances {
-  const module = new WebAssembly.Module(Buffer.from(kernelBytes, 'base64'))
+  const module = new WebAssembly.Module(Buffer.from(densityBytes, 'base64'))
   const { exports } = new WebAssembly.Instance(module, { densities: { memory } })
   return exports['measureDistances'] as MeasureDistances
 }

@@ -58,7 +58,7 @@ export async function storeReservation(
 
 /** Returns the price in units when the given number of images failed. */
 export function priceUnitsOf({ action, params }: BillableCall, failedCount: number): number {
-  return action.price(imageCountOf(params) - failedCount)
+  return action.price(imageCountOf(params) - failedCount, params)
 }
 
 /** Parameters are not validated at this point; anything but a list of images counts as none. */

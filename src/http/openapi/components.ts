@@ -106,7 +106,8 @@ export const errorResponseTable = {
     headers: authenticatedHeaders,
   },
   429: {
-    description: 'The rate limit of the project is exceeded.',
+    description:
+      'The rate limit of the project is exceeded, or its limit of open or failed liveness challenges.',
     detail: 'Project rate limit exceeded.',
     headers: [...authenticatedHeaders, 'Retry-After'],
   },

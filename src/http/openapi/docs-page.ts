@@ -72,11 +72,12 @@ function errorsTable(): string {
 function routesTable(): string {
   return table(
     ['route', 'permission', '', 'parameters'],
-    restRoutes.map(({ method, path, permission, summary, query }) => [
+    restRoutes.map(({ method, path, permission, summary, query, body }) => [
       `<code>${method} ${escape(toOpenApiPath(path))}</code>`,
       `<code>${permission}</code>`,
       escape(summary),
-      Object.keys(z.toJSONSchema(query, { io: 'input' }).properties ?? {})
+      [query, ...(body ? [body] : [])]
+        .flatMap((fields) => Object.keys(z.toJSONSchema(fields, { io: 'input' }).properties ?? {}))
         .map((name) => `<code>${name}</code>`)
         .join(', '),
     ]),

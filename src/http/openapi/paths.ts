@@ -76,10 +76,11 @@ function restOperation(route: RestRoute): OpenApiObject {
   const hasPathParameter = route.path.includes(':')
   return {
     operationId: route.name,
-    tags: ['gallery'],
+    tags: [route.tag ?? 'gallery'],
     summary: route.summary,
     description: `Needs the permission \`${route.permission}\`. Free of charge.`,
     parameters: [...pathParameters(route), ...queryParameters(route), versionParameter],
+    ...(route.body && { requestBody: jsonBody(route.body) }),
     responses: {
       '200': {
         description: route.summary,
@@ -92,9 +93,16 @@ function restOperation(route: RestRoute): OpenApiObject {
         },
       },
       ...errorResponseRefs([400, 401, 402, 403, ...(hasPathParameter ? [404 as const] : []), 405]),
-      ...errorResponseRefs([408, 429, 431, 500, 503]),
+      ...errorResponseRefs([408, ...(route.body ? [413 as const, 415 as const] : [])]),
+      ...errorResponseRefs([429, 431, 500, 503]),
     },
   }
+}
+
+function jsonBody(body: z.ZodType): OpenApiObject {
+  const description = 'Unknown fields are rejected.'
+  const content = { 'application/json': { schema: inlineSchema(body, 'input') } }
+  return { required: true, description, content }
 }
 
 /** The valid values of path parameters; other values get 404. */

@@ -34,13 +34,7 @@ export function openApiSchemas(): OpenApiObject {
     },
     Failure: failureSchema(),
     FailedItem: failedItemSchema(),
-    Problem: objectSchema(
-      {
-        code: schemaRef('ErrorCode'),
-        message: textSchema('For people; contains the JSON path of an invalid field.'),
-      },
-      { description: 'One error.' },
-    ),
+    Problem: problemSchema(),
     ErrorCode: errorCodeSchema(),
     Meta: objectSchema(
       { idempotencyReplay: { type: 'boolean', const: true } },
@@ -68,6 +62,21 @@ function registeredSchemas(): OpenApiObject {
     return [id, rest]
   }
   return Object.fromEntries([...outputs, ...inputs].map(withoutIds))
+}
+
+function problemSchema(): OpenApiObject {
+  return objectSchema(
+    {
+      code: schemaRef('ErrorCode'),
+      message: textSchema('For people; contains the JSON path of an invalid field.'),
+      imageIndex: {
+        type: 'integer',
+        minimum: 0,
+        description: 'The position in `params.images` of the image with the error.',
+      },
+    },
+    { description: 'One error.', required: ['code', 'message'] },
+  )
 }
 
 function errorCodeSchema(): OpenApiObject {

@@ -8,38 +8,53 @@ import { runAsAccount } from '../../lib/account-context.ts'
 import { addCallAttributes } from '../../lib/observability/call-trace.ts'
 import type { HttpResponse, HttpRequest, Route } from '../route.ts'
 import { errorResponse } from '../error-response.ts'
-import { requireStorableParameters } from '../input/storable.ts'
+import { parseJson } from '../input/parse-json.ts'
+import { readBody } from '../input/read-body.ts'
+import type { ReadCallOptions } from '../input/read-call.ts'
+import { requireStorable, requireStorableParameters } from '../input/storable.ts'
 import { parseResponse } from './parse-response.ts'
 
 /** A route that needs a key. It returns plain JSON with HTTP statuses, without an envelope. */
-export type RestRoute<Query extends z.ZodType = z.ZodType> = {
-  readonly method: 'GET' | 'DELETE'
+export type RestRoute<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> = {
+  readonly method: 'GET' | 'DELETE' | 'POST'
   /** `:name` matches one part of the path. */
   readonly path: string
   readonly name: string
   readonly summary: string
   readonly permission: string
+  /** The section of the API description; `gallery` by default. */
+  readonly tag?: 'face'
   readonly query: Query
+  /** The schema of the JSON body. Without it the body is not read. */
+  readonly body?: Body
   readonly value: z.ZodType
   /** A response for the documentation. */
   readonly example: unknown
-  readonly run: (call: RestCall<z.output<Query>>) => Promise<unknown>
+  readonly run: (call: RestCall<z.output<Query>, z.output<Body>>) => Promise<unknown>
 }
 
-type RestCall<Query> = {
+type RestCall<Query, Body> = {
   readonly query: Query
+  /** Valid only in a route with a schema of the body. */
+  readonly body: Body
   /** The values of the `:name` parts of the path. */
   readonly pathParams: Readonly<Record<string, string>>
   readonly caller: Caller
   readonly services: Services
 }
 
-/** Infers the query type of `run` from the schema. */
-export function defineRoute<Query extends z.ZodType>(route: RestRoute<Query>): RestRoute {
+/** Infers the types of `run` from the schemas. */
+export function defineRoute<Query extends z.ZodType, Body extends z.ZodType = z.ZodUndefined>(
+  route: RestRoute<Query, Body>,
+): RestRoute {
   return route
 }
 
-export type RestOptions = { readonly gate: Gate; readonly services: Services; readonly log: Log }
+export type RestOptions = Pick<ReadCallOptions, 'bodyBytesMax' | 'jsonLimits'> & {
+  readonly gate: Gate
+  readonly services: Services
+  readonly log: Log
+}
 
 /** Returns the server route: the checks of the gate, the work, the log row. */
 export function serveRest(route: RestRoute, options: RestOptions): Route {
@@ -56,20 +71,18 @@ async function handleRest(
   const requestId = newId()
   addCallAttributes({ requestId })
   const startMs = performance.now()
-  const caller = await gate.authenticate(request)
+  const caller = await gate.authenticate(request) // before the body is read
   let headers: HttpResponse['headers'] = {}
   try {
-    const result = await gate.admit(caller, {
-      requestId,
-      startMs,
-      ...toIncomingCall(route, request),
-    })
+    const { sentBody, ...incoming } = await readIncomingCall(route, request, caller, options)
+    const result = await gate.admit(caller, { requestId, startMs, ...incoming })
     headers = result.headers
     if (result.kind === 'rejected') throw result.error
     if (result.kind === 'replay') throw new Error('a route call has a new requestId')
     const body = await runAndFinish(route, request, {
       ...options,
       caller,
+      sentBody,
       admission: result.admission,
     })
     return { status: 200, headers: { ...headers, 'x-request-id': requestId }, body }
@@ -79,18 +92,34 @@ async function handleRest(
   }
 }
 
-/** The call costs nothing and has a new id, so it is never a retry. */
-function toIncomingCall({ method, path, permission }: RestRoute, { headers }: HttpRequest) {
+/**
+ * Reads the body, if the route has one. The call costs nothing and has a new id, so it is never a
+ * retry. The gate reports an error.
+ */
+async function readIncomingCall(
+  { method, path, permission, body }: RestRoute,
+  request: HttpRequest,
+  { keyId }: Pick<Caller, 'keyId'>,
+  { bodyBytesMax, jsonLimits }: RestOptions,
+) {
   const action = `${method} ${path}`
-  const isSupported = (headers['x-api-version'] ?? '1') === '1'
-  if (!isSupported)
-    return { action, parsed: { error: new HttpError(400, 'X-Api-Version must be 1.') } }
-  const call = { action: { price: () => 0 }, params: {}, debug: false, permissions: [permission] }
-  return { action, parsed: call }
+  const permissions = [permission]
+  try {
+    if ((request.headers['x-api-version'] ?? '1') !== '1')
+      throw new HttpError(400, 'X-Api-Version must be 1.')
+    if (body) request.body.accept(keyId, bodyBytesMax)
+    const sentBody = body && parseJson(await readBody(request, bodyBytesMax), jsonLimits)
+    const parsed = { action: { price: () => 0 }, params: {}, debug: false, permissions }
+    return { action, parsed, sentBody }
+  } catch (error) {
+    return { action, parsed: { error, permissions }, sentBody: undefined }
+  }
 }
 
 type AdmittedRestCall = RestOptions & {
   readonly caller: Caller
+  /** The parsed JSON body; its fields are not validated. */
+  readonly sentBody: unknown
   readonly admission: Parameters<Gate['finish']>[0]
 }
 
@@ -100,27 +129,33 @@ async function runAndFinish(
   request: HttpRequest,
   admitted: AdmittedRestCall,
 ): Promise<unknown> {
-  const { gate, services, caller, admission } = admitted
+  const { gate, services, caller, sentBody, admission } = admitted
   try {
     requireStorableParameters(request)
-    const query = parseQuery(route.query, request.query)
-    const call = { query, pathParams: request.pathParams, caller, services }
+    requireStorable(sentBody, 'body')
+    const query = parseFields(route.query, Object.fromEntries(request.query), 'parameter')
+    const body = route.body && parseFields(route.body, sentBody, 'field')
+    const call = { query, body, pathParams: request.pathParams, caller, services }
     const value = await runAsAccount(caller.accountId, () => route.run(call))
-    const body = await parseResponse(route.value, value)
+    const response = await parseResponse(route.value, value)
     await gate.finish(admission)
-    return body
+    return response
   } catch (error) {
     throw await gate.release(admission, error)
   }
 }
 
-/** @throws ActionError INVALID_REQUEST that names every invalid parameter. */
-function parseQuery<Query extends z.ZodType>(schema: Query, query: URLSearchParams) {
-  const result = schema.safeParse(Object.fromEntries(query))
+/** @throws ActionError INVALID_REQUEST that names every invalid parameter of the query or the body. */
+function parseFields<Fields extends z.ZodType>(
+  schema: Fields,
+  fields: unknown,
+  kind: 'parameter' | 'field',
+): z.output<Fields> {
+  const result = schema.safeParse(fields)
   if (result.success) return result.data
   const problems = result.error.issues.map((issue) =>
     issue.code === 'unrecognized_keys'
-      ? `unknown parameter ${issue.keys.map((key) => key.slice(0, 64)).join(', ')}`
+      ? `unknown ${kind} ${issue.keys.map((key) => key.slice(0, 64)).join(', ')}`
       : `${issue.path.join('.')}: ${issue.message}`,
   )
   throw new ActionError('INVALID_REQUEST', problems)
@@ -138,5 +173,8 @@ const errorStatuses: Partial<Record<ActionErrorCode, number>> = {
 
 function toHttpError(error: unknown): unknown {
   const status = error instanceof ActionError ? errorStatuses[error.code] : undefined
-  return error instanceof ActionError && status ? new HttpError(status, error.message) : error
+  if (!(error instanceof ActionError) || !status) return error
+  const { message, retryAfterS } = error
+  const headers = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
+  return new HttpError(status, message, { headers })
 }

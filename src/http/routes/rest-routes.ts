@@ -1,5 +1,6 @@
 import { listDeletions } from './deletions.ts'
 import { deleteGroup, listGroups } from './groups.ts'
+import { createLivenessChallenge } from './liveness-challenges.ts'
 import type { RestRoute } from './rest-route.ts'
 import { getSubject, listSubjects } from './subjects.ts'
 
@@ -10,4 +11,5 @@ export const restRoutes: readonly RestRoute[] = [
   listGroups,
   deleteGroup,
   listDeletions,
+  createLivenessChallenge,
 ]

@@ -66,6 +66,12 @@ export const recommended: PackManifestInput = {
         },
         { what: 'one picture, one thread', on: '320×320', value: '3.4 ms' },
         {
+          what: 'pictures with a face, faces of 40 px or more',
+          on: '807 press photographs (LFW)',
+          value: '807; 889',
+          how: 'node eval/measure-faces.ts <LFW images> --models recommended',
+        },
+        {
           what: 'pictures with the exact number of faces, false detections (built-in models: the same)',
           on: '18 pictures',
           value: '17 of 18, none',

@@ -66,7 +66,7 @@ export async function readTemplateModel(): Promise<ShippedTemplateModel> {
   }
 }
 
-/** `earlier` is empty when the model was fitted anew. */
+/** `earlier` is empty when the model was fitted again. */
 type TemplateManifest = Omit<typeof shippedManifest, 'earlier' | 'added'> & {
   readonly earlier: readonly {
     readonly version: string

@@ -1,8 +1,14 @@
 import type { Schema } from '../schema.ts'
 import type { VectorsSchema } from '../vectors-schema.ts'
 
+/** Rows that live for minutes. They are not migrated: a client requests a new challenge. */
+type ShortLivedTable = 'livenessChallenges' | 'livenessTokens'
+
 /** A migrated table. `ledgerPostings` is a view, and vectors are computed from templates. */
-export type TableName = Exclude<keyof Schema, 'ledgerPostings' | keyof VectorsSchema>
+export type TableName = Exclude<
+  keyof Schema,
+  'ledgerPostings' | keyof VectorsSchema | ShortLivedTable
+>
 
 export type MigratedTable = {
   readonly name: TableName
@@ -39,6 +45,7 @@ const keys: Readonly<Record<TableName, readonly string[]>> = {
   buckets: ['projectId'],
   galleries: ['galleryId'],
   galleryKeys: ['keyId'],
+  galleryCalibrations: ['calibrationId'],
   subjects: ['subjectId'],
   subjectGroups: ['galleryId', 'name', 'subjectId'],
   faces: ['faceId'],

@@ -120,6 +120,15 @@ export async function updateProject(
   await db.updateTable('projects').set(columns).where('projectId', '=', projectId).execute()
 }
 
+/** The id of a project's gallery: of the project, or the shared one of its account. */
+export function galleryIdOf({
+  galleryMode,
+  accountId,
+  projectId,
+}: Pick<Project, 'galleryMode' | 'accountId' | 'projectId'>): string {
+  return galleryMode === 'shared' ? accountId : projectId
+}
+
 /** The ledger of an account's money that is not allocated to a project. */
 export function walletLedger(accountId: string): string {
   return `wallet:${accountId}`

@@ -2,10 +2,11 @@ import type { FitMesh } from '../image-context.ts'
 import type { Frame } from '../image/frame.ts'
 import { meshLandmarks } from '../landmarks/mesh.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
-import { combineDetections, addBorderFaces } from './combine-detections.ts'
+import { combineDetections, addBorderFaces, toLargeFaces } from './combine-detections.ts'
 import { confirmDetections, meshScoreMin } from './confirm-detection.ts'
 import type { Detection, DetectorCandidate } from './detection.ts'
 import type { FaceSelection } from './detector.ts'
+import { canShowLargeFace } from './large-faces.ts'
 
 /** The networks of the built-in detector: two that find faces, and one that confirms them. */
 export type BuiltinDetectors = {
@@ -15,6 +16,8 @@ export type BuiltinDetectors = {
   readonly ssd: () => Promise<readonly DetectorCandidate[]>
   /** A second run of BlazeFace, for faces that the border cuts. */
   readonly borderFaces: () => Promise<readonly DetectorCandidate[]>
+  /** A third run of BlazeFace, for faces that fill the frame. */
+  readonly largeFaces: () => Promise<readonly DetectorCandidate[]>
   readonly fitMesh: FitMesh
 }
 
@@ -23,9 +26,10 @@ export type BuiltinDetectors = {
  *
  * The SSD takes nine tenths of the time. It is skipped if the image certainly shows one near face.
  * Uncertain faces are confirmed by the mesh network, which distinguishes faces from collars and dogs.
+ * Only if no selected face is found, a face that fills the frame is searched for.
  */
 export async function detectFaces(
-  { blazeface, ssd, borderFaces, fitMesh }: BuiltinDetectors,
+  { blazeface, ssd, borderFaces, largeFaces, fitMesh }: BuiltinDetectors,
   frame: Frame,
   selection: FaceSelection,
 ): Promise<Detection[]> {
@@ -33,7 +37,10 @@ export async function detectFaces(
   const detections = (await isSingleNearFace(near, frame, fitMesh))
     ? combineDetections(near, [])
     : addBorderFaces(combineDetections(near, await ssd()), await borderFaces())
-  return confirmDetections(detections, selection, fitMesh)
+  const wanted = await confirmDetections(detections, { isWanted: selection.isWanted }, fitMesh)
+  if (wanted.length > 0) return wanted
+  const large = canShowLargeFace(near, frame) ? toLargeFaces(await largeFaces()) : []
+  return confirmDetections([...large, ...detections], selection, fitMesh)
 }
 
 /**

@@ -19,7 +19,7 @@ export type Detector = {
 /** The predicates of `Detector.detectFaces`. */
 export type FaceSelection = {
   readonly isWanted: FacePredicate
-  readonly isFallback: FacePredicate | undefined
+  readonly isFallback?: FacePredicate | undefined
 }
 
 export type FacePredicate = (face: Detection) => boolean

@@ -6,6 +6,7 @@ import { detectBorderFaces } from './border-faces.ts'
 import { detectFaces } from './detect-faces.ts'
 import type { Detector } from './detector.ts'
 import { openInstalledDetector } from './installed-detector.ts'
+import { detectLargeFaces } from './large-faces.ts'
 import { runSsd } from './ssd.ts'
 
 export async function openDetector(
@@ -27,6 +28,7 @@ async function openBuiltinDetector(sessions: ModelSessions): Promise<Detector> {
         blazeface: () => runBlazeface(blazeface, frame),
         ssd: () => runSsd(ssd, frame),
         borderFaces: () => detectBorderFaces(blazeface, frame),
+        largeFaces: () => detectLargeFaces(blazeface, frame),
         fitMesh,
       }
       return detectFaces(detectors, frame, { isWanted, isFallback })

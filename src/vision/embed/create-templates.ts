@@ -15,8 +15,10 @@ export async function createTemplates(
   request: Pick<AnalysisRequest, 'templates' | 'previousTemplates'>,
 ): Promise<Pick<FaceResult, 'template' | 'previousTemplates'>> {
   const created = new Map<Recognizer, Template>()
+  const options = { withoutMirror: request.templates === 'fast' }
   const createOnce = async (recognizer: Recognizer): Promise<Template> => {
-    const template = created.get(recognizer) ?? (await recognizer.createTemplate(face, context))
+    const template =
+      created.get(recognizer) ?? (await recognizer.createTemplate(face, context, options))
     created.set(recognizer, template)
     return template
   }

@@ -31,6 +31,19 @@ export async function embed(
   }
 }
 
+/** Runs both networks on the face alone: half of the work, for comparisons within one recording. */
+export async function embedWithoutMirror(
+  { dlib, faceres }: EmbeddingSessions,
+  crops: AlignedCrops,
+): Promise<NetworkEmbeddings> {
+  const dlibOutputs = await dlib.run(toTensor(crops.dlib, dlib.input))
+  const faceresOutputs = await faceres.run(toTensor(crops.faceres, faceres.input))
+  return {
+    dlib: requireOutput(dlibOutputs, 'descriptor'),
+    faceres: l2Normalize(requireOutput(faceresOutputs, 'embedding')),
+  }
+}
+
 /** Scales `vector` to length 1. */
 export function l2Normalize(vector: Float32Array): Float32Array {
   let squares = 0

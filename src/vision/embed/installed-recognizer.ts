@@ -37,13 +37,13 @@ export async function openInstalledRecognizer(
     modelId,
     providers: modelId,
     earlierVersions: [],
-    async createTemplate({ mesh }, { pyramid, stopwatch }) {
+    async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
       const tensor = await stopwatch.time('align', async () => {
         const toFrame = fitSimilarityTransform(template, landmarkPoints(meshLandmarks(mesh)))
         return toTensor(await pyramid.sample(toFrame, input), input)
       })
       return stopwatch.time('embed', async () => {
-        const batch = flip ? appendMirror(tensor, input.width) : tensor
+        const batch = flip && !withoutMirror ? appendMirror(tensor, input.width) : tensor
         const vector = meanDirection(await embedBatch(session, batch, dimensions), dimensions)
         return { modelId, vector, density: cohort ? cohortDensity(vector, cohort) : 0 }
       })

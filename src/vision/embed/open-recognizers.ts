@@ -6,7 +6,7 @@ import { formatProviders } from '../model-sessions.ts'
 import type { ModelSessions } from '../model-sessions.ts'
 import { sampleAlignedCrops } from './aligned-crops.ts'
 import { createTemplate as createTemplateWithModel } from './create-template.ts'
-import { embed } from './embed.ts'
+import { embed, embedWithoutMirror } from './embed.ts'
 import type { NetworkEmbeddings } from './embed.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
 import type { EarlierVersion, Recognizer } from './recognizer.ts'
@@ -68,9 +68,10 @@ async function openBuiltinRecognizer(
     providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
     // Another template function has other vectors.
     earlierVersions: createTemplate ? [] : earlierVersions,
-    async createTemplate({ mesh }, { pyramid, stopwatch }) {
+    async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
       const crops = await stopwatch.time('align', () => sampleAlignedCrops(pyramid, mesh))
-      return stopwatch.time('embed', async () => toTemplate(await embed(networks, crops)))
+      const embedFace = withoutMirror ? embedWithoutMirror : embed
+      return stopwatch.time('embed', async () => toTemplate(await embedFace(networks, crops)))
     },
   }
 }

@@ -7,9 +7,18 @@ export type Recognizer = {
   readonly modelId: string
   /** "id@version" of the networks, joined by "+". */
   readonly providers: string
-  readonly createTemplate: (face: DetectedFace, context: ImageContext) => Promise<Template>
+  readonly createTemplate: (
+    face: DetectedFace,
+    context: ImageContext,
+    options?: TemplateOptions,
+  ) => Promise<Template>
   /** Earlier versions of the model with the same vectors. */
   readonly earlierVersions: readonly EarlierVersion[]
+}
+
+type TemplateOptions = {
+  /** Leaves out the mirror image of the face, which is half of the work. */
+  readonly withoutMirror?: boolean
 }
 
 /** A version that only the density of its templates differs from. */

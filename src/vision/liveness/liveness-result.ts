@@ -7,6 +7,8 @@ export type LivenessResult = {
   readonly spoofMax: number
   /** "id@version" → the score of that network, 0..1. */
   readonly networks: Readonly<Record<string, number>>
+  /** Whether only the built-in network ran, whose score is a weak signal. */
+  readonly isBuiltin: boolean
   /** Whether the image extends far enough around the face for the networks' crops. */
   readonly hasContext: boolean
   /** Whether the face has colour. Screens and prints cannot be recognized in a grey image. */

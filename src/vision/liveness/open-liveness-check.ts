@@ -41,6 +41,7 @@ export async function openLivenessCheck(
         score: roundScore(mean((_, index) => scores[index]?.score ?? 0)),
         ...thresholds,
         networks: Object.assign({}, ...scores.map(({ componentScores }) => componentScores)),
+        isBuiltin: liveness === 'builtin',
         hasContext: cropFactorMax(meshBounds(face), context.image.frame) >= contextMin,
         hasColour: colourfulness(face.mesh) >= colourMin,
       }

@@ -7,6 +7,7 @@ import { withSpan } from '../../lib/observability/call-trace.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../image-analysis.ts'
 import type { EncodedImage, ImageLimits } from '../image/input/encoded-image.ts'
+import { judgeChallenge } from '../liveness/challenge/judge-challenge.ts'
 import type {
   AnalyzeImageOptions,
   ReserveOptions,
@@ -75,6 +76,7 @@ export function openVisionPool(options: VisionPoolOptions): VisionPool {
 }
 
 class WorkerPool implements VisionPool {
+  readonly judgeChallenge = judgeChallenge
   readonly #queue: WorkerQueue<WorkerProcess>
   readonly #quarantine: CrashQuarantine
   readonly #supervisor: WorkerSupervisor

@@ -1,5 +1,6 @@
 import type { ImageAnalysis } from '../image-analysis.ts'
 import type { EncodedImage } from '../image/input/encoded-image.ts'
+import { judgeChallenge } from '../liveness/challenge/judge-challenge.ts'
 import type { VisionReservation } from '../vision-client.ts'
 import type { AnalysisJob } from './ipc/messages.ts'
 
@@ -36,6 +37,7 @@ export function createVisionReservation({
   }
 
   const assertRoom = () => undefined
-  const reserve = () => ({ analyzeImage, assertRoom, reserve, [Symbol.dispose]: () => undefined })
-  return { analyzeImage, assertRoom, reserve, [Symbol.dispose]: dispose }
+  const client = { analyzeImage, assertRoom, judgeChallenge }
+  const reserve = () => ({ ...client, reserve, [Symbol.dispose]: () => undefined })
+  return { ...client, reserve, [Symbol.dispose]: dispose }
 }

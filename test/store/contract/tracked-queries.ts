@@ -18,6 +18,8 @@ import * as keyList from '../../../src/store/tenancy/key-list.ts'
 import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
 import * as ledgerTransfers from '../../../src/store/billing/ledger-transfers.ts'
+import * as livenessChallenges from '../../../src/store/gate/liveness-challenges.ts'
+import * as livenessTokens from '../../../src/store/gate/liveness-tokens.ts'
 import * as modelCoverage from '../../../src/store/gallery/model-coverage.ts'
 import * as outdatedTemplates from '../../../src/store/gallery/densities/outdated-templates.ts'
 import * as prices from '../../../src/store/billing/prices.ts'
@@ -53,6 +55,8 @@ const allQueries = {
   ...keys,
   ...ledgerAudit,
   ...ledgerTransfers,
+  ...livenessChallenges,
+  ...livenessTokens,
   ...modelCoverage,
   ...outdatedTemplates,
   ...prices,

@@ -83,6 +83,21 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ ...galleryKey, galleryId })
       .execute()
     await db
+      .insertInto('galleryCalibrations')
+      .values({
+        calibrationId: `c-${name}`,
+        galleryId,
+        modelId: 'm',
+        subjects: 1,
+        pairs: 1,
+        definition: '{}',
+        appliedAtUtc: nowUtc,
+        appliedBy: name,
+        endedAtUtc: null,
+        endedBy: null,
+      })
+      .execute()
+    await db
       .insertInto('subjects')
       .values({
         subjectId,
@@ -131,6 +146,14 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         deletedAtUtc: nowUtc,
         rowHash: hash,
       })
+      .execute()
+    await db
+      .insertInto('livenessChallenges')
+      .values({ challengeId: `c-${name}`, projectId, steps: '[]', expiresAtMs: 1 })
+      .execute()
+    await db
+      .insertInto('livenessTokens')
+      .values({ tokenHash: hash, projectId, modelId: 'm', sealed: hash, expiresAtMs: 1 })
       .execute()
     await db.insertInto('answerSubjects').values({ subjectId, projectId, requestId }).execute()
     const user = { userId: `u-${name}`, accountId, name, nameKey: name, role: 'owner' as const }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   createCalibrations,
   type Calibrations,
@@ -17,8 +16,11 @@ import type {
 import type { LivenessResult } from '../../../src/vision/liveness/liveness-result.ts'
 import type { EncodedImage } from '../../../src/vision/image/input/encoded-image.ts'
 import type { Template } from '../../../src/vision/embed/template.ts'
+import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import type { VisionClient } from '../../../src/vision/vision-client.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
+import { fakeChallengeFacts, type HeadTurn } from './fake-head.ts'
+import { normalize, randomDirection } from '../vision/random-direction.ts'
 
 /** A person in a fake image. */
 export type FakePerson = {
@@ -31,6 +33,8 @@ export type FakePerson = {
   readonly side?: number
   readonly left?: number
   readonly yaw?: number
+  /** Movement of the head against the frontal view, degrees, for a challenge. */
+  readonly turn?: HeadTurn
   /** Result of the liveness check; by default a score of 0.99 with all evidence. */
   readonly liveness?: Partial<LivenessResult>
 }
@@ -137,6 +141,7 @@ export function unlimitedVisionClient(analyzeImage: VisionClient['analyzeImage']
   const client: VisionClient = {
     analyzeImage,
     assertRoom: () => {},
+    judgeChallenge,
     reserve: () => ({ ...client, [Symbol.dispose]: () => {} }),
   }
   return client
@@ -153,17 +158,20 @@ function imageAnalysisOf(
     (minimums: FaceMinimums) =>
     ({ boundingBox }: FaceResult): boolean =>
       boundingBox.width >= minimums.minFaceSizePx
-  const faces = all
-    .filter(isLarge(request))
-    .toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
+  const largestFirst = (minimums: FaceMinimums): FaceResult[] =>
+    all.filter(isLarge(minimums)).toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
+  const faces = largestFirst(request)
+  const counted = request.countMinimums && largestFirst(request.countMinimums)
   return {
     width: 1000,
     height: 1000,
     orientationApplied: false,
     faceCount: faces.length,
+    faceSidesPx: faces.map(({ boundingBox }) => boundingBox.width),
     faces: faces.slice(0, request.maxFaces),
-    ...(request.countMinimums && {
-      countedFaces: all.filter(isLarge(request.countMinimums)).length,
+    ...(counted && {
+      countedFaces: counted.length,
+      countedFaceSidesPx: counted.map(({ boundingBox }) => boundingBox.width),
     }),
     timingsMs: {
       decode: 1,
@@ -216,6 +224,7 @@ function faceResultOf(
     qualityScore: quality,
     quality: faceQualityOf(side),
     ...(request.liveness && { liveness: fakeLiveness(person) }),
+    ...(request.challenge && { challenge: fakeChallengeFacts(person) }),
     ...(request.templates && { template: template(active) }),
     ...(previousModelIds && { previousTemplates: previousModelIds.map(template) }),
     ...(request.contextCrops && { contextCrop: fakeImage(person).bytes.toString('base64') }),
@@ -252,7 +261,7 @@ export function faceQualityOf(side: number): FaceQuality {
 
 function fakeLiveness({ liveness = {} }: FakePerson): LivenessResult {
   const { score = 0.99 } = liveness
-  const evidence = { hasContext: true, hasColour: true }
+  const evidence = { isBuiltin: false, hasContext: true, hasColour: true }
   const networks = { 'people@1': score }
   return { score, liveMin: 0.5, spoofMax: 0.4, networks, ...evidence, ...liveness }
 }
@@ -280,18 +289,4 @@ export function embeddingEncodings(name: string): Buffer[] {
     Buffer.from(Int8Array.from(part, (value) => Math.round(value * scale)).buffer),
     Buffer.from(part.slice(0, 4).join(',')),
   ]
-}
-
-function randomDirection(seed: string, dimensions: number): number[] {
-  const values: number[] = []
-  for (let block = 0; values.length < dimensions; block++) {
-    const bytes = createHash('sha512').update(`${seed} ${block}`).digest()
-    for (let offset = 0; offset < bytes.length; offset += 4) values.push(bytes.readInt32LE(offset))
-  }
-  return [...normalize(values)]
-}
-
-function normalize(values: readonly number[]): Float32Array {
-  const length = Math.hypot(...values)
-  return Float32Array.from(values, (value) => value / length)
 }

@@ -10,12 +10,15 @@ import type { FakeModels } from './fake-vision.ts'
 export type GalleryProcessOptions = {
   readonly models?: FakeModels
   readonly analysesMax?: number
+  /** Calls hang before this step. The process then writes a line to its output. */
+  readonly hangBefore?: 'settle' | 'respond'
   readonly killDuringUpdate?: boolean
 }
 
 const [dataDir = '', key = '', optionsText = '{}'] = process.argv.slice(2)
 const {
   analysesMax = Infinity,
+  hangBefore,
   killDuringUpdate = false,
   ...models
 } = JSON.parse(optionsText) as GalleryProcessOptions
@@ -30,6 +33,11 @@ const gallery = await startGallery({
   dataDir,
   environment: inheritedSettings(),
   key: key === '' ? undefined : key,
+  beforeStep: async (step) => {
+    if (step !== hangBefore) return
+    process.stdout.write('hanging\n')
+    await new Promise(() => {})
+  },
   onAnalyze: async () => {
     analysisCount += 1
     if (analysisCount > analysesMax) await new Promise(() => {})

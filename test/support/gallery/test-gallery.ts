@@ -66,7 +66,7 @@ export type GalleryClient = TestClient & {
   readonly value: (action: string, params: object, options?: object) => Promise<any>
   /** Returns the code of the first error. @throws AssertionError if the call succeeds. */
   readonly code: (action: string, params: object) => Promise<string>
-  readonly rest: (method: string, path: string) => Promise<TestResponse>
+  readonly rest: (method: string, path: string, body?: unknown) => Promise<TestResponse>
 }
 
 type TestProjectOptions = Pick<Project, 'galleryMode'> & {
@@ -127,8 +127,8 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
       log,
     }),
   )
-  const { gallery } = openedGallery
-  const services = { vision, gallery }
+  const { gallery, challenges } = openedGallery
+  const services = { vision, gallery, challenges }
   const executeOptions = {
     gate,
     services,
@@ -157,7 +157,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
   const server = createHttpServer({
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
-      ...restRoutes.map((route) => serveRest(route, { gate, services, log })),
+      ...restRoutes.map((route) => serveRest(route, executeOptions)),
       ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executeOptions) : []),
       ...createConsoleRoutes(config, {
         ...consoleOptions,
@@ -253,10 +253,11 @@ export function createGalleryClient(client: TestClient): GalleryClient {
       assert.equal(body.ok, false, JSON.stringify(body))
       return body.errors[0].code
     },
-    rest: async (method, route) => {
+    rest: async (method, route, sent) => {
       const response = await fetch(`${client.url}${route}`, {
         method,
-        headers: { 'x-api-key': client.key },
+        headers: { 'x-api-key': client.key, 'content-type': 'application/json' },
+        ...(sent !== undefined && { body: JSON.stringify(sent) }),
       })
       const { status, headers } = response
       return { status, headers, body: await response.json() }

@@ -54,8 +54,10 @@ export type TestGateOptions = Partial<OpenDatabaseOptions> &
   }
 
 /** The actions of these tests use neither images nor a gallery. */
+const gallery = { calibratedFor: () => gallery } as unknown as Services['gallery']
 const services: Services = {
-  gallery: {} as Services['gallery'],
+  gallery,
+  challenges: {} as Services['challenges'],
   vision: {} as Services['vision'],
 }
 

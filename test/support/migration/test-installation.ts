@@ -9,6 +9,7 @@ import { createKey, revokeKey } from '../../../src/store/tenancy/keys.ts'
 import { findProject, updateProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { assertOk, startConsole } from '../console/test-console.ts'
+import { addGalleryCalibration } from '../gallery/add-gallery-calibration.ts'
 import { imageParams, type GalleryClient, type TestGallery } from '../gallery/test-gallery.ts'
 import { embeddingOf } from '../gallery/fake-vision.ts'
 
@@ -50,6 +51,8 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
 
   await updateProject(store.db, projectId, { switches: { storeCrops: true } })
   await enrollSamples(gallery)
+  await addGalleryCalibration(store, projectId, 'people@1')
+  await gallery.openedGallery.gallery.refreshCalibrations()
   await updateProject(store.db, projectId, { switches: { storeCrops: false } })
   await testConsole.inviteMember('viewer')
   assertOk(await owner.send('POST', '/money/top-up', { amountMicros: '5000', note: 'for later' }))

@@ -60,6 +60,7 @@ async function analyze(job: AnalysisJob): Promise<ImageAnalysis> {
     height: process.pid,
     orientationApplied: false,
     faceCount: 0,
+    faceSidesPx: [],
     faces: [],
     timingsMs: {
       decode: 0,

@@ -33,3 +33,8 @@ async function base64Of(file: Blob): Promise<string> {
   reader.readAsDataURL(file)
   return promise
 }
+
+/** Returns the item of `params.images` for an image. */
+export function toImageItem({ contentType, base64 }: PlaygroundImage) {
+  return { kind: 'image', contentType, bytes: base64 }
+}

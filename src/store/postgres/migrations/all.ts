@@ -8,6 +8,8 @@ import { searchTexts } from './0006-search-texts.ts'
 import { integrity } from './0007-integrity.ts'
 import { removals } from './0008-removals.ts'
 import { newKeyMarks } from './0009-new-key-marks.ts'
+import { galleryCalibrations } from './0011-gallery-calibrations.ts'
+import { livenessChallenges } from './0012-liveness-challenges.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -23,4 +25,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007-integrity': integrity,
   '0008-removals': removals,
   '0009-new-key-marks': newKeyMarks,
+  '0011-gallery-calibrations': galleryCalibrations,
+  '0012-liveness-challenges': livenessChallenges,
 }

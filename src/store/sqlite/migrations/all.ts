@@ -13,6 +13,8 @@ import { searchTexts } from './0011-search-texts.ts'
 import { integrity } from './0012-integrity.ts'
 import { removals } from './0013-removals.ts'
 import { newKeyMarks } from './0014-new-key-marks.ts'
+import { galleryCalibrations } from './0016-gallery-calibrations.ts'
+import { livenessChallenges } from './0017-liveness-challenges.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -30,4 +32,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0012-integrity': integrity,
   '0013-removals': removals,
   '0014-new-key-marks': newKeyMarks,
+  '0016-gallery-calibrations': galleryCalibrations,
+  '0017-liveness-challenges': livenessChallenges,
 }

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { Gallery } from '../../gallery/gallery.ts'
-import type { SearchHit } from '../../gallery/search/search-across-models.ts'
-import type { SubjectDetails } from '../../gallery/subject-details.ts'
-import type { Tx } from '../../store/tx.ts'
-import type { candidate } from '../schemas/fields.ts'
+import type { Gallery } from '../../../gallery/gallery.ts'
+import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { SubjectDetails } from '../../../gallery/subject-details.ts'
+import type { Tx } from '../../../store/tx.ts'
+import type { candidate } from '../../schemas/fields.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
 
@@ -47,4 +47,21 @@ export function toCandidates(
     const matchLevel = gallery.matchLevelOf(similarity)
     return [{ subjectId, externalId, displayName, similarity, matchLevel, faceId, groups }]
   })
+}
+
+/** Candidates below the threshold in `debug`. */
+export const debugCandidatesMax = 5
+
+export type ThresholdSplit = { readonly above: MatchCandidate[]; readonly below: MatchCandidate[] }
+
+/** Separates the matches from the nearest candidates below the threshold. */
+export function splitAtThreshold(
+  threshold: number,
+  candidates: readonly MatchCandidate[],
+): ThresholdSplit {
+  const isAbove = ({ similarity }: MatchCandidate): boolean => similarity >= threshold
+  return {
+    above: candidates.filter(isAbove),
+    below: candidates.filter((one) => !isAbove(one)).slice(0, debugCandidatesMax),
+  }
 }

@@ -3,10 +3,10 @@ import type { Cohort } from '../../src/models/template/read-cohort.ts'
 import type { MixtureCell } from './mixture-rows.ts'
 
 /** A row of a cell, in the space of the templates. */
-export type StrangerRow = { readonly cell: MixtureCell; readonly vector: Float32Array }
+export type CellRow = { readonly cell: MixtureCell; readonly vector: Float32Array }
 
 /** Pairs of rows that show different people for certain, and how many reach the score of a rate. */
-export type StrangerCounts = {
+export type ImpostorCounts = {
   /** Of another gender, or a child of 3 to 15 years and a person from 46 years on. */
   readonly certain: PairCount
   /** A girl and a boy of 3 to 15 years. */
@@ -16,7 +16,7 @@ export type StrangerCounts = {
 export type PairCount = { readonly pairs: number; readonly matches: number }
 
 /**
- * Counts the pairs of certain strangers whose score reaches `score`. Each pair is scored with densities
+ * Counts the pairs of certain impostors whose score reaches `score`. Each pair is scored with densities
  * of a cohort without the rows of both cells: neither the rows themselves nor rows of the same group,
  * gender and age lower its score.
  *
@@ -24,16 +24,16 @@ export type PairCount = { readonly pairs: number; readonly matches: number }
  * @param fitted the rows of the cohort that belong to no cell, and the number of neighbours.
  * @param added the rows of the cohort that belong to the cells; empty to measure without them.
  */
-export function countCertainStrangers(
-  rows: readonly StrangerRow[],
-  { fitted, added, score }: { fitted: Cohort; added: readonly StrangerRow[]; score: number },
-): StrangerCounts {
+export function countCertainImpostors(
+  rows: readonly CellRow[],
+  { fitted, added, score }: { fitted: Cohort; added: readonly CellRow[]; score: number },
+): ImpostorCounts {
   const densityOf = createDensities(rows, fitted, added)
   const certain = { pairs: 0, matches: 0 }
   const girlAndBoy = { pairs: 0, matches: 0 }
   for (const [a, first] of rows.entries())
     for (const [b, second] of rows.slice(0, a).entries()) {
-      if (!areStrangers(first.cell, second.cell)) continue
+      if (!areImpostors(first.cell, second.cell)) continue
       const densities = densityOf(a, second.cell) + densityOf(b, first.cell)
       const isMatch = -squaredDistance(first.vector, second.vector) - densities / 2 >= score
       const counts = [certain, ...(areChildren(first.cell, second.cell) ? [girlAndBoy] : [])]
@@ -45,9 +45,9 @@ export function countCertainStrangers(
   return { certain, girlAndBoy }
 }
 
-function areStrangers(a: MixtureCell, b: MixtureCell): boolean {
-  const ages = [a.age, b.age]
-  return a.gender !== b.gender || (ages.includes(childAge) && ages.includes(oldAge))
+function areImpostors(a: MixtureCell, b: MixtureCell): boolean {
+  const ages = new Set([a.age, b.age])
+  return a.gender !== b.gender || (ages.has(childAge) && ages.has(oldAge))
 }
 
 function areChildren(a: MixtureCell, b: MixtureCell): boolean {
@@ -61,9 +61,9 @@ const nameOf = ({ group, gender, age }: MixtureCell): string => `${group} ${gend
 
 /** Returns the density of a row, in a cohort without its own cell and without another one. */
 function createDensities(
-  rows: readonly StrangerRow[],
+  rows: readonly CellRow[],
   { cohort, neighbours }: Cohort,
-  added: readonly StrangerRow[],
+  added: readonly CellRow[],
 ): (row: number, otherCell: MixtureCell) => number {
   const known = new Map<string, number>()
   const nearest = rows.map(({ cell, vector }) => {
@@ -101,7 +101,7 @@ function createDensities(
  * Spreads the rows of each cell about the mean of the cell like single faces. The mean of three faces
  * deviates from the mean of its cell by a third of the variance of single faces.
  */
-export function spreadLikeFaces(rows: readonly StrangerRow[]): StrangerRow[] {
+export function spreadLikeFaces(rows: readonly CellRow[]): CellRow[] {
   const cells = Map.groupBy(rows, ({ cell }) => nameOf(cell))
   const means = new Map(
     [...cells].map(([name, members]) => [name, meanOf(members.map(({ vector }) => vector))]),

@@ -1,5 +1,5 @@
-/** `kernel.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
-export const kernelBytes =
+/** `density.wat` as WebAssembly in base64. Written by `eval/assemble-scan-kernel.ts`. */
+export const densityBytes =
   'AGFzbQEAAAABCAFgBH9/f38AAhgBCWRlbnNpdGllcwZtZW1vcnkCAwGAgAQDAgEABxQBEG1lYXN1cmVEaXN0YW5jZXMA' +
   'AAqnAgGkAgIBfwZ7A0D9DAAAAAAAAAAAAAAAAAAAAAAhB/0MAAAAAAAAAAAAAAAAAAAAACEI/QwAAAAAAAAAAAAAAAAA' +
   'AAAAIQn9DAAAAAAAAAAAAAAAAAAAAAAhCkEAIQQDQCAE/QoDACEFIAUgAf1dAwD9X/3xASEGIAcgBiAG/fIB/fABIQcg' +

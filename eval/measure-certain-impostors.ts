@@ -1,16 +1,16 @@
 /**
- * Measures how often certain strangers among the mixtures of the cohort reach similarity 0.80, before
+ * Measures how often certain impostors among the mixtures of the cohort reach similarity 0.80, before
  * and after the mixtures were added to the cohort:
  *
- *   node eval/measure-strangers.ts <folder of the mixtures>
+ *   node eval/measure-certain-impostors.ts <folder of the mixtures>
  */
 import { markdownTable } from '../bench/support/table.ts'
 import { calibrationOf } from '../src/gallery/calibration/calibrations.ts'
 import { scoreAt } from '../src/gallery/calibration/similarity.ts'
 import { readTemplateModel } from '../src/models/template/template-model.ts'
 import { projectToAxes } from '../src/vision/embed/create-template.ts'
-import { countCertainStrangers, spreadLikeFaces } from './fit/certain-strangers.ts'
-import type { PairCount, StrangerRow } from './fit/certain-strangers.ts'
+import { countCertainImpostors, spreadLikeFaces } from './fit/certain-impostors.ts'
+import type { PairCount, CellRow } from './fit/certain-impostors.ts'
 import { readMixtureRows } from './fit/mixture-rows.ts'
 
 const [folder] = process.argv.slice(2)
@@ -19,7 +19,7 @@ const { fused, cells } = await readMixtureRows(folder)
 const model = await readTemplateModel()
 const [version1] = model.earlier
 if (!version1) throw new Error('the template model has no earlier version to compare with')
-const added = cells.map((cell, row): StrangerRow => {
+const added = cells.map((cell, row): CellRow => {
   const vector = projectToAxes(fused[row] ?? new Float32Array(), model)
   return { cell, vector }
 })
@@ -41,11 +41,11 @@ const rows = kinds.flatMap(([kind, probes]) =>
     const calibration = calibrationOf(modelId)
     if (!calibration) throw new Error(`there is no calibration of ${modelId}`)
     const score = scoreAt(0.8, calibration)
-    const { certain, girlAndBoy } = countCertainStrangers(probes, { ...cohort, score })
+    const { certain, girlAndBoy } = countCertainImpostors(probes, { ...cohort, score })
     return [kind, modelId, rateOf(certain), rateOf(girlAndBoy)]
   }),
 )
-console.log(markdownTable(['probes', 'model', 'certain strangers', 'girl and boy'], rows))
+console.log(markdownTable(['probes', 'model', 'certain impostors', 'girl and boy'], rows))
 
 function rateOf({ matches, pairs }: PairCount): string {
   return `${(matches / pairs).toExponential(1)} (${matches} of ${pairs})`

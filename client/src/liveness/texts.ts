@@ -1,0 +1,66 @@
+import type { LivenessProblem, LivenessStep } from './liveness-check.ts'
+
+/** Every text of the component, for translation. */
+export type LivenessTexts = {
+  readonly title: string
+  readonly introduction: string
+  readonly start: string
+  readonly retry: string
+  readonly close: string
+  readonly openingCamera: string
+  readonly lookStraight: string
+  readonly steps: Readonly<Record<LivenessStep, string>>
+  /** `{number}` and `{count}` are replaced. */
+  readonly progress: string
+  readonly checking: string
+  readonly passed: string
+  readonly problems: Readonly<Record<LivenessProblem, string>>
+  /** Texts of the reasons of a failed check; a reason without a text is not shown. */
+  readonly reasons: Readonly<Record<string, string>>
+}
+
+export const englishTexts: LivenessTexts = {
+  title: 'Liveness check',
+  introduction:
+    'Hold the camera at eye level, in good light. Follow each instruction and hold the position until the next one.',
+  start: 'Start',
+  retry: 'Try again',
+  close: 'Close',
+  openingCamera: 'Opening the camera. Allow the camera if the browser requests it.',
+  lookStraight: 'Look straight into the camera',
+  steps: {
+    turnLeft: 'Turn your head to your left',
+    turnRight: 'Turn your head to your right',
+    lookUp: 'Look up',
+    lookDown: 'Look down',
+  },
+  progress: 'Step {number} of {count}',
+  checking: 'Checking the pictures',
+  passed: 'The check was passed.',
+  problems: {
+    insecurePage:
+      'Browsers allow the camera only on pages with https or on localhost. Open this page with https.',
+    cameraRefused:
+      'The camera is not allowed for this page. Allow it in the settings of the browser, then try again.',
+    cameraMissing: 'No camera was found. Connect a camera, then try again.',
+    cameraBusy:
+      'The camera does not start. Close other programs that use the camera, then try again.',
+    cameraStopped: 'The camera stopped during the check. Connect it again, then try again.',
+    timeOver: 'The time for this check is over. Try again.',
+    pageHidden: 'The page was hidden during the check. Keep it visible and try again.',
+    serverFailed: 'The check could not be completed: the server did not respond. Try again.',
+    notLive: 'The check was not passed.',
+  },
+  reasons: {
+    CHALLENGE_NOT_FOLLOWED:
+      'A movement was not recognized. Turn your head further and hold it until the next instruction.',
+    DIFFERENT_PERSON: 'The pictures do not show one person. Only one person may be in the picture.',
+    FLAT_FACE: 'The pictures look like a photograph of a face.',
+    FRAMES_IDENTICAL: 'The pictures of the camera did not change.',
+    INCONCLUSIVE: 'The first picture was not clear enough. Look straight into the camera.',
+    NO_FACE_FOUND: 'A picture shows no face. Keep your face inside the frame.',
+    MULTIPLE_FACES: 'More than one face is in the picture. Only one person may be in the picture.',
+    LOW_QUALITY: 'The pictures are not clear enough. Hold still in good light.',
+    FACE_TOO_SMALL: 'The face is too small. Move closer to the camera.',
+  },
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { ActionError } from '../../../lib/errors.ts'
+import type { StoredPicture } from './add-pictures.ts'
+import { withImageIndex, type RefusedPicture } from './extract-pictures.ts'
+import { enrollWarnings, toWarnings, unusedImages } from './warnings.ts'
+
+/** The result for one of several pictures to enroll. */
+export const pictureResultSchema = z
+  .object({
+    index: z.int().min(0).meta({ description: 'The position in `params.images`.' }),
+    enrolled: z.boolean(),
+    faceId: z.uuid().optional().meta({
+      description: 'The face of the picture; with FACE_ALREADY_ENROLLED the existing one.',
+    }),
+    error: z
+      .object({ code: z.string(), message: z.string() })
+      .optional()
+      .meta({ description: 'Why the picture was refused.' }),
+  })
+  .meta({ id: 'PictureResult' })
+
+type EnrolledImages = { readonly images: readonly unknown[]; readonly allImages: boolean }
+
+/** The results of all pictures of a call. */
+type PictureResults = {
+  readonly stored: readonly StoredPicture[]
+  readonly refused: readonly RefusedPicture[]
+}
+
+/** Returns the result of each picture, in the order of the images. */
+export function pictureResults({
+  stored,
+  refused,
+}: PictureResults): z.output<typeof pictureResultSchema>[] {
+  const enrolled = addedOf(stored).map(({ index, faceId }) => ({ index, enrolled: true, faceId }))
+  const faceIds = new Map(stored.map(({ index, faceId }) => [index, faceId]))
+  const others = [...refused, ...stored.flatMap(toAlreadyEnrolled)].map(({ index, error }) => {
+    const { code, message } = error
+    const faceId = faceIds.get(index)
+    return { index, enrolled: false, ...(faceId && { faceId }), error: { code, message } }
+  })
+  return [...enrolled, ...others].toSorted((a, b) => a.index - b.index)
+}
+
+function addedOf(stored: readonly StoredPicture[]): StoredPicture[] {
+  return stored.filter(({ isAdded }) => isAdded)
+}
+
+/** A picture is refused if the subject already has its template. */
+function toAlreadyEnrolled({ index, faceId, isAdded }: StoredPicture): RefusedPicture[] {
+  if (isAdded) return []
+  const message = `the subject already has the template of this picture: face ${faceId}`
+  return [{ index, error: new ActionError('FACE_ALREADY_ENROLLED', message) }]
+}
+
+/**
+ * Returns the picture whose face a response describes: the first that was added. A single picture that
+ * was already stored is a success.
+ *
+ * @throws ActionError if no picture was enrolled.
+ */
+export function requireStored(
+  params: EnrolledImages,
+  { stored, refused }: PictureResults,
+): StoredPicture {
+  const main = addedOf(stored)[0] ?? (params.allImages ? undefined : stored[0])
+  if (!main) throw refusalError(params, [...refused, ...stored.flatMap(toAlreadyEnrolled)])
+  return main
+}
+
+/** Returns the reasons why no picture was enrolled, in the order of the images. */
+export function refusalError(
+  { allImages }: EnrolledImages,
+  refused: readonly RefusedPicture[],
+): ActionError {
+  const [first] = refused
+  if (!first) throw new Error('no picture was refused')
+  if (!allImages) return first.error
+  const problems = refused
+    .toSorted((a, b) => a.index - b.index)
+    .flatMap((picture) => withImageIndex(picture).problems)
+  return new ActionError(problems[0]?.code ?? first.error.code, problems)
+}
+
+/** Returns how many images of a successful call are not charged. */
+export function unbilledCount(
+  { allImages, images }: EnrolledImages,
+  { stored }: PictureResults,
+): number {
+  return allImages ? images.length - addedOf(stored).length : 0
+}
+
+/** Returns `warnings` of a successful call. */
+export function resultWarnings(
+  { allImages, images }: EnrolledImages,
+  { stored }: PictureResults,
+  embeddingCount: number,
+) {
+  const added = addedOf(stored)
+  return toWarnings(
+    ...(allImages ? [] : unusedImages(images, '; set allImages')),
+    ...(!allImages && added.length < stored.length
+      ? ['the subject already has the template of this picture; it was not added again']
+      : []),
+    ...enrollWarnings(embeddingCount, added),
+  )
+}

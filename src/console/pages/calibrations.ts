@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { HttpError } from '../../lib/errors.ts'
+import {
+  endCalibrations,
+  findAccountCalibrations,
+} from '../../store/gallery/calibration/calibrations.ts'
+import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
+import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
+import type { ReadTx } from '../../store/tx.ts'
+import { defineWrite, emptyQuery } from '../server/route.ts'
+import { requireProject } from '../server/require-project.ts'
+import { count } from '../server/schemas.ts'
+import { ValidationError } from '../server/validation-error.ts'
+import type { ConsoleServices, ModelInventory } from '../services.ts'
+
+/** A calibration table that was measured on a gallery. */
+export const galleryCalibration = z.object({
+  calibrationId: z.string(),
+  /** One project, or all projects of the shared gallery. */
+  projects: z.array(z.object({ projectId: z.string(), name: z.string() })),
+  modelId: z.string(),
+  isUsed: z.boolean().meta({
+    description: 'False: the table is of another model than the active one, so it has no effect.',
+  }),
+  subjects: count,
+  pairs: count,
+  appliedAtUtc: z.string(),
+  appliedBy: z.string(),
+  points: z.array(
+    z.object({
+      fmr: z.number(),
+      similarity: z.number(),
+      score: z.number(),
+      source: z.string(),
+      modelScore: z
+        .number()
+        .meta({ description: 'The score of this rate in the table of the model.' }),
+    }),
+  ),
+})
+
+/** The part of a stored table that the console shows. */
+const storedTable = z.object({
+  points: z.array(z.object({ fmr: z.number(), score: z.number(), source: z.string() })),
+})
+
+/** Returns the tables that the galleries of an account use. */
+export async function readGalleryCalibrations(
+  tx: ReadTx,
+  accountId: string,
+  { calibration, similarityAt }: CalibrationContext,
+): Promise<z.input<typeof galleryCalibration>[]> {
+  const rows = await findAccountCalibrations(tx, accountId)
+  const projects = rows.length === 0 ? [] : await findProjectSummaries(tx, accountId)
+  return rows.map((row) => {
+    const isUsed = row.modelId === calibration.modelId
+    const { galleryId, definition, ...shown } = row
+    const ofGallery = projects.filter((project) => project.galleryId === galleryId)
+    return {
+      ...shown,
+      isUsed,
+      projects: ofGallery.map(({ projectId, name }) => ({ projectId, name })),
+      points: isUsed ? toPoints(definition, { calibration, similarityAt }) : [],
+    }
+  })
+}
+
+type CalibrationContext = Pick<ConsoleServices, 'similarityAt'> &
+  Pick<ModelInventory, 'calibration'>
+
+function toPoints(
+  definition: GalleryCalibrationRow['definition'],
+  { calibration, similarityAt }: CalibrationContext,
+) {
+  const { points } = storedTable.parse(JSON.parse(definition))
+  return points.flatMap((point) => {
+    const shipped = calibration.points.find(({ fmr }) => fmr === point.fmr)
+    if (!shipped) return []
+    const similarity = similarityAt(shipped.score, calibration)
+    return [{ ...point, similarity, modelScore: shipped.score }]
+  })
+}
+
+/** Returns the gallery of a project to the tables of the models. The table stays as history. */
+export const revertCalibration = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/calibration/revert',
+  minimumRole: 'admin',
+  auditAction: 'calibration.revert',
+  query: emptyQuery,
+  body: z.strictObject({ confirm: z.string().max(128) }),
+  response: z.object({ calibrationIds: z.array(z.string()) }),
+  handle: async (call, { tx }) => {
+    const { services, identity, body } = call
+    const project = await requireProject(tx, call)
+    requireConfirmation(project, body.confirm)
+    const { projectId, galleryId } = project
+    const change = { atUtc: new Date(services.clock()).toISOString(), by: identity.name }
+    const calibrationIds = [...(await endCalibrations(tx, galleryId, change))]
+    if (calibrationIds.length === 0)
+      throw new HttpError(409, 'The gallery uses the table of the model already.')
+    const detail = { galleryId, calibrationIds }
+    return {
+      response: { calibrationIds },
+      target: projectId,
+      detail,
+      // Other servers follow within two seconds.
+      afterCommit: () => refresh(services),
+    }
+  },
+})
+
+/** @throws ValidationError unless the text is the name of the project. */
+function requireConfirmation({ name }: ProjectSummary, confirm: string): void {
+  if (confirm === name) return
+  const message = 'must repeat the name of the project'
+  throw new ValidationError([{ path: 'body.confirm', message }])
+}
+
+async function refresh({ gallery, log }: ConsoleServices): Promise<void> {
+  try {
+    await gallery.refreshCalibrations()
+  } catch (error) {
+    log.error({ err: error }, 'calibrations are not current')
+  }
+}

@@ -1,0 +1,89 @@
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import type { ChallengeReason, ChallengeStep } from '../../vision/liveness/challenge/challenge.ts'
+import { readCsv, type LabelRow } from '../read-csv.ts'
+
+/** The frames of one response to a challenge, with a label. */
+export type LabelledSequence = {
+  /** As in the labels: relative to the evaluated folder. */
+  readonly folder: string
+  /** Image files in the order of their names, which is the order of recording. */
+  readonly files: readonly string[]
+  /** `live` or the kind of attack. */
+  readonly kind: string
+  readonly steps: readonly ChallengeStep[]
+  /** The reasons of which an attack should have at least one; empty if the labels have none. */
+  readonly expectedReasons: readonly ChallengeReason[]
+}
+
+/** Whether the labels of a folder describe sequences: they have a column `steps`. */
+export async function hasSequences(folder: string): Promise<boolean> {
+  // Without labels, or with invalid ones, the reader of single images reports the problem.
+  const rows = await readCsv(labelsOf(folder), []).catch(() => [])
+  return rows[0]?.cells['steps'] !== undefined
+}
+
+/**
+ * Reads `labels.csv` with the columns `folder` (of the frames of one sequence), `label` (`live`, or
+ * the kind of attack) and `steps` (separated by spaces), and optionally `reason`.
+ *
+ * @throws Error that names the file, the line, the rule and the remedy.
+ */
+export async function readSequences(folder: string): Promise<LabelledSequence[]> {
+  const rows = await readCsv(labelsOf(folder), ['folder', 'label', 'steps'])
+  return Promise.all(rows.map((row) => readSequence(folder, row)))
+}
+
+function labelsOf(folder: string): string {
+  return path.join(folder, 'labels.csv')
+}
+
+async function readSequence(
+  root: string,
+  { location, cells }: LabelRow,
+): Promise<LabelledSequence> {
+  const { folder = '', label: kind = '', steps: stepWords = '', reason = '' } = cells
+  if (folder === '' || kind === '')
+    throw new Error(`${location}: the folder or the label is empty; fill both cells`)
+  const steps = parseWords(stepWords, stepNames, `${location}: steps`)
+  if (steps.length === 0)
+    throw new Error(`${location}: there are no steps; separate them by spaces`)
+  const files = await readFrames(path.join(root, folder), location)
+  if (files.length <= steps.length)
+    throw new Error(
+      `${location}: ${folder} has ${files.length} frames; ${steps.length} steps need ${steps.length + 1} or more`,
+    )
+  const expectedReasons = parseWords(reason, reasonNames, `${location}: reason`)
+  return { folder, files, kind, steps, expectedReasons }
+}
+
+async function readFrames(folder: string, location: string): Promise<string[]> {
+  const files = await readdir(folder).catch((cause: unknown) => {
+    throw new Error(`${location}: the folder ${folder} cannot be read; correct its name`, { cause })
+  })
+  return files
+    .filter((file) => /\.(?:jpe?g|png)$/iu.test(file))
+    .sort()
+    .map((file) => path.join(folder, file))
+}
+
+function parseWords<Word extends string>(
+  text: string,
+  allowed: readonly Word[],
+  location: string,
+): Word[] {
+  const words = text.split(' ').filter((word) => word !== '')
+  return words.map((word) => {
+    const name = allowed.find((item) => item === word)
+    if (!name) throw new Error(`${location}: ${word} is none of ${allowed.join(', ')}`)
+    return name
+  })
+}
+
+const stepNames: readonly ChallengeStep[] = ['turnLeft', 'turnRight', 'lookUp', 'lookDown']
+const reasonNames: readonly ChallengeReason[] = [
+  'CHALLENGE_NOT_FOLLOWED',
+  'DIFFERENT_PERSON',
+  'FLAT_FACE',
+  'FRAMES_IDENTICAL',
+]

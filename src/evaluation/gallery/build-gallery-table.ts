@@ -1,0 +1,62 @@
+import {
+  scoreAt,
+  similarityAtFmr,
+  type Calibration,
+  type CalibrationPoint,
+} from '../../gallery/calibration/similarity.ts'
+import { buildCalibration, type CalibrationSet } from '../calibration/build-calibration.ts'
+
+export type GalleryTableOptions = {
+  /** The scores of pairs of different subjects, ascending. */
+  readonly scores: Float32Array
+  /** The scores of templates against themselves. */
+  readonly identicalScores: readonly number[]
+  readonly set: Omit<CalibrationSet, 'countedPairsMin'>
+  /** The table of the model. */
+  readonly shipped: Calibration
+  /** The lowest rate that the gallery supports. */
+  readonly lowestFmr: number
+  /** What was compared and left out, for the description of the method. */
+  readonly notes: readonly string[]
+}
+
+/** 200 subjects with one template have 19,900 pairs, of which 19.9 reach the score of 1e-3. */
+const countedPairsMin = 19
+
+/**
+ * Builds the table of a gallery. Below the lowest supported rate, each step is that of the model's
+ * table, or that of the fitted tail if it is larger. Such a similarity is as strict as measurements
+ * allow, but its rate was not measured on this gallery.
+ */
+export function buildGalleryTable(options: GalleryTableOptions): Calibration {
+  const { scores, identicalScores, set, shipped, lowestFmr, notes } = options
+  const pairs = { genuine: new Float32Array(0), impostor: scores }
+  const built = buildCalibration(pairs, identicalScores, { ...set, countedPairsMin })
+  const points: CalibrationPoint[] = []
+  for (const [index, point] of built.points.entries()) {
+    const [previous, builtBefore] = [points[index - 1], built.points[index - 1]]
+    if (!previous || !builtBefore || point.fmr >= lowestFmr * 0.999) points.push(point)
+    else {
+      const ownStep = point.score - builtBefore.score
+      const shippedStep = shippedScore(shipped, point.fmr) - shippedScore(shipped, previous.fmr)
+      const score = round(previous.score + Math.max(ownStep, shippedStep))
+      points.push({ fmr: point.fmr, score, source: 'model' })
+    }
+  }
+  const highest = points.at(-1)?.score ?? 0
+  return {
+    ...built,
+    method: [built.method, ...notes].join('; '),
+    points,
+    identicalScore: Math.max(built.identicalScore, round(highest + 0.01)),
+  }
+}
+
+/** Returns the score of a rate in the table of the model. */
+export function shippedScore(shipped: Calibration, fmr: number): number {
+  return scoreAt(similarityAtFmr(fmr), shipped)
+}
+
+function round(score: number): number {
+  return Math.round(score * 1e4) / 1e4
+}

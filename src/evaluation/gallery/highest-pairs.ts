@@ -1,0 +1,45 @@
+/** A pair of templates by their indexes. */
+export type RankedPair = { readonly score: number; readonly a: number; readonly b: number }
+
+/** Collects the highest of many scored pairs. */
+export type HighestPairs = {
+  readonly add: (score: number, a: number, b: number) => void
+  /** Returns the pairs that reach a score, the highest first. At most the capacity are kept. */
+  readonly from: (score: number) => RankedPair[]
+}
+
+/** Keeps at least the `capacity` highest pairs. */
+export function createHighestPairs(capacity: number): HighestPairs {
+  const size = capacity * 2
+  const scores = new Float64Array(size)
+  const first = new Int32Array(size)
+  const second = new Int32Array(size)
+  let count = 0
+  let cutoff = -Infinity
+  const at = (index: number): RankedPair => ({
+    score: scores[index] ?? 0,
+    a: first[index] ?? 0,
+    b: second[index] ?? 0,
+  })
+  const set = (index: number, { score, a, b }: RankedPair): void => {
+    scores[index] = score
+    first[index] = a
+    second[index] = b
+  }
+  const descending = (): RankedPair[] =>
+    Array.from({ length: count }, (_, index) => at(index)).toSorted((x, y) => y.score - x.score)
+  const dropLowest = (): void => {
+    const kept = descending().slice(0, capacity)
+    for (const [index, pair] of kept.entries()) set(index, pair)
+    count = kept.length
+    cutoff = kept.at(-1)?.score ?? cutoff
+  }
+  return {
+    add: (score, a, b) => {
+      if (score <= cutoff) return
+      if (count === size) dropLowest()
+      set(count++, { score, a, b })
+    },
+    from: (score) => descending().filter((pair) => pair.score >= score),
+  }
+}

@@ -1,0 +1,58 @@
+import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
+import { dotBytes } from './dot-bytes.ts'
+
+/** Scores templates by their indexes as the service does: −|a−b|² − ½(density + density), in float32. */
+export type TemplateScorer = {
+  readonly score: (a: number, b: number) => number
+  /** Scores a template with all templates before it. The next call overwrites the result. */
+  readonly scoresBefore: (a: number) => Float32Array
+}
+
+/** Addresses of two rows, the number of rows from the second on, the size of a row, and the results. */
+type DotProducts = (
+  ...addresses: readonly [a: number, b: number, count: number, rowBytes: number, out: number]
+) => void
+
+const pageBytes = 65_536
+/** The kernel reads eight values at once; rows are padded with zeros. */
+const valuesAtOnce = 8
+
+/** Copies the vectors to the memory of a SIMD kernel. */
+export function createTemplateScorer(templates: GalleryTemplates): TemplateScorer {
+  const { vectors, densities, dimensions } = templates
+  const count = densities.length
+  const rowValues = Math.ceil(dimensions / valuesAtOnce) * valuesAtOnce
+  const rowBytes = rowValues * 4
+  const outAt = count * rowBytes
+  const pages = Math.ceil((outAt + count * 4 + rowBytes) / pageBytes)
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+  const rows = new Float32Array(memory.buffer, 0, count * rowValues)
+  for (let row = 0; row < count; row++)
+    rows.set(vectors.subarray(row * dimensions, (row + 1) * dimensions), row * rowValues)
+  const out = new Float32Array(memory.buffer, outAt, count)
+  const dotProducts = openDotKernel(memory)
+  // −|a−b|² = 2ab − |a|² − |b|²; a density belongs to one template, too.
+  const offsets = Float64Array.from(densities, (density, row) => {
+    dotProducts(row * rowBytes, row * rowBytes, 1, rowBytes, outAt)
+    return (out[0] ?? 0) + density / 2
+  })
+  return {
+    score: (a, b) => {
+      dotProducts(a * rowBytes, b * rowBytes, 1, rowBytes, outAt)
+      return Math.fround(2 * (out[0] ?? 0) - (offsets[a] ?? 0) - (offsets[b] ?? 0))
+    },
+    scoresBefore: (a) => {
+      dotProducts(a * rowBytes, 0, a, rowBytes, outAt)
+      const offset = offsets[a] ?? 0
+      for (let b = 0; b < a; b++) out[b] = 2 * (out[b] ?? 0) - offset - (offsets[b] ?? 0)
+      return out
+    },
+  }
+}
+
+function openDotKernel(memory: WebAssembly.Memory): DotProducts {
+  const module = new WebAssembly.Module(Buffer.from(dotBytes, 'base64'))
+  const { exports } = new WebAssembly.Instance(module, { dot: { memory } })
+  // The export of dot.wat.
+  return exports['dotProducts'] as DotProducts
+}

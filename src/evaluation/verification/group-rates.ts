@@ -1,0 +1,128 @@
+import type { DecisionLevel } from './decision-levels.ts'
+import type { PersonTemplate } from './pair-scores.ts'
+import type { GroupLabels } from './read-groups.ts'
+
+/** The rates at one threshold. A rate is null if there are no such pairs. */
+export type GroupRates = {
+  readonly similarity: number
+  readonly falseMatches: number
+  readonly fmr: number | null
+  readonly falseNonMatches: number
+  readonly fnmr: number | null
+}
+
+/** The pairs within one group, or between two groups. */
+export type GroupPairs = {
+  readonly groups: readonly [string] | readonly [string, string]
+  readonly genuine: number
+  readonly impostor: number
+  /** One entry per threshold; empty without a calibration table. */
+  readonly rates: readonly GroupRates[]
+}
+
+export type GroupsReport = {
+  readonly groups: readonly {
+    readonly group: string
+    readonly people: number
+    /** Images with a template. */
+    readonly pictures: number
+  }[]
+  readonly within: readonly GroupPairs[]
+  readonly between: readonly GroupPairs[]
+  /** Images with a template but without a group. Their pairs are in no group. */
+  readonly ungroupedPictures: number
+  /** Names in groups.csv that the set does not contain. */
+  readonly unmatched: readonly string[]
+}
+
+type PairTally = {
+  readonly pairs: { genuine: number; impostor: number }
+  /** For each level. */
+  readonly falseMatches: number[]
+  readonly falseNonMatches: number[]
+}
+
+/** A face and the index of its group, −1 if it has none. */
+export type GroupedFace = PersonTemplate & { readonly groupIndex: number }
+
+/** Counts pairs by group while they are scored. */
+export function createGroupTally(
+  { names, unmatched }: Pick<GroupLabels, 'names' | 'unmatched'>,
+  faces: readonly GroupedFace[],
+  levels: readonly DecisionLevel[],
+): {
+  readonly add: (a: number, b: number, score: number) => void
+  readonly report: () => GroupsReport
+} {
+  const tallies = names.map(() => names.map(() => createTally(levels.length)))
+  return {
+    add: (a, b, score) => {
+      const [faceA, faceB] = [faces[a], faces[b]]
+      if (!faceA || !faceB) throw new RangeError(`there is no pair ${a}, ${b}`)
+      const low = Math.min(faceA.groupIndex, faceB.groupIndex)
+      const tally = tallies[low]?.[Math.max(faceA.groupIndex, faceB.groupIndex)]
+      if (tally) addToTally(tally, faceA.person === faceB.person, score, levels)
+    },
+    report: () => ({
+      groups: names.map((group, index) => {
+        const members = faces.filter(({ groupIndex }) => groupIndex === index)
+        const people = new Set(members.map(({ person }) => person)).size
+        return { group, people, pictures: members.length }
+      }),
+      within: names.flatMap((name, index) => pairsOf([name], tallies[index]?.[index], levels)),
+      between: names.flatMap((name, low) =>
+        names
+          .slice(low + 1)
+          .flatMap((other, offset) =>
+            pairsOf([name, other], tallies[low]?.[low + 1 + offset], levels),
+          ),
+      ),
+      ungroupedPictures: faces.filter(({ groupIndex }) => groupIndex === -1).length,
+      unmatched,
+    }),
+  }
+}
+
+function createTally(levelCount: number): PairTally {
+  return {
+    pairs: { genuine: 0, impostor: 0 },
+    falseMatches: Array.from({ length: levelCount }, () => 0),
+    falseNonMatches: Array.from({ length: levelCount }, () => 0),
+  }
+}
+
+function addToTally(
+  { pairs, falseMatches, falseNonMatches }: PairTally,
+  isGenuine: boolean,
+  score: number,
+  levels: readonly DecisionLevel[],
+): void {
+  pairs[isGenuine ? 'genuine' : 'impostor']++
+  for (const [index, level] of levels.entries()) {
+    const isMatch = score > level.score
+    if (isMatch === isGenuine) continue
+    const errors = isMatch ? falseMatches : falseNonMatches
+    errors[index] = (errors[index] ?? 0) + 1
+  }
+}
+
+function pairsOf(
+  groups: GroupPairs['groups'],
+  tally: PairTally | undefined,
+  levels: readonly DecisionLevel[],
+): GroupPairs[] {
+  if (!tally) return []
+  const { genuine, impostor } = tally.pairs
+  const rates = levels.map(({ similarity }, index) => {
+    const falseMatches = tally.falseMatches[index] ?? 0
+    const falseNonMatches = tally.falseNonMatches[index] ?? 0
+    return {
+      similarity,
+      falseMatches,
+      fmr: impostor > 0 ? falseMatches / impostor : null,
+      falseNonMatches,
+      fnmr: genuine > 0 ? falseNonMatches / genuine : null,
+    }
+  })
+  return [{ groups, genuine, impostor, rates }]
+}

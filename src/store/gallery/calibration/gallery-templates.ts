@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import type { SubjectRow } from '../../gallery-schema.ts'
+import type { ReadTx } from '../../tx.ts'
+import { selectExpiredIds } from '../expired-subjects.ts'
+import type { StoredTemplate } from '../templates.ts'
+
+export type GalleryTemplatesFilter = {
+  readonly galleryId: string
+  readonly modelId: string
+  /** Leaves out templates of subjects that have expired at this time. */
+  readonly nowUtc: string
+}
+
+export type TemplateWithSubject = StoredTemplate & Pick<SubjectRow, 'externalId'>
+
+/** Reads a page of a gallery's templates of one model, in the order of their random face ids. */
+export function findGalleryTemplates(
+  { build, run }: ReadTx,
+  { galleryId, modelId, nowUtc }: GalleryTemplatesFilter,
+  page: { readonly afterFaceId: string; readonly limit: number },
+): Promise<readonly TemplateWithSubject[]> {
+  return run(
+    build
+      .selectFrom('templates')
+      .innerJoin('faces', (on) =>
+        on
+          .onRef('faces.faceId', '=', 'templates.faceId')
+          .onRef('faces.galleryId', '=', 'templates.galleryId'),
+      )
+      .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
+      .selectAll('templates')
+      .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
+      .select(['subjects.expiresAtUtc', 'subjects.externalId'])
+      .where('templates.galleryId', '=', galleryId)
+      .where('templates.modelId', '=', modelId)
+      .where('templates.faceId', '>', page.afterFaceId)
+      .where('faces.subjectId', 'not in', selectExpiredIds(build, { galleryId, nowUtc }))
+      .orderBy('templates.faceId')
+      .limit(page.limit),
+  )
+}
+
+/** The numbers of a gallery's templates of one model, and of its faces without one. */
+export type TemplateCounts = { readonly templates: number; readonly otherFaces: number }
+
+export async function countGalleryTemplates(
+  { build, run }: ReadTx,
+  { galleryId, modelId, nowUtc }: GalleryTemplatesFilter,
+): Promise<TemplateCounts> {
+  const faces = build
+    .selectFrom('faces')
+    .where('faces.galleryId', '=', galleryId)
+    .where('faces.subjectId', 'not in', selectExpiredIds(build, { galleryId, nowUtc }))
+  const templates = faces
+    .innerJoin('templates', (on) =>
+      on
+        .onRef('templates.faceId', '=', 'faces.faceId')
+        .onRef('templates.galleryId', '=', 'faces.galleryId'),
+    )
+    .where('templates.modelId', '=', modelId)
+  const count = sql<number>`count(*)`.as('count')
+  const total = (await run(faces.select(count)))[0]?.count ?? 0
+  const comparable = (await run(templates.select(count)))[0]?.count ?? 0
+  return { templates: comparable, otherFaces: total - comparable }
+}

@@ -1,0 +1,86 @@
+import { challengeLimits } from './challenge-limits.ts'
+import type { ChallengeFacts, ChallengeStep, ChallengeStepJudgement } from './challenge.ts'
+
+/** The step that a frame shows; undefined if the head is nearly as in the first frame. */
+export type ShownStep = ChallengeStep | undefined
+
+/** Returns the step that each frame shows, in comparison with the first frame. */
+export function shownSteps(first: ChallengeFacts, others: readonly ChallengeFacts[]): ShownStep[] {
+  return others.map((facts) => {
+    const yaw = (facts.yaw - first.yaw) / challengeLimits.turn.changeMin
+    const pitch = (facts.pitch - first.pitch) / challengeLimits.look.changeMin
+    if (Math.max(Math.abs(yaw), Math.abs(pitch)) < 1) return undefined
+    if (Math.abs(yaw) >= Math.abs(pitch)) return yaw > 0 ? 'turnLeft' : 'turnRight'
+    return pitch > 0 ? 'lookUp' : 'lookDown'
+  })
+}
+
+/**
+ * Compares the movements of the head with the requested steps. They must be the same, in the same
+ * order and no others: with ten frames that show every direction, any challenge would be passed.
+ */
+export function judgeSteps(
+  first: ChallengeFacts,
+  movements: readonly HeadMovement[],
+  steps: readonly ChallengeStep[],
+): { readonly stepJudgements: ChallengeStepJudgement[]; readonly isFollowed: boolean } {
+  const mismatch = steps.findIndex((step, index) => movements[index]?.step !== step)
+  const matched = mismatch < 0 ? steps.length : mismatch
+  return {
+    stepJudgements: steps.map((step, index) => {
+      const movement = index < matched ? movements[index] : undefined
+      if (!movement) return { step, passed: false, imageIndex: null, yaw: null, pitch: null }
+      const { imageIndex, yaw, pitch } = movement
+      return { step, passed: true, imageIndex, yaw: roundTo(yaw), pitch: roundTo(pitch) }
+    }),
+    isFollowed: matched === steps.length && movements.length === steps.length && isFrontal(first),
+  }
+}
+
+function isFrontal({ yaw, pitch }: ChallengeFacts): boolean {
+  const { firstYawMax, firstPitchMax } = challengeLimits
+  return Math.abs(yaw) <= firstYawMax && Math.abs(pitch) <= firstPitchMax
+}
+
+/** Consecutive frames that show one step, by the frame in which the head is turned furthest. */
+export type HeadMovement = {
+  readonly step: ChallengeStep
+  /** Index into all frames; the first frame has index 0. */
+  readonly imageIndex: number
+  /** Degrees: the change against the first frame. */
+  readonly yaw: number
+  readonly pitch: number
+}
+
+export function movementsOf(
+  first: ChallengeFacts,
+  others: readonly ChallengeFacts[],
+  shown: readonly ShownStep[],
+): HeadMovement[] {
+  const movements: HeadMovement[] = []
+  for (const [index, facts] of others.entries()) {
+    const step = shown[index]
+    if (step === undefined) continue
+    const yaw = facts.yaw - first.yaw
+    const pitch = facts.pitch - first.pitch
+    const movement = { step, imageIndex: index + 1, yaw, pitch }
+    const last = movements.at(-1)
+    if (last?.step !== step) movements.push(movement)
+    else if (turnOf(movement) > turnOf(last)) movements.splice(-1, 1, movement)
+  }
+  return movements
+}
+
+/** Whether a step is a turn to a side; otherwise it is a look up or down. */
+export function isTurn(step: ChallengeStep): boolean {
+  return step === 'turnLeft' || step === 'turnRight'
+}
+
+function turnOf({ step, yaw, pitch }: HeadMovement): number {
+  return Math.abs(isTurn(step) ? yaw : pitch)
+}
+
+function roundTo(degrees: number): number {
+  // Adding zero turns −0 into 0.
+  return Math.round(degrees * 10) / 10 + 0
+}

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe } from 'node:test'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import sharp from 'sharp'
+import { englishTexts as texts } from '../../client/src/liveness/texts.ts'
+import { openDrawing } from '../../eval/challenge/draw-person.ts'
+import { drawView, viewKinds } from '../../eval/challenge/drawn-views.ts'
+import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { findChromium, openChromium, seriousViolations } from '../support/console/chromium.ts'
+import { failCamera, holdText, installFakeCamera } from '../support/console/fake-camera.ts'
+import { sequentialTests } from '../support/console/sequential-tests.ts'
+import {
+  samplePhotograph,
+  startFacegate,
+  type TestFacegate,
+} from '../support/facegate/test-facegate.ts'
+import { rootDir, testModelsFolder } from '../support/paths.ts'
+
+const executable = findChromium()
+const skip = executable ? false : 'Chromium is not installed: the component is not tested'
+const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
+
+/** A drawn head fails one challenge of seven. */
+const attemptsMax = 6
+
+describe('The page of examples/liveness-check with a camera', { skip }, () => {
+  let facegate: TestFacegate
+  let folder: string
+  let pageServer: Awaited<ReturnType<typeof startPageServer>>
+  let browser: Browser
+  let page: Page
+
+  const step = sequentialTests()
+
+  before(async () => {
+    folder = await installExample()
+    facegate = await startFacegate({ VISION_WORKERS: '1' })
+    pageServer = await startPageServer(folder, facegate)
+    browser = await openChromium(executable!)
+    page = await browser.newPage({ reducedMotion: 'reduce' })
+    page.setDefaultTimeout(timeoutMs)
+    await installFakeCamera(page, { images: await drawHead() })
+    await shortenRecording(page)
+  })
+
+  after(async () => {
+    await browser?.close()
+    pageServer?.process.kill()
+    await facegate?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const openPage = async (): Promise<void> => {
+    await page.goto(pageServer.url)
+    await page.getByText(texts.introduction).waitFor()
+  }
+  /** The steps are random, and a drawn head shows some of them less clearly than a real one. */
+  const expectWelcome = async (): Promise<void> => {
+    const problem = page.getByRole('button', { name: texts.retry })
+    for (let attempt = 1; ; attempt++) {
+      await page.getByText('Welcome.').or(problem).first().waitFor()
+      if ((await problem.count()) === 0) return
+      const [message = ''] = await page.locator('.message').allInnerTexts()
+      assert.ok(attempt < attemptsMax, message)
+      await problem.click()
+    }
+  }
+  const start = () => page.getByRole('button', { name: texts.start }).click()
+  const retry = () => page.getByRole('button', { name: texts.retry }).click()
+
+  step('A head that follows the instructions passes', async () => {
+    await openPage()
+    assert.deepEqual(await seriousViolations(page, 'light'), [])
+    await start()
+    await page.getByText(texts.lookStraight).waitFor()
+    await expectWelcome()
+    assert.equal(await page.getByRole('button', { name: texts.start }).count(), 0)
+  })
+
+  step('A still picture does not pass; the next attempt can pass', async () => {
+    await openPage()
+    await holdText(page, texts.lookStraight)
+    await start()
+    await page.getByText(texts.problems.notLive).waitFor()
+    await page.getByText(texts.reasons['CHALLENGE_NOT_FOLLOWED']!).waitFor()
+    assert.deepEqual(await seriousViolations(page, 'light'), [])
+    await holdText(page, undefined)
+    await retry()
+    await expectWelcome()
+  })
+
+  step('A camera that is refused, missing or busy has its own message', async () => {
+    await openPage()
+    await failCamera(page, 'NotAllowedError')
+    await start()
+    await page.getByText(texts.problems.cameraRefused).waitFor()
+    await failCamera(page, 'NotFoundError')
+    await retry()
+    await page.getByText(texts.problems.cameraMissing).waitFor()
+    await failCamera(page, 'NotReadableError')
+    await retry()
+    await page.getByText(texts.problems.cameraBusy).waitFor()
+    await failCamera(page, '')
+  })
+
+  step(
+    'A challenge that expires during the recording is reported, and a new one passes',
+    async () => {
+      await openPage()
+      await page.route('**/challenge', async (route) => {
+        const response = await route.fetch()
+        const challenge: object = await response.json()
+        // 10 s are reserved for sending the frames.
+        const expiresAtUtc = new Date(Date.now() + 10_200).toISOString()
+        await route.fulfill({ response, json: { ...challenge, expiresAtUtc } })
+      })
+      await start()
+      await page.getByText(texts.problems.timeOver).waitFor()
+      await page.unroute('**/challenge')
+      await retry()
+      await expectWelcome()
+    },
+  )
+
+  step('A server that fails is reported', async () => {
+    await openPage()
+    await page.route('**/check', (route) => route.fulfill({ status: 502 }))
+    await start()
+    await page.getByText(texts.problems.serverFailed).waitFor()
+    await page.unroute('**/check')
+  })
+
+  step('The component can be used with the keyboard and closes', async () => {
+    await openPage()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('The check was closed.').waitFor()
+    assert.equal(await page.getByText(texts.introduction).count(), 0)
+  })
+})
+
+/** Installs the client and copies the example beside it, as its README describes. */
+async function installExample(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-example-'))
+  const installed = path.join(folder, 'node_modules', 'facegate-client')
+  await mkdir(installed, { recursive: true })
+  const client = path.join(rootDir, 'client')
+  const tsc = path.join(rootDir, 'node_modules', '.bin', 'tsc')
+  await promisify(execFile)(tsc, ['-p', client, '--outDir', path.join(installed, 'dist')])
+  await cp(path.join(client, 'package.json'), path.join(installed, 'package.json'))
+  await cp(path.join(rootDir, 'examples', 'liveness-check'), folder, { recursive: true })
+  return folder
+}
+
+async function startPageServer(folder: string, { url, key }: TestFacegate) {
+  const child = spawn(process.execPath, ['server.mjs'], {
+    cwd: folder,
+    env: { ...process.env, FACEGATE_URL: url, FACEGATE_KEY: key, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const address = /http:\S+/u.exec(String(line))?.[0]
+  assert.ok(address, 'the example prints its address')
+  return { process: child, url: address }
+}
+
+/** The frontal face of a sample photograph: PNG, 480×480. */
+async function frontalPortrait(): Promise<Buffer> {
+  const { bytes } = await samplePhotograph(5)
+  return sharp(bytes).extract({ left: 220, top: 790, width: 480, height: 480 }).png().toBuffer()
+}
+
+/**
+ * Returns the views of a solid head by the instruction that they follow. A direction that is requested
+ * a second time shows another angle, as a person does.
+ */
+async function drawHead(): Promise<Record<string, string[]>> {
+  await using drawing = await openDrawing(testModelsFolder)
+  const picture = await drawing.readFrontal(await frontalPortrait(), 'sample')
+  assert.ok(picture, 'the face of the sample photograph is frontal')
+  const head = viewKinds.find(({ name }) => name === 'head')
+  assert.ok(head)
+  const random = seededRandom(7)
+  const source = { ...picture, behind: picture.frame }
+  const draw = async (degrees: number, step?: keyof typeof texts.steps): Promise<string> => {
+    const jpeg = await drawView({ ...head, degrees }, source, { step, random })
+    return `data:image/jpeg;base64,${jpeg.toString('base64')}`
+  }
+  const images: Record<string, string[]> = { [texts.lookStraight]: [await draw(0)] }
+  for (const step of ['turnLeft', 'turnRight', 'lookUp', 'lookDown'] as const)
+    images[texts.steps[step]] = [await draw(32, step), await draw(40, step)]
+  return images
+}
+
+/** The fake camera needs no time to read the instructions. */
+async function shortenRecording(page: Page): Promise<void> {
+  await page.route('**/page.js', async (route) => {
+    const response = await route.fetch()
+    const source = await response.text()
+    const body = source.replace(
+      'runLivenessCheck({',
+      'runLivenessCheck({ times: { moveMs: 400, holdMs: 400 },',
+    )
+    assert.notEqual(body, source)
+    await route.fulfill({ response, body })
+  })
+}

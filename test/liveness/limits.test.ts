@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import {
+  answerOf,
+  createChallenge,
+  failuresMax,
+  openMax,
+  startChallengeGallery,
+  wrongAnswerOf,
+  type ChallengeGallery,
+  type CreatedChallenge,
+} from '../support/gallery/challenge-gallery.ts'
+import { type TestGallery } from '../support/gallery/test-gallery.ts'
+
+let service: ChallengeGallery
+let clock: ChallengeGallery['clock']
+let createProject: ChallengeGallery['createProject']
+let gallery: TestGallery
+let loggedCalls: ChallengeGallery['loggedCalls']
+before(async () => {
+  service = await startChallengeGallery()
+  ;({ clock, createProject, gallery, loggedCalls } = service)
+})
+after(() => service[Symbol.asyncDispose]())
+
+test(`After ${failuresMax} failures within a minute, challenges are refused until the oldest is a minute old`, async () => {
+  const client = await createProject()
+  const [kept, ...failing] = [
+    await createChallenge(client),
+    await createChallenge(client),
+    await createChallenge(client),
+  ]
+  for (const challenge of failing) {
+    await client.value('svc.liveness', wrongAnswerOf(challenge))
+    clock.nowMs += 1000
+  }
+  await client.value('svc.liveness', wrongAnswerOf(await createChallenge(client)))
+  const refused = await client.rest('POST', '/v1/liveness/challenges', {})
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers.get('retry-after'), '58')
+  assert.match(refused.body.detail, /failed within 60 s; wait 58 s/u)
+  const other = await createProject()
+  assert.equal((await other.rest('POST', '/v1/liveness/challenges', {})).status, 200)
+  const requestId = randomUUID()
+  const count = gallery.vision.requests.length
+  const limited = await client.call('svc.liveness', answerOf(kept), { requestId })
+  assert.equal(limited.body.errors[0].code, 'RATE_LIMITED')
+  assert.equal(limited.headers.get('retry-after'), '58')
+  assert.equal(gallery.vision.requests.length, count, 'no image was analyzed')
+  clock.nowMs += 57_999
+  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 429)
+  clock.nowMs += 1
+  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 200)
+  const retried = await client.call('svc.liveness', answerOf(kept), { requestId })
+  assert.equal(retried.body.ok, true, 'the refused call was not stored, so that its retry runs')
+  assert.equal(retried.body.data.results[0].value.decision, 'live')
+})
+
+test(`Of concurrent guesses, ${failuresMax} are judged, and the others leave their challenges unspent`, async () => {
+  const client = await createProject()
+  const challenges: CreatedChallenge[] = []
+  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
+  const guesses = await Promise.all(
+    challenges.map((challenge) => client.call('svc.liveness', wrongAnswerOf(challenge))),
+  )
+  const codes = guesses.map(({ body }) => String(body.errors[0]?.code ?? 'OK'))
+  assert.deepEqual(codes.toSorted(), ['OK', 'OK', 'OK', 'RATE_LIMITED'])
+  const logged = (await loggedCalls(client)).map(({ code, costMicros }) => `${code} ${costMicros}`)
+  assert.equal(logged.filter((row) => row === 'RATE_LIMITED 0').length, 1)
+  const refused = challenges[codes.indexOf('RATE_LIMITED')]
+  assert.ok(refused)
+  clock.nowMs += 60_000
+  assert.equal((await client.value('svc.liveness', answerOf(refused))).decision, 'live')
+})
+
+test(`A project has at most ${openMax} open challenges`, async () => {
+  const client = await createProject()
+  const challenges: CreatedChallenge[] = []
+  for (let index = 0; index < openMax; index++) challenges.push(await createChallenge(client))
+  const refused = await client.rest('POST', '/v1/liveness/challenges', {})
+  assert.equal(refused.status, 429)
+  assert.ok(Number(refused.headers.get('retry-after')) > 0)
+  assert.match(refused.body.detail, /4 open liveness challenges/u)
+  const [first] = challenges
+  assert.ok(first)
+  await client.value('svc.liveness', answerOf(first))
+  await createChallenge(client)
+  assert.equal((await client.rest('POST', '/v1/liveness/challenges', {})).status, 429)
+  clock.nowMs += 120_000
+  await createChallenge(client)
+})

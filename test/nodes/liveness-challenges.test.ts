@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { postgresSkipReason } from '../support/database/postgres-server.ts'
+import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
+import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
+import { startGalleryNodes } from '../support/nodes/test-nodes.ts'
+
+const skip = postgresSkipReason ?? false
+const callCount = 200
+
+/** Sends the same parameters to both nodes in parallel, each call with its own requestId. */
+async function callInParallel(clients: readonly GalleryClient[], action: string, params: object) {
+  const calls = Array.from({ length: callCount }, async (_, index) => {
+    const client = clients[index % clients.length]
+    if (!client) throw new RangeError('there is no client')
+    for (;;) {
+      const { status, body } = await client.call(action, params)
+      if (status === 200) return body
+      assert.equal(status, 503, JSON.stringify(body))
+    }
+  })
+  const bodies = await Promise.all(calls)
+  const codes = bodies.map((body) => String(body.errors[0]?.code ?? 'OK'))
+  return { bodies, count: (code: string) => codes.filter((one) => one === code).length }
+}
+
+test(
+  `Of ${callCount} parallel uses of one challenge, and of one token, on two nodes exactly one counts`,
+  { skip },
+  async () => {
+    await using nodes = await startGalleryNodes()
+    const clients = [nodes.a.client, nodes.b.client]
+    const { local } = nodes
+    const { body: challenge } = await local.rest('POST', '/v1/liveness/challenges', {})
+    const { challengeId, steps } = challenge
+    const images = frameImages(framesOf(steps))
+    const answers = await callInParallel(clients, 'svc.liveness', { challengeId, images })
+    assert.deepEqual(
+      [answers.count('OK'), answers.count('CHALLENGE_NOT_FOUND')],
+      [1, callCount - 1],
+    )
+    const { value } = answers.bodies.find(({ ok }) => ok).data.results[0]
+    const { livenessToken } = value
+    const params = { ...imageParams('Ada'), requireLiveness: true, livenessToken }
+    const used = await callInParallel(clients, 'svc.identify', params)
+    assert.deepEqual([used.count('OK'), used.count('LIVENESS_FAILED')], [1, callCount - 1])
+    const { db } = local.database.store
+    assert.deepEqual(await db.selectFrom('livenessTokens').selectAll().execute(), [])
+  },
+)

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { rotationOf } from '../../../eval/challenge/render-surface.ts'
+import type { Mesh } from '../../../src/vision/landmarks/mesh.ts'
+import { challengeLimits } from '../../../src/vision/liveness/challenge/challenge-limits.ts'
+import type {
+  ChallengeFacts,
+  ChallengeFrame,
+  ChallengeStep,
+} from '../../../src/vision/liveness/challenge/challenge.ts'
+import { pictureCorrelation } from '../../../src/vision/liveness/challenge/fingerprint.ts'
+import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
+import { measureChallenge } from '../../../src/vision/liveness/challenge/measure-challenge.ts'
+import { measureRelief } from '../../../src/vision/liveness/challenge/relief.ts'
+import { readChallengeSource } from '../../support/vision/challenge-source.ts'
+import { openTestPipeline } from '../../support/vision/test-pipeline.ts'
+import {
+  fingerprint,
+  smoothFingerprint,
+  toFrontal,
+  turnedPoints,
+} from '../../support/vision/turned-mesh.ts'
+
+const views = {
+  turnLeft: { yaw: 28, pitch: 0 },
+  turnRight: { yaw: -28, pitch: 0 },
+  lookUp: { yaw: 0, pitch: 24 },
+  lookDown: { yaw: 0, pitch: -24 },
+}
+const allSteps = Object.keys(views) as ChallengeStep[]
+
+let mesh: Mesh
+before(async () => {
+  const pipeline = await openTestPipeline()
+  mesh = toFrontal((await readChallengeSource(pipeline)).mesh)
+  await pipeline.close()
+})
+
+/** Projects the mesh of a real face, turned; `depth` 1 is the face, 0 a picture of it. */
+function turned(view: { yaw: number; pitch: number }, depth = 1): ChallengeFacts {
+  const points = turnedPoints(mesh, view, depth)
+  // The picture of a face shows no change of its pose, but a mesh network can misread one.
+  return {
+    ...measureChallenge({ ...mesh, points }),
+    ...view,
+    fingerprint: fingerprint(JSON.stringify(view).length + view.yaw),
+  }
+}
+
+const front = (depth = 1): ChallengeFacts => turned({ yaw: 0, pitch: 0 }, depth)
+const ofSamePerson = (...all: readonly ChallengeFacts[]): ChallengeFrame[] =>
+  all.map((facts) => ({ facts, similarityToFirst: 0.95 }))
+
+function judgeFaces(steps: readonly ChallengeStep[], ...all: readonly ChallengeFacts[]) {
+  return judgeChallenge(ofSamePerson(...all), steps)
+}
+
+test('A turned head passes each step, and the same turn of its picture is a flat face', () => {
+  for (const step of allSteps) {
+    const head = judgeFaces([step], front(), turned(views[step]))
+    assert.deepEqual([head.passed, head.flat, head.reasons], [true, false, []], step)
+    const [shown] = head.steps
+    assert.equal(shown?.imageIndex, 1)
+    assert.equal(shown?.yaw, views[step].yaw)
+    assert.equal(shown?.pitch, views[step].pitch)
+    const picture = judgeFaces([step], front(0), turned(views[step], 0))
+    assert.deepEqual([picture.flat, picture.reasons], [true, ['FLAT_FACE']], step)
+  }
+})
+
+test('Left and right are those of the person: turned left, the nose is at the right of the image', () => {
+  const noseIndex = 1
+  const noseX = (yaw: number): number =>
+    rotationOf({ yaw, pitch: 0, roll: 0 })(mesh.points[noseIndex] ?? { x: 0, y: 0, z: 0 }).x
+  assert.ok(noseX(views.turnLeft.yaw) > noseX(0), 'the nose moves to the right of the image')
+  const pose = measureChallenge({
+    ...mesh,
+    points: mesh.points.map(rotationOf({ yaw: 28, pitch: 0, roll: 0 })),
+  })
+  assert.ok(pose.yaw > measureChallenge(mesh).yaw + 20, `yaw ${pose.yaw}`)
+})
+
+test('A step is reached from its limit on, and each direction has its own', () => {
+  const { turn, look } = challengeLimits
+  const edges = {
+    turnLeft: { yaw: turn.changeMin },
+    turnRight: { yaw: -turn.changeMin },
+    lookUp: { pitch: look.changeMin },
+    lookDown: { pitch: -look.changeMin },
+  }
+  for (const step of allSteps) {
+    const atLimit = { ...turned(views[step]), yaw: 0, pitch: 0, ...edges[step] }
+    assert.equal(judgeFaces([step], front(), atLimit).steps[0]?.passed, true, step)
+    const below = { ...atLimit, yaw: atLimit.yaw * 0.999, pitch: atLimit.pitch * 0.999 }
+    const judgement = judgeFaces([step], front(), below)
+    assert.deepEqual(judgement.reasons, ['CHALLENGE_NOT_FOLLOWED'], step)
+    const [missed] = judgement.steps
+    assert.deepEqual(missed, { step, passed: false, imageIndex: null, yaw: null, pitch: null })
+  }
+})
+
+test('Steps count in the requested order, without others in between, before or after them', () => {
+  const { turnLeft, lookUp, turnRight, lookDown } = Object.fromEntries(
+    allSteps.map((step) => [step, turned(views[step])]),
+  ) as Record<ChallengeStep, ChallengeFacts>
+  const steps = ['turnLeft', 'lookUp'] as const
+  const nearlyFront = { ...front(), yaw: 6, pitch: -5, fingerprint: fingerprint(90) }
+  const passing = judgeFaces(steps, front(), turnLeft, nearlyFront, lookUp)
+  assert.deepEqual(
+    passing.steps.map(({ imageIndex }) => imageIndex),
+    [1, 3],
+  )
+  assert.equal(passing.passed, true)
+  const further = { ...turned({ yaw: 33, pitch: 0 }) }
+  const [twoFrames] = judgeFaces(steps, front(), turnLeft, further, lookUp).steps
+  assert.equal(twoFrames?.imageIndex, 2, 'the frame in which the head is turned furthest')
+
+  for (const [name, frames, passed] of [
+    ['reversed', [lookUp, turnLeft], [false, false]],
+    ['one before', [turnRight, turnLeft, lookUp], [false, false]],
+    ['one between', [turnLeft, turnRight, lookUp], [true, false]],
+    ['one after', [turnLeft, lookUp, lookDown], [true, true]],
+    [
+      'the second before the first',
+      [lookUp, turnLeft, { ...lookUp, fingerprint: fingerprint(91) }],
+      [false, false],
+    ],
+  ] as const) {
+    const judgement = judgeFaces(steps, front(), ...frames)
+    assert.deepEqual(judgement.reasons, ['CHALLENGE_NOT_FOLLOWED'], name)
+    assert.deepEqual(
+      judgement.steps.map((step) => step.passed),
+      passed,
+      name,
+    )
+  }
+})
+
+test('The first frame must be frontal', () => {
+  const { firstYawMax, firstPitchMax } = challengeLimits
+  for (const offset of [
+    { yaw: firstYawMax, pitch: firstPitchMax },
+    { yaw: -firstYawMax, pitch: -firstPitchMax },
+  ]) {
+    const shifted = (facts: ChallengeFacts, factor: number): ChallengeFacts => ({
+      ...facts,
+      yaw: facts.yaw + factor * offset.yaw,
+      pitch: facts.pitch + factor * offset.pitch,
+    })
+    const judge = (factor: number) =>
+      judgeFaces(['turnLeft'], shifted(front(), factor), shifted(turned(views.turnLeft), factor))
+    assert.deepEqual(judge(1).reasons, [])
+    assert.deepEqual(judge(1.001).reasons, ['CHALLENGE_NOT_FOLLOWED'])
+  }
+})
+
+test('Every frame must show the person of the first, also a frame that shows no step', () => {
+  const { similarityMin } = challengeLimits
+  const frames = ofSamePerson(
+    front(),
+    { ...front(), yaw: 3, fingerprint: fingerprint(92) },
+    turned(views.turnLeft),
+  )
+  const judge = (similarityToFirst: number) =>
+    judgeChallenge(
+      frames.map((frame, index) => (index === 1 ? { ...frame, similarityToFirst } : frame)),
+      ['turnLeft'],
+    )
+  assert.equal(judge(similarityMin).passed, true)
+  const { samePerson, reasons } = judge(similarityMin - 0.0001)
+  assert.deepEqual([samePerson, reasons], [false, ['DIFFERENT_PERSON']])
+})
+
+test('The depth of a face decides from its limit on whether it is flat', () => {
+  for (const step of allSteps) {
+    const limits = step.startsWith('turn') ? challengeLimits.turn : challengeLimits.look
+    const isDeep = (depth: number): boolean => {
+      const relief = measureRelief(front(depth), turned(views[step], depth), step)
+      return relief.depth >= limits.depthMin && relief.residual >= limits.residualMin
+    }
+    const edge = findEdge(isDeep)
+    assert.ok(edge > 0.2 && edge < 0.95, `${step}: ${edge} of the depth of a face`)
+    const judge = (depth: number) =>
+      judgeFaces([step], front(depth), turned(views[step], depth)).reasons
+    assert.deepEqual(judge(edge + 1e-3), [], step)
+    assert.deepEqual(judge(edge - 1e-3), ['FLAT_FACE'], step)
+  }
+})
+
+test('Two steps with little depth are flat together, although each alone is not', () => {
+  const steps = ['turnLeft', 'turnRight'] as const
+  const marginOf = (depth: number): number => {
+    const margins = steps.map(
+      (step) =>
+        measureRelief(front(depth), turned(views[step], depth), step).depth -
+        challengeLimits.turn.depthMin,
+    )
+    return margins.reduce((sum, margin) => sum + margin, 0) / margins.length
+  }
+  const edge = findEdge((depth) => marginOf(depth) >= challengeLimits.depthMarginMin)
+  const judge = (depth: number) =>
+    judgeFaces(steps, front(depth), ...steps.map((step) => turned(views[step], depth))).reasons
+  assert.deepEqual(judge(edge + 1e-3), [])
+  assert.deepEqual(judge(edge - 1e-3), ['FLAT_FACE'])
+  for (const step of steps)
+    assert.deepEqual(
+      judgeFaces([step], front(edge - 1e-3), turned(views[step], edge - 1e-3)).reasons,
+      [],
+    )
+})
+
+/** Returns the smallest share of the depth of the face for which `isDeep` holds. */
+function findEdge(isDeep: (depth: number) => boolean): number {
+  assert.deepEqual([isDeep(0), isDeep(1)], [false, true])
+  let [below, above] = [0, 1]
+  while (above - below > 1e-4) {
+    const middle = (below + above) / 2
+    if (isDeep(middle)) above = middle
+    else below = middle
+  }
+  return above
+}
+
+test('One picture in two frames is found from its limits on, and a held pose is not', () => {
+  const { pictureCorrelationMax, poseDifferenceMin } = challengeLimits
+  const pixels = Buffer.from(smoothFingerprint(1), 'base64')
+  const others = Buffer.from(smoothFingerprint(2), 'base64')
+  const mixed = (share: number): string =>
+    Buffer.from(
+      pixels.map((value, i) => Math.round((1 - share) * value + share * (others[i] ?? 0))),
+    ).toString('base64')
+  const isOther = (share: number): boolean =>
+    pictureCorrelation(mixed(0), mixed(share)) <= pictureCorrelationMax
+  const edge = findEdge(isOther)
+  const steps = ['turnLeft', 'lookUp', 'turnLeft'] as const
+  const left = { ...turned(views.turnLeft), fingerprint: mixed(0) }
+  const judge = (share: number, yawDifference = 0) =>
+    judgeFaces(steps, front(), left, turned(views.lookUp), {
+      ...left,
+      yaw: left.yaw + yawDifference,
+      fingerprint: mixed(share),
+    }).reasons
+  assert.deepEqual(judge(edge - 0.02), ['FRAMES_IDENTICAL'])
+  assert.deepEqual(judge(edge + 0.02), [])
+  assert.deepEqual(judge(edge - 0.02, poseDifferenceMin - 0.01), ['FRAMES_IDENTICAL'])
+  assert.deepEqual(judge(edge - 0.02, poseDifferenceMin), [])
+  assert.deepEqual(judge(0, poseDifferenceMin), ['FRAMES_IDENTICAL'], 'the very same pixels')
+
+  const held = (share: number) =>
+    judgeFaces(['turnLeft'], front(), left, { ...left, fingerprint: mixed(share) }).reasons
+  assert.deepEqual(held(edge / 2), [])
+  assert.deepEqual(held(0), ['FRAMES_IDENTICAL'], 'the very same pixels')
+})
+
+test('Several reasons are reported in the order of the checks, and too few frames are an error', () => {
+  const frames = [front(0), turned(views.turnLeft, 0), front(0)].map((facts) => ({
+    facts,
+    similarityToFirst: 0.1,
+  }))
+  assert.deepEqual(judgeChallenge(frames, ['turnLeft', 'lookUp']).reasons, [
+    'DIFFERENT_PERSON',
+    'CHALLENGE_NOT_FOLLOWED',
+    'FLAT_FACE',
+    'FRAMES_IDENTICAL',
+  ])
+  assert.throws(() => judgeChallenge(frames, ['turnLeft', 'lookUp', 'turnLeft']), RangeError)
+  assert.throws(() => judgeChallenge([], []), RangeError)
+})

@@ -1,0 +1,25 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { RunResult } from '../playground-call.ts'
+import { ChallengeDialog } from './challenge-dialog.tsx'
+
+type Props = {
+  readonly projectId: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly debug: boolean
+  readonly disabled: boolean
+  readonly onResult: (result: RunResult) => void
+}
+
+/** Opens the camera and answers a liveness challenge instead of sending chosen images. */
+export function ChallengeButton({ disabled, ...props }: Props) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <>
+      <Button variant="default" disabled={disabled} onClick={() => setIsOpen(true)}>
+        Run a challenge
+      </Button>
+      {isOpen && <ChallengeDialog {...props} onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}

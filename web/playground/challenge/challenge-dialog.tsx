@@ -1,0 +1,67 @@
+import { Modal } from '@mantine/core'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import {
+  runLivenessCheck,
+  type LivenessVerdict,
+  type RequestedChallenge,
+} from '../../../client/src/liveness/index.ts'
+import type { PlaygroundChallenge, PlaygroundResponse } from '../../api/responses.ts'
+import { useApi } from '../../api/use-api.ts'
+import { toCall, type RunResult } from '../playground-call.ts'
+import { readPlaygroundImage } from '../images/playground-image.ts'
+import { toVerdict } from './to-verdict.ts'
+
+type Props = {
+  readonly projectId: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly debug: boolean
+  readonly onResult: (result: RunResult) => void
+  readonly onClose: () => void
+}
+
+/** Runs the component of `facegate-client/liveness` with the camera of the computer. */
+export function ChallengeDialog({ projectId, params, debug, onResult, onClose }: Props) {
+  const api = useApi()
+  const container = useRef<HTMLDivElement>(null)
+  const submitFrames = useEffectEvent(
+    async (challenge: RequestedChallenge, frames: readonly Blob[]): Promise<LivenessVerdict> => {
+      const files = frames.map((frame, index) => new File([frame], `frame-${index}.jpg`, frame))
+      const images = await Promise.all(files.map(readPlaygroundImage))
+      const answer = { ...params, challengeId: challenge.challengeId }
+      const call = toCall('svc.liveness', { params: answer, images, debug })
+      const body = { projectId, call }
+      const response = (await api.send('POST', '/playground', body)) as PlaygroundResponse
+      onResult({ response, images: images.slice(0, 1) })
+      return toVerdict(response)
+    },
+  )
+  const createChallenge = useEffectEvent(
+    async () =>
+      (await api.send('POST', '/playground/challenges', { projectId })) as PlaygroundChallenge,
+  )
+  const close = useEffectEvent(onClose)
+  useEffect(() => {
+    const controller = new AbortController()
+    if (!container.current) return undefined
+    const check = runLivenessCheck({
+      container: container.current,
+      createChallenge: () => createChallenge(),
+      submitFrames: (challenge, frames) => submitFrames(challenge, frames),
+      signal: controller.signal,
+    })
+    // The signal aborts when the dialog is closed.
+    check.then(close, () => {})
+    return () => controller.abort()
+  }, [])
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Liveness challenge"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close the challenge' }}
+    >
+      <div ref={container} />
+    </Modal>
+  )
+}
