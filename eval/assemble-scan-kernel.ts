@@ -1,6 +1,7 @@
 /**
- * Assembles the kernels of the scan (`src/gallery/search/scan/scan.wat`) and of the calibration
- * (`src/evaluation/gallery/dot.wat`) into `scan-bytes.ts` and `dot-bytes.ts` beside them.
+ * Assembles the kernels of the scan (`src/gallery/search/scan/scan.wat`), of the densities
+ * (`src/gallery/densities/density.wat`) and of the calibration (`src/evaluation/gallery/dot.wat`) into
+ * `scan-bytes.ts`, `density-bytes.ts` and `dot-bytes.ts` beside them.
  *
  * Run `node eval/assemble-scan-kernel.ts` after a kernel has changed. Only this script needs wabt: the
  * bytes are committed, and a test compares them with the texts.
@@ -19,6 +20,7 @@ type WatModule = {
 /** The folders of the kernels, by name. */
 export const kernelFolders = {
   scan: 'src/gallery/search/scan',
+  density: 'src/gallery/densities',
   dot: 'src/evaluation/gallery',
 } as const
 type KernelName = keyof typeof kernelFolders
@@ -28,14 +30,14 @@ const lineLength = 92
 const features = { simd: true, threads: true }
 
 if (import.meta.main)
-  for (const name of ['scan', 'dot'] as const)
+  for (const name of ['scan', 'density', 'dot'] as const)
     await writeFile(
       new URL(`${kernelFolders[name]}/${name}-bytes.ts`, root),
       await assembleKernel(name),
     )
 
 /**
- * Returns the text of `scan-bytes.ts` or `dot-bytes.ts`.
+ * Returns the text of the file with the bytes.
  *
  * @throws Error with code MODULE_NOT_FOUND if wabt is not installed.
  */

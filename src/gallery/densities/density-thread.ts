@@ -1,7 +1,8 @@
 /** A thread that computes densities: requests and responses in the order of the requests. */
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
-import { cohortDensity, type DensityCohort } from '../../lib/density/cohort-density.ts'
+import type { DensityCohort } from '../../lib/density/cohort-density.ts'
+import { openDensityKernel, type MeasureDensity } from './density-kernel.ts'
 
 /** Vectors of `dimensions` values each, concatenated. */
 export type DensityRequest = {
@@ -19,6 +20,8 @@ export type DensityResponse = { readonly id: number } & (
 const port = parentPort
 assert.ok(port, 'this module must run as a worker thread')
 const cohort = workerData as DensityCohort
+/** Number of dimensions → the kernel for them. All vectors of a model have the same number. */
+const kernels = new Map<number, MeasureDensity>()
 
 port.on('message', ({ id, vectors, dimensions }: DensityRequest) => {
   let response: DensityResponse
@@ -33,7 +36,9 @@ port.on('message', ({ id, vectors, dimensions }: DensityRequest) => {
 })
 
 function densitiesOf(vectors: Float32Array, dimensions: number): Float64Array {
+  const measureDensity = kernels.get(dimensions) ?? openDensityKernel(cohort, dimensions)
+  kernels.set(dimensions, measureDensity)
   return Float64Array.from({ length: vectors.length / dimensions }, (_, index) =>
-    cohortDensity(vectors.subarray(index * dimensions, (index + 1) * dimensions), cohort),
+    measureDensity(vectors.subarray(index * dimensions, (index + 1) * dimensions)),
   )
 }

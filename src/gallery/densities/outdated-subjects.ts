@@ -6,9 +6,10 @@ import {
 } from '../../store/gallery/densities/outdated-templates.ts'
 import type { StoredTemplate } from '../../store/gallery/templates.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'
+import type { Template } from '../../vision/embed/template.ts'
 import type { DecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
 import type { SubjectKeys } from '../keys/subject-keys.ts'
-import { encryptTemplate } from '../keys/template-encryption.ts'
+import { decryptTemplate, encryptTemplate } from '../keys/template-encryption.ts'
 import type { GallerySearch, OwnedTemplate } from '../search/gallery-search.ts'
 import type { DensityUpdate } from './density-update.ts'
 
@@ -50,21 +51,34 @@ export async function readOutdatedSubjects(
   for (const ofSubject of Map.groupBy(rows, (row) => row.subjectId).values()) {
     const [first] = ofSubject
     if (!first) continue
-    const faces: OutdatedTemplate[] = []
-    for (const row of ofSubject.filter(({ modelId }) => modelId === fromModelId)) {
-      const template = await decryptStored(reading, row)
-      if (template) faces.push({ faceId: row.faceId, vector: template.vector })
-      else unreadableFaceIds.push(row.faceId)
-    }
-    if (faces.length === 0) continue
     const { galleryId, subjectId } = first
     const accountId =
       accountIds.get(galleryId) ?? (await findGallery(reading, galleryId))?.accountId ?? ''
     accountIds.set(galleryId, accountId)
-    const key = await keys.unwrap(reading, first)
-    subjects.push({ galleryId, accountId, subjectId, key, rows: ofSubject, faces })
+    const key = await keys.unwrap(reading, first).catch(() => undefined)
+    const faces: OutdatedTemplate[] = []
+    for (const row of ofSubject.filter(({ modelId }) => modelId === fromModelId)) {
+      // One key decrypts all templates of the subject; `decryptStored` reports why one is unreadable.
+      const template =
+        (key && tryDecrypt(key, { ...row, accountId })) ?? (await decryptStored(reading, row))
+      if (template) faces.push({ faceId: row.faceId, vector: template.vector })
+      else unreadableFaceIds.push(row.faceId)
+    }
+    if (key && faces.length > 0)
+      subjects.push({ galleryId, accountId, subjectId, key, rows: ofSubject, faces })
   }
   return { subjects, unreadableFaceIds }
+}
+
+function tryDecrypt(
+  key: Buffer,
+  row: StoredTemplate & { readonly accountId: string },
+): Template | undefined {
+  try {
+    return decryptTemplate(key, row, row.sealed)
+  } catch {
+    return undefined
+  }
 }
 
 /** A subject with its new templates, decrypted and encrypted. */

@@ -5,7 +5,7 @@ import { countTemplatesOfModel } from '../../store/gallery/densities/outdated-te
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import { startDensityThreads } from './density-threads.ts'
+import { startDensityThread } from './start-density-thread.ts'
 import type { DensityProgress, DensityUpdate } from './density-update.ts'
 import {
   eraseSubjects,
@@ -153,8 +153,9 @@ async function updateAll(
     if (Math.floor(state.updated / templatesPerLogLine) > lines)
       deps.log.info(facts(), 'updating the densities of stored templates')
   }
-  await using threads = startDensityThreads(update)
-  const pass = { update, threads, signal, unreadable, onUpdated }
+  const { cohort, neighbours } = update
+  await using thread = startDensityThread({ cohort, neighbours })
+  const pass = { update, thread, signal, unreadable, onUpdated }
   while (!(await runUpdatePass(pass, deps))) if (!(await pause(conflictPauseMs, signal))) return
   const seconds = Math.round((performance.now() - startMs) / 1000)
   const updated = state.updated - updatedBefore

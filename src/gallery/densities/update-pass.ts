@@ -4,7 +4,7 @@ import type { Store } from '../../store/database.ts'
 import { findOutdatedFaces } from '../../store/gallery/densities/outdated-templates.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import type { GallerySearch } from '../search/gallery-search.ts'
-import type { DensityThreads } from './density-threads.ts'
+import type { DensityThread } from './start-density-thread.ts'
 import type { DensityUpdate } from './density-update.ts'
 import {
   eraseSubjects,
@@ -25,7 +25,7 @@ export type UpdatePassDeps = OutdatedSubjectDeps & {
 /** One pass through all templates of an earlier version. */
 export type UpdatePass = {
   readonly update: DensityUpdate
-  readonly threads: DensityThreads
+  readonly thread: DensityThread
   readonly signal: AbortSignal
   /** Faces whose template cannot be decrypted; they are skipped. */
   readonly unreadable: Set<string>
@@ -45,7 +45,7 @@ type PassState = {
 }
 
 /** Templates of a batch. The event loop decrypts and encrypts them in a few milliseconds. */
-const templatesPerBatch = 64
+const templatesPerBatch = 32
 
 /**
  * Updates all templates of an earlier version, a few subjects per transaction. On a shared database it
@@ -68,9 +68,8 @@ export async function runUpdatePass(pass: UpdatePass, deps: UpdatePassDeps): Pro
   const work = async (): Promise<void> => {
     for await (const batch of batches) await updateBatch(batch, state, pass, deps)
   }
-  // One more than threads: a batch is read and written while the threads compute others.
-  const workers = Array.from({ length: pass.threads.count + 1 }, work)
-  for (const result of await Promise.allSettled(workers))
+  // Two, so that a batch is read and written while the thread computes another.
+  for (const result of await Promise.allSettled([work(), work()]))
     if (result.status === 'rejected') throw result.reason
   return !state.hasConflict && !pass.signal.aborted
 }
@@ -153,11 +152,11 @@ function jump(state: PassState): void {
 
 async function sealBatch(
   subjects: readonly OutdatedSubject[],
-  { threads, update }: UpdatePass,
+  { thread, update }: UpdatePass,
 ): Promise<readonly UpdatedSubject[]> {
   if (subjects.length === 0) return []
   const vectors = subjects.flatMap(({ faces }) => faces.map(({ vector }) => vector))
-  const densities = await threads.measure(vectors)
+  const densities = await thread.measure(vectors)
   let offset = 0
   return subjects.map((subject) => {
     const own = densities.subarray(offset, (offset += subject.faces.length))

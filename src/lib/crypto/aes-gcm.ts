@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
 
 export const keyBytes = 32
 const nonceBytes = 12
@@ -13,7 +13,9 @@ const tagBytes = 16
  */
 export function encrypt(key: Buffer, plain: Uint8Array, boundTo: string): Buffer {
   const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(boundTo))
+  // Node takes three times as long for a key that is passed as a buffer.
+  const cipher = createCipheriv('aes-256-gcm', createSecretKey(key), nonce)
+  cipher.setAAD(Buffer.from(boundTo))
   const text = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), text])
 }
@@ -21,7 +23,8 @@ export function encrypt(key: Buffer, plain: Uint8Array, boundTo: string): Buffer
 /** @throws Error when a bit was changed, or when the key or `boundTo` is different. */
 export function decrypt(key: Buffer, encrypted: Uint8Array, boundTo: string): Buffer {
   const nonce = encrypted.subarray(0, nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+  const options = { authTagLength: tagBytes }
+  const decipher = createDecipheriv('aes-256-gcm', createSecretKey(key), nonce, options)
   decipher.setAAD(Buffer.from(boundTo))
   decipher.setAuthTag(encrypted.subarray(nonceBytes, nonceBytes + tagBytes))
   const text = decipher.update(encrypted.subarray(nonceBytes + tagBytes))

@@ -21,26 +21,29 @@ export function cohortDensity(vector: Float32Array, { cohort, neighbours }: Dens
   const size = vector.length
   const rows = cohort.length / size
   assert.ok(Number.isInteger(rows) && rows >= neighbours, 'the cohort has enough, and whole, rows')
-  const nearest = new Float64Array(neighbours).fill(Infinity)
+  const distances = new Float64Array(rows)
   let row = 0
-  for (; row + 4 <= rows; row += 4) addFourRows(nearest, vector, cohort, row * size)
-  for (; row < rows; row++) insertSorted(nearest, squaredDistance(vector, cohort, row * size))
+  for (; row + 4 <= rows; row += 4) measureFourRows(distances, row, vector, cohort)
+  for (; row < rows; row++) distances[row] = squaredDistance(vector, cohort, row * size)
+  return densityOfDistances(distances, neighbours)
+}
+
+/** Returns the density for the squared distances to all rows of the cohort. */
+export function densityOfDistances(distances: Float64Array, neighbours: number): number {
+  const nearest = new Float64Array(neighbours).fill(Infinity)
+  for (const distance of distances) insertSorted(nearest, distance)
   return -nearest.reduce((sum, distance) => sum + distance, 0) / neighbours
 }
 
-function addFourRows(
-  nearest: Float64Array,
+function measureFourRows(
+  distances: Float64Array,
+  row: number,
   vector: Float32Array,
   cohort: Float32Array,
-  offset: number,
 ): void {
   const size = vector.length
-  const [first, second, third, fourth] = [
-    offset,
-    offset + size,
-    offset + 2 * size,
-    offset + 3 * size,
-  ]
+  const first = row * size
+  const [second, third, fourth] = [first + size, first + 2 * size, first + 3 * size]
   let [a, b, c, d] = [0, 0, 0, 0]
   for (let index = 0; index < size; index++) {
     const value = vector[index] ?? 0
@@ -53,10 +56,7 @@ function addFourRows(
     c += inThird * inThird
     d += inFourth * inFourth
   }
-  insertSorted(nearest, a)
-  insertSorted(nearest, b)
-  insertSorted(nearest, c)
-  insertSorted(nearest, d)
+  distances.set([a, b, c, d], row)
 }
 
 function squaredDistance(vector: Float32Array, cohort: Float32Array, offset: number): number {

@@ -1,4 +1,4 @@
-/** The part of WebAssembly that the scan uses. TypeScript declares it in its browser library only. */
+/** The part of WebAssembly that the scan and the densities use. TypeScript declares it in its browser library only. */
 declare namespace WebAssembly {
   class Memory {
     constructor(size: { initial: number; maximum: number; shared: true })

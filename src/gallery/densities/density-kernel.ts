@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { densityOfDistances, type DensityCohort } from '../../lib/density/cohort-density.ts'
+import { densityBytes } from './density-bytes.ts'
+
+/** Returns the density of a vector: the same bits as `cohortDensity`, in a quarter of the time. */
+export type MeasureDensity = (vector: Float32Array) => number
+
+const rowsPerBlock = 8
+const pageBytes = 65_536
+
+type MeasureDistances = (
+  vectorBytes: number,
+  blocks: number,
+  blockCount: number,
+  distances: number,
+) => void
+
+/** Copies a cohort to the memory of a kernel, see `density.wat`. */
+export function openDensityKernel(
+  { cohort, neighbours }: DensityCohort,
+  dimensions: number,
+): MeasureDensity {
+  const rows = cohort.length / dimensions
+  assert.ok(Number.isInteger(rows) && rows >= neighbours, 'the cohort has enough, and whole, rows')
+  const blockCount = Math.ceil(rows / rowsPerBlock)
+  const paddedRows = blockCount * rowsPerBlock
+  const vectorBytes = 8 * dimensions
+  const distancesAt = vectorBytes
+  const blocksAt = Math.ceil((distancesAt + 8 * paddedRows) / 16) * 16
+  const blockBytes = 4 * paddedRows * dimensions
+  const initial = Math.ceil((blocksAt + blockBytes) / pageBytes)
+  const memory = new WebAssembly.Memory({ initial, maximum: initial, shared: true })
+  const values = new Float64Array(memory.buffer, 0, dimensions)
+  const distances = new Float64Array(memory.buffer, distancesAt, rows)
+  fillBlocks(new Float32Array(memory.buffer, blocksAt, paddedRows * dimensions), cohort, dimensions)
+  const measureDistances = openKernel(memory)
+  return (vector) => {
+    assert.equal(vector.length, dimensions)
+    values.set(vector)
+    measureDistances(vectorBytes, blocksAt, blockCount, distancesAt)
+    values.fill(0)
+    return densityOfDistances(distances, neighbours)
+  }
+}
+
+/** Rows of the last block that are not in the cohort stay zero; their distances are not read. */
+function fillBlocks(blocks: Float32Array, cohort: Float32Array, dimensions: number): void {
+  for (let row = 0; row < cohort.length / dimensions; row++) {
+    const first = Math.floor(row / rowsPerBlock) * rowsPerBlock * dimensions + (row % rowsPerBlock)
+    for (let index = 0; index < dimensions; index++)
+      blocks[first + index * rowsPerBlock] = cohort[row * dimensions + index] ?? 0
+  }
+}
+
+function openKernel(memory: WebAssembly.Memory): MeasureDistances {
+  const module = new WebAssembly.Module(Buffer.from(densityBytes, 'base64'))
+  const { exports } = new WebAssembly.Instance(module, { densities: { memory } })
+  return exports['measureDistances'] as MeasureDistances
+}
