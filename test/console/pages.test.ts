@@ -41,9 +41,8 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     duplicateCheck: 'off',
   })
   const { faceId } = more.envelope.data.results[0].value
-  const created = assertOk(
-    await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
-  ).body
+  const key = { projectId, name: 'k', permissions: ['svc.detect'] }
+  const created = assertOk(await send('POST', '/keys', key)).body
   const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
   const { envelope } = await runInPlayground('svc.enroll', imageParams('Bob'))
   const bob = envelope.data.results[0].value.subjectId
@@ -66,8 +65,8 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['POST', '/password', { current: validPassword, next: validPassword }],
   ]
   for (const [method, path, body] of writes) assertOk(await send(method, path, body))
-  const { status } = await send('POST', `/keys/${created.keyId}/revoke`, { confirm: 'no' })
-  assert.equal(status, 422)
+  const wrong = await send('POST', `/keys/${created.keyId}/revoke`, { confirm: 'no' })
+  assert.equal(wrong.status, 422)
   const guest = testConsole.newClient()
   assertOk(await guest.send('POST', '/sign-in', { name: 'Olga', password: validPassword }))
   assertOk(await guest.send('POST', '/sign-out'))

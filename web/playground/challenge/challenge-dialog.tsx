@@ -34,7 +34,7 @@ export function ChallengeDialog(props: Props) {
   )
 }
 
-/** A component of its own, because the content of a dialog is added to the page after the dialog. */
+/** A separate component, because the content of a dialog is added to the page after the dialog. */
 function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) {
   const api = useApi()
   const container = useRef<HTMLDivElement>(null)
