@@ -168,6 +168,7 @@ test('A deletion, an enrollment and a key rotation during an update keep their e
     const { log, lines } = captureLog()
     const ids = await earlierSubjectIds(dataDir, key)
     const interference = Promise.withResolvers<() => Promise<void>>()
+    const interfered = Promise.withResolvers<void>()
     let isArmed = true
     const wrapStore = (store: Store): Store => ({
       ...store,
@@ -176,7 +177,7 @@ test('A deletion, an enrollment and a key rotation during an update keep their e
         if (isArmed && lines.some((line) => line.includes('updating the densities'))) {
           isArmed = false
           const interfere = await interference.promise
-          await interfere()
+          await interfere().then(interfered.resolve, interfered.reject)
         }
         return store.write(job)
       },
@@ -197,8 +198,8 @@ test('A deletion, an enrollment and a key rotation during an update keep their e
       for (const modelIds of await modelsBySubject(store))
         assert.equal(new Set(modelIds).size, 1, 'the added face did not mix the versions')
     })
+    await interfered.promise
     await waitForUpdate(store)
-    assert.equal(isArmed, false)
     const found = namesOf(await identifyAll(gallery))
     assert.deepEqual(found.slice(0, names.length), [undefined, ...names.slice(1)])
     const counts = await Promise.all(
