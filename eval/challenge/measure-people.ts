@@ -6,7 +6,8 @@
  * Each frontal picture of a person is a first frame. Every other picture of the person whose pose
  * differs by a step is a response to that step, and every two that show different steps are a response
  * to both. The pictures are of different days, so similarity, expression and glasses differ more than in
- * frames of one recording. Prints how many passed, and the reasons of the others.
+ * frames of one recording. Prints how many passed, and the reasons of the others, then how many pairs
+ * of pictures the quick comparison accepts: each picture as a first frame with each other one.
  */
 import { markdownTable } from '../../bench/support/table.ts'
 import { createProgressBar } from '../../src/cli/progress-bar.ts'
@@ -14,28 +15,32 @@ import { openVision } from '../../src/cli/evaluate/open-vision.ts'
 import { readFaceSet } from '../../src/evaluation/face-set.ts'
 import { findCentralFace } from '../../src/evaluation/find-central-face.ts'
 import { mapConcurrent } from '../../src/evaluation/map-concurrent.ts'
+import { toChallengeFrame } from '../../src/evaluation/challenge/challenge-frame.ts'
 import { readImage } from '../../src/evaluation/read-image.ts'
-import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'
 import type {
-  ChallengeFacts,
   ChallengeFrame,
   ChallengeJudgement,
   ChallengeStep,
 } from '../../src/vision/liveness/challenge/challenge.ts'
+import { challengeFrameRequest } from '../../src/vision/liveness/challenge/frame-request.ts'
 import { judgeChallenge } from '../../src/vision/liveness/challenge/judge-challenge.ts'
 import { isTurn, shownSteps } from '../../src/vision/liveness/challenge/judge-steps.ts'
-import type { Template } from '../../src/vision/embed/template.ts'
+import { certainSimilarity } from '../../src/vision/embed/quick-match.ts'
+import type { FaceResult } from '../../src/vision/image-analysis.ts'
 
 type PersonPicture = {
   readonly person: string
-  readonly facts: ChallengeFacts
-  readonly full: Template
-  readonly fast: Template
+  /** As the first frame of a response. */
+  readonly first: FaceResult
+  /** As another frame, with a template in any case. */
+  readonly later: FaceResult
 }
 
-const request = { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 20, crops: false }
+const sizes = { minFaceConfidence: 0.6, minFaceSizePx: 20, maxFaces: 20 }
+const firstRequest = { ...sizes, ...challengeFrameRequest() }
+const laterRequest = { ...firstRequest, templates: 'fast' } as const
 
 const [source] = process.argv.slice(2)
 if (!source) throw new Error('no set was given; pass a folder or a pairs.csv')
@@ -58,23 +63,18 @@ console.log(
     ]),
   ),
 )
+printQuickComparison()
 
-/** Analyzes the pictures of people with more than one. */
 async function analyzePictures(set: string): Promise<PersonPicture[]> {
-  const people = Map.groupBy((await readFaceSet(set)).images, ({ person }) => person)
-  const images = [...people.values()].filter(({ length }) => length > 1).flat()
+  const { images } = await readFaceSet(set)
   const bar = createProgressBar('images')
   const analyzed = await mapConcurrent(
     images,
     async ({ file, person }): Promise<PersonPicture[]> => {
       const image = await readImage(file)
-      const options = { ...request, challenge: true }
-      const analyze = async (templates: true | 'fast') =>
-        findCentralFace(await vision.analyzeImage(image, { ...options, templates }))
-      const full = await analyze(true)
-      const fast = await analyze('fast')
-      if (!full?.challenge || !full.template || !fast?.template) return []
-      return [{ person, facts: full.challenge, full: full.template, fast: fast.template }]
+      const first = findCentralFace(await vision.analyzeImage(image, firstRequest))
+      const later = findCentralFace(await vision.analyzeImage(image, laterRequest))
+      return first && later ? [{ person, first, later }] : []
     },
     bar.update,
   )
@@ -82,22 +82,24 @@ async function analyzePictures(set: string): Promise<PersonPicture[]> {
   return analyzed.flat()
 }
 
-function isFrontal({ facts: { yaw, pitch } }: PersonPicture): boolean {
+function isFrontal({ first: { challenge } }: PersonPicture): boolean {
   const { firstYawMax, firstPitchMax } = challengeLimits
-  return Math.abs(yaw) <= firstYawMax && Math.abs(pitch) <= firstPitchMax
+  if (!challenge) return false
+  return Math.abs(challenge.yaw) <= firstYawMax && Math.abs(challenge.pitch) <= firstPitchMax
 }
 
 function judgePerson(person: string, first: PersonPicture, all: readonly PersonPicture[]): void {
   const others = all.filter((picture) => picture !== first)
+  const firstFrame = toChallengeFrame(first.first, first.first, calibration)
+  const frames = others.map((picture) => toFrame(first, picture))
   const steps = shownSteps(
-    first.facts,
-    others.map(({ facts }) => facts),
+    firstFrame.facts,
+    frames.map(({ facts }) => facts),
   )
-  const responses = others.flatMap((picture, index) => {
+  const responses = frames.flatMap((frame, index) => {
     const step = steps[index]
-    return step ? [{ step, frame: toFrame(first, picture) }] : []
+    return step ? [{ step, frame }] : []
   })
-  const firstFrame = { facts: first.facts, similarityToFirst: 1 }
   for (const a of responses) {
     const name = isTurn(a.step) ? 'a turn to a side' : 'a look up or down'
     addRow(name, person, judgeChallenge([firstFrame, a.frame], [a.step]))
@@ -112,9 +114,48 @@ function judgeTwo(first: ChallengeFrame, a: StepFrame, b: StepFrame): ChallengeJ
   return judgeChallenge([first, a.frame, b.frame], [a.step, b.step])
 }
 
-function toFrame(first: PersonPicture, picture: PersonPicture): ChallengeFrame {
-  const similarityToFirst = similarityOf(first.full, picture.fast, calibration)
-  return { facts: picture.facts, similarityToFirst }
+/** Returns the frame as the service analyzes it: without a template after a quick match. */
+function toFrame({ first }: PersonPicture, picture: PersonPicture): ChallengeFrame {
+  const quickSimilarity = quickSimilarityOf(first, picture.later)
+  const face =
+    quickSimilarity === undefined
+      ? picture.later
+      : { ...picture.later, certainSimilarity: quickSimilarity }
+  return toChallengeFrame(face, first, calibration)
+}
+
+function quickSimilarityOf(first: FaceResult, later: FaceResult): number | undefined {
+  const { quickTemplate } = first
+  if (!quickTemplate || !later.quickTemplate) throw new Error('the model has no quick templates')
+  return certainSimilarity(quickTemplate, later.quickTemplate)
+}
+
+/** Prints the shares of pairs that are accepted by the quick comparison, the full one, and either. */
+function printQuickComparison(): void {
+  const same = { pairs: 0, quick: 0, full: 0, either: 0 }
+  const different = { ...same }
+  for (const a of pictures.filter(isFrontal))
+    for (const b of pictures) {
+      if (a === b) continue
+      const count = a.person === b.person ? same : different
+      const isQuick = quickSimilarityOf(a.first, b.later) !== undefined
+      const { similarityToFirst } = toChallengeFrame(b.later, a.first, calibration)
+      const isFull = similarityToFirst >= challengeLimits.similarityMin
+      count.pairs += 1
+      count.quick += Number(isQuick)
+      count.full += Number(isFull)
+      count.either += Number(isQuick || isFull)
+    }
+  const cells = ({ pairs, quick, full, either }: typeof different) => [
+    `${pairs}`,
+    ...[quick, full, either].map((count) => `${((100 * count) / pairs).toFixed(4)} % (${count})`),
+  ]
+  const header = ['pairs of', 'count', 'quick match', 'full match', 'either']
+  const table = [
+    ['one person', ...cells(same)],
+    ['different people', ...cells(different)],
+  ]
+  console.log(`\n${markdownTable(header, table)}`)
 }
 
 function addRow(name: string, person: string, judgement: ChallengeJudgement): void {

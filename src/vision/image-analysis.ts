@@ -1,5 +1,5 @@
 import type { AttributeName, FaceAttributes } from './attributes/face-attributes.ts'
-import type { Template } from './embed/template.ts'
+import type { QuickTemplate, Template } from './embed/template.ts'
 import type { BoundingBox } from './image/geometry.ts'
 import type { HeadPosition } from './landmarks/head-geometry.ts'
 import type { HeadPose } from './landmarks/head-pose.ts'
@@ -41,6 +41,13 @@ export type AnalysisRequest = FaceMinimums & {
    * less accurate; it is only for comparisons with a template of the same recording.
    */
   readonly templates?: boolean | 'fast'
+  /** Whether to return, with the template, the quick template that `samePersonAs` needs. */
+  readonly quickTemplates?: boolean
+  /**
+   * With `templates`: a face that is certainly this person has `certainSimilarity` instead of
+   * templates, which costs less. Of a frame of the same recording.
+   */
+  readonly samePersonAs?: QuickTemplate | undefined
   /**
    * Previous models (`modelId`) to create a template of each face with as well. Models that are not
    * loaded beside the active one are ignored.
@@ -70,6 +77,13 @@ export type FaceResult = {
   readonly crop?: string
   /** Template of the active model. */
   readonly template?: Template
+  /** Set with `AnalysisRequest.quickTemplates` if the active model has quick templates. */
+  readonly quickTemplate?: QuickTemplate
+  /**
+   * The face has at least this calibrated similarity to `AnalysisRequest.samePersonAs`. Undefined if
+   * the full templates must be compared; set, the face has no template.
+   */
+  readonly certainSimilarity?: number
   /** Templates of those requested previous models that are loaded. */
   readonly previousTemplates?: readonly Template[]
   readonly liveness?: LivenessResult

@@ -139,6 +139,27 @@ test('A challenge is not passed with steps in another order, another person, a s
     assert.equal(value.live || 'livenessToken' in value, false)
 })
 
+test('Frames are compared quickly with the first, and one frame of another person at any place is refused', async () => {
+  const client = await createProject()
+  const challenge = await createChallenge(client)
+  const count = gallery.vision.requests.length
+  await client.value('svc.liveness', answerOf(challenge))
+  const [first, ...later] = gallery.vision.requests.slice(count)
+  assert.deepEqual([first?.templates, first?.samePersonAs], [true, undefined])
+  for (const { templates, samePersonAs } of later)
+    assert.deepEqual([templates, samePersonAs?.vector.length], ['fast', 256])
+  for (const replaced of [1, 2, 3]) {
+    const other = await createProject()
+    const { challengeId, steps } = await createChallenge(other)
+    const frames = framesOf(steps).map((people, index) =>
+      index === replaced ? people.map((face) => ({ ...face, name: 'Bea' })) : people,
+    )
+    const images = frameImages(frames)
+    const { live, reasons } = await other.value('svc.liveness', { challengeId, images })
+    assert.deepEqual([live, reasons], [false, ['DIFFERENT_PERSON']], `frame ${replaced}`)
+  }
+})
+
 test('A frame without exactly one face fails the challenge with the index of the image', async () => {
   const faults: readonly (readonly [string, readonly FakePerson[]])[] = [
     ['NO_FACE_FOUND', []],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { arcfaceTemplate } from '../landmarks/arcface-template.ts'
-import { sampleAlignedCrops } from './aligned-crops.ts'
+import { sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
 import type { Mesh } from '../landmarks/mesh.ts'
 import { createImagePyramid } from '../image/pyramid.ts'
 import { mirrorTensor } from '../tensor.ts'
@@ -20,9 +20,7 @@ test('Every landmark is at its position in the dlib crop, wherever the face is a
   }))
   for (const move of [shifted, tilted]) {
     const positions = new Map(ideal.map(({ landmark, x, y }) => [landmark, move({ x, y })]))
-    const { dlib: crop } = await sampleAlignedCrops(
-      ...renderDots(positions, move({ x: 75, y: 75 })),
-    )
+    const crop = await sampleDlibCrop(...renderDots(positions, move({ x: 75, y: 75 })))
     assert.equal(crop.width, 150)
     for (const { landmark, x, y } of ideal.filter((_, index) => index % 8 === 0))
       assertBright(crop, { x, y }, `landmark ${landmark}`)
@@ -38,9 +36,7 @@ test('Every landmark is at its position in the zoomed template of the faceres cr
     for (let index = 36; index < 42; index++) positions.set(index, move(leftEye))
     for (let index = 42; index < 48; index++) positions.set(index, move(rightEye))
     positions.set(30, move(nose)).set(48, move(leftMouth)).set(54, move(rightMouth))
-    const { faceres: crop } = await sampleAlignedCrops(
-      ...renderDots(positions, move({ x: 112, y: 112 })),
-    )
+    const crop = await sampleFaceresCrop(...renderDots(positions, move({ x: 112, y: 112 })))
     assert.equal(crop.width, 224)
     for (const point of [leftEye, rightEye, nose, leftMouth, rightMouth])
       assertBright(crop, point, JSON.stringify(point))

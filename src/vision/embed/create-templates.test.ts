@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import { createTemplates } from './create-templates.ts'
 import type { PreviousRecognizer } from './open-recognizers.ts'
-import type { EarlierVersion, Recognizer } from './recognizer.ts'
+import { certainSimilarity, quickMatch } from './quick-match.ts'
+import type { EarlierVersion, QuickRecognizer, Recognizer } from './recognizer.ts'
 
 /** Returns a recognizer with one earlier version, and how often its networks ran. */
 function countedRecognizer(id: string) {
@@ -54,4 +55,75 @@ test('A template of an earlier version has the vector of the later one and needs
   })
   assert.deepEqual([active.runs(), former.runs()], [1, 1])
   assert.deepEqual(await createTemplates(recognizers, face, context, {}), {})
+})
+
+/** Returns a recognizer of two networks whose quick template has the given distance to `Ada`. */
+function quickRecognizer(distance: number) {
+  let completed = 0
+  const modelId = 'two@1'
+  const template = { modelId, vector: Float32Array.of(1), density: 0 }
+  const quick: QuickRecognizer = {
+    startTemplate: async () => ({
+      quickTemplate: { modelId: 'first@1', vector: Float32Array.of(distance, 0) },
+      complete: async () => {
+        completed += 1
+        return template
+      },
+    }),
+    certainSimilarity,
+  }
+  const recognizer: Recognizer = {
+    modelId,
+    providers: modelId,
+    earlierVersions: [],
+    createTemplate: () => Promise.reject(new Error('the first network runs twice')),
+    quick,
+  }
+  const recognizers = { active: recognizer, previous: new Map<string, PreviousRecognizer>() }
+  return { recognizers, template, completed: () => completed }
+}
+
+const ada = { modelId: 'first@1', vector: Float32Array.of(0, 0) }
+
+test('Only a face within the limit of the quick comparison is recognized without the second network', async () => {
+  const request = { templates: 'fast', samePersonAs: ada } as const
+  const close = quickRecognizer(quickMatch.distanceMax - 1e-4)
+  assert.deepEqual(await createTemplates(close.recognizers, face, context, request), {
+    certainSimilarity: quickMatch.similarity,
+  })
+  assert.equal(close.completed(), 0)
+  const other = quickRecognizer(quickMatch.distanceMax + 1e-4)
+  const { recognizers, template } = other
+  assert.deepEqual(await createTemplates(recognizers, face, context, request), { template })
+  assert.equal(other.completed(), 1)
+})
+
+test('The first frame has its quick template and its full one, each from one run', async () => {
+  const { recognizers, template, completed } = quickRecognizer(1)
+  const request = { templates: true, quickTemplates: true } as const
+  assert.deepEqual(await createTemplates(recognizers, face, context, request), {
+    template,
+    quickTemplate: { modelId: 'first@1', vector: Float32Array.of(1, 0) },
+  })
+  assert.equal(completed(), 1)
+})
+
+test('A recognizer without quick templates creates full ones for all frames', async () => {
+  const { recognizer, runs } = countedRecognizer('single')
+  const recognizers = { active: recognizer, previous: new Map<string, PreviousRecognizer>() }
+  for (const request of [
+    { templates: true, quickTemplates: true },
+    { templates: 'fast', samePersonAs: ada },
+  ] as const) {
+    const created = await createTemplates(recognizers, face, context, request)
+    assert.deepEqual(Object.keys(created), ['template'])
+  }
+  assert.equal(runs(), 2)
+})
+
+test('Quick templates of different networks are never compared', () => {
+  assert.throws(
+    () => certainSimilarity(ada, { ...ada, modelId: 'second@1' }),
+    /different networks/u,
+  )
 })

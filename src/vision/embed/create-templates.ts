@@ -1,21 +1,37 @@
 import type { AnalysisRequest, FaceResult } from '../image-analysis.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import type { Recognizers } from './open-recognizers.ts'
-import type { Recognizer } from './recognizer.ts'
+import type { Recognizer, StartedTemplate } from './recognizer.ts'
 import type { Template } from './template.ts'
+
+type TemplateRequest = Pick<
+  AnalysisRequest,
+  'templates' | 'previousTemplates' | 'quickTemplates' | 'samePersonAs'
+>
+type CreatedTemplates = Pick<
+  FaceResult,
+  'template' | 'previousTemplates' | 'quickTemplate' | 'certainSimilarity'
+>
 
 /**
  * Creates the requested templates of a face. Each recognizer runs at most once: the template of an
- * earlier version has the vector of the later one and another density.
+ * earlier version has the vector of the later one and another density. A face that is certainly the
+ * person of `samePersonAs` has no template.
  */
 export async function createTemplates(
   { active, previous }: Recognizers,
   face: DetectedFace,
   context: ImageContext,
-  request: Pick<AnalysisRequest, 'templates' | 'previousTemplates'>,
-): Promise<Pick<FaceResult, 'template' | 'previousTemplates'>> {
-  const created = new Map<Recognizer, Template>()
+  request: TemplateRequest,
+): Promise<CreatedTemplates> {
   const options = { withoutMirror: request.templates === 'fast' }
+  const started = needsQuickTemplate(request)
+    ? await active.quick?.startTemplate(face, context, options)
+    : undefined
+  const similarity = certainSimilarity(active, started, request)
+  if (similarity !== undefined) return { certainSimilarity: similarity }
+  const created = new Map<Recognizer, Template>()
+  if (started) created.set(active, await started.complete())
   const createOnce = async (recognizer: Recognizer): Promise<Template> => {
     const template =
       created.get(recognizer) ?? (await recognizer.createTemplate(face, context, options))
@@ -34,5 +50,19 @@ export async function createTemplates(
   return {
     ...(template && { template }),
     ...(request.previousTemplates && { previousTemplates }),
+    ...(request.quickTemplates && started && { quickTemplate: started.quickTemplate }),
   }
+}
+
+function needsQuickTemplate({ templates, quickTemplates, samePersonAs }: TemplateRequest): boolean {
+  return Boolean(templates) && (quickTemplates === true || samePersonAs !== undefined)
+}
+
+function certainSimilarity(
+  { quick }: Recognizer,
+  started: StartedTemplate | undefined,
+  { samePersonAs }: TemplateRequest,
+): number | undefined {
+  if (!quick || !started || !samePersonAs) return undefined
+  return quick.certainSimilarity(started.quickTemplate, samePersonAs)
 }

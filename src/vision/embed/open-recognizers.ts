@@ -4,12 +4,13 @@ import type { ModelSet } from '../../models/model-set.ts'
 import { readTemplateModel } from '../../models/template/template-model.ts'
 import { formatProviders } from '../model-sessions.ts'
 import type { ModelSessions } from '../model-sessions.ts'
-import { sampleAlignedCrops } from './aligned-crops.ts'
+import { sampleDlibCrop, sampleFaceresCrop } from './aligned-crops.ts'
 import { createTemplate as createTemplateWithModel } from './create-template.ts'
-import { embed, embedWithoutMirror } from './embed.ts'
+import { embedWithDlib, embedWithFaceres } from './embed.ts'
 import type { NetworkEmbeddings } from './embed.ts'
 import { openInstalledRecognizer } from './installed-recognizer.ts'
-import type { EarlierVersion, Recognizer } from './recognizer.ts'
+import { certainSimilarity } from './quick-match.ts'
+import type { EarlierVersion, QuickRecognizer, Recognizer } from './recognizer.ts'
 import type { Template } from './template.ts'
 
 export type Recognizers = {
@@ -59,19 +60,47 @@ async function openBuiltinRecognizer(
     modelId,
     fromTemplate: ({ vector }) => ({ modelId, vector, density: cohortDensity(vector, cohort) }),
   }))
-  const networks = {
-    dlib: await sessions.openBuiltin('face_recognition'),
-    faceres: await sessions.openBuiltin('faceres'),
-  }
+  const quick = await openQuickRecognizer(sessions, toTemplate)
   return {
     modelId: model.modelId,
     providers: formatProviders([builtinPack.models.face_recognition, builtinPack.models.faceres]),
     // Another template function has other vectors.
     earlierVersions: createTemplate ? [] : earlierVersions,
-    async createTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
-      const crops = await stopwatch.time('align', () => sampleAlignedCrops(pyramid, mesh))
-      const embedFace = withoutMirror ? embedWithoutMirror : embed
-      return stopwatch.time('embed', async () => toTemplate(await embedFace(networks, crops)))
+    async createTemplate(face, context, options) {
+      const { complete } = await quick.startTemplate(face, context, options)
+      return complete()
+    },
+    quick,
+  }
+}
+
+/** The quick template is the embedding of dlib, which takes a third of the time. */
+async function openQuickRecognizer(
+  sessions: ModelSessions,
+  toTemplate: CreateTemplate,
+): Promise<QuickRecognizer> {
+  const modelId = formatProviders([builtinPack.models.face_recognition])
+  const dlib = await sessions.openBuiltin('face_recognition')
+  const faceres = await sessions.openBuiltin('faceres')
+  return {
+    certainSimilarity,
+    async startTemplate({ mesh }, { pyramid, stopwatch }, { withoutMirror = false } = {}) {
+      const dlibCrop = await stopwatch.time('align', () => sampleDlibCrop(pyramid, mesh))
+      const vector = await stopwatch.time('embed', () =>
+        embedWithDlib(dlib, dlibCrop, withoutMirror),
+      )
+      return {
+        quickTemplate: { modelId, vector },
+        async complete() {
+          const crop = await stopwatch.time('align', () => sampleFaceresCrop(pyramid, mesh))
+          return stopwatch.time('embed', async () =>
+            toTemplate({
+              dlib: vector,
+              faceres: await embedWithFaceres(faceres, crop, withoutMirror),
+            }),
+          )
+        },
+      }
     },
   }
 }

@@ -10,3 +10,10 @@ export type Template = {
    */
   readonly density: number
 }
+
+/** The vector of one of the networks that a template combines. Biometric data. */
+export type QuickTemplate = {
+  /** "id@version" of the network. */
+  readonly modelId: string
+  readonly vector: Float32Array
+}

@@ -225,10 +225,27 @@ function faceResultOf(
     quality: faceQualityOf(side),
     ...(request.liveness && { liveness: fakeLiveness(person) }),
     ...(request.challenge && { challenge: fakeChallengeFacts(person) }),
-    ...(request.templates && { template: template(active) }),
+    ...fakeTemplates(person, request, active),
     ...(previousModelIds && { previousTemplates: previousModelIds.map(template) }),
     ...(request.contextCrops && { contextCrop: fakeImage(person).bytes.toString('base64') }),
   }
+}
+
+/** A face close to the person of the first frame has no template, as in a real analysis. */
+function fakeTemplates(
+  person: FakePerson,
+  { templates, quickTemplates, samePersonAs }: AnalysisRequest,
+  modelId: string,
+): Pick<FaceResult, 'template' | 'quickTemplate' | 'certainSimilarity'> {
+  if (!templates) return {}
+  const template = fakeTemplate(person, modelId)
+  const { vector } = template
+  if (
+    samePersonAs &&
+    Math.hypot(...vector.map((value, index) => value - (samePersonAs.vector[index] ?? 0))) < 0.5
+  )
+    return { certainSimilarity: 0.8 }
+  return { template, ...(quickTemplates && { quickTemplate: { modelId, vector } }) }
 }
 
 /** Returns the template that the fake vision client creates. */

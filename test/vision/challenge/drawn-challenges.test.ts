@@ -2,15 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { drawView, viewKinds, type ViewSource } from '../../../eval/challenge/drawn-views.ts'
+import { toChallengeFrame } from '../../../src/evaluation/challenge/challenge-frame.ts'
 import { seededRandom } from '../../../src/evaluation/seeded-random.ts'
 import { similarityOf } from '../../../src/gallery/calibration/similarity.ts'
 import { readRecognizerCalibration } from '../../../src/start/active-models.ts'
 import type { FaceResult } from '../../../src/vision/image-analysis.ts'
 import type { Landmarks } from '../../../src/vision/landmarks/landmarks.ts'
 import type { ChallengeStep } from '../../../src/vision/liveness/challenge/challenge.ts'
+import { challengeFrameRequest } from '../../../src/vision/liveness/challenge/frame-request.ts'
 import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-challenge.ts'
 import { samplePhotograph } from '../../support/facegate/test-facegate.ts'
-import { readChallengeSource } from '../../support/vision/challenge-source.ts'
+import { readBehindSource, readChallengeSource } from '../../support/vision/challenge-source.ts'
 import {
   largestFace,
   openTestPipeline,
@@ -27,34 +29,41 @@ before(async () => {
 })
 after(() => pipeline.close())
 
-async function draw(name: string, step?: ChallengeStep, seed = 1): Promise<Buffer> {
+function kindOf(name: string) {
   const kind = viewKinds.find((each) => each.name === name)
   assert.ok(kind, name)
-  return drawView(kind, source, { step, random: seededRandom(seed) })
+  return kind
+}
+
+async function draw(name: string, step?: ChallengeStep, seed = 1): Promise<Buffer> {
+  return drawView(kindOf(name), source, { step, random: seededRandom(seed) })
 }
 
 function drawAll(name: string, list: readonly (ChallengeStep | undefined)[]): Promise<Buffer[]> {
   return Promise.all(list.map((step, index) => draw(name, step, index)))
 }
 
-async function judgePictures(pictures: readonly Buffer[], list: readonly ChallengeStep[]) {
-  const calibration = await readRecognizerCalibration('builtin')
+async function analyzePictures(pictures: readonly Buffer[]): Promise<FaceResult[]> {
   const faces: FaceResult[] = []
-  for (const [index, picture] of pictures.entries()) {
-    const templates = index === 0 ? true : ('fast' as const)
-    faces.push(largestFace(await pipeline.analyze(picture, { templates, challenge: true })))
-  }
-  const frames = faces.map(({ challenge, template }) => {
-    const first = faces[0]?.template
-    assert.ok(challenge && template && first)
-    return { facts: challenge, similarityToFirst: similarityOf(first, template, calibration) }
-  })
+  for (const picture of pictures)
+    faces.push(largestFace(await pipeline.analyze(picture, challengeFrameRequest(faces[0]))))
+  return faces
+}
+
+async function judgeFaces(faces: readonly FaceResult[], list: readonly ChallengeStep[]) {
+  const calibration = await readRecognizerCalibration('builtin')
+  const frames = faces.map((face, _, [first = face]) => toChallengeFrame(face, first, calibration))
   return judgeChallenge(frames, list)
+}
+
+async function judgePictures(pictures: readonly Buffer[], list: readonly ChallengeStep[]) {
+  return judgeFaces(await analyzePictures(pictures), list)
 }
 
 test('A solid head drawn from a photograph passes three steps, in frames of a real analysis', async () => {
   const pictures = await drawAll('head', [undefined, ...steps])
-  const judgement = await judgePictures(pictures, steps)
+  const faces = await analyzePictures(pictures)
+  const judgement = await judgeFaces(faces, steps)
   assert.deepEqual(judgement.reasons, [], JSON.stringify(judgement))
   assert.deepEqual(
     judgement.steps.map(({ imageIndex }) => imageIndex),
@@ -62,6 +71,28 @@ test('A solid head drawn from a photograph passes three steps, in frames of a re
   )
   const [left, up, right] = judgement.steps
   assert.ok((left?.yaw ?? 0) > 20 && (up?.pitch ?? 0) > 15 && (right?.yaw ?? 0) < -20)
+})
+
+test('Turned frames of the person need no full template, and those of another person are refused', async () => {
+  const [front, left, up] = await drawAll('head', [undefined, 'turnLeft', 'lookUp'])
+  const behind = await readBehindSource(pipeline)
+  const otherLeft = await drawView(kindOf('head'), behind, {
+    step: 'turnLeft',
+    random: seededRandom(1),
+  })
+  assert.ok(front && left && up)
+  const faces = await analyzePictures([front, left, up])
+  assert.ok(faces[0]?.quickTemplate && faces[0].template)
+  assert.ok(
+    faces.some(({ template }) => !template),
+    'the quick comparison accepts a frame',
+  )
+  assert.deepEqual((await judgeFaces(faces, ['turnLeft', 'lookUp'])).reasons, [])
+  const mixed = await analyzePictures([front, otherLeft, up])
+  assert.equal(mixed[1]?.certainSimilarity, undefined)
+  const { samePerson, reasons } = await judgeFaces(mixed, ['turnLeft', 'lookUp'])
+  assert.equal(samePerson, false)
+  assert.ok(reasons.includes('DIFFERENT_PERSON'), reasons.join())
 })
 
 test('Prints, screens and paper masks that are turned instead do not pass', async () => {

@@ -1,6 +1,6 @@
 import { ActionError, type ActionErrorCode, type ActionProblem } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
-import type { FaceResult, ImageAnalysis } from '../../../vision/image-analysis.ts'
+import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ChallengeFacts } from '../../../vision/liveness/challenge/challenge.ts'
 import type { ActionCall } from '../../action.ts'
@@ -11,8 +11,16 @@ import { reserveImages } from '../reserve-images.ts'
 export type AnalyzedFrame = {
   readonly analysis: ImageAnalysis
   readonly face: FaceResult
-  readonly template: Template
   readonly facts: ChallengeFacts
+}
+
+/** The first frame is compared with all others. */
+export type FrontalFrame = AnalyzedFrame & { readonly template: Template }
+
+export type AnalyzedFrames = {
+  readonly frontal: FrontalFrame
+  /** Each has a template, unless it is certainly of the person of the frontal frame. */
+  readonly others: readonly AnalyzedFrame[]
 }
 
 /** The problem of a frame without exactly one usable face. The challenge has then failed. */
@@ -30,46 +38,58 @@ const faceErrorCodes: ReadonlySet<ActionErrorCode> = new Set([
 ])
 
 /**
- * Analyzes all frames: the first one with the passive networks, the others with the fast templates
- * that suffice to compare frames of one recording.
+ * Analyzes all frames: first the frontal one with the passive networks, then the others together. A
+ * frame that is certainly of the same person by a quick comparison has no template, the others have a
+ * fast one.
  *
  * @returns the frames, or the first frame without exactly one usable face.
  * @throws ActionError if an image cannot be analyzed. @throws HttpError 503 if there is no room.
  */
-export async function analyzeFrames(
-  call: FramesCall,
-): Promise<readonly AnalyzedFrame[] | RejectedFrame> {
+export async function analyzeFrames(call: FramesCall): Promise<AnalyzedFrames | RejectedFrame> {
   const { images } = call.params
   using reserved = reserveImages(call, images)
+  const [image, ...otherImages] = images
+  if (!image) throw new Error('a challenge has no frontal frame')
+  const first = await analyzeFrame(reserved, image, 0, {
+    templates: true,
+    quickTemplates: true,
+    liveness: true,
+  })
+  const samePersonAs = 'face' in first ? first.face.quickTemplate : undefined
+  const options = { templates: 'fast', samePersonAs } as const
+  // The images are analyzed even without a frontal face: one that cannot be decoded is an error.
   const results = await Promise.all(
-    images.map((image, index) => analyzeFrame(reserved, image, index)),
+    otherImages.map((other, index) => analyzeFrame(reserved, other, index + 1, options)),
   )
-  const frames: AnalyzedFrame[] = []
+  if ('code' in first) return first
+  const others: AnalyzedFrame[] = []
   for (const result of results) {
     if ('code' in result) return result
-    frames.push(result)
+    others.push(result)
   }
-  return frames
+  const { template } = first.face
+  if (!template) throw new Error('the analysis contains no template')
+  return { frontal: { ...first, template }, others }
 }
 
 async function analyzeFrame(
   call: FramesCall,
   image: EncodedImage,
   index: number,
+  options: Partial<AnalysisRequest>,
 ): Promise<AnalyzedFrame | RejectedFrame> {
-  const isFrontal = index === 0
   // A turned head has a lower quality. The limit of the request is for the frontal frame.
-  const minQuality = isFrontal ? call.params.minQuality : 0
+  const minQuality = index === 0 ? call.params.minQuality : 0
   const params = { ...call.params, facePolicy: 'single', minQuality } as const
   try {
     const { analysis, faces } = await findFaces({ ...call, params }, image, index, {
       challenge: true,
-      ...(isFrontal ? { templates: true, liveness: true } : { templates: 'fast' }),
+      ...options,
     })
     const [face] = faces
-    const { template, challenge: facts } = face
-    if (!template || !facts) throw new Error('the analysis contains no challenge measurements')
-    return { analysis, face, template, facts }
+    const { challenge: facts } = face
+    if (!facts) throw new Error('the analysis contains no challenge measurements')
+    return { analysis, face, facts }
   } catch (error) {
     if (!(error instanceof ActionError) || !faceErrorCodes.has(error.code)) throw error
     const message = `params.images[${index}]: ${error.message}`

@@ -9,7 +9,12 @@ import type { challengeResult } from '../../schemas/challenge.ts'
 import { debugInfo } from '../debug-info.ts'
 import { withLiveness, type FaceParams } from '../extract-probes.ts'
 import { toFaceValue, toImageFacts } from '../face-value.ts'
-import { analyzeFrames, type AnalyzedFrame } from './analyze-frames.ts'
+import {
+  analyzeFrames,
+  type AnalyzedFrame,
+  type AnalyzedFrames,
+  type FrontalFrame,
+} from './analyze-frames.ts'
 import { decideChallenge } from './decide-challenge.ts'
 
 type ChallengeParams = FaceParams & {
@@ -50,9 +55,8 @@ export async function answerChallenge(call: ChallengeCall) {
   return {
     effect: async (tx: Tx) => {
       await challenges.spend(tx, challenge, value.live)
-      const [frontal] = frames
-      if (!value.live || !frontal) return [{ correlationId, value }]
-      const livenessToken = await challenges.tokens.issue(tx, caller, frontal.template)
+      if (!value.live) return [{ correlationId, value }]
+      const livenessToken = await challenges.tokens.issue(tx, caller, frames.frontal.template)
       return [{ correlationId, value: { ...value, livenessToken } }]
     },
   }
@@ -69,17 +73,16 @@ function requireFrameCount(count: number, { steps }: Challenge): void {
 
 function judgeFrames(
   { params, services, debug }: ChallengeCall,
-  frames: readonly AnalyzedFrame[],
+  { frontal, others }: AnalyzedFrames,
   { steps }: Challenge,
 ) {
-  const [frontal] = frames
-  if (!frontal) throw new Error('a challenge has no frontal frame')
   const { gallery, vision } = services
-  const compared = frames.map(({ facts, template }, index) => ({
-    facts,
-    similarityToFirst: index === 0 ? 1 : gallery.compare(template, frontal.template).similarity,
+  const compared = others.map((frame) => ({
+    facts: frame.facts,
+    similarityToFirst: similarityToFrontal(frame, frontal, gallery),
   }))
-  const judgement = vision.judgeChallenge(compared, steps)
+  const first = { facts: frontal.facts, similarityToFirst: 1 }
+  const judgement = vision.judgeChallenge([first, ...compared], steps)
   const { analysis } = frontal
   const face = withLiveness(frontal.face)
   const { threshold } = params
@@ -91,6 +94,16 @@ function judgeFrames(
     challenge: toChallengeResult(judgement),
     ...debugInfo(debug, analysis, face),
   }
+}
+
+function similarityToFrontal(
+  { face: { certainSimilarity, template } }: AnalyzedFrame,
+  frontal: FrontalFrame,
+  gallery: Pick<ChallengeCall['services']['gallery'], 'compare'>,
+): number {
+  if (certainSimilarity !== undefined) return certainSimilarity
+  if (!template) throw new Error('the analysis contains no template')
+  return gallery.compare(template, frontal.template).similarity
 }
 
 function toChallengeResult({
