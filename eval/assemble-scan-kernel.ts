@@ -1,6 +1,6 @@
 /**
  * Assembles the kernels of the scan (`src/gallery/search/scan/scan.wat`) and of the calibration
- * (`src/evaluation/gallery/dot.wat`) into `scan-bytes.ts` and `dot-bytes.ts` beside them.
+ * (`src/gallery/calibration/measure/dot.wat`) into `scan-bytes.ts` and `dot-bytes.ts` beside them.
  *
  * Run `node eval/assemble-scan-kernel.ts` after a kernel has changed. Only this script needs wabt: the
  * bytes are committed, and a test compares them with the texts.
@@ -19,7 +19,7 @@ type WatModule = {
 /** The folders of the kernels, by name. */
 export const kernelFolders = {
   scan: 'src/gallery/search/scan',
-  dot: 'src/evaluation/gallery',
+  dot: 'src/gallery/calibration/measure',
 } as const
 type KernelName = keyof typeof kernelFolders
 
