@@ -1,7 +1,8 @@
 /**
  * Assembles the kernels of the scan (`src/gallery/search/scan/scan.wat`), of the densities
- * (`src/gallery/densities/density.wat`) and of the calibration (`src/evaluation/gallery/dot.wat`) into
- * `scan-bytes.ts`, `density-bytes.ts` and `dot-bytes.ts` beside them.
+ * (`src/gallery/densities/density.wat`) and of the calibration
+ * (`src/gallery/calibration/measure/dot.wat`) into `scan-bytes.ts`, `density-bytes.ts` and
+ * `dot-bytes.ts` beside them.
  *
  * Run `node eval/assemble-scan-kernel.ts` after a kernel has changed. Only this script needs wabt: the
  * bytes are committed, and a test compares them with the texts.
@@ -21,7 +22,7 @@ type WatModule = {
 export const kernelFolders = {
   scan: 'src/gallery/search/scan',
   density: 'src/gallery/densities',
-  dot: 'src/evaluation/gallery',
+  dot: 'src/gallery/calibration/measure',
 } as const
 type KernelName = keyof typeof kernelFolders
 

@@ -9,10 +9,10 @@
  * the table because their pictures are mislabelled.
  */
 import { readFile, writeFile } from 'node:fs/promises'
-import { buildCalibration } from '../src/evaluation/calibration/build-calibration.ts'
+import { buildCalibration } from '../src/gallery/calibration/measure/build-calibration.ts'
 import { foldsByPerson } from '../src/evaluation/calibration/held-out-scores.ts'
 import { neighbourCount } from '../src/evaluation/calibration/learn-density.ts'
-import { shareAbove } from '../src/evaluation/verification/operating-points.ts'
+import { shareAbove } from '../src/gallery/calibration/measure/sorted-scores.ts'
 import type { Calibration } from '../src/gallery/calibration/similarity.ts'
 import { sha256Of } from '../src/models/sha256.ts'
 import { encodeFloat16 } from '../src/models/template/float16.ts'

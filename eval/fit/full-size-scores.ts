@@ -1,7 +1,7 @@
 import { createProgressBar } from '../../src/cli/progress-bar.ts'
 import { scoreHeldOut } from '../../src/evaluation/calibration/held-out-scores.ts'
 import type { TemplateLearner } from '../../src/evaluation/calibration/learn-density.ts'
-import { scoreAtFar } from '../../src/evaluation/verification/operating-points.ts'
+import { scoreAtFar } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import { scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import type { PairScores } from '../../src/evaluation/verification/pair-scores.ts'
 import type { Calibration } from '../../src/gallery/calibration/similarity.ts'

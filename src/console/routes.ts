@@ -1,5 +1,11 @@
 import { callsChart, latencyChart, scoresChart, spendChart } from './analytics/charts.ts'
 import { revertCalibration } from './pages/calibrations.ts'
+import {
+  applyMeasurement,
+  discardMeasurement,
+  getMeasurement,
+  startMeasurement,
+} from './pages/measurements.ts'
 import { checkDeletions, deletionsCsv, listDeletions } from './pages/deletions.ts'
 import { previewGalleryMode } from './pages/gallery-mode.ts'
 import { countGroup, listAllGroups, removeGroup } from './pages/groups.ts'
@@ -44,6 +50,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getMoney, topUpWallet, allocateBudget, setUnitPrice],
   [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
   [getModels, revertCalibration],
+  [getMeasurement, startMeasurement, discardMeasurement, applyMeasurement],
   [listTeam, inviteUser, resendInvite, editUser, listAudit, auditCsv],
   [getSystem],
 ]

@@ -1,5 +1,7 @@
 import type { AuditRunner } from '../billing/audit-runner.ts'
 import type { Gallery } from '../gallery/gallery.ts'
+import type { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
+import type { GalleryMeasurements } from '../gallery/calibration/measurements.ts'
 import type { Calibration } from '../gallery/calibration/similarity.ts'
 import type { RateLimits } from '../gate/limit.ts'
 import type { AuthThrottle } from '../gate/auth-throttle.ts'
@@ -38,6 +40,8 @@ export type ConsoleServices = {
   /** Creates a liveness challenge as the API does. */
   readonly createChallenge: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>
   readonly auditor: AuditRunner
+  readonly measurements: GalleryMeasurements
+  readonly applyMeasuredTable: typeof applyMeasuredTable
   readonly readModels: () => Promise<ModelInventory>
   readonly similarityAt: (score: number, calibration: Calibration) => number
   readonly readSystem: () => Promise<ServerStatus>

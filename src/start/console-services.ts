@@ -16,6 +16,8 @@ import type {
 } from '../console/services.ts'
 import { createSignInThrottle } from '../console/auth/sign-in-throttle.ts'
 import type { Gallery } from '../gallery/gallery.ts'
+import { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
+import { createGalleryMeasurements } from '../gallery/calibration/measurements.ts'
 import { similarityAt, type Calibration } from '../gallery/calibration/similarity.ts'
 import type { Gate } from '../gate/gate.ts'
 import { execute, type ExecuteOptions } from '../http/execute.ts'
@@ -29,6 +31,7 @@ import { listModels, type ListedModel } from '../models/list-models.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import { masterKeyPath } from './open-gallery.ts'
 import { storeLocationOf } from './store-location.ts'
 
 /** The parts of the service that the console needs. */
@@ -58,6 +61,7 @@ export function createConsoleRoutes(config: Config, options: ConsoleServicesOpti
 
 function createConsoleServices(config: Config, options: ConsoleServicesOptions): ConsoleServices {
   const { gate, executeOptions, clock } = options
+  const location = storeLocationOf(config)
   // The console has authenticated the caller already; the rest runs as for every call.
   const authenticatedAs = (caller: KeyIdentity): ExecuteOptions & RestOptions => ({
     ...executeOptions,
@@ -82,7 +86,13 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     execute: (caller, request) => execute(request, authenticatedAs(caller)),
     createChallenge: async (caller, request) =>
       serveRest(createLivenessChallenge, authenticatedAs(caller)).handle(request),
-    auditor: createAuditRunner(storeLocationOf(config)),
+    auditor: createAuditRunner(location),
+    measurements: createGalleryMeasurements({
+      ...options,
+      location,
+      masterKeyFile: masterKeyPath(config),
+    }),
+    applyMeasuredTable,
     similarityAt,
     readModels: () => readModels(options),
     readSystem: () => readServerStatus(config, options),

@@ -14,6 +14,7 @@ import {
 } from '../support/console/chromium.ts'
 import { createConsoleDriver, type ConsoleDriver } from '../support/console/console-driver.ts'
 import { consolePages } from '../support/console/console-pages.ts'
+import { calibrateDefaultProject } from '../support/console/calibrate-gallery.ts'
 import { createTestClient, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { sequentialTests } from '../support/console/sequential-tests.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
@@ -263,6 +264,10 @@ describe('A new owner uses the console for the first time', { skip }, () => {
       await driver.inspect('deletions-one', 'light')
     },
   )
+
+  step('An admin calibrates a gallery and applies the table', async () => {
+    await calibrateDefaultProject(page, driver, facegate.dataDir)
+  })
 
   step('Sign-out shows the sign-in page, and sign-in returns to the previous page', async () => {
     await driver.open('Models')

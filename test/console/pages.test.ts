@@ -9,7 +9,7 @@ import {
   startConsole,
   type TestConsole,
 } from '../support/console/test-console.ts'
-import { addGalleryCalibration } from '../support/gallery/add-gallery-calibration.ts'
+import { calibrationWrites } from '../support/console/calibration-writes.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 
 let testConsole: TestConsole
@@ -30,6 +30,7 @@ async function runInPlayground(action: string, params: object, more: object = {}
 
 test('Every successful write adds one audit entry; a failed write adds none', async () => {
   const auditEntries = async () => (await get('/audit?limit=200')).items
+  const calibration = await calibrationWrites(testConsole)
   const before = (await auditEntries()).length
   const { projectId } = testConsole
   const project = `/projects/${projectId}`
@@ -46,7 +47,6 @@ test('Every successful write adds one audit entry; a failed write adds none', as
   const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
   const { envelope } = await runInPlayground('svc.enroll', imageParams('Bob'))
   const bob = envelope.data.results[0].value.subjectId
-  await addGalleryCalibration(testConsole.gallery.database.store, projectId, 'people@1')
   const writes: readonly (readonly [string, string, unknown])[] = [
     ['POST', '/projects', { name: 'second', galleryMode: 'shared' }],
     ['PATCH', project, { burst: 50 }],
@@ -58,7 +58,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
     ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
     ['POST', '/playground/challenges', { projectId }],
-    ['POST', `${project}/calibration/revert`, { confirm: 'default' }],
+    ...calibration,
     ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
     ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],
     ['POST', `/users/${invited.user.userId}/invite`, undefined],

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { calibrateGallery } from '../../src/evaluation/gallery/calibrate-gallery.ts'
+import { calibrateGallery } from '../../src/gallery/calibration/measure/calibrate-gallery.ts'
 import {
   lowestSupportedFmr,
   requireSupport,
   subjectsToCount,
   subjectsToSupport,
-} from '../../src/evaluation/gallery/supported-rates.ts'
+} from '../../src/gallery/calibration/measure/supported-rates.ts'
 import { seededRandom, type RandomSource } from '../../src/evaluation/seeded-random.ts'
-import { shareAbove } from '../../src/evaluation/verification/operating-points.ts'
+import { shareAbove } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import type { GalleryTemplates } from '../../src/gallery/calibration/read-templates.ts'
 import { correctedScore } from '../../src/gallery/calibration/score.ts'
 import type { Calibration } from '../../src/gallery/calibration/similarity.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { assert as check, double, integer, property, uniqueArray } from 'fast-check'
-import { buildCalibration } from '../../src/evaluation/calibration/build-calibration.ts'
+import { buildCalibration } from '../../src/gallery/calibration/measure/build-calibration.ts'
 import { drawRoc } from '../../src/evaluation/verification/draw-roc.ts'
 import { foldAccuracy } from '../../src/evaluation/verification/fold-accuracy.ts'
 import {

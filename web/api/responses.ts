@@ -4,6 +4,7 @@ import type { previewGalleryMode } from '../../src/console/pages/gallery-mode.ts
 import type * as groups from '../../src/console/pages/groups.ts'
 import type * as keys from '../../src/console/pages/keys.ts'
 import type * as log from '../../src/console/pages/log.ts'
+import type { getMeasurement } from '../../src/console/pages/measurements.ts'
 import type { getModels } from '../../src/console/pages/models.ts'
 import type * as ledger from '../../src/console/pages/ledger.ts'
 import type { getMoney } from '../../src/console/pages/money.ts'
@@ -30,6 +31,7 @@ export type ConsoleResponses = {
   readonly '/permissions': ResponseOf<typeof keys.listPermissions>
   readonly '/actions': ResponseOf<typeof playground.listActions>
   readonly '/errors': ResponseOf<typeof playground.listErrors>
+  readonly '/projects/:projectId/calibration/measurement': ResponseOf<typeof getMeasurement>
   readonly '/projects/:projectId/subjects': ResponseOf<typeof subjects.listSubjects>
   readonly '/projects/:projectId/subjects/:subjectId': ResponseOf<typeof subjects.getSubject>
   readonly '/projects/:projectId/groups': ResponseOf<typeof groups.listAllGroups>
@@ -82,6 +84,11 @@ export type ConsolePosting = ConsoleTransfer['postings'][number]
 export type ModelsOverview = ConsoleResponses['/models']
 export type GalleryCalibration = ModelsOverview['galleryCalibrations'][number]
 export type ConsoleCalibrationPoint = NonNullable<ModelsOverview['calibration']>['points'][number]
+type ConsoleMeasurement = ConsoleResponses['/projects/:projectId/calibration/measurement']
+export type RunningMeasurement = Extract<ConsoleMeasurement, { state: 'running' }>
+export type MeasuredGalleryTable = Extract<ConsoleMeasurement, { state: 'measured' }>
+export type MeasuredRate = MeasuredGalleryTable['report']['points'][number]
+export type SuspectedDuplicate = MeasuredGalleryTable['report']['suspectedDuplicates'][number]
 export type TeamMember = ConsoleResponses['/users']['items'][number]
 export type ConsoleRole = TeamMember['role']
 export type AuditEntry = ConsoleResponses['/audit']['items'][number]

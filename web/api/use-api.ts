@@ -13,20 +13,28 @@ export function useApi(): Api {
   return api
 }
 
-export type ApiQueryOptions = {
+export type ApiQueryOptions<Data> = {
   readonly pathParams?: PathParams
   readonly query?: QueryParams
   /** False: no request is sent. */
   readonly enabled?: boolean
+  /** Returns the time until the next request, or false for none. */
+  readonly pollMs?: (data: Data | undefined) => number | false
 }
 
 /**
  * Fetches the response of a route. The previous page of a list stays visible while the next one
- * loads. There is no polling, because polling would keep the session of an absent user active.
+ * loads. Only a running calculation is polled: other polling would keep the session of an absent
+ * user active.
  */
 export function useApiQuery<Path extends keyof ConsoleResponses>(
   path: Path,
-  { pathParams = {}, query = {}, enabled = true }: ApiQueryOptions = {},
+  {
+    pathParams = {},
+    query = {},
+    enabled = true,
+    pollMs = () => false,
+  }: ApiQueryOptions<ConsoleResponses[Path]> = {},
 ): UseQueryResult<ConsoleResponses[Path]> {
   const api = useApi()
   const url = buildPath(path, pathParams, query)
@@ -35,6 +43,7 @@ export function useApiQuery<Path extends keyof ConsoleResponses>(
     // The server validates its responses with the schemas that these types come from.
     queryFn: async ({ signal }) => (await api.get(url, signal)) as ConsoleResponses[Path],
     enabled,
+    refetchInterval: ({ state }) => pollMs(state.data),
     placeholderData: keepPreviousData,
   })
 }

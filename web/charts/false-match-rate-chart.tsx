@@ -2,6 +2,7 @@ import { ScatterChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import type { ConsoleCalibrationPoint } from '../api/responses.ts'
 import { ChartFrame } from './chart-frame.tsx'
+import { formatPowerOfTen } from './series.ts'
 
 /** The false-match rate by similarity, on a logarithmic scale. */
 export function FalseMatchRateChart({
@@ -34,12 +35,4 @@ export function FalseMatchRateChart({
       />
     </ChartFrame>
   )
-}
-
-/** `-4` → `10⁻⁴`. */
-function formatPowerOfTen(power: number): string {
-  const digits = String(Math.abs(Math.round(power))).replaceAll(/\d/gu, (digit) =>
-    '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)),
-  )
-  return `10${power < 0 ? '⁻' : ''}${digits}`
 }

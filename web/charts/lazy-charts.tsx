@@ -9,6 +9,9 @@ const LazyHistogram = lazy(async () => ({ default: (await import('./histogram.ts
 const LazyFalseMatchRateChart = lazy(async () => ({
   default: (await import('./false-match-rate-chart.tsx')).FalseMatchRateChart,
 }))
+const LazyScoreRateChart = lazy(async () => ({
+  default: (await import('./score-rate-chart.tsx')).ScoreRateChart,
+}))
 
 /** Charts load after the page, because their code is larger than the page. */
 export const CountChart = (props: ComponentProps<typeof LazyCountChart>) => (
@@ -29,5 +32,10 @@ export const Histogram = (props: ComponentProps<typeof LazyHistogram>) => (
 export const FalseMatchRateChart = (props: ComponentProps<typeof LazyFalseMatchRateChart>) => (
   <Suspense fallback={<Skeleton h={260} />}>
     <LazyFalseMatchRateChart {...props} />
+  </Suspense>
+)
+export const ScoreRateChart = (props: ComponentProps<typeof LazyScoreRateChart>) => (
+  <Suspense fallback={<Skeleton h={300} />}>
+    <LazyScoreRateChart {...props} />
   </Suspense>
 )

@@ -50,3 +50,11 @@ export function formatBucketLabels(buckets: readonly string[]): string[] {
     areDays ? bucket.slice(5, 10) : bucket.slice(5, 16).replace('T', ' '),
   )
 }
+
+/** Formats an exponent: `-4` → `10⁻⁴`. */
+export function formatPowerOfTen(power: number): string {
+  const digits = String(Math.abs(Math.round(power))).replaceAll(/\d/gu, (digit) =>
+    '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)),
+  )
+  return `10${power < 0 ? '⁻' : ''}${digits}`
+}

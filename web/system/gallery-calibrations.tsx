@@ -6,6 +6,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { DataTable, type Column } from '../lists/data-table.tsx'
+import { CalibrateButton } from './calibration/calibrate-button.tsx'
 import { RevertCalibrationDialog } from './revert-calibration-dialog.tsx'
 
 type Props = { readonly calibrations: readonly GalleryCalibration[] }
@@ -13,14 +14,16 @@ type Props = { readonly calibrations: readonly GalleryCalibration[] }
 /** The tables that were measured on galleries, beside that of the model. */
 export function GalleryCalibrations({ calibrations }: Props) {
   const [reverted, setReverted] = useState<GalleryCalibration>()
-  if (calibrations.length === 0)
-    return (
-      <EmptyState title="All galleries use the table of the model">
-        facegate calibrate --project &lt;name&gt; --apply measures the rates of a gallery.
-      </EmptyState>
-    )
   return (
     <Stack>
+      <Group>
+        <CalibrateButton />
+      </Group>
+      {calibrations.length === 0 && (
+        <EmptyState title="All galleries use the table of the model">
+          A calibration measures the rates on the subjects of a gallery.
+        </EmptyState>
+      )}
       {calibrations.map((calibration) => (
         <GalleryCalibrationSection
           key={calibration.calibrationId}

@@ -1,53 +1,30 @@
-import type { GalleryCalibrationResult } from '../../evaluation/gallery/calibrate-gallery.ts'
-import { newId } from '../../lib/ids.ts'
+import {
+  applyMeasuredTable,
+  type AppliedTable,
+  type MeasuredTable,
+} from '../../gallery/calibration/apply-measured-table.ts'
 import { formatUtc } from '../../lib/utc.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
-import { addCalibration, endCalibrations } from '../../store/gallery/calibration/calibrations.ts'
+import { endCalibrations } from '../../store/gallery/calibration/calibrations.ts'
 import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
 import type { Tx } from '../../store/tx.ts'
 
-/** The row of an applied table. */
-export type AppliedTable = {
-  readonly calibrationId: string
-  readonly galleryId: string
-  readonly modelId: string
-  readonly appliedAtUtc: string
-  readonly appliedBy: string
-}
-
 const actor = { userId: null, userName: 'command line', ip: '' }
-
-/** Pairs that an audit entry lists; it always has their number. */
-const auditedPairsMax = 20
 
 /** Makes a table the one that the gallery uses for its model. */
 export async function applyTable(
   store: Store,
   project: Project,
-  { calibration, report }: GalleryCalibrationResult,
+  table: MeasuredTable,
 ): Promise<AppliedTable> {
   const atMs = (store.timeOfDay ?? Date.now)()
-  const { galleryId, modelId, subjects, pairs, lowestFmr, excluded } = report
-  const applied = {
-    calibrationId: newId(),
-    galleryId,
-    modelId,
-    appliedAtUtc: formatUtc(atMs),
-    appliedBy: actor.userName,
-  }
-  const excludedIds = excluded
-    .slice(0, auditedPairsMax)
-    .map(({ subjectA, subjectB }) => [subjectA.subjectId, subjectB.subjectId])
-  const { calibrationId } = applied
-  const change = { galleryId, calibrationId, modelId, subjects, pairs, lowestFmr }
-  const detail = { ...change, excludedPairs: excluded.length, excluded: excludedIds }
-  const definition = JSON.stringify(calibration)
-  await store.write(async (tx) => {
-    await addCalibration(tx, { ...applied, subjects, pairs, definition })
+  return store.write(async (tx) => {
+    const change = { atMs, by: actor.userName }
+    const { applied, detail } = await applyMeasuredTable(tx, table, change)
     await audit(tx, project, { atMs, act: 'calibration.apply', detail })
+    return applied
   })
-  return applied
 }
 
 /**

@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { readConfig } from '../../config.ts'
+import type { AppliedTable } from '../../gallery/calibration/apply-measured-table.ts'
 import {
   calibrateGallery,
   type GalleryCalibrationReport,
   type GalleryCalibrationResult,
-} from '../../evaluation/gallery/calibrate-gallery.ts'
+} from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
 import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
 import { readTemplates, type GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
@@ -23,7 +24,7 @@ import { flag, parseOptions, text } from '../options.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { modelsFolder, requireProject, withStore } from '../with-store.ts'
-import { applyTable, revertTables, type AppliedTable } from './apply-table.ts'
+import { applyTable, revertTables } from './apply-table.ts'
 import { formatReport } from './format-report.ts'
 import { showTables } from './show-tables.ts'
 

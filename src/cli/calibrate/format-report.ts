@@ -1,7 +1,7 @@
-import type { GalleryCalibrationReport } from '../../evaluation/gallery/calibrate-gallery.ts'
-import { rateText, subjectsToSupport } from '../../evaluation/gallery/supported-rates.ts'
+import type { AppliedTable } from '../../gallery/calibration/apply-measured-table.ts'
+import type { GalleryCalibrationReport } from '../../gallery/calibration/measure/calibrate-gallery.ts'
+import { rateText } from '../../gallery/calibration/measure/supported-rates.ts'
 import { formatTable } from '../output.ts'
-import type { AppliedTable } from './apply-table.ts'
 
 /** Returns the report as text. */
 export function formatReport(
@@ -84,8 +84,8 @@ function describeSources({
         ]
       : []),
     ...refused.map(
-      ({ fmr }) =>
-        `not measured: ${rateText(fmr)} needs ${subjectsToSupport(fmr)} subjects, the gallery has ` +
+      ({ fmr, subjectsNeeded }) =>
+        `not measured: ${rateText(fmr)} needs ${subjectsNeeded} subjects, the gallery has ` +
         `${subjects}; the step to its score is that of the model's table or of the tail, if larger`,
     ),
   ]

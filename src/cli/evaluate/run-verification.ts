@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { buildCalibration } from '../../evaluation/calibration/build-calibration.ts'
+import { buildCalibration } from '../../gallery/calibration/measure/build-calibration.ts'
 import { drawRoc } from '../../evaluation/verification/draw-roc.ts'
-import { shareAbove } from '../../evaluation/verification/operating-points.ts'
+import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { readFaceSet } from '../../evaluation/face-set.ts'
 import { fitRecognizer, type RecognizerFit } from '../../evaluation/calibration/fit-recognizer.ts'
 import {

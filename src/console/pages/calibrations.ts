@@ -104,20 +104,20 @@ export const revertCalibration = defineWrite({
       response: { calibrationIds },
       target: projectId,
       detail,
-      // Other servers follow within two seconds.
-      afterCommit: () => refresh(services),
+      afterCommit: () => refreshTables(services),
     }
   },
 })
 
 /** @throws ValidationError unless the text is the name of the project. */
-function requireConfirmation({ name }: ProjectSummary, confirm: string): void {
+export function requireConfirmation({ name }: ProjectSummary, confirm: string): void {
   if (confirm === name) return
   const message = 'must repeat the name of the project'
   throw new ValidationError([{ path: 'body.confirm', message }])
 }
 
-async function refresh({ gallery, log }: ConsoleServices): Promise<void> {
+/** Uses the tables of the database at once. Other servers follow within two seconds. */
+export async function refreshTables({ gallery, log }: ConsoleServices): Promise<void> {
   try {
     await gallery.refreshCalibrations()
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
-import { buildCalibration } from './build-calibration.ts'
-import type { CalibrationSet } from './build-calibration.ts'
+import { buildCalibration } from '../../gallery/calibration/measure/build-calibration.ts'
+import type { CalibrationSet } from '../../gallery/calibration/measure/build-calibration.ts'
 import { scorers } from '../verification/pair-scores.ts'
 import type { PersonTemplate, PairScores } from '../verification/pair-scores.ts'
 import { mixCohort } from './mix-cohort.ts'

@@ -4,8 +4,8 @@ import {
   similarityAtFmr,
   type Calibration,
 } from '../../gallery/calibration/similarity.ts'
+import { countedRates, type RatePoint } from '../../gallery/calibration/measure/counted-rates.ts'
 import { drawPlot } from '../draw-plot.ts'
-import { scoreAtFar } from '../verification/operating-points.ts'
 
 export type GalleryCurve = {
   readonly scores: Float32Array
@@ -18,7 +18,7 @@ export type GalleryCurve = {
 export async function drawGalleryCurve(file: string, curve: GalleryCurve): Promise<void> {
   const { scores, calibration, shipped } = curve
   const tables = [calibration, shipped].map(pointsOf)
-  const counted = countedPoints(scores)
+  const counted = countedRates(scores)
   const all = [...tables.flat(), ...counted].map(({ score }) => score)
   const [from, to] = [Math.floor(Math.min(...all) * 2) / 2, Math.ceil(Math.max(...all) * 2) / 2]
   const toPoint = ({ score, fmr }: RatePoint) => ({
@@ -54,20 +54,8 @@ export async function drawGalleryCurve(file: string, curve: GalleryCurve): Promi
   })
 }
 
-type RatePoint = { readonly score: number; readonly fmr: number }
-
 function pointsOf(table: Calibration): RatePoint[] {
   return calibratedFmrs.map((fmr) => ({ fmr, score: scoreAt(similarityAtFmr(fmr), table) }))
-}
-
-/** Twenty points per power of ten, to the rate of ten pairs. */
-function countedPoints(scores: Float32Array): RatePoint[] {
-  const decades = Math.log10(scores.length / 10)
-  const fmrs = Array.from(
-    { length: Math.floor(decades * 20) },
-    (_, step) => 10 ** (-(step + 1) / 20),
-  )
-  return fmrs.map((fmr) => ({ fmr, score: scoreAtFar(scores, fmr) }))
 }
 
 function fmrToY(fmr: number): number {

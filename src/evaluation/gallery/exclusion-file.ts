@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
-import type { GalleryCalibrationReport } from './calibrate-gallery.ts'
-import type { ExclusionRow } from './excluded-pairs.ts'
+import type { GalleryCalibrationReport } from '../../gallery/calibration/measure/calibrate-gallery.ts'
+import type { ExclusionRow } from '../../gallery/calibration/measure/excluded-pairs.ts'
 
 const columns = [
   'subjectA',

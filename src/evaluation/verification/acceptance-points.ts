@@ -1,5 +1,10 @@
-import { countedPairsMin, tailScore, tailPairsMin } from '../calibration/build-calibration.ts'
-import { operatingPoints, shareAbove } from './operating-points.ts'
+import {
+  countedPairsMin,
+  tailScore,
+  tailPairsMin,
+} from '../../gallery/calibration/measure/build-calibration.ts'
+import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
+import { operatingPoints } from './operating-points.ts'
 import type { OperatingPoint } from './operating-points.ts'
 import type { PairScores } from './pair-scores.ts'
 

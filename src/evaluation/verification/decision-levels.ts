@@ -1,6 +1,6 @@
 import { autoThreshold, fmrAt, scoreAt } from '../../gallery/calibration/similarity.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
-import { shareAbove } from './operating-points.ts'
+import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import type { PairScores } from './pair-scores.ts'
 
 /** A threshold of the service. */

@@ -1,4 +1,4 @@
-import { countedPairsMin } from '../calibration/build-calibration.ts'
+import { countedPairsMin } from '../../gallery/calibration/measure/build-calibration.ts'
 import { drawPlot } from '../draw-plot.ts'
 import { operatingPoints, type OperatingPoint } from './operating-points.ts'
 import type { PairScores } from './pair-scores.ts'

@@ -1,6 +1,6 @@
 import { seededRandom, shuffled } from '../seeded-random.ts'
 import type { DecisionLevel } from './decision-levels.ts'
-import { scoreAtFar, shareAbove } from './operating-points.ts'
+import { scoreAtFar, shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import type { PersonTemplate, Scorer } from './pair-scores.ts'
 
 /** Search results in a gallery with one image of each person. */

@@ -14,11 +14,16 @@ export type SubjectToFill = {
   readonly templates: readonly Template[]
 }
 
+/** The data folder contains the master key. */
+export type GalleryToFill = Pick<TestGallery, 'dataDir'> & {
+  readonly database: Pick<TestGallery['database'], 'store'>
+}
+
 const limits = { templatesPerSubject: 100, templatesPerGallery: 1e9 }
 
 /** Enrolls subjects with these templates directly in the database, in one transaction. */
 export async function fillTemplates(
-  gallery: Pick<TestGallery, 'dataDir' | 'database'>,
+  gallery: GalleryToFill,
   { projectId, accountId }: Pick<Project, 'projectId' | 'accountId'>,
   subjects: readonly SubjectToFill[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
-import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
-import { seededRandom } from '../seeded-random.ts'
+import type { GalleryTemplates } from '../read-templates.ts'
+import { seededRandom } from '../../../lib/random/seeded-random.ts'
 import { createHighestPairs, type HighestPairs } from './highest-pairs.ts'
 import type { TemplateScorer } from './template-scorer.ts'
 

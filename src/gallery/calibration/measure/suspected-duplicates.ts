@@ -1,4 +1,4 @@
-import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
+import type { GalleryTemplates } from '../read-templates.ts'
 import type { SubjectComparison } from './compare-subjects.ts'
 import type { RankedPair } from './highest-pairs.ts'
 import type { TemplateScorer } from './template-scorer.ts'

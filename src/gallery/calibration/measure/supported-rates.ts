@@ -1,4 +1,5 @@
-import { calibratedFmrs } from '../../gallery/calibration/similarity.ts'
+import { calibratedFmrs } from '../similarity.ts'
+import { CalibrationRefusal } from './calibration-refusal.ts'
 
 /**
  * Which false-match rates a gallery can support. N subjects have about N²/2 pairs of different
@@ -33,7 +34,7 @@ export function lowestSupportedFmr(subjects: number): number | undefined {
 /**
  * Requires enough subjects for a rate.
  *
- * @throws Error with the rule and the remedy.
+ * @throws CalibrationRefusal with the rule and the remedy.
  */
 export function requireSupport(subjects: number, fmr: number): void {
   const needed = subjectsToSupport(fmr)
@@ -43,7 +44,7 @@ export function requireSupport(subjects: number, fmr: number): void {
     lowest === undefined
       ? `enroll ${needed - subjects} more, and use the table of the model until then`
       : `enroll ${needed - subjects} more, or pass --down-to ${rateText(lowest)}`
-  throw new Error(
+  throw new CalibrationRefusal(
     `the gallery has ${subjects} subjects that can be compared; a false-match rate of ` +
       `${rateText(fmr)} needs at least ${needed}: ${remedy}`,
   )

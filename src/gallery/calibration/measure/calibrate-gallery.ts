@@ -1,21 +1,18 @@
-import type {
-  CalibrationSubject,
-  GalleryTemplates,
-} from '../../gallery/calibration/read-templates.ts'
+import type { CalibrationSubject, GalleryTemplates } from '../read-templates.ts'
 import {
   similarityAt,
   similarityAtFmr,
   type Calibration,
   type CalibrationPoint,
-} from '../../gallery/calibration/similarity.ts'
-import { tailSize } from '../calibration/build-calibration.ts'
-import { shareAbove } from '../verification/operating-points.ts'
+} from '../similarity.ts'
+import { tailSize } from './build-calibration.ts'
+import { shareAbove } from './sorted-scores.ts'
 import { buildGalleryTable, shippedScore } from './build-gallery-table.ts'
 import { compareSubjects, maskKey, type SubjectComparison } from './compare-subjects.ts'
 import { excludedPairs, type ExcludedPair, type ExclusionRow } from './excluded-pairs.ts'
 import { groupRates, selectGroups, type ComparedGroups } from './group-rates.ts'
 import { createTemplateScorer, type TemplateScorer } from './template-scorer.ts'
-import { lowestSupportedFmr, requireSupport } from './supported-rates.ts'
+import { lowestSupportedFmr, requireSupport, subjectsToSupport } from './supported-rates.ts'
 import {
   findSuspectedPairs,
   fitScoreTail,
@@ -68,6 +65,8 @@ export type GalleryCalibrationReport = {
 /** A rate: its scores in this gallery and in the table of the model. */
 type ReportedPoint = CalibrationPoint & {
   readonly similarity: number
+  /** The subjects that a table needs to include the rate, counted or by the tail. */
+  readonly subjectsNeeded: number
   /** Pairs that exceed the score. */
   readonly pairsAbove: number
   readonly shippedScore: number
@@ -103,7 +102,7 @@ const groupFmrs = [1e-3, 1e-4]
 /**
  * Measures the false-match rates of a gallery on the pairs of its subjects.
  *
- * @throws Error if the gallery has too few subjects for the rate, or a pair cannot be excluded.
+ * @throws CalibrationRefusal if the gallery has too few subjects for the rate, or a pair cannot be excluded.
  */
 export function calibrateGallery(
   templates: GalleryTemplates,
@@ -231,6 +230,7 @@ function reportPoints(
     return {
       ...point,
       similarity: similarityAtFmr(fmr),
+      subjectsNeeded: subjectsToSupport(fmr),
       pairsAbove: Math.round(shareAbove(scores, score) * scores.length),
       shippedScore: shippedAt,
       fmrAtShippedScore: shareAbove(scores, shippedAt),

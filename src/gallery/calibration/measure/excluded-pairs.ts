@@ -1,4 +1,5 @@
-import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
+import type { GalleryTemplates } from '../read-templates.ts'
+import { CalibrationRefusal } from './calibration-refusal.ts'
 import type { TemplateScorer } from './template-scorer.ts'
 import { scoresOfSubjects, type ScoreTail, type SuspectedPair } from './suspected-duplicates.ts'
 
@@ -18,12 +19,12 @@ type Exclusions = {
    * Requires that each pair is a suspected duplicate: leaving out other pairs would make the rates too
    * low.
    *
-   * @throws Error that names the first other pair.
+   * @throws CalibrationRefusal that names the first other pair.
    */
   readonly requireSuspected: (tail: ScoreTail) => ExcludedPair[]
 }
 
-/** @throws Error that names the first row whose subjects the gallery does not have. */
+/** @throws CalibrationRefusal that names the first row whose subjects the gallery does not have. */
 export function excludedPairs(
   templates: GalleryTemplates,
   scorer: TemplateScorer,
@@ -33,7 +34,8 @@ export function excludedPairs(
   const pairs = rows.map((row) => {
     const { place } = row
     const [subjectA, subjectB] = [indexOf(row.subjectA, place), indexOf(row.subjectB, place)]
-    if (subjectA === subjectB) throw new Error(`${place}: both ids are of the same subject`)
+    if (subjectA === subjectB)
+      throw new CalibrationRefusal(`${place}: both ids are of the same subject`)
     return { place, subjectA, subjectB }
   })
   const count = templates.subjects.length
@@ -47,7 +49,7 @@ export function excludedPairs(
         const score = Math.max(...scoresOfSubjects(templates, scorer, { subjectA, subjectB }))
         const expected = expectedAt(score)
         if (expected >= 1)
-          throw new Error(
+          throw new CalibrationRefusal(
             `${place}: this pair is not a suspected duplicate, and only suspected duplicates can be ` +
               'excluded; remove the row',
           )
@@ -74,7 +76,9 @@ function subjectFinder({ subjects }: GalleryTemplates) {
   return (id: string, place: string): number => {
     const index = indexes.get(id)
     if (index === undefined)
-      throw new Error(`${place}: the gallery has no comparable subject with the id ${id}`)
+      throw new CalibrationRefusal(
+        `${place}: the gallery has no comparable subject with the id ${id}`,
+      )
     return index
   }
 }

@@ -1,4 +1,4 @@
-import type { GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
+import type { GalleryTemplates } from '../read-templates.ts'
 import { dotBytes } from './dot-bytes.ts'
 
 /** Scores templates by their indexes as the service does: −|a−b|² − ½(density + density), in float32. */

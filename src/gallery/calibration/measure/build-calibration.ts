@@ -1,7 +1,7 @@
-import { calibratedFmrs } from '../../gallery/calibration/similarity.ts'
-import type { Calibration, CalibrationPoint } from '../../gallery/calibration/similarity.ts'
-import { scoreAtFar } from '../verification/operating-points.ts'
-import type { PairScores } from '../verification/pair-scores.ts'
+import { calibratedFmrs } from '../similarity.ts'
+import type { Calibration, CalibrationPoint } from '../similarity.ts'
+import { CalibrationRefusal } from './calibration-refusal.ts'
+import { scoreAtFar } from './sorted-scores.ts'
 
 /** The description of the measured set in a calibration table. */
 export type CalibrationSet = Pick<
@@ -30,16 +30,17 @@ export const tailPairsMin = tailSize ** 2
  * that `tailSize` pairs exceed, and β is their mean excess. Bounded or thinner tails, the usual case
  * here, fall faster, so extrapolated thresholds are too strict rather than too lenient.
  *
+ * @param scores of pairs of one person (`genuine`) and of two people (`impostor`), both ascending.
  * @param identicalScores the score of each image against itself.
- * @throws Error when there are fewer than 10,000 impostor pairs.
+ * @throws CalibrationRefusal when there are fewer than 10,000 impostor pairs.
  */
 export function buildCalibration(
-  { genuine, impostor }: PairScores,
+  { genuine, impostor }: Readonly<Record<'genuine' | 'impostor', Float32Array>>,
   identicalScores: readonly number[],
   { countedPairsMin: pairsMin = countedPairsMin, ...set }: CalibrationSet,
 ): Calibration {
   if (impostor.length < tailPairsMin)
-    throw new Error(
+    throw new CalibrationRefusal(
       `${impostor.length} pairs of different people are too few for a calibration table; ` +
         `at least ${tailPairsMin} are needed`,
     )

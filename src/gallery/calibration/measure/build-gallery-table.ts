@@ -1,10 +1,5 @@
-import {
-  scoreAt,
-  similarityAtFmr,
-  type Calibration,
-  type CalibrationPoint,
-} from '../../gallery/calibration/similarity.ts'
-import { buildCalibration, type CalibrationSet } from '../calibration/build-calibration.ts'
+import { scoreAt, similarityAtFmr, type Calibration, type CalibrationPoint } from '../similarity.ts'
+import { buildCalibration, type CalibrationSet } from './build-calibration.ts'
 
 export type GalleryTableOptions = {
   /** The scores of pairs of different subjects, ascending. */

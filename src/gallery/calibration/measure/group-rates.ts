@@ -1,4 +1,4 @@
-import type { CalibrationSubject } from '../../gallery/calibration/read-templates.ts'
+import type { CalibrationSubject } from '../read-templates.ts'
 import { maskKey, type GroupCounts } from './compare-subjects.ts'
 
 /** The false-match rates of the pairs of two groups, or within one group. */

@@ -1,0 +1,223 @@
+import { z } from 'zod'
+import { HttpError } from '../../lib/errors.ts'
+import type { GalleryMeasurement } from '../../gallery/calibration/measurements.ts'
+import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
+import { requireProject } from '../server/require-project.ts'
+import { defineRead, defineWrite, emptyBody, emptyQuery } from '../server/route.ts'
+import type { ConsoleContext } from '../server/route.ts'
+import { count, id } from '../server/schemas.ts'
+import { refreshTables, requireConfirmation } from './calibrations.ts'
+
+/** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */
+
+const subject = z.object({ subjectId: z.string(), externalId: z.string().nullable() })
+
+const pair = z.object({
+  subjectA: subject,
+  subjectB: subject,
+  score: z.number(),
+  similarity: z.number().meta({ description: 'By the table of the model.' }),
+  expected: z.number().meta({
+    description: 'Pairs of different people that are expected to reach the score.',
+  }),
+})
+
+const point = z.object({
+  fmr: z.number(),
+  similarity: z.number(),
+  score: z.number(),
+  source: z.enum(['counted', 'extrapolated', 'model']).meta({
+    description: 'model: the gallery has fewer subjects than the rate needs; it is not measured.',
+  }),
+  subjectsNeeded: count,
+  pairsAbove: count,
+  shippedScore: z.number(),
+  fmrAtShippedScore: z.number(),
+  scoreWithExcluded: z.number(),
+  scoreWithoutSuspected: z.number(),
+})
+
+const groupRate = z.object({ fmr1e3: z.number(), fmr1e4: z.number() })
+
+const report = z.object({
+  modelId: z.string(),
+  subjects: count,
+  templates: count,
+  unreadable: count,
+  otherFaces: count.meta({ description: 'Faces that have only templates of other models.' }),
+  pairs: count,
+  sampledFrom: count.nullable(),
+  points: z.array(point),
+  suspectedDuplicates: z.array(pair),
+  excluded: z.array(pair),
+  groups: z.array(
+    z.object({
+      groups: z.tuple([z.string(), z.string()]),
+      pairs: count,
+      shipped: groupRate,
+      gallery: groupRate,
+    }),
+  ),
+})
+
+const measurementId = z.string()
+
+const measurement = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('none') }),
+  z.object({
+    state: z.literal('running'),
+    measurementId,
+    progress: z.object({ step: z.enum(['templates', 'pairs']), done: count, total: count }),
+  }),
+  z.object({
+    state: z.literal('measured'),
+    measurementId,
+    report,
+    curve: z.array(z.object({ score: z.number(), fmr: z.number() })),
+    projects: z.array(z.object({ projectId: z.string(), name: z.string() })).meta({
+      description: 'The projects that use the gallery.',
+    }),
+  }),
+  z.object({ state: z.literal('refused'), measurementId, reason: z.string() }),
+  z.object({ state: z.literal('failed'), measurementId }),
+])
+
+const path = '/projects/:projectId/calibration/measurement'
+
+/** Returns the last measurement of a gallery that this server started, for 15 minutes after its end. */
+export const getMeasurement = defineRead({
+  path,
+  minimumRole: 'viewer',
+  query: emptyQuery,
+  response: measurement,
+  handle: async (call) => {
+    const { store, measurements } = call.services
+    const project = await store.read((tx) => requireProject(tx, call))
+    const found = measurements.find(galleryOf(call, project))
+    if (found?.state !== 'measured') return found ?? { state: 'none' as const }
+    const { accountId } = call.identity
+    const projects = await store.read((tx) => findProjectSummaries(tx, accountId))
+    return toMeasured(
+      found,
+      projects.filter(({ galleryId }) => galleryId === project.galleryId),
+    )
+  },
+})
+
+type Measured = Extract<GalleryMeasurement, { readonly state: 'measured' }>
+
+function toMeasured(
+  { state, measurementId: ofResult, result }: Measured,
+  projects: readonly ProjectSummary[],
+): z.input<typeof measurement> {
+  const { points, suspectedDuplicates, excluded, groups, ...numbers } = result.report
+  return {
+    state,
+    measurementId: ofResult,
+    report: {
+      ...numbers,
+      points: [...points],
+      suspectedDuplicates: [...suspectedDuplicates],
+      excluded: [...excluded],
+      groups: groups.map((row) => ({ ...row, groups: [...row.groups] })),
+    },
+    curve: [...result.curve],
+    projects: projects.map(({ projectId, name }) => ({ projectId, name })),
+  }
+}
+
+function galleryOf({ identity }: Pick<ConsoleContext, 'identity'>, { galleryId }: ProjectSummary) {
+  return { accountId: identity.accountId, galleryId }
+}
+
+/** As many as a measurement lists. */
+const samePersonMax = 1_000
+
+/**
+ * Starts a measurement in a thread of this server. Pairs of subject ids that the user has confirmed
+ * as one person are left out.
+ *
+ * @throws HttpError 409 while another one runs on this server.
+ */
+export const startMeasurement = defineWrite({
+  method: 'POST',
+  path,
+  minimumRole: 'admin',
+  auditAction: 'calibration.measure',
+  query: emptyQuery,
+  body: z.strictObject({ samePerson: z.array(z.tuple([id, id])).max(samePersonMax) }),
+  response: z.object({ measurementId }),
+  prepare: async (call) => {
+    const { services, body } = call
+    const project = await services.store.read((tx) => requireProject(tx, call))
+    const { calibration: shipped } = await services.readModels()
+    const request = { ...galleryOf(call, project), shipped, samePerson: body.samePerson }
+    const started = services.measurements.start(request)
+    if (started === undefined)
+      throw new HttpError(
+        409,
+        'This server calculates another calibration. Try again when it has ended.',
+      )
+    return { measurementId: started, project }
+  },
+  handle: async ({ prepared: { measurementId: started, project }, body }) => ({
+    response: { measurementId: started },
+    target: project.projectId,
+    detail: { galleryId: project.galleryId, samePerson: body.samePerson.length },
+  }),
+})
+
+/**
+ * Ends a running measurement, and deletes the result of one that has ended.
+ *
+ * @throws HttpError 409 if this server has no measurement of the gallery.
+ */
+export const discardMeasurement = defineWrite({
+  method: 'DELETE',
+  path,
+  minimumRole: 'admin',
+  auditAction: 'calibration.discard',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.undefined(),
+  prepare: async (call) => {
+    const { store, measurements } = call.services
+    const project = await store.read((tx) => requireProject(tx, call))
+    if (!(await measurements.discard(galleryOf(call, project))))
+      throw new HttpError(409, 'This server has no calculation for this gallery.')
+    return project
+  },
+  handle: async ({ prepared: { projectId, galleryId } }) => ({
+    response: undefined,
+    target: projectId,
+    detail: { galleryId },
+  }),
+})
+
+/** Makes the measured table the one of the gallery: all its similarities are rates of this table. */
+export const applyMeasurement = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/calibration/apply',
+  minimumRole: 'admin',
+  auditAction: 'calibration.apply',
+  query: emptyQuery,
+  body: z.strictObject({ measurementId: id, confirm: z.string().max(128) }),
+  response: z.object({ calibrationId: z.string() }),
+  handle: async (call, { tx }) => {
+    const { services, identity, body } = call
+    const project = await requireProject(tx, call)
+    requireConfirmation(project, body.confirm)
+    const found = services.measurements.find(galleryOf(call, project))
+    if (found?.state !== 'measured' || found.measurementId !== body.measurementId)
+      throw new HttpError(409, 'The result is no longer available. Calculate it again.')
+    const change = { atMs: services.clock(), by: identity.name }
+    const { applied, detail } = await services.applyMeasuredTable(tx, found.result, change)
+    const { calibrationId } = applied
+    return {
+      response: { calibrationId },
+      target: project.projectId,
+      detail,
+      afterCommit: () => refreshTables(services),
+    }
+  },
+})

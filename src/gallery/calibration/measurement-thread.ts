@@ -1,0 +1,71 @@
+/** The thread of `measurements.ts`: reads the templates of one gallery, compares them and ends. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { runAsAccount } from '../../lib/account-context.ts'
+import { formatUtc } from '../../lib/utc.ts'
+import type { Store } from '../../store/database.ts'
+import { openStore } from '../../store/open-store.ts'
+import { createDecryptStoredTemplate } from '../keys/decrypt-stored-template.ts'
+import { openKeyring } from '../keys/keyring.ts'
+import { createSubjectKeys } from '../keys/subject-keys.ts'
+import { calibrateGallery } from './measure/calibrate-gallery.ts'
+import { CalibrationRefusal } from './measure/calibration-refusal.ts'
+import { countedRates } from './measure/counted-rates.ts'
+import type {
+  MeasurementMessage,
+  MeasurementProgress,
+  MeasurementThreadData,
+} from './measurements.ts'
+import { readTemplates, type GalleryTemplates } from './read-templates.ts'
+
+const port = parentPort
+const { location, masterKeyFile, request } = workerData as MeasurementThreadData
+const post = (message: MeasurementMessage): void => port?.postMessage(message)
+const store = await openStore(location)
+try {
+  // The row policies of PostgreSQL apply to this account.
+  post(await runAsAccount(request.accountId, () => measure(store)))
+} catch (error) {
+  if (!(error instanceof CalibrationRefusal)) throw error
+  post({ kind: 'refused', reason: error.message })
+} finally {
+  await store.close()
+}
+
+async function measure(opened: Store): Promise<MeasurementMessage> {
+  const { galleryId, shipped, samePerson } = request
+  const nowUtc = formatUtc((opened.timeOfDay ?? Date.now)())
+  const templates = await decryptTemplates(opened, nowUtc)
+  const { calibration, report, scores } = calibrateGallery(templates, {
+    galleryId,
+    shipped,
+    exclude: samePerson.map(([subjectA, subjectB], index) => ({
+      place: `samePerson.${index}`,
+      subjectA,
+      subjectB,
+    })),
+    downTo: undefined,
+    measuredOn: nowUtc.slice(0, 10),
+    onProgress: reportProgress('pairs'),
+  })
+  return { kind: 'measured', result: { calibration, report, curve: countedRates(scores) } }
+}
+
+function decryptTemplates(opened: Store, nowUtc: string): Promise<GalleryTemplates> {
+  const keys = createSubjectKeys(openKeyring(masterKeyFile), Date.now)
+  // The report counts templates that cannot be decrypted.
+  const decryptStored = createDecryptStoredTemplate(keys, { error: () => undefined })
+  const filter = { galleryId: request.galleryId, modelId: request.shipped.modelId, nowUtc }
+  const onProgress = reportProgress('templates')
+  return readTemplates(filter, { store: opened, decryptStored, onProgress })
+}
+
+/** Sends at most one message per percent. */
+function reportProgress(step: MeasurementProgress['step']) {
+  let percent = -1
+  return (done: number, total: number): void => {
+    const reached = Math.floor((100 * done) / Math.max(1, total))
+    if (reached === percent) return
+    percent = reached
+    post({ kind: 'progress', progress: { step, done, total } })
+  }
+}

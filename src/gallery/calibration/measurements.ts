@@ -1,0 +1,187 @@
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../../lib/clock.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { StoreLocation } from '../../store/database.ts'
+import type { MeasuredTable } from './apply-measured-table.ts'
+import type { RatePoint } from './measure/counted-rates.ts'
+import type { Calibration } from './similarity.ts'
+
+/** A gallery and the account that it belongs to. */
+export type CalibratedGallery = { readonly accountId: string; readonly galleryId: string }
+
+export type MeasurementRequest = CalibratedGallery & {
+  /** The table of the active model. */
+  readonly shipped: Calibration
+  /** Pairs of subject ids that the owner has confirmed as one person. */
+  readonly samePerson: readonly (readonly [string, string])[]
+}
+
+/** `curve`: the counted rates, for a chart. */
+export type MeasurementResult = MeasuredTable & { readonly curve: readonly RatePoint[] }
+
+export type MeasurementProgress = {
+  readonly step: 'templates' | 'pairs'
+  readonly done: number
+  readonly total: number
+}
+
+/** `refused`: the gallery or the request does not permit it. `failed`: the log contains the cause. */
+export type MeasurementState =
+  | { readonly state: 'running'; readonly progress: MeasurementProgress }
+  | { readonly state: 'measured'; readonly result: MeasurementResult }
+  | { readonly state: 'refused'; readonly reason: string }
+  | { readonly state: 'failed' }
+
+export type GalleryMeasurement = { readonly measurementId: string } & MeasurementState
+
+/** The input of the thread. */
+export type MeasurementThreadData = {
+  readonly location: StoreLocation
+  readonly masterKeyFile: string
+  readonly request: MeasurementRequest
+}
+
+/** What the thread sends. Templates are not among it. */
+export type MeasurementMessage =
+  | { readonly kind: 'progress'; readonly progress: MeasurementProgress }
+  | { readonly kind: 'measured'; readonly result: MeasurementResult }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** Measures galleries in a thread of this process, one at a time. The results are kept in memory. */
+export type GalleryMeasurements = {
+  /** Returns the id of the measurement, or undefined while another one runs in this process. */
+  readonly start: (request: MeasurementRequest) => string | undefined
+  /** Returns the last measurement of a gallery, unless it ended more than 15 minutes ago. */
+  readonly find: (gallery: CalibratedGallery) => GalleryMeasurement | undefined
+  /** Ends the measurement of a gallery and deletes its result. Returns whether there was one. */
+  readonly discard: (gallery: CalibratedGallery) => Promise<boolean>
+}
+
+export type GalleryMeasurementsOptions = {
+  readonly location: StoreLocation
+  readonly masterKeyFile: string
+  readonly clock: Clock
+  readonly log: Pick<Log, 'error'>
+  /** Galleries whose last measurement is kept. */
+  readonly keptMax?: number
+}
+
+/** Time in which the owner can check and apply a result. */
+const measurementKeptMs = 15 * 60_000
+
+/** A result has at most 1,000 pairs of subject ids. */
+const measurementsKeptMax = 16
+
+type KeptMeasurement = {
+  readonly measurementId: string
+  state: MeasurementState
+  endedAtMs: number | undefined
+  isDiscarded: boolean
+}
+
+/** The thread, and thus all decrypted templates, ends with its measurement. */
+export function createGalleryMeasurements(
+  options: GalleryMeasurementsOptions,
+): GalleryMeasurements {
+  const { clock, keptMax = measurementsKeptMax } = options
+  /** The last started one is the last entry. */
+  const kept = new Map<string, KeptMeasurement>()
+  const dropOld = (): void => dropMeasurements(kept, clock() - measurementKeptMs, keptMax)
+  let running: { readonly key: string; readonly worker: Worker } | undefined
+  return {
+    start: (request) => {
+      if (running) return undefined
+      const [key, measurement] = [keyOf(request), newMeasurement()]
+      kept.delete(key)
+      kept.set(key, measurement)
+      dropOld()
+      const worker = runThread(options, { request, measurement }, () => {
+        running = undefined
+      })
+      running = { key, worker }
+      return measurement.measurementId
+    },
+    find: (gallery) => {
+      dropOld()
+      const measurement = kept.get(keyOf(gallery))
+      return measurement && { measurementId: measurement.measurementId, ...measurement.state }
+    },
+    discard: async (gallery) => {
+      const key = keyOf(gallery)
+      const measurement = kept.get(key)
+      if (!measurement) return false
+      measurement.isDiscarded = true
+      kept.delete(key)
+      // The thread only reads, so it can end anywhere.
+      if (running?.key === key) await running.worker.terminate()
+      return true
+    },
+  }
+}
+
+function keyOf({ accountId, galleryId }: CalibratedGallery): string {
+  return `${accountId} ${galleryId}`
+}
+
+function newMeasurement(): KeptMeasurement {
+  const progress = { step: 'templates', done: 0, total: 0 } as const
+  return {
+    measurementId: newId(),
+    state: { state: 'running', progress },
+    endedAtMs: undefined,
+    isDiscarded: false,
+  }
+}
+
+/** Keeps the newest `keptMax` measurements that ended after `endedByMs`, and the running one. */
+function dropMeasurements(
+  kept: Map<string, KeptMeasurement>,
+  endedByMs: number,
+  keptMax: number,
+): void {
+  const ended = [...kept].filter(([, { endedAtMs }]) => endedAtMs !== undefined)
+  for (const [index, [key, { endedAtMs = 0 }]] of ended.entries())
+    if (endedAtMs <= endedByMs || ended.length - index > keptMax) kept.delete(key)
+}
+
+type ThreadRun = { readonly request: MeasurementRequest; readonly measurement: KeptMeasurement }
+
+/** The measurement is running until its thread has ended, so that the next one can start then. */
+function runThread(
+  { location, masterKeyFile, clock, log }: GalleryMeasurementsOptions,
+  { request, measurement }: ThreadRun,
+  onEnded: () => void,
+): Worker {
+  const workerData: MeasurementThreadData = { location, masterKeyFile, request }
+  const worker = new Worker(new URL('./measurement-thread.ts', import.meta.url), { workerData })
+  // A measurement does not delay the end of the process.
+  worker.unref()
+  let outcome: MeasurementState | undefined
+  let cause: unknown = new Error('the thread ended without a result')
+  worker.on('message', (message: MeasurementMessage) => {
+    if (message.kind === 'progress')
+      measurement.state = { state: 'running', progress: message.progress }
+    else outcome = toOutcome(message)
+  })
+  worker.once('error', (error: unknown) => {
+    cause = error
+  })
+  worker.once('exit', () => {
+    measurement.state = outcome ?? { state: 'failed' }
+    measurement.endedAtMs = clock()
+    const { galleryId } = request
+    if (!outcome && !measurement.isDiscarded)
+      log.error({ err: cause, galleryId }, 'the calibration of a gallery failed')
+    onEnded()
+  })
+  return worker
+}
+
+type OutcomeMessage = Exclude<MeasurementMessage, { readonly kind: 'progress' }>
+
+function toOutcome(message: OutcomeMessage): MeasurementState {
+  return message.kind === 'refused'
+    ? { state: 'refused', reason: message.reason }
+    : { state: 'measured', result: message.result }
+}

@@ -1,0 +1,39 @@
+import { ScatterChart } from '@mantine/charts'
+import '@mantine/charts/styles.css'
+import { ChartFrame } from './chart-frame.tsx'
+import { formatPowerOfTen, toChartLegend } from './series.ts'
+
+type RateByScore = { readonly score: number; readonly fmr: number }
+
+type Props = {
+  /** The content of the chart as text, for screen readers. */
+  readonly label: string
+  readonly curves: readonly { readonly name: string; readonly points: readonly RateByScore[] }[]
+}
+
+/** False-match rates by score, on a logarithmic scale, one line per curve. */
+export function ScoreRateChart({ label, curves }: Props) {
+  const colors = toChartLegend(curves.map(({ name }) => ({ name, values: [] })))
+  const scores = curves.flatMap(({ points }) => points.map(({ score }) => score))
+  const domain = [Math.floor(Math.min(...scores) * 2) / 2, Math.ceil(Math.max(...scores) * 2) / 2]
+  return (
+    <ChartFrame label={label}>
+      <ScatterChart
+        h={300}
+        data={curves.map(({ name, points }, index) => ({
+          name,
+          color: colors[index]?.color ?? 'gray.6',
+          data: points.map(({ score, fmr }) => ({ score, power: Math.log10(fmr) })),
+        }))}
+        dataKey={{ x: 'score', y: 'power' }}
+        xAxisLabel="score"
+        yAxisLabel="false-match rate"
+        withLegend
+        valueFormatter={{ x: (value) => value.toFixed(2), y: formatPowerOfTen }}
+        scatterProps={{ line: true, isAnimationActive: false }}
+        xAxisProps={{ domain }}
+        yAxisProps={{ domain: [-6, 0], ticks: [-6, -4, -2, 0], width: 72 }}
+      />
+    </ChartFrame>
+  )
+}
