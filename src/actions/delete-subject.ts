@@ -21,7 +21,7 @@ export const deleteSubject = defineAction({
   run: async ({ params, caller: { galleryId }, services: { gallery } }) => ({
     effect: async (tx) => {
       await gallery.lock(tx, galleryId, 'exclusive')
-      const subject = (await gallery.find(tx, galleryId, params)) ?? subjectNotFound()
+      const subject = (await gallery.find(tx, galleryId, params)) ?? subjectNotFound(params)
       return [{ correlationId: undefined, value: await gallery.remove(tx, subject) }]
     },
     afterCommit: () => gallery.purge(galleryId),

@@ -249,8 +249,9 @@ async function toOutcome(
 ): Promise<ItemOutcome<IdentifyResult>> {
   const { correlationId } = search
   if ('error' in search) {
-    const { code, message } = search.error
-    return { correlationId, error: { code, message } }
+    const [error] = search.error.problems
+    if (!error) throw new Error('an ActionError has at least one problem')
+    return { correlationId, error }
   }
   const { gallery } = call.services
   const splits = search.faces.map((face) =>

@@ -77,14 +77,14 @@ export const updateSubject = defineAction({
     gallery.requireFutureExpiry(params.expiresAtUtc)
     await gallery.read(
       async (reading) =>
-        (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(),
+        (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(params),
     )
     const extracted = await extractFaceToAdd(call)
     const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
         await gallery.lock(tx, galleryId, 'exclusive')
-        const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound()
+        const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound(params)
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.
         if (probe) await addMatchingFace(call, tx, row, { ...faceOptions, probe })

@@ -259,7 +259,7 @@ async function findSubject({ params, caller, services }: VerifyCall, reading: Re
     subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId },
   )
   if (!subject || (externalId !== undefined && subject.externalId !== externalId))
-    return subjectNotFound()
+    return subjectNotFound(params)
   return subject
 }
 

@@ -17,7 +17,25 @@ export const faceErrors = [
   'LIVENESS_FAILED',
 ] as const satisfies readonly ActionErrorCode[]
 
-/** Throws the same error for subjects that never existed, were deleted or are in other galleries. */
-export function subjectNotFound(): never {
-  throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery contains no such subject.')
+/**
+ * Throws the same error for subjects that never existed, were deleted or are in other galleries.
+ *
+ * @param lookup the parameter that names the subject; absent if the path of a route names it.
+ */
+export function subjectNotFound(lookup: SubjectReference = {}): never {
+  const { subjectId } = lookup
+  const field = subjectId === undefined ? 'externalId' : 'subjectId'
+  if (lookup[field] === undefined)
+    throw new ActionError('SUBJECT_NOT_FOUND', 'The gallery contains no such subject.')
+  throw new ActionError(
+    'SUBJECT_NOT_FOUND',
+    `params.${field}: the gallery contains no subject with this ${field}`,
+    subjectId === undefined ? {} : { subjectId },
+  )
+}
+
+/** The parameters that can name a subject. */
+type SubjectReference = {
+  readonly subjectId?: string | undefined
+  readonly externalId?: string | undefined
 }

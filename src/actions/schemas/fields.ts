@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
+import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { livenessToken } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
@@ -7,13 +7,19 @@ import { livenessToken } from './challenge.ts'
 const imageItem = z
   .strictObject({
     kind: z.literal('image'),
-    bytes: z.string().meta({
-      description: 'Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB.',
-    }),
+    bytes: z
+      .string()
+      .refine((text) => !text.startsWith('data:'), {
+        error: 'must be base64 without the prefix of a data URL',
+        params: { hint: 'Drop the prefix: send only the text after "base64,".' },
+      })
+      .meta({
+        description: 'Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB.',
+      }),
     contentType: z.enum(['image/jpeg', 'image/jpg', 'image/png']),
     correlationId: z
       .string()
-      .max(128)
+      .max(correlationIdCharsMax)
       .optional()
       .meta({ description: 'Returned with the result; `auto-<index>` if absent.' }),
   })
@@ -24,7 +30,7 @@ export const images = z
   .tuple([imageItem], imageItem)
   .refine(
     (list) => list.length <= imagesPerCallMax,
-    `must contain at most ${imagesPerCallMax} images`,
+    `must be a list of 1 to ${imagesPerCallMax} images`,
   )
   .meta({
     maxItems: imagesPerCallMax,
@@ -119,7 +125,10 @@ export const displayName = z.string().min(1).max(256)
 /** A group exists as long as a subject belongs to it. */
 export const groupName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u, 'must be 1..64 of A-Z a-z 0-9 . _ : -')
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u,
+    'must have 1 to 64 of the characters A-Z a-z 0-9 . _ : - and start with a letter or digit',
+  )
 
 export const groups = z.array(groupName).max(20)
 
