@@ -116,11 +116,30 @@ export const requiredLivenessParams = {
 
 export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })
 
-export const externalId = z.string().min(1).max(128).meta({
-  description: 'Your id of the subject, unique in the gallery. Choose an id without personal data.',
-})
+/** Refuses U+0000 to U+001F and U+007F to U+009F: they are invisible in lists and logs. */
+const withoutControls = [
+  (text: string): boolean => !/\p{Cc}/u.test(text),
+  'must not contain control characters, such as line breaks or tabs',
+] as const
 
-export const displayName = z.string().min(1).max(256)
+/** Normalized to Unicode NFC, not trimmed: `é` is one text, in whichever way a client encodes it. */
+export const externalId = z
+  .string()
+  .normalize('NFC')
+  .min(1)
+  .max(128)
+  .refine(...withoutControls)
+  .meta({
+    description:
+      'Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data.',
+  })
+
+export const displayName = z
+  .string()
+  .normalize('NFC')
+  .min(1)
+  .max(256)
+  .refine(...withoutControls)
 
 /** A group exists as long as a subject belongs to it. */
 export const groupName = z
@@ -181,8 +200,11 @@ export const candidate = z
 export const debug = z
   .object({
     providers: z.record(z.string(), z.string()),
-    scores: z.record(z.string(), z.number()),
-    timingsMs: z.record(z.string(), z.number()),
+    scores: z.record(z.string(), z.number()).meta({
+      description:
+        'Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1.',
+    }),
+    timingsMs: z.record(z.string(), z.number()).meta({ description: 'Milliseconds per stage.' }),
     candidatesBelowThreshold: z.array(candidate).max(5).optional(),
   })
   .optional()
