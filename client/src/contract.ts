@@ -50,7 +50,9 @@ export interface AnalyzeValue {
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -242,7 +244,9 @@ export interface AttributesValue {
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -300,8 +304,10 @@ export interface ImageFacts {
 }
 
 export interface DeleteSubjectParams {
-  /** The id that svc.enroll returned. */
-  readonly subjectId: string
+  /** The id that svc.enroll returned. Exactly one of subjectId and externalId is required. */
+  readonly subjectId?: string | undefined
+  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
+  readonly externalId?: string | undefined
 }
 
 export interface DeleteSubjectValue {
@@ -314,6 +320,16 @@ export interface DeleteSubjectValue {
   /** Number of templates that were deleted. */
   embeddingCount: number
   deletedAtUtc: string
+  /** Only if the request has `debug: true`. */
+  debug?: {
+    providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
+    scores: { [key: string]: number }
+    /** Milliseconds per stage. */
+    timingsMs: { [key: string]: number }
+    /** At most 5. */
+    candidatesBelowThreshold?: Candidate[] | undefined
+  } | undefined
 }
 
 export interface DetectParams {
@@ -387,7 +403,9 @@ export interface DetectValue {
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -399,7 +417,7 @@ export interface EnrollParams {
   readonly images: readonly [ImageItem, ...ImageItem[]]
   /** Enrolls every image as a template of the subject. The pictures are compared with one another and with the subject: one that shows another person is refused with SUBJECT_FACE_MISMATCH. `images` reports the result of each. The call succeeds if at least one picture was enrolled. Only enrolled pictures are charged. Default false. */
   readonly allImages?: boolean | undefined
-  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   /** Adds a template to this subject. */
   readonly subjectId?: string | undefined
@@ -460,7 +478,9 @@ export interface EnrollValue {
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -477,6 +497,7 @@ export interface PictureResult {
   error?: {
     code: string
     message: string
+    hint?: string | undefined
   } | undefined
 }
 
@@ -489,7 +510,7 @@ export interface IdentifyParams {
   readonly maxCandidates?: number | undefined
   /** 0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`. */
   readonly threshold?: number | 'auto' | undefined
-  /** Only subjects of any of these groups. At most 20. */
+  /** Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them. At most 20. */
   readonly groups?: readonly string[] | undefined
   /** 1..20. Default 1. */
   readonly maxFaces?: number | undefined
@@ -565,10 +586,14 @@ export interface IdentifyValue {
   /** Number of faces that were not compared because they have only templates of other models; absent if there are none. */
   notComparable?: number | undefined
   image: ImageFacts
+  /** Advice about the request or the result, for people; absent if there is none. */
+  warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -615,7 +640,9 @@ export interface LivenessValue {
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -642,8 +669,9 @@ export interface ChallengeResult {
 }
 
 export interface UpdateSubjectParams {
-  /** The id that svc.enroll returned. */
-  readonly subjectId: string
+  /** The id that svc.enroll returned. Without it, externalId names the subject. */
+  readonly subjectId?: string | undefined
+  /** With subjectId: the new external id; null removes it. Without subjectId: the external id of the subject. */
   readonly externalId?: string | null | undefined
   readonly displayName?: string | null | undefined
   /** A JSON merge patch (RFC 7396): null removes a field. */
@@ -692,10 +720,14 @@ export interface UpdateSubjectValue {
   createdAtUtc: string
   updatedAtUtc: string
   expiresAtUtc: string | null
+  /** With an image: its face; the existing one if the subject already has its template. */
+  faceId?: string | undefined
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -709,7 +741,7 @@ export interface VerifyParams {
   readonly mode?: 'imageToImage' | 'imageToSubject' | undefined
   /** The id that svc.enroll returned. */
   readonly subjectId?: string | undefined
-  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   /** Only with a subject. The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
   readonly sameSubject?: boolean | undefined
@@ -764,7 +796,9 @@ export interface VerifyValue {
   /** Only if the request has `debug: true`. */
   debug?: {
     providers: { [key: string]: string }
+    /** Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1. */
     scores: { [key: string]: number }
+    /** Milliseconds per stage. */
     timingsMs: { [key: string]: number }
     /** At most 5. */
     candidatesBelowThreshold?: Candidate[] | undefined
@@ -772,7 +806,7 @@ export interface VerifyValue {
 }
 
 export interface ListSubjectsQuery {
-  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   readonly group?: string | undefined
   /** A part of the display name or of the external id. Case and accents are ignored: `muller` finds `Müller`. At most 128 characters. */
@@ -855,7 +889,7 @@ export interface DeletionRecord {
 
 export interface ListDeletionsQuery {
   readonly subjectId?: string | undefined
-  /** Your id of the subject, unique in the gallery. Choose an id without personal data. At most 128 characters. */
+  /** Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data. At most 128 characters. */
   readonly externalId?: string | undefined
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined

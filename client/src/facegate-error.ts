@@ -13,12 +13,21 @@ export type FacegateErrorCode =
   | 'BAD_RESPONSE'
   | `HTTP_${number}`
 
-/** One problem of a call. For INVALID_REQUEST the message names the JSON path. */
+/** One problem of a call. */
 export type Problem = {
   readonly code: FacegateErrorCode
+  /** The location, the rule and what was received, for people. */
   readonly message: string
-  /** The position of the image with the problem, if the problem concerns one of several images. */
+  /** The JSON path of the parameter, such as `params.images[1].bytes`. */
+  readonly path?: string
+  /** The position in `params.images` of the image with the problem. */
   readonly imageIndex?: number
+  /** That of the image with the problem. */
+  readonly correlationId?: string
+  /** The subject that the problem concerns. */
+  readonly subjectId?: string
+  /** One sentence: what to change. */
+  readonly hint?: string
 }
 
 export type FacegateErrorDetails = {

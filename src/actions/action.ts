@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
-import { ActionError, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
+import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
+import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
+import { parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
@@ -126,8 +128,10 @@ export function defineAction<
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
   return Object.freeze({
     ...definition,
-    run: async (call: ActionCall<unknown>) =>
-      definition.run({ ...call, params: parseParams(definition.params, call.params) }),
+    run: (call: ActionCall<unknown>) =>
+      withCorrelationIds(call.params, async () =>
+        definition.run({ ...call, params: parseParams(definition.params, call.params) }),
+      ),
     validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome
@@ -144,18 +148,46 @@ export function defineAction<
 
 /** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
 function parseParams<Params extends z.ZodType>(schema: Params, params: unknown): z.output<Params> {
-  const result = schema.safeParse(params)
+  const result = parseInput(schema, params, 'params')
   if (result.success) return result.data
-  throw new ActionError('INVALID_REQUEST', result.error.issues.flatMap(describeIssue))
+  const problems = result.problems.map(({ rule, ...location }) =>
+    toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
+  )
+  throw new ActionError('INVALID_REQUEST', problems)
 }
 
-/** Returns one sentence per problem; each unknown field is a problem. */
-function describeIssue(issue: z.core.$ZodIssue): string[] {
-  const path = issue.path.reduce<string>(
-    (text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`),
-    'params',
-  )
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${path}.${key.slice(0, 64)}: unknown field`)
-  return [`${path}: ${issue.message}`]
+/** Adds the correlation ids of the images to the problems that an action throws or returns. */
+async function withCorrelationIds<Value>(
+  params: unknown,
+  run: () => Promise<ActionResult<Value>>,
+): Promise<ActionResult<Value>> {
+  const complete = (problem: ActionProblem): ActionProblem => {
+    const { imageIndex, correlationId } = problem
+    return imageIndex === undefined || correlationId !== undefined
+      ? problem
+      : { ...problem, correlationId: correlationIdOf(params, imageIndex) }
+  }
+  const guarded = async <Result>(work: () => Promise<Result> | Result): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof ActionError ? error.mapProblems(complete) : error
+    }
+  }
+  const toOutcomes = (outcomes: ItemOutcomes<Value>): ItemOutcomes<Value> =>
+    outcomes.map((outcome) =>
+      'error' in outcome ? { ...outcome, error: complete(outcome.error) } : outcome,
+    )
+  const result = await guarded(run)
+  if (!('effect' in result)) return toOutcomes(result)
+  return { ...result, effect: (tx) => guarded(async () => toOutcomes(await result.effect(tx))) }
+}
+
+/** The parameters may be invalid. */
+function correlationIdOf(params: unknown, imageIndex: number): string {
+  const images = (params as { readonly images?: unknown } | null)?.images
+  const image: unknown = Array.isArray(images) ? images[imageIndex] : undefined
+  const isNamed = typeof image === 'object' && image !== null && 'correlationId' in image
+  const named = isNamed ? image.correlationId : undefined
+  return typeof named === 'string' ? named.slice(0, correlationIdCharsMax) : `auto-${imageIndex}`
 }

@@ -26,12 +26,7 @@ const analyzeParams = z
   .strictObject({
     images,
     features: z
-      .array(
-        z.enum(features, {
-          error: ({ input }) =>
-            `${JSON.stringify(input).slice(0, 64)} is none of ${features.join(', ')}`,
-        }),
-      )
+      .array(z.enum(features))
       .min(1)
       .default(['quality', 'pose', 'landmarks', 'occlusion'])
       .meta({
@@ -102,7 +97,7 @@ export const analyze = defineAction({
     const [image] = params.images
     const context = { projectId: caller.projectId, path: 'params.images[0]', signal }
     const analysis = await services.vision.analyzeImage(image, analysisRequest(call), context)
-    applyFacePolicy(analysis, params.facePolicy)
+    applyFacePolicy(analysis, params.facePolicy, 0)
     const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
     const faces = accepted.slice(0, params.maxFaces)
     const enrollmentOf = assessEnrollment(analysis)

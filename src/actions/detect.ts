@@ -63,7 +63,7 @@ export const detect = defineAction({
       path: 'params.images[0]',
       signal,
     })
-    applyFacePolicy(analysis, facePolicy)
+    applyFacePolicy(analysis, facePolicy, 0)
     const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
     const value = {
       faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),

@@ -241,7 +241,8 @@ async function findTarget(
     if (holder && onExisting === 'reject') conflict('a subject already has this externalId')
     return holder
   }
-  const target = (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound()
+  const target =
+    (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound({ subjectId })
   if (holder && holder.subjectId !== target.subjectId)
     conflict('another subject has this externalId')
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)

@@ -4,7 +4,7 @@ import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
-import { faceErrors, imageErrors } from './parts/action-errors.ts'
+import { comparisonErrors } from './parts/action-errors.ts'
 import {
   debugCandidatesMax,
   loadHitSubjects,
@@ -23,7 +23,9 @@ import {
 } from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
 import { searchThreshold } from './parts/search/search-threshold.ts'
-import { faceExample, faceIdExample, imageExample, subjectExample } from './schemas/examples.ts'
+import { findUnknownGroups, unknownGroupWarnings } from './parts/search/unknown-groups.ts'
+import { toWarnings } from './parts/pictures/warnings.ts'
+import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
 import {
   calibration,
   candidate,
@@ -35,6 +37,7 @@ import {
   imageFacts,
   requiredLivenessParams,
   similarity,
+  warnings,
 } from './schemas/fields.ts'
 
 const identifyParams = z
@@ -49,12 +52,10 @@ const identifyParams = z
         description:
           '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
       }),
-    groups: z
-      .array(groupName)
-      .min(1)
-      .max(20)
-      .optional()
-      .meta({ description: 'Only subjects of any of these groups.' }),
+    groups: z.array(groupName).min(1).max(20).optional().meta({
+      description:
+        'Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them.',
+    }),
     maxFaces: z.int().min(1).max(20).default(1),
     ...faceParams,
     ...requiredLivenessParams,
@@ -75,23 +76,13 @@ const identifyValue = z
         'Number of faces that were not compared because they have only templates of other models; absent if there are none.',
     }),
     image: imageFacts,
+    warnings,
     debug,
   })
   .meta({ id: 'IdentifyValue' })
 
 type IdentifyCall = ActionCall<z.output<typeof identifyParams>>
 type IdentifyResult = z.input<typeof identifyValue>
-
-const { subjectId, externalId, displayName, groups } = subjectExample
-const candidateExample = {
-  subjectId,
-  externalId,
-  displayName,
-  similarity: 0.93,
-  matchLevel: 'high' as const,
-  faceId: faceIdExample,
-  groups,
-}
 
 const example = {
   params: { maxCandidates: 3 },
@@ -115,7 +106,7 @@ export const identify = defineAction({
   params: identifyParams,
   analyzesAllImages: true,
   value: identifyValue,
-  errors: [...imageErrors, ...faceErrors, 'SUBJECT_FACE_MISMATCH', 'MODEL_MISMATCH'],
+  errors: ['GROUP_NOT_FOUND', ...comparisonErrors],
   example,
   scrub: (value) => ({
     ...value,
@@ -132,12 +123,14 @@ export const identify = defineAction({
   run: spendLivenessToken(async (call: IdentifyCall) => {
     const { caller, services } = call
     const { gallery } = services
+    const { galleryId } = caller
+    const unknownGroups = await findUnknownGroups(gallery, galleryId, call.params.groups)
     const searches = await searchImages(call)
     return {
       effect: async (tx) => {
         await gallery.lock(tx, caller.galleryId, 'shared')
         const subjects = await loadHitSubjects(gallery, tx, caller.galleryId, hitsOf(searches))
-        const facts = { ...(await galleryFacts(call, tx)), subjects }
+        const facts = { ...(await galleryFacts(call, tx)), subjects, unknownGroups }
         return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       },
     }
@@ -230,12 +223,13 @@ function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
 /** The state of the gallery when the call is settled. */
 type GalleryFacts = Pick<IdentifyResult, 'gallerySize' | 'threshold' | 'thresholdSource'> & {
   readonly subjects: HitSubjects
+  readonly unknownGroups: readonly string[]
 }
 
 async function galleryFacts(
   { params, caller, services: { gallery } }: IdentifyCall,
   tx: Tx,
-): Promise<Omit<GalleryFacts, 'subjects'>> {
+): Promise<Omit<GalleryFacts, 'subjects' | 'unknownGroups'>> {
   const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
   const request = { requested: params.threshold, projectId: caller.projectId, gallerySize }
   return { gallerySize, ...(await searchThreshold(gallery, tx, request)) }
@@ -245,12 +239,13 @@ async function toOutcome(
   call: IdentifyCall,
   tx: Tx,
   search: ImageSearch,
-  { subjects, ...facts }: GalleryFacts,
+  { subjects, unknownGroups, ...facts }: GalleryFacts,
 ): Promise<ItemOutcome<IdentifyResult>> {
   const { correlationId } = search
   if ('error' in search) {
-    const { code, message } = search.error
-    return { correlationId, error: { code, message } }
+    const [error] = search.error.problems
+    if (!error) throw new Error('an ActionError has at least one problem')
+    return { correlationId, error }
   }
   const { gallery } = call.services
   const splits = search.faces.map((face) =>
@@ -274,6 +269,7 @@ async function toOutcome(
     calibration: gallery.calibrationSource(search.modelIds),
     ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
     image: toImageFacts(search.analysis),
+    ...toWarnings(...unknownGroupWarnings(unknownGroups)),
     ...debugInfoOf(call, search, splits[0]),
   }
   const subjectIds = splits.flatMap(({ above, below }) =>

@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { ActionError } from '../lib/errors.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
-import { debugInfo } from './parts/debug-info.ts'
+import { debugInfo, debugOfDatabase } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes } from './parts/extract-probes.ts'
 import { addMatchingFace, storeExtractOptions } from './parts/store-face.ts'
+import { subjectLookup } from './parts/subject-lookup.ts'
 import { subjectExample } from './schemas/examples.ts'
 import {
   debug,
@@ -21,8 +23,13 @@ import { subject } from './schemas/subject.ts'
 
 const updateParams = z
   .strictObject({
-    subjectId,
-    externalId: externalId.nullable().optional(),
+    subjectId: subjectId.optional().meta({
+      description: 'The id that svc.enroll returned. Without it, externalId names the subject.',
+    }),
+    externalId: externalId.nullable().optional().meta({
+      description:
+        'With subjectId: the new external id; null removes it. Without subjectId: the external id of the subject.',
+    }),
     displayName: displayName.nullable().optional(),
     attributes: z
       .record(z.string(), z.unknown())
@@ -47,7 +54,15 @@ export const updateSubject = defineAction({
   summary: 'Update a subject: ids, attributes, groups, templates, expiry.',
   price: (imageCount) => (imageCount > 0 ? 2 : 0),
   params: updateParams,
-  value: subject.extend({ debug }).meta({ id: 'UpdateSubjectValue' }),
+  value: subject
+    .extend({
+      faceId: z.uuid().optional().meta({
+        description:
+          'With an image: its face; the existing one if the subject already has its template.',
+      }),
+      debug,
+    })
+    .meta({ id: 'UpdateSubjectValue' }),
   errors: [
     'SUBJECT_NOT_FOUND',
     'EXTERNAL_ID_CONFLICT',
@@ -73,27 +88,32 @@ export const updateSubject = defineAction({
     const { params, caller, services } = call
     const { gallery } = services
     const { galleryId } = caller
-    const { subjectId } = params
+    const lookup = subjectLookup(params)
+    requireDifferentGroups(params)
     gallery.requireFutureExpiry(params.expiresAtUtc)
     await gallery.read(
       async (reading) =>
-        (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound(),
+        (await gallery.find(reading, galleryId, lookup)) ?? subjectNotFound(lookup),
     )
     const extracted = await extractFaceToAdd(call)
     const faceOptions = { force: params.force, removedFaceIds: params.removeFaceIds }
     return {
       effect: async (tx) => {
+        const startMs = performance.now()
         await gallery.lock(tx, galleryId, 'exclusive')
-        const row = (await gallery.find(tx, galleryId, { subjectId })) ?? subjectNotFound()
+        const row = (await gallery.find(tx, galleryId, lookup)) ?? subjectNotFound(lookup)
         const probe = extracted?.faces[0]
         // The new template is added first: then the last old one can be removed.
-        if (probe) await addMatchingFace(call, tx, row, { ...faceOptions, probe })
+        const added = probe && (await addMatchingFace(call, tx, row, { ...faceOptions, probe }))
         const updated = await gallery.update(tx, row, params)
         const [details] = await gallery.loadSubjectDetails(tx, [updated])
         if (!details) throw new Error('the updated subject was not found')
         const value = {
           ...details,
-          ...(extracted && debugInfo(call.debug, extracted.analysis, probe)),
+          ...(added && { faceId: added.faceId }),
+          ...(extracted
+            ? debugInfo(call.debug, extracted.analysis, probe, scoresOf(added))
+            : debugOfDatabase(call.debug, performance.now() - startMs)),
         }
         const correlationId = params.images?.[0]?.correlationId
         return [{ correlationId, subjectIds: [updated.subjectId], value }]
@@ -107,4 +127,21 @@ export const updateSubject = defineAction({
 async function extractFaceToAdd(call: UpdateSubjectCall): Promise<ExtractedProbes | undefined> {
   const [image] = call.params.images ?? []
   return image && extractProbes({ ...call, extract: await storeExtractOptions(call) }, image, 0)
+}
+
+function scoresOf(added: { readonly score: number | undefined } | undefined) {
+  return added?.score === undefined ? {} : { scores: { recognizer: added.score } }
+}
+
+/** @throws ActionError INVALID_REQUEST if a group is to be added and removed. */
+function requireDifferentGroups({
+  addGroups = [],
+  removeGroups = [],
+}: z.output<typeof updateParams>): void {
+  const contradicting = addGroups.filter((name) => removeGroups.includes(name))
+  if (contradicting.length > 0)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `params.removeGroups: must not contain ${contradicting.join(', ')}, which addGroups contains; send each group in one of them`,
+    )
 }

@@ -3,7 +3,7 @@ import type { MatchScore } from '../gallery/match.ts'
 import { ActionError } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall } from './action.ts'
-import { faceErrors, imageErrors, subjectNotFound } from './parts/action-errors.ts'
+import { comparisonErrors, subjectNotFound } from './parts/action-errors.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractOptions } from './parts/extract-probes.ts'
@@ -112,13 +112,7 @@ export const verify = defineAction({
   params: verifyParams,
   analyzesAllImages: true,
   value: verifyValue,
-  errors: [
-    'SUBJECT_NOT_FOUND',
-    ...imageErrors,
-    ...faceErrors,
-    'SUBJECT_FACE_MISMATCH',
-    'MODEL_MISMATCH',
-  ],
+  errors: ['SUBJECT_NOT_FOUND', ...comparisonErrors],
   example,
   scrub: (value) => ({
     ...value,
@@ -259,7 +253,7 @@ async function findSubject({ params, caller, services }: VerifyCall, reading: Re
     subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId },
   )
   if (!subject || (externalId !== undefined && subject.externalId !== externalId))
-    return subjectNotFound()
+    return subjectNotFound(params)
   return subject
 }
 

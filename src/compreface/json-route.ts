@@ -3,6 +3,8 @@ import type { CallOutput } from '../gate/settle.ts'
 import { readBody } from '../http/input/read-body.ts'
 import { parseJson } from '../http/input/parse-json.ts'
 import { ActionError } from '../lib/errors.ts'
+import { toMessage } from '../lib/validation/describe-issue.ts'
+import { parseInput } from '../lib/validation/parse-input.ts'
 import {
   routeName,
   type CallContext,
@@ -76,8 +78,7 @@ async function readJson<Body>(
   const parsed = parseJson(text, options.jsonLimits)
   const value = isList ? parsed['list'] : parsed
   requireStorable(value, 'body')
-  const result = schema.safeParse(value)
+  const result = parseInput(schema, value, 'body')
   if (result.success) return result.data
-  const problems = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new ActionError('INVALID_REQUEST', problems)
+  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
 }

@@ -7,11 +7,11 @@ import type { Calibrations } from './calibration/calibrations.ts'
 import type { DecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
 import { selectTemplate } from './select-template.ts'
 import { squaredDistance } from './calibration/score.ts'
-import { scoreOf, similarityOf } from './calibration/similarity.ts'
+import { roundSimilarity, scoreOf, similarityOf } from './calibration/similarity.ts'
 
 /** The result of comparing two templates. */
 export type MatchScore = {
-  /** Calibrated, 0..1. */
+  /** Calibrated, 0..1, four decimals. */
   readonly similarity: number
   /** Uncalibrated score of the model. */
   readonly score: number
@@ -34,7 +34,7 @@ export type SubjectMatch = FaceMatchScore & {
 export function matchTemplates(a: Template, b: Template, calibrations: Calibrations): MatchScore {
   const calibration = calibrations.of(a.modelId)
   if (!calibration) throw new Error(`there is no calibration for templates of ${a.modelId}`)
-  const similarity = similarityOf(a, b, calibration)
+  const similarity = roundSimilarity(similarityOf(a, b, calibration))
   return { similarity, score: scoreOf(a, b), modelId: a.modelId }
 }
 

@@ -27,30 +27,48 @@ export async function authenticate(
   { headers, clientIp }: RequestIdentity,
   deps: AuthenticateDeps,
 ): Promise<KeyIdentity> {
-  const apiKey = headers['x-api-key']
-  const isWellFormed = apiKey !== undefined && isApiKey(apiKey)
+  const { apiKey, isAmbiguous } = readApiKey(headers)
+  const isWellFormed = apiKey !== undefined && !isAmbiguous && isApiKey(apiKey)
   const key = isWellFormed ? await deps.findKey(apiKey, new Date(deps.clock())) : undefined
   if (key?.state === 'active') return key
   const retryAfterS = await deps.authThrottle.recordFailure(clientIp)
   const retryAfter = retryAfterS > 0 ? { 'retry-after': String(retryAfterS) } : {}
-  const detail = unauthorizedMessages[key?.state ?? 'unknown']
+  const detail = isAmbiguous
+    ? 'X-Api-Key and Authorization contain different keys. Send one of them.'
+    : unauthorizedMessages[key?.state ?? 'unknown']
   throw new HttpError(401, detail, { headers: { ...apiKeyChallenge, ...retryAfter } })
 }
 
+type SentApiKey = { readonly apiKey: string | undefined; readonly isAmbiguous: boolean }
+
 /**
- * The header of a 401 response that names the required credentials (RFC 9110, section 11.6.1). No
- * registered scheme describes a key in a separate header. `Basic` and `Bearer` would be wrong:
- * clients would send credentials that the service does not read.
+ * Reads the key from `X-Api-Key` or from `Authorization: Bearer`. Other schemes of `Authorization` are
+ * ignored, because a proxy in front of the service may use them.
+ */
+function readApiKey(headers: RequestIdentity['headers']): SentApiKey {
+  const apiKey = headers['x-api-key']
+  const bearer = /^Bearer +(?<token>\S+) *$/iu.exec(headers['authorization'] ?? '')?.groups?.[
+    'token'
+  ]
+  const isAmbiguous = apiKey !== undefined && bearer !== undefined && apiKey !== bearer
+  return { apiKey: apiKey ?? bearer, isAmbiguous }
+}
+
+/**
+ * The header of a 401 response that names the accepted credentials (RFC 9110, section 11.6.1): the key
+ * as a bearer token, or in a separate header, which no registered scheme describes.
  */
 export const apiKeyChallenge = {
-  'www-authenticate': 'ApiKey realm="facegate", in="header", name="X-Api-Key"',
+  'www-authenticate':
+    'Bearer realm="facegate", ApiKey realm="facegate", in="header", name="X-Api-Key"',
 } as const
 
-/** The messages of the API contract. */
+/** The messages of the API contract, each with its remedy. */
 export const unauthorizedMessages: Readonly<
   Record<Exclude<KeyState, 'active'> | 'unknown', string>
 > = {
-  unknown: 'API key missing or unknown.',
-  revoked: 'API key revoked.',
-  expired: 'API key expired.',
+  unknown:
+    'API key missing or unknown. Send the whole key in the header X-Api-Key, or as Authorization: Bearer.',
+  revoked: 'API key revoked. Create a new key in the console or with facegate key mint.',
+  expired: 'API key expired. Create a new key in the console or with facegate key mint.',
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { unavailable } from '../lib/errors.ts'
+import { noSuchRoute, unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { currentCallAttributes } from '../lib/observability/call-trace.ts'
@@ -67,7 +67,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const routesOfPath = options.routes.filter((route) => route.path === path)
     registerPath(app, routesOfPath, toHook)
   }
-  const handleNotFound = (): HttpResponse => ({ status: 404, body: { detail: 'No such route.' } })
+  const handleNotFound = (): HttpResponse => ({ status: 404, body: { detail: noSuchRoute } })
   app.setNotFoundHandler(
     toHook({ path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }),
   )
@@ -131,7 +131,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: handleClientError,
-    routerOptions: { maxParamLength: pathParamCharsMax },
+    routerOptions: { maxParamLength: pathParamCharsMax, ignoreTrailingSlash: true },
     frameworkErrors: (_error, _request, reply) =>
       void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
   })
@@ -165,7 +165,8 @@ function registerPath(
     url,
     onRequest: async (_request, reply) => {
       const headers = { allow: allowed.join(', ') }
-      return send(reply, { status: 405, headers, body: { detail: 'Wrong method for this route.' } })
+      const detail = `Wrong method for this route. Use ${allowed.join(' or ')}.`
+      return send(reply, { status: 405, headers, body: { detail } })
     },
     handler: unreachable,
   })

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { noSuchRoute } from '../lib/errors.ts'
 import { createLog } from '../lib/log.ts'
 import { serveStaticFiles } from './static-files.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
@@ -99,7 +100,7 @@ test('Source maps, paths outside the folder and API paths are not served', async
   for (const pagePath of missing) {
     const response = await fetch(url + pagePath, { headers: browserHeaders })
     assert.equal(response.status, 404, pagePath)
-    assert.deepEqual(await response.json(), { detail: 'No such route.' })
+    assert.deepEqual(await response.json(), { detail: noSuchRoute })
   }
   assert.equal((await fetch(`${url}/anything`)).status, 404)
   assert.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { etagOf, isUnchanged } from './document.ts'
+import { noSuchRoute } from '../lib/errors.ts'
 import type { HttpResponse, HttpRequest } from './route.ts'
 
 type ContentEncoding = 'identity' | 'gzip' | 'br'
@@ -45,7 +46,7 @@ export function serveStaticFiles(folder: string): (request: HttpRequest) => Http
   }
 }
 
-const routeNotFound: HttpResponse = { status: 404, body: { detail: 'No such route.' } }
+const routeNotFound: HttpResponse = { status: 404, body: { detail: noSuchRoute } }
 
 const securityHeaders = {
   'cross-origin-opener-policy': 'same-origin',

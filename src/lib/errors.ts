@@ -8,7 +8,8 @@ export const errorTable = {
   UNAUTHORIZED: {
     status: 401,
     condition: 'The key is missing, unknown, truncated, revoked or expired.',
-    remedy: 'Send the whole key in X-Api-Key; create a new one if it was revoked or has expired.',
+    remedy:
+      'Send the whole key in X-Api-Key or as Authorization: Bearer; create a new one if it was revoked or has expired.',
   },
   FORBIDDEN: {
     status: 200,
@@ -103,7 +104,8 @@ export const errorTable = {
   },
   GROUP_NOT_FOUND: {
     status: 200,
-    condition: 'No subject of the gallery belongs to the group.',
+    condition:
+      'No subject of the gallery belongs to the group; for svc.identify, to any group of the request.',
     remedy: 'List the groups with GET /v1/groups.',
   },
   EXTERNAL_ID_CONFLICT: {
@@ -151,18 +153,27 @@ export type ErrorCode = keyof typeof errorTable
 /** The codes that are returned inside the envelope, with HTTP 200. */
 export type ActionErrorCode = Exclude<ErrorCode, 'UNAUTHORIZED' | 'PAYLOAD_TOO_LARGE'>
 
-/** One item of `errors[]`. */
-export type ActionProblem = {
-  readonly code: ActionErrorCode
-  readonly message: string
+/** Where a problem is, and what to change. */
+type ProblemDetails = {
+  /** JSON path of the parameter, such as `params.images[1].bytes`. */
+  readonly path?: string
   /** The position in `params.images` of the image with the problem. */
   readonly imageIndex?: number
+  /** That of the image, if the problem concerns an image. */
+  readonly correlationId?: string
+  /** The subject that the problem concerns. */
+  readonly subjectId?: string
+  /** One sentence: what to change. */
+  readonly hint?: string
 }
 
-type ActionErrorOptions = ErrorOptions & {
-  readonly imageIndex?: number
-  readonly retryAfterS?: number
+/** One item of `errors[]`. */
+export type ActionProblem = ProblemDetails & {
+  readonly code: ActionErrorCode
+  readonly message: string
 }
+
+type ActionErrorOptions = ErrorOptions & ProblemDetails & { readonly retryAfterS?: number }
 
 /** An expected failure of a call: it becomes one item of `errors[]` in the envelope. */
 export class ActionError extends Error {
@@ -175,22 +186,61 @@ export class ActionError extends Error {
    */
   readonly retryAfterS: number | undefined
 
+  /**
+   * @param message a message that starts with a JSON path and a colon states its location. Details that
+   *   the message and `options` do not state are derived: the path and the index of the image, and the
+   *   hint from the table of errors.
+   */
   constructor(
     code: ActionErrorCode,
     message: string | readonly (string | ActionProblem)[],
-    { imageIndex, retryAfterS, ...options }: ActionErrorOptions = {},
+    { cause, retryAfterS, ...details }: ActionErrorOptions = {},
   ) {
-    const location = imageIndex === undefined ? {} : { imageIndex }
     const problems = (typeof message === 'string' ? [message] : message).map((problem) =>
-      typeof problem === 'string' ? { code, message: problem, ...location } : problem,
+      typeof problem === 'string' ? toProblem({ code, message: problem, ...details }) : problem,
     )
-    super(problems.map((problem) => problem.message).join('; '), options)
+    super(
+      problems.map((problem) => problem.message).join('; '),
+      cause === undefined ? {} : { cause },
+    )
     this.problems = problems
     this.retryAfterS = retryAfterS
   }
 
+  /** Returns the same failure with other problems. */
+  mapProblems(complete: (problem: ActionProblem) => ActionProblem): ActionError {
+    const options = this.retryAfterS === undefined ? {} : { retryAfterS: this.retryAfterS }
+    const problems = this.problems.map(complete)
+    return new ActionError(this.code, problems, { cause: this, ...options })
+  }
+
   get code(): ActionErrorCode {
     return this.problems[0]?.code ?? 'INVALID_REQUEST'
+  }
+}
+
+const pathPattern = /^(?<path>(?:action|requestId|debug|(?:params|query|body|path)[^\s:]*)): /u
+const imagePattern = /^params\.images\[(?<index>\d+)\]/u
+
+/** Completes the details of a problem. The message of a problem of an image names the image. */
+export function toProblem(problem: ActionProblem): ActionProblem {
+  const { code, message, ...details } = problem
+  const stated = pathPattern.exec(message)?.groups?.['path']
+  const imagePath =
+    details.imageIndex === undefined ? undefined : `params.images[${details.imageIndex}]`
+  const path = details.path ?? stated ?? imagePath
+  const index = imagePattern.exec(path ?? '')?.groups?.['index']
+  const imageIndex = details.imageIndex ?? (index === undefined ? undefined : Number(index))
+  // INVALID_REQUEST has too many causes for one remedy.
+  const hint = details.hint ?? (code === 'INVALID_REQUEST' ? undefined : errorTable[code].remedy)
+  return {
+    code,
+    message: imagePath !== undefined && stated === undefined ? `${imagePath}: ${message}` : message,
+    ...(path !== undefined && { path }),
+    ...(imageIndex !== undefined && { imageIndex }),
+    ...(details.correlationId !== undefined && { correlationId: details.correlationId }),
+    ...(details.subjectId !== undefined && { subjectId: details.subjectId }),
+    ...(hint !== undefined && { hint }),
   }
 }
 
@@ -215,3 +265,7 @@ export class HttpError extends Error {
 export function unavailable(detail: string, retryAfterS = 1, cause?: unknown): HttpError {
   return new HttpError(503, detail, { headers: { 'retry-after': String(retryAfterS) }, cause })
 }
+
+/** The detail of a 404 response. */
+export const noSuchRoute =
+  'No such route. Calls of actions go to POST /v1/face/execute; GET /docs lists all routes.'

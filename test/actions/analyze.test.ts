@@ -84,7 +84,7 @@ test('Four features are the default, others are returned on request, and unknown
   assert.equal(requested.attributes.gender.value, 'female')
   assert.deepEqual(requested.unavailable, ['glasses', 'mask'])
   const { body } = await run('svc.analyze', portrait, { features: ['quality', 'beauty'] })
-  assert.match(body.errors[0].message, /^params\.features\[1\]: "beauty" is none of quality, pose/u)
+  assert.match(body.errors[0].message, /^params\.features\[1\]: must be one of "quality", "pose"/u)
 })
 
 test('The liveness of a face equals the result of svc.liveness', async () => {

@@ -70,8 +70,8 @@ test('Unknown attribute names and an empty list are rejected', async () => {
     )
   }
   assert.deepEqual(await errorsOf(['age', 'race', 'beauty']), [
-    'INVALID_REQUEST params.include[1]: "race" is none of age, gender, expression, eyesOpen, mouthOpen, glasses, mask',
-    'INVALID_REQUEST params.include[2]: "beauty" is none of age, gender, expression, eyesOpen, mouthOpen, glasses, mask',
+    'INVALID_REQUEST params.include[1]: must be one of "age", "gender", "expression", "eyesOpen", "mouthOpen", "glasses", "mask"; received other text',
+    'INVALID_REQUEST params.include[2]: must be one of "age", "gender", "expression", "eyesOpen", "mouthOpen", "glasses", "mask"; received other text',
   ])
   assert.match((await errorsOf([]))[0], /^INVALID_REQUEST params\.include: /u)
 })

@@ -10,6 +10,7 @@ import {
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
 import { createGalleryClient } from '../support/gallery/test-gallery.ts'
+import { unauthorizedMessages } from '../../src/gate/authenticate.ts'
 
 /** The unmodified SDK of CompreFace. These tests are skipped if it is not installed. */
 const sdkName = '@exadel/compreface-js-sdk'
@@ -204,7 +205,10 @@ test(
     const unknownKey = sdkClient.initFaceDetectionService('no-key')
     await assert.rejects(unknownKey.detect(bytes.toString('base64')), (error: AxiosFailure) => {
       assert.equal(error.response.status, 401)
-      assert.deepEqual(error.response.data, { message: 'API key missing or unknown.', code: 20 })
+      assert.deepEqual(error.response.data, {
+        message: unauthorizedMessages.unknown,
+        code: 20,
+      })
       return true
     })
   },

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { unauthorizedMessages } from '../../src/gate/authenticate.ts'
 import { generateApiKey, appendChecksum } from '../../src/lib/crypto/api-key.ts'
 import { authenticate } from '../../src/gate/authenticate.ts'
 import { listKeys, revokeKey } from '../../src/store/tenancy/keys.ts'
@@ -82,7 +83,7 @@ test('Failed authentication above the limit returns Retry-After; a valid key of 
   for (let n = 0; n < 5; n++) responses.push(await unauthenticated.post(echoRequest('x')))
   assert.deepEqual(
     new Set(responses.map(({ body }) => body.detail)),
-    new Set(['API key missing or unknown.']),
+    new Set([unauthorizedMessages.unknown]),
   )
   assert.equal(responses[2]?.headers.get('retry-after'), null)
   assert.equal(responses[4]?.headers.get('retry-after'), '1')

@@ -63,7 +63,11 @@ test('A missing, truncated, mistyped or unknown API key gets the same 401 respon
     assert.equal(response.status, 401)
     bodies.add(JSON.stringify(response.body))
   }
-  assert.deepEqual([...bodies], ['{"detail":"API key missing or unknown."}'])
+  assert.equal(bodies.size, 1)
+  assert.match(
+    [...bodies][0] ?? '',
+    /^\{"detail":"API key missing or unknown\. Send the whole key/u,
+  )
 })
 
 test('A huge body without an API key is rejected before it is read', async () => {
@@ -196,7 +200,7 @@ test('Missing, too many or malformed images get INVALID_REQUEST', async () => {
   await assertInvalid(detect({}), /params\.images/u)
   await assertInvalid(detect({ images: [] }), /params\.images/u)
   await assertInvalid(detect({ images: 'x' }), /params\.images/u)
-  await assertInvalid(detect({ images: Array.from({ length: 11 }).fill(image) }), /at most 10/u)
+  await assertInvalid(detect({ images: Array.from({ length: 11 }).fill(image) }), /1 to 10/u)
   await assertInvalid(
     detect({ images: [{ ...image, correlationId: 'x'.repeat(129) }] }),
     /correlationId/u,

@@ -28,14 +28,16 @@ async function assertChallenge(line: RequestLine, challenge: string): Promise<vo
   assert.equal(response.headers.get('www-authenticate'), challenge, name)
 }
 
+const apiKeyChallenge =
+  'Bearer realm="facegate", ApiKey realm="facegate", in="header", name="X-Api-Key"'
+
 test('Every route that requires a key names the header of the key in its 401', async () => {
   // The routes are only listed.
   const services = {} as Parameters<typeof comprefaceRoutes>[0]
   const execute = { method: 'POST', path: '/v1/face/execute' }
   const lines = [execute, ...restRoutes, ...comprefaceRoutes(services)]
   assert.ok(lines.length > 20)
-  for (const line of lines)
-    await assertChallenge(line, 'ApiKey realm="facegate", in="header", name="X-Api-Key"')
+  for (const line of lines) await assertChallenge(line, apiKeyChallenge)
 })
 
 test('Every route that requires a session names the cookie of the session in its 401', async () => {
@@ -63,7 +65,7 @@ test('A revoked key gets the same challenge', async () => {
   assert.equal(revoked.status, 200, revoked.text)
   const response = await gallery.withKey(key).post({ action: 'svc.detect', params: {} })
   assert.equal(response.status, 401)
-  assert.match(response.headers.get('www-authenticate') ?? '', /^ApiKey /u)
+  assert.match(response.headers.get('www-authenticate') ?? '', /^Bearer /u)
 })
 
 test('An address may read the session state 100 times at once without a session, not once more', async () => {

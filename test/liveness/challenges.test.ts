@@ -53,10 +53,10 @@ test('A challenge has random steps: never the same twice in a row, and at least 
 test('A request for a challenge is checked, logged and free, and consumes one token of the rate limit', async () => {
   const client = await createProject()
   for (const [body, detail] of [
-    [{ steps: 1 }, /^steps: /u],
-    [{ steps: 5 }, /^steps: /u],
-    [{ steps: 2.5 }, /^steps: /u],
-    [{ count: 3 }, /^unknown field count$/u],
+    [{ steps: 1 }, /^body\.steps: /u],
+    [{ steps: 5 }, /^body\.steps: /u],
+    [{ steps: 2.5 }, /^body\.steps: /u],
+    [{ count: 3 }, /^body\.count: unknown field; the fields are steps/u],
     [[], /must be a JSON object/u],
   ] as const) {
     const { status, body: refusal } = await client.rest('POST', '/v1/liveness/challenges', body)

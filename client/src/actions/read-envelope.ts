@@ -44,11 +44,19 @@ function problemsOf(errors: unknown): [Problem, ...Problem[]] {
   return [problemOf(first), ...others.map(problemOf)]
 }
 
+const textDetails = ['path', 'correlationId', 'subjectId', 'hint'] as const
+
 /** Keeps unknown codes: a newer service may return codes that this client does not list. */
-function problemOf({ code, message, imageIndex }: Readonly<Record<string, unknown>>): Problem {
+function problemOf(error: Readonly<Record<string, unknown>>): Problem {
+  const { code, message, imageIndex } = error
+  const texts = textDetails.flatMap((name) => {
+    const text = error[name]
+    return typeof text === 'string' ? [[name, text]] : []
+  })
   return {
     code: String(code) as FacegateErrorCode,
     message: String(message),
     ...(typeof imageIndex === 'number' && { imageIndex }),
+    ...Object.fromEntries(texts),
   }
 }

@@ -8,6 +8,7 @@ export function errorsPage(): string {
   const codes = Object.entries(errorTable)
   return `${[
     introduction,
+    itemFields,
     markdownTable(
       ['Code', 'HTTP', 'What to do'],
       codes.map(([code, { status, remedy }]) => [
@@ -29,6 +30,19 @@ export function errorsPage(): string {
     ),
   ].join('\n\n')}\n`
 }
+
+const itemFields = `An item of \`errors[]\` has these fields; all but the first two are absent where they do not apply:
+
+| Field | Content |
+|---|---|
+| \`code\` | one of the codes below |
+| \`message\` | the location, the rule and what was received instead; it never repeats a text of the request except names of fields |
+| \`path\` | JSON path of the parameter: \`params.images[1].bytes\` |
+| \`imageIndex\`, \`correlationId\` | the image with the error |
+| \`subjectId\` | the subject that the error concerns |
+| \`hint\` | one sentence: what to change |
+
+Every invalid parameter is one item. Malformed JSON returns HTTP 400 with the line and the column in \`detail\`.`
 
 const introduction = `# Errors
 

@@ -19,12 +19,7 @@ export type AppearanceName = (typeof appearanceNames)[number]
 export const allAppearanceNames: readonly AppearanceName[] = appearanceNames
 
 export const include = z
-  .array(
-    z.enum(appearanceNames, {
-      error: ({ input }) =>
-        `${JSON.stringify(input).slice(0, 64)} is none of ${appearanceNames.join(', ')}`,
-    }),
-  )
+  .array(z.enum(appearanceNames))
   .min(1)
   .optional()
   .meta({ description: 'The attributes to return; all by default.' })

@@ -33,6 +33,15 @@ export function debugInfo(
   }
 }
 
+/** Returns `debug` of a call that analyzes no image: it has no scores. */
+export function debugOfDatabase(
+  isRequested: boolean,
+  databaseMs: number,
+): { readonly debug?: z.input<typeof debug> } {
+  if (!isRequested) return {}
+  return { debug: { providers: {}, scores: {}, timingsMs: { database: databaseMs } } }
+}
+
 /** Returns the detector's score and, if liveness was analyzed, the total and each model's score. */
 function faceScores({ confidence, liveness }: FaceResult): Record<string, number> {
   return {

@@ -46,6 +46,9 @@ export type ProbeParams = FaceParams & {
   readonly livenessToken?: string | undefined
 }
 
+/** The position of an image in the request, for error messages. */
+type ImagePosition = { readonly imageIndex: number }
+
 type ExtractCall<Options> = Pick<ActionCall<Options>, 'caller' | 'services' | 'signal' | 'params'>
 
 /**
@@ -73,7 +76,7 @@ export async function extractProbes(
   const [largest, ...others] = faces.map(toProbeFace)
   if (!largest) throw new Error('the analysis has lost its largest face')
   if (proof) proof.requireSamePerson(largest.template)
-  else if (params.requireLiveness) requireLive(largest, analysis, params)
+  else if (params.requireLiveness) requireLive(largest, analysis, { ...params, imageIndex: index })
   const isLive = (face: ProbeFace): boolean =>
     proof
       ? proof.isSamePerson(face.template)
@@ -112,14 +115,19 @@ export async function findFaces(
   }
   const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
   const analysis = await services.vision.analyzeImage(image, request, context)
-  applyFacePolicy(analysis, facePolicy)
+  applyFacePolicy(analysis, facePolicy, index)
   const [largest, ...others] = analysis.faces
   if (!largest) {
+    const location = { imageIndex: index }
     if (!analysis.countedFaces)
-      throw new ActionError('NO_FACE_FOUND', 'no face was found in the image')
-    throw new ActionError('FACE_TOO_SMALL', `no face has ${minFaceSize} px; send a larger image`)
+      throw new ActionError('NO_FACE_FOUND', 'no face was found in the image', location)
+    throw new ActionError(
+      'FACE_TOO_SMALL',
+      `no face has ${minFaceSize} px; send a larger image`,
+      location,
+    )
   }
-  requireQuality(largest, analysis, params.minQuality)
+  requireQuality(largest, analysis, { minQuality: params.minQuality, imageIndex: index })
   return { analysis, faces: [largest, ...others] }
 }
 
@@ -130,14 +138,18 @@ export async function findFaces(
 export function applyFacePolicy(
   { faceCount, faceSidesPx }: Pick<ImageAnalysis, 'faceCount' | 'faceSidesPx'>,
   facePolicy: FacePolicy,
+  imageIndex: number,
 ): void {
   if (facePolicy === 'strict' && faceCount > 1)
-    throw new ActionError('MULTIPLE_FACES', `the image has ${faceCount} faces, not one`)
+    throw new ActionError('MULTIPLE_FACES', `the image has ${faceCount} faces, not one`, {
+      imageIndex,
+    })
   const mainFaces = countMainFaces(faceSidesPx)
   if (facePolicy === 'single' && mainFaces > 1)
     throw new ActionError(
       'MULTIPLE_FACES',
       `the image has ${mainFaces} faces of similar size, not one: crop it to one face`,
+      { imageIndex },
     )
 }
 
@@ -159,13 +171,18 @@ function classifyFace(
 }
 
 /** @throws ActionError LIVENESS_FAILED with the decision, the score and the reasons. */
-function requireLive(face: FaceResult, analysis: ImageAnalysis, params: ProbeParams): void {
+function requireLive(
+  face: FaceResult,
+  analysis: ImageAnalysis,
+  params: ProbeParams & ImagePosition,
+): void {
   const { live, decision, score, threshold, reasons } = classifyFace(face, analysis, params)
   if (live) return
   const suffix = reasons.length > 0 ? `: ${reasons.join(', ')}` : ''
   throw new ActionError(
     'LIVENESS_FAILED',
     `the face is not live but ${decision} (score ${score.toFixed(2)}, live from ${threshold.toFixed(2)})${suffix}`,
+    { imageIndex: params.imageIndex },
   )
 }
 
@@ -191,11 +208,16 @@ function hasQuality({ qualityScore }: FaceResult, minQuality: number): boolean {
 }
 
 /** @throws ActionError LOW_QUALITY with the reasons. */
-function requireQuality(face: FaceResult, analysis: ImageAnalysis, minQuality: number): void {
+function requireQuality(
+  face: FaceResult,
+  analysis: ImageAnalysis,
+  { minQuality, imageIndex }: Pick<FaceParams, 'minQuality'> & ImagePosition,
+): void {
   if (hasQuality(face, minQuality)) return
   const reasons = lowScoreReasons(face, analysis).join(', ')
   throw new ActionError(
     'LOW_QUALITY',
     `the quality of the face is ${face.qualityScore}, below ${minQuality}: ${reasons}`,
+    { imageIndex },
   )
 }

@@ -33,10 +33,17 @@ type FaceToAdd = {
   readonly removedFaceIds?: readonly string[] | undefined
 }
 
+type AddedFace = {
+  readonly faceId: string
+  readonly isAdded: boolean
+  /** Uncalibrated score of the comparison with the subject; undefined if none was possible. */
+  readonly score: number | undefined
+}
+
 /**
  * Adds a face to a subject if it resembles the subject. A face of the same picture is not added twice.
  *
- * @returns the id of the face, and whether it was added.
+ * @returns the face, and whether it was added.
  * @throws ActionError SUBJECT_FACE_MISMATCH or MODEL_MISMATCH unless forced, TEMPLATE_LIMIT_REACHED,
  *   GALLERY_FULL.
  */
@@ -45,19 +52,19 @@ export async function addMatchingFace(
   tx: Tx,
   subject: SubjectRow,
   { probe, force, removedFaceIds = [] }: FaceToAdd,
-): Promise<{ readonly faceId: string; readonly isAdded: boolean }> {
+): Promise<AddedFace> {
   const { gallery } = call.services
   const best = await gallery.matchSubject(tx, subject, probe.probes)
   if (!force) {
     if (best && best.similarity < addedFaceSimilarityMin)
-      throw subjectMismatch(best, addedFaceSimilarityMin)
+      throw subjectMismatch(best, addedFaceSimilarityMin, subject.subjectId)
     if (!best) await requireNoFaces(call, tx, subject)
   }
   const { identicalFaceId } = best ?? {}
   if (identicalFaceId !== undefined && !removedFaceIds.includes(identicalFaceId))
-    return { faceId: identicalFaceId, isAdded: false }
+    return { faceId: identicalFaceId, isAdded: false, score: best?.score }
   const faceId = await gallery.addFace(tx, subject, await toNewFace(call, tx, probe))
-  return { faceId, isAdded: true }
+  return { faceId, isAdded: true, score: best?.score }
 }
 
 /**
@@ -70,10 +77,12 @@ export const addedFaceSimilarityMin = 0.5
 export function subjectMismatch(
   { similarity }: Pick<SubjectMatch, 'similarity'>,
   similarityMin: number,
+  subjectId?: string,
 ): ActionError {
   return new ActionError(
     'SUBJECT_FACE_MISMATCH',
     `the similarity of the face to the subject is ${similarity.toFixed(4)}, below ${similarityMin}`,
+    subjectId === undefined ? {} : { subjectId },
   )
 }
 

@@ -32,6 +32,16 @@ export const subjectExample = {
 
 export const faceIdExample = '3f2c1b0a-9d8e-4c7b-a6f5-e4d3c2b1a098'
 
+export const candidateExample = {
+  subjectId: subjectExample.subjectId,
+  externalId: subjectExample.externalId,
+  displayName: subjectExample.displayName,
+  similarity: 0.93,
+  matchLevel: 'high' as const,
+  faceId: faceIdExample,
+  groups: subjectExample.groups,
+}
+
 export const deletionExample = {
   deletionId: 'd9e0c7a4-6b1f-4f3a-8b55-0f1e2d3c4b5a',
   subjectId: subjectExample.subjectId,

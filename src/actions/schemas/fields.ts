@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
+import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { livenessToken } from './challenge.ts'
 
 /** Fields that several actions share. They describe the wire format and transform nothing. */
@@ -7,13 +7,19 @@ import { livenessToken } from './challenge.ts'
 const imageItem = z
   .strictObject({
     kind: z.literal('image'),
-    bytes: z.string().meta({
-      description: 'Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB.',
-    }),
+    bytes: z
+      .string()
+      .refine((text) => !text.startsWith('data:'), {
+        error: 'must be base64 without the prefix of a data URL',
+        params: { hint: 'Drop the prefix: send only the text after "base64,".' },
+      })
+      .meta({
+        description: 'Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB.',
+      }),
     contentType: z.enum(['image/jpeg', 'image/jpg', 'image/png']),
     correlationId: z
       .string()
-      .max(128)
+      .max(correlationIdCharsMax)
       .optional()
       .meta({ description: 'Returned with the result; `auto-<index>` if absent.' }),
   })
@@ -24,7 +30,7 @@ export const images = z
   .tuple([imageItem], imageItem)
   .refine(
     (list) => list.length <= imagesPerCallMax,
-    `must contain at most ${imagesPerCallMax} images`,
+    `must be a list of 1 to ${imagesPerCallMax} images`,
   )
   .meta({
     maxItems: imagesPerCallMax,
@@ -110,16 +116,38 @@ export const requiredLivenessParams = {
 
 export const subjectId = z.guid().meta({ description: 'The id that svc.enroll returned.' })
 
-export const externalId = z.string().min(1).max(128).meta({
-  description: 'Your id of the subject, unique in the gallery. Choose an id without personal data.',
-})
+/** Refuses U+0000 to U+001F and U+007F to U+009F: they are invisible in lists and logs. */
+const withoutControls = [
+  (text: string): boolean => !/\p{Cc}/u.test(text),
+  'must not contain control characters, such as line breaks or tabs',
+] as const
 
-export const displayName = z.string().min(1).max(256)
+/** Normalized to Unicode NFC, not trimmed: `é` is one text, in whichever way a client encodes it. */
+export const externalId = z
+  .string()
+  .normalize('NFC')
+  .min(1)
+  .max(128)
+  .refine(...withoutControls)
+  .meta({
+    description:
+      'Your id of the subject, unique in the gallery; normalized to Unicode NFC, without control characters. Choose an id without personal data.',
+  })
+
+export const displayName = z
+  .string()
+  .normalize('NFC')
+  .min(1)
+  .max(256)
+  .refine(...withoutControls)
 
 /** A group exists as long as a subject belongs to it. */
 export const groupName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u, 'must be 1..64 of A-Z a-z 0-9 . _ : -')
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u,
+    'must have 1 to 64 of the characters A-Z a-z 0-9 . _ : - and start with a letter or digit',
+  )
 
 export const groups = z.array(groupName).max(20)
 
@@ -172,8 +200,11 @@ export const candidate = z
 export const debug = z
   .object({
     providers: z.record(z.string(), z.string()),
-    scores: z.record(z.string(), z.number()),
-    timingsMs: z.record(z.string(), z.number()),
+    scores: z.record(z.string(), z.number()).meta({
+      description:
+        'Raw scores. `detector`: confidence of the face, 0..1, no unit. `recognizer`: of the compared templates, −distance² − ½(density + density) of unit vectors, no unit, about −4..0 and higher for more similar faces. `liveness` and the names of liveness models: probability of a live face, 0..1.',
+    }),
+    timingsMs: z.record(z.string(), z.number()).meta({ description: 'Milliseconds per stage.' }),
     candidatesBelowThreshold: z.array(candidate).max(5).optional(),
   })
   .optional()

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
+import { toMessage } from '../../lib/validation/describe-issue.ts'
+import { parseInput } from '../../lib/validation/parse-input.ts'
 
 /** The query parameters of CompreFace. Unknown parameters are ignored, as CompreFace does. */
 
@@ -9,8 +11,8 @@ const plugins = ['age', 'gender', 'landmarks', 'pose'] as const
 export type FacePlugin = (typeof plugins)[number]
 
 const unsupportedPlugins: Readonly<Record<string, string>> = {
-  calculator: 'calculator is not supported: Facegate never returns templates',
-  mask: 'mask is not supported: there is no model for it',
+  calculator: 'must not contain calculator: Facegate never returns templates',
+  mask: 'must not contain mask: there is no model for it',
 }
 
 const plugin = z.enum(plugins, {
@@ -56,12 +58,9 @@ export function readQuery<Query extends z.ZodType>(
   query: URLSearchParams,
 ): z.output<Query> {
   const entries = [...repairQuery(query)].filter(([, value]) => value !== '')
-  const result = schema.safeParse(Object.fromEntries(entries))
+  const result = parseInput(schema, Object.fromEntries(entries), 'query')
   if (result.success) return result.data
-  throw new ActionError(
-    'INVALID_REQUEST',
-    result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`),
-  )
+  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
 }
 
 /** Without a limit, the SDK writes a second question mark before the other options. */

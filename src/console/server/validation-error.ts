@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { parseInput as parseFields } from '../../lib/validation/parse-input.ts'
 
 /** Invalid input, with a list of its problems. It becomes HTTP 422. */
 export class ValidationError extends Error {
@@ -19,16 +20,12 @@ export function parseInput<Schema extends z.ZodType>(
   value: unknown,
   location: 'body' | 'query',
 ): z.output<Schema> {
-  const result = schema.safeParse(value)
+  const result = parseFields(schema, value, location)
   if (result.success) return result.data
-  throw new ValidationError(result.error.issues.flatMap((issue) => toProblems(issue, location)))
-}
-
-function toProblems(issue: z.core.$ZodIssue, location: string): ValidationProblem[] {
-  const path = [location, ...issue.path.map(String)].join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({
-    path: `${path}.${key.slice(0, 64)}`,
-    message: 'is not a known field',
-  }))
+  throw new ValidationError(
+    result.problems.map(({ path, rule, hint }) => ({
+      path,
+      message: hint === undefined ? rule : `${rule}. ${hint}`,
+    })),
+  )
 }

@@ -41,14 +41,16 @@ export type CalibrationPoint = {
 export type MatchLevel = 'none' | 'low' | 'medium' | 'high' | 'veryHigh'
 
 /**
- * Returns the similarity of two faces, 0..1. It is symmetric, and 1 for a template and itself.
+ * Returns the similarity of two faces, 0..1. It is symmetric, and 1 only for identical templates.
  *
  * @throws AssertionError if the templates or the calibration are of different models.
  */
 export function similarityOf(a: Template, b: Template, calibration: Calibration): number {
   assert.equal(a.modelId, calibration.modelId, 'the calibration is for this model')
   const isIdentical = a.density === b.density && squaredDistance(a.vector, b.vector) === 0
-  return isIdentical ? 1 : similarityAt(scoreOf(a, b), calibration)
+  return isIdentical
+    ? 1
+    : Math.min(similarityAt(scoreOf(a, b), calibration), differentSimilarityMax)
 }
 
 /**
@@ -60,6 +62,22 @@ export function scoreOf(a: Template, b: Template): number {
   assert.equal(a.modelId, b.modelId, 'templates of different models cannot be compared')
   return correctedScore(a, b)
 }
+
+const similaritySteps = 1e4
+
+/**
+ * Returns a similarity with four decimals, rounded down. A match is decided on this value, so that a
+ * response never contradicts itself; with a threshold of up to four decimals, rounding down changes no
+ * decision, and it never turns a similarity below 1 into 1.
+ */
+export function roundSimilarity(similarity: number): number {
+  const steps = Math.round(similarity * similaritySteps)
+  const nearest = steps / similaritySteps
+  return nearest > similarity ? (steps - 1) / similaritySteps : nearest
+}
+
+/** The highest similarity of templates that are not identical. */
+const differentSimilarityMax = 0.9999
 
 /** Returns the similarity for a score: piecewise linear, monotonic, within 0..1. */
 export function similarityAt(score: number, calibration: Calibration): number {

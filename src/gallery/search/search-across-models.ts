@@ -3,12 +3,12 @@ import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { TimedSearchOptions } from './scored-subject.ts'
 import type { GallerySearch } from './gallery-search.ts'
-import { similarityAt } from '../calibration/similarity.ts'
+import { roundSimilarity, similarityAt } from '../calibration/similarity.ts'
 
 export type SearchHit = {
   readonly faceId: string
   readonly subjectId: string
-  /** Calibrated, 0..1. */
+  /** Calibrated, 0..1, four decimals. */
   readonly similarity: number
   /** Uncalibrated score of the model. */
   readonly score: number
@@ -38,7 +38,7 @@ export async function searchAcrossModels(
     if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
     const candidates = await search.search(galleryId, probe, options)
     return candidates.map(({ faceId, subjectId, score }): SearchHit => {
-      const similarity = similarityAt(score, calibration)
+      const similarity = roundSimilarity(similarityAt(score, calibration))
       return { faceId, subjectId, score, similarity, modelId }
     })
   })

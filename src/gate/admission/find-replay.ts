@@ -36,6 +36,9 @@ export function findReplay(
   if (state === 'done' && attempt.windowStartMs + windowMs <= nowMs)
     return { kind: 'stale', attempt }
   if (!fingerprint.equals(attempt.fingerprint))
-    throw new ActionError('REQUEST_ID_CONFLICT', 'This requestId was used for another call.')
+    throw new ActionError(
+      'REQUEST_ID_CONFLICT',
+      'requestId: it was used for a call with other content',
+    )
   return answer && code !== null ? { kind: 'done', code, response: answer } : { kind: 'running' }
 }

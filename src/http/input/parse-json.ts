@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { HttpError } from '../../lib/errors.ts'
+import { describeJsonError } from './locate-json-error.ts'
 
 export type JsonLimits = {
   readonly depthMax: number
@@ -26,19 +27,32 @@ const uniqueDepthMax = 2
  * @throws HttpError 400 that describes what is malformed.
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits): Readonly<Record<string, unknown>> {
-  if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not valid UTF-8.')
-  checkStructure(bytes, limits)
-  const value = parse(bytes)
+  const content = withoutByteOrderMark(bytes)
+  if (content.length === 0) throw new HttpError(400, 'The body is empty; send a JSON object.')
+  if (!isUtf8(content))
+    throw new HttpError(400, 'The body is not valid UTF-8; encode the JSON text as UTF-8.')
+  const value = parse(content, limits)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HttpError(400, 'The body must be a JSON object.')
+    throw new HttpError(400, 'The body must be a JSON object: { … }.')
   return value as Record<string, unknown>
 }
 
-function parse(bytes: Buffer): unknown {
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** Editors and serializers of Windows write it; RFC 8259 allows parsers to ignore it. */
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const isMarked = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+  return isMarked ? bytes.subarray(byteOrderMark.length) : bytes
+}
+
+function parse(bytes: Buffer, limits: JsonLimits): unknown {
   try {
+    checkStructure(bytes, limits)
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
-    throw new HttpError(400, 'The body is not valid JSON.', { cause })
+    if (!(cause instanceof SyntaxError)) throw cause
+    const location = describeJsonError(bytes.toString('utf8'))
+    throw new HttpError(400, `The body is not valid JSON: ${location}.`, { cause })
   }
 }
 
@@ -69,7 +83,7 @@ function checkStructure(bytes: Buffer, limits: JsonLimits): void {
 function stringEnd(bytes: Buffer, start: number): number {
   let end = bytes.indexOf(quote, start + 1)
   while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(quote, end + 1)
-  if (end === -1) throw new HttpError(400, 'The body is not valid JSON.')
+  if (end === -1) throw new SyntaxError('a text is not closed')
   return end
 }
 
@@ -89,10 +103,11 @@ function isKey(bytes: Buffer, end: number): boolean {
 /** `__proto__` changes the object that it is copied into; valid calls never contain it. */
 function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
   const keys = keysByDepth.at(-1)
-  const key = String(parse(text))
+  const key = String(JSON.parse(text.toString('utf8')))
   if (key === '__proto__' || key === 'constructor')
-    throw new HttpError(400, `The key ${key} is not allowed.`)
+    throw new HttpError(400, `The key ${key} is not allowed; rename it.`)
   if (!keys || keysByDepth.length - 1 > uniqueDepthMax) return
-  if (keys.has(key)) throw new HttpError(400, `The key ${key.slice(0, 64)} is duplicated.`)
+  if (keys.has(key))
+    throw new HttpError(400, `The key ${key.slice(0, 64)} is duplicated; send it once.`)
   keys.add(key)
 }

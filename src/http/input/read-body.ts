@@ -15,9 +15,13 @@ export async function readBody(
   bytesMax: number,
   type = 'application/json',
 ): Promise<Buffer> {
-  if (mediaTypeOf(request) !== type) throw new HttpError(415, `Content-Type must be ${type}.`)
+  if (mediaTypeOf(request) !== type) {
+    const sent = mediaTypeOf(request)?.slice(0, 64) || 'absent'
+    throw new HttpError(415, `Content-Type must be ${type}; it is ${sent}.`)
+  }
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
-  if (encoding !== 'identity') throw new HttpError(415, 'Content-Encoding is not supported.')
+  if (encoding !== 'identity')
+    throw new HttpError(415, 'Content-Encoding is not supported; send the body uncompressed.')
   const { 'content-length': length } = request.headers
   if (length === undefined) return collectChunks(request.body, bytesMax)
   if (Number(length) > bytesMax) throw tooLarge(bytesMax)
@@ -75,5 +79,8 @@ function readChunks({ stream }: IncomingBody, consume: (chunk: Buffer) => void):
 }
 
 function tooLarge(bytesMax: number): HttpError {
-  return new HttpError(413, `The request body is over ${bytesMax} bytes.`)
+  return new HttpError(
+    413,
+    `The request body is over ${bytesMax} bytes; send smaller or fewer images.`,
+  )
 }

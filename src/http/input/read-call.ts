@@ -1,6 +1,7 @@
 import type { Action, Caller } from '../../actions/action.ts'
-import { ActionError, HttpError } from '../../lib/errors.ts'
+import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
+import { closestName } from '../../lib/validation/closest-name.ts'
 import { readBody } from './read-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
@@ -40,7 +41,7 @@ export async function readCall(
   let echoed: EchoedFields = { requestId: newId(), action: '' }
   try {
     const version = request.headers['x-api-version'] ?? '1'
-    if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1.')
+    if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
     const body = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
     echoed = readEchoedFields(body)
     return { echoed, parsed: parseCall(body, actions) }
@@ -66,20 +67,71 @@ function parseCall(
   body: Readonly<Record<string, unknown>>,
   actionsByName: ActionsByName,
 ): ParsedCall {
-  const { params, debug = false } = body
+  const { params } = body
+  const debug = body['debug'] ?? false
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
-  const problems = Object.keys(body)
-    .filter((field) => !envelopeFields.has(field))
-    .map((field) => `${field.slice(0, 64)}: unknown field`)
-  if (!action) problems.push(`action: must be one of ${[...actionsByName.keys()].join(', ')}`)
-  if (body['requestId'] !== undefined && !isUuid(body['requestId']))
-    problems.push('requestId: must be a UUID')
-  if (typeof params !== 'object' || params === null || Array.isArray(params))
-    problems.push('params: must be an object')
-  if (typeof debug !== 'boolean') problems.push('debug: must be true or false')
-  problems.push(...findUnstorable(params, 'params'))
+  const problems = [
+    ...unknownFields(body),
+    ...(action ? [] : [describeAction(body['action'], [...actionsByName.keys()])]),
+    ...describeRequestId(body['requestId']),
+    ...describeParams(params),
+    ...(typeof debug === 'boolean' ? [] : ['debug: must be true or false, without quotes']),
+    ...findUnstorable(params, 'params'),
+  ]
   if (!action || typeof debug !== 'boolean' || problems.length > 0)
     throw new ActionError('INVALID_REQUEST', problems)
   const permissions = debug ? [action.name, 'debug'] : [action.name]
   return { action, params, debug, permissions }
+}
+
+function unknownFields(body: Readonly<Record<string, unknown>>): ActionProblem[] {
+  const names = [...envelopeFields]
+  const unknown = Object.keys(body).filter((field) => !envelopeFields.has(field))
+  return unknown.map((field) => {
+    const path = toStorable(field, fieldCharsMax)
+    const closest = closestName(field, names)
+    return toProblem({
+      code: 'INVALID_REQUEST',
+      message: `${path}: unknown field; the fields are ${names.join(', ')}`,
+      path,
+      hint:
+        closest === undefined
+          ? 'Put the parameters of the action into params.'
+          : `Rename it to ${closest}.`,
+    })
+  })
+}
+
+/** The characters of an unknown name in a message. */
+const fieldCharsMax = 64
+
+function describeAction(action: unknown, names: readonly string[]): ActionProblem {
+  const isMissing = action === undefined || action === null
+  const closest = typeof action === 'string' ? closestAction(action, names) : undefined
+  return toProblem({
+    code: 'INVALID_REQUEST',
+    message: `action: ${isMissing ? 'missing; ' : ''}must be one of ${names.join(', ')}`,
+    ...(closest !== undefined && { hint: `Did you mean "${closest}"?` }),
+  })
+}
+
+/** The prefix is often forgotten. */
+function closestAction(action: string, names: readonly string[]): string | undefined {
+  const prefix = 'svc.'
+  return closestName(action.startsWith(prefix) ? action : `${prefix}${action}`, names)
+}
+
+function describeRequestId(requestId: unknown): string[] {
+  if (requestId === undefined || requestId === null || isUuid(requestId)) return []
+  return [
+    'requestId: must be a UUID, such as 0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f, or absent: then the service creates one',
+  ]
+}
+
+function describeParams(params: unknown): string[] {
+  if (typeof params === 'object' && params !== null && !Array.isArray(params)) return []
+  const isMissing = params === undefined || params === null
+  return [
+    `params: ${isMissing ? 'missing; ' : ''}must be an object with the parameters of the action`,
+  ]
 }

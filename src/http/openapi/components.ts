@@ -1,7 +1,8 @@
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { toParamsSchema } from '../../actions/schemas/json-schema.ts'
-import { apiKeyChallenge } from '../../gate/authenticate.ts'
+import { apiKeyChallenge, unauthorizedMessages } from '../../gate/authenticate.ts'
+import { errorTable } from '../../lib/errors.ts'
 import type { OpenApiObject } from './schemas.ts'
 
 const integerHeader = (description: string, example: number): OpenApiObject => ({
@@ -61,13 +62,13 @@ export const errorResponseTable = {
   400: {
     description:
       'Malformed JSON, a body that is not an object, an unsupported X-Api-Version, an invalid parameter of a route, malformed HTTP, or HTTP/1.1 without Host.',
-    detail: 'The body is not valid JSON.',
+    detail: 'The body is not valid JSON: line 2, column 16: expected a name in double quotes.',
     headers: authenticatedHeaders,
   },
   401: {
     description:
       'The key is missing, unknown, revoked or expired. Includes WWW-Authenticate, and Retry-After after many failures.',
-    detail: 'API key missing or unknown.',
+    detail: unauthorizedMessages.unknown,
     headers: ['X-Request-Id', 'WWW-Authenticate', 'Retry-After'],
   },
   402: {
@@ -82,12 +83,12 @@ export const errorResponseTable = {
   },
   404: {
     description: 'The gallery has no such subject or group.',
-    detail: 'There is no such group in the gallery.',
+    detail: 'There is no such group in the gallery. List the groups with GET /v1/groups.',
     headers: authenticatedHeaders,
   },
   405: {
     description: 'The route does not support the method.',
-    detail: 'Wrong method for this route.',
+    detail: 'Wrong method for this route. Use POST.',
     headers: ['Allow'],
   },
   408: {
@@ -97,12 +98,12 @@ export const errorResponseTable = {
   },
   413: {
     description: 'The body is over the limit.',
-    detail: 'The request body is over 25165824 bytes.',
+    detail: 'The request body is over 25165824 bytes; send smaller or fewer images.',
     headers: authenticatedHeaders,
   },
   415: {
     description: 'The body is not application/json, or it has a content encoding.',
-    detail: 'Content-Type must be application/json.',
+    detail: 'Content-Type must be application/json; it is text/plain.',
     headers: authenticatedHeaders,
   },
   429: {
@@ -208,7 +209,16 @@ const failureExample = {
   summary: 'The image cannot be decoded.',
   value: {
     ...failedEnvelope,
-    errors: [{ code: 'IMAGE_DECODE_FAILED', message: 'params.images[0]: the image is truncated' }],
+    errors: [
+      {
+        code: 'IMAGE_DECODE_FAILED',
+        message: 'params.images[0].bytes: damaged or truncated',
+        path: 'params.images[0].bytes',
+        imageIndex: 0,
+        correlationId: 'auto-0',
+        hint: errorTable.IMAGE_DECODE_FAILED.remedy,
+      },
+    ],
   },
 }
 
@@ -216,6 +226,12 @@ const rateLimitedExample = {
   summary: 'Too many calls: wait for Retry-After, then retry with the same requestId.',
   value: {
     ...failedEnvelope,
-    errors: [{ code: 'RATE_LIMITED', message: 'Project rate limit exceeded.' }],
+    errors: [
+      {
+        code: 'RATE_LIMITED',
+        message: 'Project rate limit exceeded.',
+        hint: errorTable.RATE_LIMITED.remedy,
+      },
+    ],
   },
 }

@@ -20,7 +20,7 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that returned this description.' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { bearerKey: [] }],
     tags: [
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
@@ -29,6 +29,11 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
     paths: openApiPaths(),
     components: {
       securitySchemes: {
+        bearerKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The same key as `Authorization: Bearer`.',
+        },
         apiKey: {
           type: 'apiKey',
           in: 'header',

@@ -68,12 +68,20 @@ function problemSchema(): OpenApiObject {
   return objectSchema(
     {
       code: schemaRef('ErrorCode'),
-      message: textSchema('For people; contains the JSON path of an invalid field.'),
+      message: textSchema('For people: the location, the rule and what was received.'),
+      path: textSchema('The JSON path of the parameter, such as `params.images[1].bytes`.'),
       imageIndex: {
         type: 'integer',
         minimum: 0,
         description: 'The position in `params.images` of the image with the error.',
       },
+      correlationId: textSchema('That of the image with the error.'),
+      subjectId: {
+        type: 'string',
+        format: 'uuid',
+        description: 'The subject that the error concerns.',
+      },
+      hint: textSchema('One sentence: what to change.'),
     },
     { description: 'One error.', required: ['code', 'message'] },
   )

@@ -3,6 +3,8 @@ import type { Caller, Services } from '../../actions/action.ts'
 import type { Gate } from '../../gate/gate.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { toMessage } from '../../lib/validation/describe-issue.ts'
+import { parseInput } from '../../lib/validation/parse-input.ts'
 import type { Log } from '../../lib/log.ts'
 import { runAsAccount } from '../../lib/account-context.ts'
 import { addCallAttributes } from '../../lib/observability/call-trace.ts'
@@ -133,8 +135,8 @@ async function runAndFinish(
   try {
     requireStorableParameters(request)
     requireStorable(sentBody, 'body')
-    const query = parseFields(route.query, Object.fromEntries(request.query), 'parameter')
-    const body = route.body && parseFields(route.body, sentBody, 'field')
+    const query = parseFields(route.query, Object.fromEntries(request.query), 'query')
+    const body = route.body && parseFields(route.body, sentBody, 'body')
     const call = { query, body, pathParams: request.pathParams, caller, services }
     const value = await runAsAccount(caller.accountId, () => route.run(call))
     const response = await parseResponse(route.value, value)
@@ -149,16 +151,11 @@ async function runAndFinish(
 function parseFields<Fields extends z.ZodType>(
   schema: Fields,
   fields: unknown,
-  kind: 'parameter' | 'field',
+  location: 'query' | 'body',
 ): z.output<Fields> {
-  const result = schema.safeParse(fields)
+  const result = parseInput(schema, fields, location)
   if (result.success) return result.data
-  const problems = result.error.issues.map((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `unknown ${kind} ${issue.keys.map((key) => key.slice(0, 64)).join(', ')}`
-      : `${issue.path.join('.')}: ${issue.message}`,
-  )
-  throw new ActionError('INVALID_REQUEST', problems)
+  throw new ActionError('INVALID_REQUEST', result.problems.map(toMessage))
 }
 
 /** The HTTP status of each error code that a route can return. */
@@ -171,10 +168,19 @@ const errorStatuses: Partial<Record<ActionErrorCode, number>> = {
   RATE_LIMITED: 429,
 }
 
+/** A response without an envelope has no field for the remedy. */
+function toDetail({ problems }: ActionError): string {
+  return problems
+    .map(({ code, message, hint }) =>
+      hint === undefined || code === 'INVALID_REQUEST' ? message : `${message} ${hint}`,
+    )
+    .join('; ')
+}
+
 function toHttpError(error: unknown): unknown {
   const status = error instanceof ActionError ? errorStatuses[error.code] : undefined
   if (!(error instanceof ActionError) || !status) return error
-  const { message, retryAfterS } = error
+  const { retryAfterS } = error
   const headers = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
-  return new HttpError(status, message, { headers })
+  return new HttpError(status, toDetail(error), { headers })
 }

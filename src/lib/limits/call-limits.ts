@@ -16,3 +16,6 @@ export const smallestQueue = {
 function base64Length(byteCount: number): number {
   return Math.ceil(byteCount / 3) * 4
 }
+
+/** The characters of the correlation id of an image. */
+export const correlationIdCharsMax = 128

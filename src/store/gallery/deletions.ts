@@ -3,6 +3,7 @@ import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
+import { externalIdSpellings } from './subjects.ts'
 
 /** The permanent record of a subject's deletion, with the field names of the contract. */
 export type DeletionRecord = Pick<
@@ -81,7 +82,8 @@ export async function findDeletions(
   const { galleryId, subjectId, externalId, fromUtc, toUtc, before } = filter
   let query = tx.build.selectFrom('deletions').selectAll().where('galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
-  if (externalId !== undefined) query = query.where('externalId', '=', externalId)
+  if (externalId !== undefined)
+    query = query.where('externalId', 'in', externalIdSpellings(externalId))
   if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
   if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
   if (before !== undefined) query = query.where('seq', '<', before)

@@ -22,6 +22,7 @@ export type GroupCount = { readonly name: string; readonly subjectCount: number 
 
 export type GroupFilter = {
   readonly name?: string
+  readonly names?: readonly string[]
   /** A part of the name. */
   readonly text?: string | undefined
   /** The last name of the previous page. */
@@ -35,7 +36,7 @@ export type GroupFilter = {
 export function listGroups(
   tx: ReadTx,
   galleryId: string,
-  { name, text, after, limit, unexpiredAtUtc: nowUtc }: GroupFilter = {},
+  { name, names, text, after, limit, unexpiredAtUtc: nowUtc }: GroupFilter = {},
 ): Promise<readonly GroupCount[]> {
   let query = tx.build
     .selectFrom('subjectGroups')
@@ -46,6 +47,7 @@ export function listGroups(
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
   if (name !== undefined) query = query.where('name', '=', name)
+  if (names !== undefined) query = query.where('name', 'in', names)
   if (after !== undefined) query = query.where('name', '>', after)
   if (text !== undefined) query = query.where(dialectOf(tx.build).contains('name', text))
   return tx.run(limit === undefined ? query : query.limit(limit))

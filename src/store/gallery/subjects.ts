@@ -14,13 +14,19 @@ export async function findSubject(
   lookup: SubjectLookup,
 ): Promise<SubjectRow | undefined> {
   const query = tx.build.selectFrom('subjects').selectAll().where('galleryId', '=', galleryId)
-  return (
-    await tx.run(
-      'subjectId' in lookup
-        ? query.where('subjectId', '=', lookup.subjectId.toLowerCase())
-        : query.where('externalId', '=', lookup.externalId),
-    )
-  )[0]
+  if ('subjectId' in lookup)
+    return (await tx.run(query.where('subjectId', '=', lookup.subjectId.toLowerCase())))[0]
+  const spellings = externalIdSpellings(lookup.externalId)
+  const rows = await tx.run(query.where('externalId', 'in', spellings))
+  return rows.find((row) => row.externalId === spellings[0]) ?? rows[0]
+}
+
+/**
+ * Returns the stored spellings of an external id, NFC first. New ids are stored in Unicode NFC; ids of versions
+ * before that can be stored as the client sent them, which is NFD on macOS.
+ */
+export function externalIdSpellings(externalId: string): string[] {
+  return [...new Set([externalId.normalize('NFC'), externalId.normalize('NFD'), externalId])]
 }
 
 /** Finds subjects of the gallery by their ids, in one statement and in no particular order. */
@@ -153,7 +159,8 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
   let query = selectInTimeRange(tx, filter)
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
-  if (externalId !== undefined) query = query.where('externalId', '=', externalId)
+  if (externalId !== undefined)
+    query = query.where('externalId', 'in', externalIdSpellings(externalId))
   if (group !== undefined)
     query = query.where((row) =>
       row.exists(

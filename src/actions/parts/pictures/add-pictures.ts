@@ -64,7 +64,9 @@ export async function selectPictures(
   const accepted = pictures.filter((_, position) => group.includes(position))
   const refused = pictures.flatMap(({ index }, position) => {
     const match = matches[position]
-    const error = match ? subjectMismatch(match, similarityMin) : pictureMismatch()
+    const error = match
+      ? subjectMismatch(match, similarityMin, existing?.subjectId)
+      : pictureMismatch()
     return group.includes(position) ? [] : [{ index, error }]
   })
   return { accepted, refused }
@@ -89,8 +91,8 @@ export async function addPictures(
   for (const picture of pictures) {
     try {
       const { probe } = picture
-      const added = await addMatchingFace(call, tx, subject, { probe, force: true })
-      stored.push({ ...picture, ...added })
+      const { faceId, isAdded } = await addMatchingFace(call, tx, subject, { probe, force: true })
+      stored.push({ ...picture, faceId, isAdded })
     } catch (error) {
       if (!(error instanceof ActionError) || !capacityErrors.has(error.code)) throw error
       refused.push({ index: picture.index, error })

@@ -1,4 +1,4 @@
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, toProblem } from '../../../lib/errors.ts'
 import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall } from '../../action.ts'
@@ -45,5 +45,5 @@ export async function extractPictures(
 
 /** Returns the error of a picture with its position. */
 export function withImageIndex({ index, error }: RefusedPicture): ActionError {
-  return new ActionError(error.code, error.message, { cause: error, imageIndex: index })
+  return error.mapProblems((problem) => toProblem({ imageIndex: index, ...problem }))
 }

@@ -13,7 +13,7 @@ export const pictureResultSchema = z
       description: 'The face of the picture; with FACE_ALREADY_ENROLLED the existing one.',
     }),
     error: z
-      .object({ code: z.string(), message: z.string() })
+      .object({ code: z.string(), message: z.string(), hint: z.string().optional() })
       .optional()
       .meta({ description: 'Why the picture was refused.' }),
   })
@@ -36,8 +36,10 @@ export function pictureResults({
   const faceIds = new Map(stored.map(({ index, faceId }) => [index, faceId]))
   const others = [...refused, ...stored.flatMap(toAlreadyEnrolled)].map(({ index, error }) => {
     const { code, message } = error
+    const { hint } = error.problems[0] ?? {}
     const faceId = faceIds.get(index)
-    return { index, enrolled: false, ...(faceId && { faceId }), error: { code, message } }
+    const reason = { code, message, ...(hint !== undefined && { hint }) }
+    return { index, enrolled: false, ...(faceId && { faceId }), error: reason }
   })
   return [...enrolled, ...others].toSorted((a, b) => a.index - b.index)
 }
@@ -75,7 +77,7 @@ export function refusalError(
 ): ActionError {
   const [first] = refused
   if (!first) throw new Error('no picture was refused')
-  if (!allImages) return first.error
+  if (!allImages) return withImageIndex(first)
   const problems = refused
     .toSorted((a, b) => a.index - b.index)
     .flatMap((picture) => withImageIndex(picture).problems)

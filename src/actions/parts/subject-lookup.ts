@@ -1,0 +1,30 @@
+import { ActionError } from '../../lib/errors.ts'
+
+/** The parameters that can name a subject. */
+export type SubjectReference = {
+  readonly subjectId?: string | undefined
+  readonly externalId?: string | null | undefined
+}
+
+/**
+ * Returns the id by which a call names a subject: the subjectId, or the externalId without one.
+ *
+ * @throws ActionError INVALID_REQUEST without an id.
+ */
+export function subjectLookup({ subjectId, externalId }: SubjectReference) {
+  if (subjectId !== undefined) return { subjectId }
+  if (typeof externalId === 'string') return { externalId }
+  throw new ActionError(
+    'INVALID_REQUEST',
+    'params.subjectId: missing; name the subject by subjectId or externalId',
+  )
+}
+
+/** @throws ActionError INVALID_REQUEST if a call names a subject twice. */
+export function requireOneId({ subjectId, externalId }: SubjectReference): void {
+  if (subjectId === undefined || typeof externalId !== 'string') return
+  throw new ActionError(
+    'INVALID_REQUEST',
+    'params.externalId: must be absent with subjectId; send one of them',
+  )
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import { closestName } from './closest-name.ts'
+import { describeRule, describeValue } from './describe-rule.ts'
+import { childNode, resolveNode, type SchemaNode } from './json-schema.ts'
+
+/** One invalid field: where it is, which rule it violates, and what to change. */
+export type InputProblem = {
+  /** JSON path, such as `params.images[1].bytes`. */
+  readonly path: string
+  /** The rule and what was received instead. */
+  readonly rule: string
+  /** One sentence: what to change. */
+  readonly hint?: string
+}
+
+/** Returns a problem as one line, for responses without separate fields. */
+export function toMessage({ path, rule, hint }: InputProblem): string {
+  return hint === undefined ? `${path}: ${rule}` : `${path}: ${rule}. ${hint}`
+}
+
+type DescribedInput = {
+  /** The schema of the whole input, as JSON Schema. */
+  readonly schema: SchemaNode
+  readonly input: unknown
+  /** The first part of every path. */
+  readonly root: string
+}
+
+/** The characters of an unknown name in a message. */
+const nameCharsMax = 64
+
+/**
+ * Describes an issue of the validator by the schema of its field. Only messages that start with "must"
+ * are used unchanged: a schema of the service states them. Each unknown field is one problem.
+ */
+export function describeIssue(
+  issue: z.core.$ZodIssue,
+  { schema, input, root }: DescribedInput,
+): InputProblem[] {
+  const path = issue.path.reduce<string>(appendStep, root)
+  const node = issue.path.reduce<SchemaNode>(
+    (parent, step) => childNode(parent, step, schema),
+    resolveNode(schema, schema),
+  )
+  const value = issue.path.reduce(valueAt, input)
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => describeUnknownField(key, path, node))
+  const isStated = issue.message.startsWith('must ')
+  const rule =
+    isStated && (value === undefined || describesText(issue, value))
+      ? issue.message
+      : describeRule(node, schema)
+  if (value === undefined) return [{ path, rule: `missing; ${rule}` }]
+  const isComplete = isStated && !Array.isArray(value) && describesText(issue, value)
+  const received = isComplete ? '' : `; received ${describeValue(value, node)}`
+  return [{ path, rule: `${rule}${received}`, ...hintOf(issue, value, node) }]
+}
+
+/** A stated message describes the content of a value, so it is used if the type is correct. */
+function describesText(issue: z.core.$ZodIssue, value: unknown): boolean {
+  return issue.code !== 'invalid_type' || typeof value === 'string'
+}
+
+function describeUnknownField(key: string, parentPath: string, parent: SchemaNode): InputProblem {
+  const names = Object.keys(parent.properties ?? {})
+  const closest = closestName(key, names)
+  const path = appendStep(parentPath, key.slice(0, nameCharsMax))
+  const allowed = names.length > 0 ? `the fields are ${names.join(', ')}` : 'no fields are allowed'
+  const hint =
+    closest === undefined
+      ? 'Remove the field; check whether it belongs to another object.'
+      : `Rename it to ${closest}.`
+  return { path, rule: `unknown field; ${allowed}`, hint }
+}
+
+function appendStep(path: string, step: PropertyKey): string {
+  return typeof step === 'number' ? `${path}[${step}]` : `${path}.${String(step)}`
+}
+
+function valueAt(parent: unknown, step: PropertyKey): unknown {
+  if (typeof parent !== 'object' || parent === null) return undefined
+  return Object.hasOwn(parent, step) ? (parent as Record<PropertyKey, unknown>)[step] : undefined
+}
+
+function hintOf(
+  issue: z.core.$ZodIssue,
+  value: unknown,
+  node: SchemaNode,
+): { readonly hint?: string } {
+  const hint: unknown = issue.code === 'custom' ? issue.params?.['hint'] : undefined
+  if (typeof hint === 'string') return { hint }
+  const suggestion = suggestValue(value, node)
+  return suggestion === undefined ? {} : { hint: suggestion }
+}
+
+function suggestValue(value: unknown, node: SchemaNode): string | undefined {
+  const { type } = node
+  if (type === 'array' && typeof value === 'object' && value !== null && !Array.isArray(value))
+    return 'Put the object in a list, also if there is only one.'
+  if (typeof value !== 'string') return undefined
+  if (type === 'array') return 'Put the text in a list, also if there is only one.'
+  const isQuotedNumber = value.trim() !== '' && Number.isFinite(Number(value))
+  const acceptsNumber = [node, ...(node.anyOf ?? [])].some(
+    (branch) => branch.type === 'number' || branch.type === 'integer',
+  )
+  if (acceptsNumber && isQuotedNumber) return 'Send a number without quotes.'
+  if (type === 'boolean' && ['true', 'false'].includes(value))
+    return `Send ${value} without quotes.`
+  const names = (node.enum ?? []).filter((name) => typeof name === 'string')
+  const closest = closestName(value, names)
+  return closest === undefined ? undefined : `Did you mean "${closest}"?`
+}

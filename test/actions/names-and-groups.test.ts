@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { roundSimilarity } from '../../src/gallery/calibration/similarity.ts'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+
+let gallery: TestGallery
+before(async () => {
+  gallery = await startGallery()
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const enroll = (name: string, fields: object = {}) =>
+  gallery.value('svc.enroll', { ...imageParams(name), ...fields })
+
+const refusal = async (action: string, params: object) => {
+  const { body } = await gallery.call(action, params)
+  assert.equal(body.ok, false, JSON.stringify(body))
+  return body.errors[0]
+}
+
+test('identify refuses groups none of which exists, and warns about those that do not', async () => {
+  await enroll('gustav', { groups: ['staff'] })
+  const identify = (groups: readonly string[]) => ({ ...imageParams('gustav'), groups })
+  const error = await refusal('svc.identify', identify(['stuff', 'nobody']))
+  assert.deepEqual([error.code, error.path], ['GROUP_NOT_FOUND', 'params.groups'])
+  assert.match(error.message, /stuff, nobody/u)
+  const some = await gallery.value('svc.identify', identify(['staff', 'stuff']))
+  assert.equal(some.matched, true)
+  assert.equal(some.warnings.length, 1)
+  assert.match(some.warnings[0], /stuff/u)
+  const known = await gallery.value('svc.identify', identify(['staff']))
+  assert.equal('warnings' in known, false)
+})
+
+test('A subject can be updated and deleted by its externalId', async () => {
+  const { subjectId } = await enroll('hanna', { externalId: 'badge 7' })
+  const update = { externalId: 'badge 7', displayName: 'Hanna' }
+  const updated = await gallery.value('svc.updateSubject', update)
+  assert.deepEqual([updated.subjectId, updated.externalId], [subjectId, 'badge 7'])
+  const renamed = { subjectId, externalId: 'badge 8' }
+  assert.equal((await gallery.value('svc.updateSubject', renamed)).externalId, 'badge 8')
+  const twice = await refusal('svc.deleteSubject', { subjectId, externalId: 'badge 8' })
+  assert.deepEqual([twice.code, twice.path], ['INVALID_REQUEST', 'params.externalId'])
+  for (const action of ['svc.deleteSubject', 'svc.updateSubject'])
+    assert.equal((await refusal(action, {})).code, 'INVALID_REQUEST')
+  const unknown = await refusal('svc.deleteSubject', { externalId: 'badge 7' })
+  assert.deepEqual([unknown.code, unknown.path], ['SUBJECT_NOT_FOUND', 'params.externalId'])
+  const record = await gallery.value('svc.deleteSubject', { externalId: 'badge 8' })
+  assert.equal(record.subjectId, subjectId)
+})
+
+test('updateSubject returns the face it added, and refuses a group that is added and removed', async () => {
+  const { subjectId, faceId } = await enroll('ida')
+  const other = imageParams({ name: 'ida', take: 2, deviation: 0.5 })
+  const added = await gallery.value('svc.updateSubject', { subjectId, ...other })
+  assert.match(added.faceId, /^[0-9a-f-]{36}$/u)
+  assert.notEqual(added.faceId, faceId)
+  const { body } = await gallery.rest('GET', `/v1/subjects/${subjectId}?include=faces`)
+  const stored = body.faces.map((face: { faceId: string }) => face.faceId)
+  assert.deepEqual(stored.toSorted(), [faceId, added.faceId].toSorted())
+  const both = { subjectId, addGroups: ['a', 'b'], removeGroups: ['b'] }
+  const error = await refusal('svc.updateSubject', both)
+  assert.deepEqual([error.code, error.path], ['INVALID_REQUEST', 'params.removeGroups'])
+})
+
+test('Ids and names are stored in Unicode NFC, not trimmed, without control characters', async () => {
+  const [nfc, nfd] = ['Zo\u00eb ', 'Zoe\u0308 ']
+  const { subjectId, externalId } = await enroll('zoe', { externalId: nfd, displayName: nfd })
+  assert.equal(externalId, nfc)
+  for (const spelling of [nfc, nfd]) {
+    const query = new URLSearchParams({ externalId: spelling }).toString()
+    const { body } = await gallery.rest('GET', `/v1/subjects?${query}`)
+    assert.deepEqual(
+      body.items.map((item: { subjectId: string; displayName: string }) => [
+        item.subjectId,
+        item.displayName,
+      ]),
+      [[subjectId, nfc]],
+    )
+    const again = await enroll('zoe', { externalId: spelling })
+    assert.deepEqual([again.subjectId, again.created], [subjectId, false])
+  }
+  for (const field of ['externalId', 'displayName'])
+    for (const text of ['a\nb', 'a\tb', 'a\u007fb', 'a\u0085b']) {
+      const error = await refusal('svc.enroll', { ...imageParams('zoe'), [field]: text })
+      assert.deepEqual([error.code, error.path], ['INVALID_REQUEST', `params.${field}`])
+    }
+})
+
+test('An id that an earlier version stored in another spelling is found', async () => {
+  const [nfc, nfd] = ['Ren\u00e9', 'Rene\u0301']
+  const { subjectId } = await enroll('rene', { externalId: nfc })
+  const { store } = gallery.database
+  await store.write(async (tx) => {
+    const query = tx.build.updateTable('subjects').set({ externalId: nfd })
+    await tx.run(query.where('subjectId', '=', subjectId))
+  })
+  for (const spelling of [nfc, nfd]) {
+    const again = await enroll('rene', { externalId: spelling })
+    assert.deepEqual([again.subjectId, again.created], [subjectId, false])
+  }
+  const record = await gallery.value('svc.deleteSubject', { externalId: nfc })
+  assert.equal(record.subjectId, subjectId)
+})
+
+test('A similarity has four decimals, is never rounded up, and agrees with matched', async () => {
+  assert.equal(roundSimilarity(0.99999), 0.9999)
+  assert.equal(roundSimilarity(0.79999), 0.7999)
+  assert.equal(roundSimilarity(0.57), 0.57)
+  assert.equal(roundSimilarity(1), 1)
+  for (let step = 0; step <= 1e4; step++) assert.equal(roundSimilarity(step / 1e4), step / 1e4)
+  const [image] = (imageParams('karl') as { images: object[] }).images
+  for (const deviation of [0.01, 0.5, 1, 2, 3]) {
+    const [other] = (imageParams({ name: 'karl', take: 9, deviation }) as { images: object[] })
+      .images
+    const compared = await gallery.value('svc.verify', { images: [image, other] })
+    const { similarity } = compared
+    assert.ok(similarity < 1, String(similarity))
+    assert.equal(roundSimilarity(similarity), similarity)
+    const atThreshold = { images: [image, other], threshold: similarity }
+    assert.equal((await gallery.value('svc.verify', atThreshold)).matched, true)
+  }
+  const identical = await gallery.value('svc.verify', { images: [image, image] })
+  assert.equal(identical.similarity, 1)
+})
+
+test('debug works for deleteSubject and for updateSubject, with and without an image', async () => {
+  const { subjectId } = await enroll('lena')
+  const debug = { debug: true }
+  const plain = await gallery.value('svc.updateSubject', { subjectId, displayName: 'L' }, debug)
+  assert.deepEqual([plain.debug.providers, plain.debug.scores], [{}, {}])
+  assert.deepEqual(Object.keys(plain.debug.timingsMs), ['database'])
+  const image = imageParams({ name: 'lena', take: 2, deviation: 0.5 })
+  const withImage = await gallery.value('svc.updateSubject', { subjectId, ...image }, debug)
+  assert.deepEqual(Object.keys(withImage.debug.scores).toSorted(), ['detector', 'recognizer'])
+  const record = await gallery.value('svc.deleteSubject', { subjectId }, debug)
+  assert.deepEqual(Object.keys(record.debug), ['providers', 'scores', 'timingsMs'])
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { validateImage } from '../../src/vision/image/input/validate-image.ts'
+import { createFakeVisionClient, unlimitedVisionClient } from '../support/gallery/fake-vision.ts'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { anna, annaImage, encoded, envelope, withImage } from '../support/wrong-calls/wrong-call.ts'
+import { wrongBodies, wrongEnvelopes } from '../support/wrong-calls/wrong-bodies.ts'
+import { wrongImages } from '../support/wrong-calls/wrong-images.ts'
+import { wrongParameters } from '../support/wrong-calls/wrong-parameters.ts'
+
+/**
+ * Calls that new users get wrong. For each, the response must contain what a reader needs to correct the
+ * call without the documentation: the location, the rule and the remedy.
+ */
+
+const imageLimits = { bytesMax: 8 << 20, pixelsMax: 40_000_000, sideMinPx: 32 }
+
+/** Fake images are lists of people; anything else is validated as an image of a caller. */
+const fakeVision = createFakeVisionClient()
+const vision = unlimitedVisionClient(async (image, request, context) => {
+  const isFake = Buffer.from(image.bytes, 'base64').subarray(0, 1).toString() === '['
+  if (!isFake) validateImage(image, imageLimits, context.path)
+  return fakeVision.analyzeImage(image, request, context)
+})
+
+let gallery: TestGallery
+before(async () => {
+  gallery = await startGallery({ vision })
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const wrongCalls = [...wrongBodies, ...wrongEnvelopes, ...wrongImages, ...wrongParameters]
+
+/** Texts of the validator and of the JSON parser. */
+const internalText =
+  /invalid (?:input|guid|string|option|iso)|received undefined|NaN|too (?:big|small):|unexpected|JSON at position/iu
+
+test('The response to each of at least 60 wrong calls states the location, the rule and the remedy', async (t) => {
+  assert.ok(wrongCalls.length >= 60, String(wrongCalls.length))
+  for (const [title, run, { status = 200, code, path }, ...states] of wrongCalls) {
+    const refusal = await run(gallery)
+    t.diagnostic(`${title}: ${refusal.text}`)
+    const shown = `${title}: ${JSON.stringify(refusal)}`
+    assert.deepEqual(
+      [refusal.status, refusal.code, refusal.path],
+      [status, code, path ?? refusal.path],
+      shown,
+    )
+    for (const text of states) assert.ok(refusal.text.includes(text), `${shown} lacks ${text}`)
+    assert.doesNotMatch(refusal.text, internalText, shown)
+  }
+})
+
+test('A requestId with other content is refused with the remedy', async () => {
+  const requestId = randomUUID()
+  await gallery.value('svc.detect', anna, { requestId })
+  const refusal = await envelope({
+    action: 'svc.detect',
+    params: { ...anna, maxFaces: 1 },
+    requestId,
+  })(gallery)
+  assert.deepEqual([refusal.code, refusal.path], ['REQUEST_ID_CONFLICT', 'requestId'])
+  assert.match(refusal.text, /Use a new requestId/u)
+})
+
+test('An error names the image, its correlationId and what to change', async () => {
+  const empty = { ...annaImage, bytes: encoded('[]'), correlationId: 'passport' }
+  const { body } = await gallery.call('svc.verify', { images: [annaImage, empty] })
+  const { code, path, imageIndex, correlationId, hint } = body.errors[0]
+  assert.deepEqual(
+    [code, path, imageIndex, correlationId],
+    ['NO_FACE_FOUND', 'params.images[1]', 1, 'passport'],
+  )
+  assert.equal(typeof hint, 'string')
+  const batch = await gallery.call('svc.identify', { images: [annaImage, empty] })
+  const { error } = batch.body.data.results[1].value
+  assert.deepEqual([error.imageIndex, error.correlationId], [1, 'passport'])
+  const named = await gallery.call('svc.detect', { images: [annaImage, { ...empty, kind: 'x' }] })
+  assert.deepEqual(
+    [named.body.errors[0].imageIndex, named.body.errors[0].correlationId],
+    [1, 'passport'],
+  )
+  const unnamed = await gallery.call('svc.detect', withImage({ kind: 'x' }))
+  assert.equal(unnamed.body.errors[0].correlationId, 'auto-0')
+})
+
+test('A byte order mark, a trailing slash, a bearer key and null for optional fields are accepted', async () => {
+  const params = { ...withImage({ correlationId: null }), maxFaces: null }
+  const body = JSON.stringify({ action: 'svc.detect', params, requestId: null, debug: null })
+  const { key, url } = gallery
+  const post = (sent: string, path: string, headers: Readonly<Record<string, string>>) =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: sent,
+    })
+  for (const [path, headers] of [
+    ['/v1/face/execute', { 'x-api-key': key }],
+    ['/v1/face/execute/', { 'x-api-key': key }],
+    ['/v1/face/execute', { authorization: `Bearer ${key}` }],
+    ['/v1/face/execute', { authorization: `bearer ${key}`, 'x-api-key': key }],
+    ['/v1/face/execute', { authorization: 'Basic eDp5', 'x-api-key': key }],
+  ] as const) {
+    const response = await post(`\uFEFF${body}`, path, headers)
+    const answer = (await response.json()) as { ok?: boolean }
+    assert.deepEqual([response.status, answer.ok], [200, true], JSON.stringify([path, answer]))
+  }
+  const refused = await post(body, '/v1/face/execute', { authorization: 'Basic eDp5' })
+  assert.equal(refused.status, 401)
+  assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer /u)
+  const slash = await fetch(`${url}/v1/subjects/`, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal(slash.status, 200)
+})
