@@ -12,7 +12,7 @@ import { createReservation, priceUnitsOf } from './reservation.ts'
 /**
  * Admits a call with one SQL statement, if the database has one for it and every check passes.
  * PostgreSQL has: it saves the round trips of the transaction. The statement follows the same rules
- * as `admitInTransaction`; test/postgres/single-statement.test.ts compares both.
+ * as `admitInTransaction`; test/postgres/gate/single-statement.test.ts compares both.
  *
  * @returns undefined when nothing was written; then the caller uses `admitInTransaction`.
  */

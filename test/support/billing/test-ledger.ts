@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { Client } from 'pg'
 import { auditLedger, type AuditCheck } from '../../../src/billing/audit-ledger.ts'
@@ -67,6 +67,8 @@ export async function openLedger({ content }: LedgerSnapshot): Promise<TestLedge
   connection.deserialize(content)
   const tx = sqliteTx(connection)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
+  // The model test repeats one query after each step, and preparing it takes longer than its run.
+  const statements = new Map<string, StatementSync>()
   return {
     runTransaction: async (run, outcome = 'commit') => {
       connection.exec('BEGIN')
@@ -80,7 +82,8 @@ export async function openLedger({ content }: LedgerSnapshot): Promise<TestLedge
       }
     },
     query: async (sql) => {
-      const statement = connection.prepare(sql)
+      const statement = statements.get(sql) ?? connection.prepare(sql)
+      statements.set(sql, statement)
       statement.setReadBigInts(true)
       return statement.all() as Record<string, bigint>[]
     },

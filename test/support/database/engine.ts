@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { Client } from 'pg'
 import { openDatabase } from '../../../src/start/open-database.ts'
 import { readConfig, settings } from '../../../src/config.ts'
@@ -32,22 +32,26 @@ const databasesByDataDir = new Map<string, Promise<TestDatabase>>()
 
 export type TestEnvironment = Readonly<Record<string, string>>
 
+/** Test files that are independent of the engine: the path of each below `test`, and its import. */
+export type TestFiles = Readonly<Record<string, () => Promise<unknown>>>
+
 /**
- * Runs a test file, which is independent of the engine, on PostgreSQL.
- *
- * @param load imports the file.
+ * Runs test files on PostgreSQL, one after another. They share the process, because loading the
+ * modules of the service takes more processor time than most of these tests.
  */
-export async function runOnPostgres(load: () => Promise<unknown>): Promise<void> {
+export function runOnPostgres(files: TestFiles): void {
   if (postgresSkipReason !== undefined)
     return void test('on PostgreSQL', { skip: postgresSkipReason }, () => {})
   isPostgres = true
-  await load()
+  // In a suite, the hooks of a file run before and after its own tests only.
+  for (const [file, load] of Object.entries(files))
+    void describe(file, async () => void (await load()))
 }
 
-/** Runs a test file on PostgreSQL with search in the database. */
-export function runOnPgvector(load: () => Promise<unknown>): Promise<void> {
+/** Runs test files on PostgreSQL with search in the database. */
+export function runOnPgvector(files: TestFiles): void {
   extraSettings = { SEARCH: 'pgvector' }
-  return runOnPostgres(load)
+  runOnPostgres(files)
 }
 
 /** Returns the settings with which a service in this data folder uses its database. */

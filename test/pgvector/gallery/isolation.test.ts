@@ -1,3 +1,0 @@
-import { runOnPgvector } from '../../support/database/engine.ts'
-
-await runOnPgvector(() => import('../../gallery/isolation.test.ts'))

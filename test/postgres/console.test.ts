@@ -1,0 +1,9 @@
+import { runOnPostgres } from '../support/database/engine.ts'
+
+runOnPostgres({
+  'console/calibrations': () => import('../console/calibrations.test.ts'),
+  'console/forms': () => import('../console/forms.test.ts'),
+  'console/pages': () => import('../console/pages.test.ts'),
+  'console/session': () => import('../console/session.test.ts'),
+  'console/sign-in-throttle': () => import('../console/sign-in-throttle.test.ts'),
+})

@@ -1,0 +1,12 @@
+import { runOnPostgres } from '../support/database/engine.ts'
+
+runOnPostgres({
+  'gallery/actions': () => import('../gallery/actions.test.ts'),
+  'gallery/crops': () => import('../gallery/crops.test.ts'),
+  'gallery/deletion': () => import('../gallery/deletion.test.ts'),
+  'gallery/expiry': () => import('../gallery/expiry.test.ts'),
+  'gallery/group-deletion': () => import('../gallery/group-deletion.test.ts'),
+  'gallery/isolation': () => import('../gallery/isolation.test.ts'),
+  'gallery/removed-faces': () => import('../gallery/removed-faces.test.ts'),
+  'gallery/routes': () => import('../gallery/routes.test.ts'),
+})
