@@ -15,10 +15,10 @@ export type AnalyzedFrame = {
 }
 
 /** The first frame is compared with all others. */
-export type FrontalFrame = AnalyzedFrame & { readonly template: Template }
+export type ReferenceFrame = AnalyzedFrame & { readonly template: Template }
 
 export type AnalyzedFrames = {
-  readonly frontal: FrontalFrame
+  readonly frontal: ReferenceFrame
   /** Each has a template, unless it is certainly of the person of the frontal frame. */
   readonly others: readonly AnalyzedFrame[]
 }

@@ -13,7 +13,7 @@ import {
   analyzeFrames,
   type AnalyzedFrame,
   type AnalyzedFrames,
-  type FrontalFrame,
+  type ReferenceFrame,
 } from './analyze-frames.ts'
 import { decideChallenge } from './decide-challenge.ts'
 
@@ -98,7 +98,7 @@ function judgeFrames(
 
 function similarityToFrontal(
   { face: { certainSimilarity, template } }: AnalyzedFrame,
-  frontal: FrontalFrame,
+  frontal: ReferenceFrame,
   gallery: Pick<ChallengeCall['services']['gallery'], 'compare'>,
 ): number {
   if (certainSimilarity !== undefined) return certainSimilarity
