@@ -20,6 +20,7 @@ import { judgeChallenge } from '../../../src/vision/liveness/challenge/judge-cha
 import type { VisionClient } from '../../../src/vision/vision-client.ts'
 import type { TestImage } from '../facegate/test-facegate.ts'
 import { fakeChallengeFacts, type HeadTurn } from './fake-head.ts'
+import { templatesOf } from '../vision/fake-templates.ts'
 import { normalize, randomDirection } from '../vision/random-direction.ts'
 
 /** A person in a fake image. */
@@ -225,27 +226,10 @@ function faceResultOf(
     quality: faceQualityOf(side),
     ...(request.liveness && { liveness: fakeLiveness(person) }),
     ...(request.challenge && { challenge: fakeChallengeFacts(person) }),
-    ...fakeTemplates(person, request, active),
+    ...(request.templates && templatesOf(template(active), request)),
     ...(previousModelIds && { previousTemplates: previousModelIds.map(template) }),
     ...(request.contextCrops && { contextCrop: fakeImage(person).bytes.toString('base64') }),
   }
-}
-
-/** A face close to the person of the first frame has no template, as in a real analysis. */
-function fakeTemplates(
-  person: FakePerson,
-  { templates, quickTemplates, samePersonAs }: AnalysisRequest,
-  modelId: string,
-): Pick<FaceResult, 'template' | 'quickTemplate' | 'certainSimilarity'> {
-  if (!templates) return {}
-  const template = fakeTemplate(person, modelId)
-  const { vector } = template
-  if (
-    samePersonAs &&
-    Math.hypot(...vector.map((value, index) => value - (samePersonAs.vector[index] ?? 0))) < 0.5
-  )
-    return { certainSimilarity: 0.8 }
-  return { template, ...(quickTemplates && { quickTemplate: { modelId, vector } }) }
 }
 
 /** Returns the template that the fake vision client creates. */
