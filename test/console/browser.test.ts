@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
+import { englishTexts } from '../../client/src/liveness/texts.ts'
 import { buildConsole } from '../../web/build.ts'
 import {
   findChromium,
@@ -278,6 +279,12 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await page.keyboard.press('Tab')
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content')
     assert.deepEqual(driver.violations, [])
+  })
+
+  step('A challenge of the playground reports frames without a face', async () => {
+    await driver.open('Playground')
+    await driver.chooseAction('svc.liveness')
+    await driver.runChallenge(englishTexts.reasons['NO_FACE_FOUND']!)
   })
 
   step('Names with markup were shown as text on every page', async () => {

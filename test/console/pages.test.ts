@@ -41,9 +41,8 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     duplicateCheck: 'off',
   })
   const { faceId } = more.envelope.data.results[0].value
-  const created = assertOk(
-    await send('POST', '/keys', { projectId, name: 'k', permissions: ['svc.detect'] }),
-  ).body
+  const key = { projectId, name: 'k', permissions: ['svc.detect'] }
+  const created = assertOk(await send('POST', '/keys', key)).body
   const invited = assertOk(await send('POST', '/users', { name: 'Uma', role: 'viewer' })).body
   const { envelope } = await runInPlayground('svc.enroll', imageParams('Bob'))
   const bob = envelope.data.results[0].value.subjectId
@@ -58,6 +57,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['DELETE', `${project}/groups/crew`, { confirm: 'crew' }],
     ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
     ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
+    ['POST', '/playground/challenges', { projectId }],
     ['POST', `${project}/calibration/revert`, { confirm: 'default' }],
     ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
     ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],

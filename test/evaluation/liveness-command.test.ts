@@ -190,7 +190,7 @@ function livenessSample(
     height: 400,
     orientationApplied: false,
     faceCount,
-    faceSidesPx: Array.from({ length: faceCount }, () => 200),
+    faceSidesPx: Array.from({ length: faceCount }, () => boundingBox.width),
     faces: [face],
     timingsMs: {
       decode: 0,

@@ -11,6 +11,8 @@ export type ConsoleDriver = {
   readonly chooseAction: (action: string) => Promise<void>
   /** Runs the action in the playground and waits for its annotations on the image. */
   readonly runAction: (action: string) => Promise<void>
+  /** Runs a liveness challenge in the playground until `text` is shown, and closes it. */
+  readonly runChallenge: (text: string) => Promise<void>
   /** Takes a screenshot and adds the accessibility violations of the page to `violations`. */
   readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
   readonly violations: string[]
@@ -34,6 +36,12 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
       await page.getByRole('button', { name: `Run ${action}` }).click()
       await page.locator('output').getByText('ok', { exact: true }).waitFor()
       await page.locator('[data-annotation]').first().waitFor()
+    },
+    runChallenge: async (text) => {
+      await page.getByRole('button', { name: 'Run a challenge' }).click()
+      await page.getByRole('button', { name: 'Start', exact: true }).click()
+      await page.getByText(text).waitFor()
+      await page.getByRole('button', { name: 'Close the challenge' }).click()
     },
     inspect: async (name, scheme) => {
       await takeScreenshot(page, `${name}-${scheme}`)

@@ -20,7 +20,22 @@ type Props = {
 }
 
 /** Runs the component of `facegate-client/liveness` with the camera of the computer. */
-export function ChallengeDialog({ projectId, params, debug, onResult, onClose }: Props) {
+export function ChallengeDialog(props: Props) {
+  return (
+    <Modal
+      opened
+      onClose={props.onClose}
+      title="Liveness challenge"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close the challenge' }}
+    >
+      <ChallengePanel {...props} />
+    </Modal>
+  )
+}
+
+/** A separate component, because the content of a dialog is added to the page after the dialog. */
+function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) {
   const api = useApi()
   const container = useRef<HTMLDivElement>(null)
   const submitFrames = useEffectEvent(
@@ -53,15 +68,5 @@ export function ChallengeDialog({ projectId, params, debug, onResult, onClose }:
     check.then(close, () => {})
     return () => controller.abort()
   }, [])
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Liveness challenge"
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close the challenge' }}
-    >
-      <div ref={container} />
-    </Modal>
-  )
+  return <div ref={container} />
 }
