@@ -59,7 +59,7 @@ test('Wrong names and types do not compile', () => {
     // @ts-expect-error no such action
     () => facegate.execute('svc.dance', {}),
     // @ts-expect-error parameters of another action
-    () => facegate.execute('svc.deleteSubject', { externalId: 'x' }),
+    () => facegate.execute('svc.deleteSubject', { displayName: 'x' }),
     // @ts-expect-error the key is missing
     () => createClient({ baseUrl: 'http://127.0.0.1:1' }),
     // @ts-expect-error the iterator manages the cursor
