@@ -30,8 +30,6 @@ const routes: readonly CompreFaceRoute[] = [
   verifyFace,
   addSubject,
   listSubjects,
-  // The documentation of CompreFace writes this path with a slash at the end.
-  { ...listSubjects, path: `${listSubjects.path}/` },
   renameSubject,
   deleteSubject,
   deleteSubjects,

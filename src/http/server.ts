@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { noSuchRoute, unavailable } from '../lib/errors.ts'
+import { HttpError, noSuchRoute, unavailable } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { currentCallAttributes } from '../lib/observability/call-trace.ts'
@@ -94,7 +94,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        const response = await handle(toHttpRequest(request, reply, body))
+        const httpRequest = toHttpRequest(request, reply, body)
+        requireDeletedName(httpRequest)
+        const response = await handle(httpRequest)
         body.release()
         await send(reply, response, body.discardBytesMax())
       } catch (error) {
@@ -145,6 +147,17 @@ async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promis
   if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined
   const headers = { connection: 'close' }
   return send(reply, { status: 400, headers, body: { detail: 'The header Host is missing.' } })
+}
+
+/**
+ * A slash at the end of a path is ignored, but not in DELETE: without this check, an empty name after
+ * the slash would delete the whole collection.
+ *
+ * @throws HttpError 404.
+ */
+function requireDeletedName({ method, path }: HttpRequest): void {
+  if (method === 'DELETE' && path.endsWith('/'))
+    throw new HttpError(404, 'No such route: the name after the last slash is missing.')
 }
 
 /** Registers a path with all its methods. Other methods get 405. */

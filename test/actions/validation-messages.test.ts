@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { allActions } from '../../src/actions/all-actions.ts'
 import { toParamsSchema } from '../../src/actions/schemas/json-schema.ts'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
-import type { SchemaNode } from '../../src/lib/validation/json-schema.ts'
+import type { RuleSchema } from '../../src/lib/validation/json-schema.ts'
 import type { InputProblem } from '../../src/lib/validation/describe-issue.ts'
 import { parseInput } from '../../src/lib/validation/parse-input.ts'
 
@@ -35,7 +35,7 @@ function outOfRange({
   maxLength,
   minItems,
   maxItems,
-}: SchemaNode): unknown[] {
+}: RuleSchema): unknown[] {
   const lists = [
     ...(maxItems === undefined ? [] : [Array.from({ length: maxItems + 1 }, () => image)]),
     ...(minItems === undefined ? [] : [[]]),
@@ -62,7 +62,7 @@ for (const action of allActions)
       assertDescribed(missing.problems, `params.${name}`)
     }
     for (const [name, node] of Object.entries(schema.properties)) {
-      const values = [...wrongTypes, ...outOfRange(node as SchemaNode)]
+      const values = [...wrongTypes, ...outOfRange(node as RuleSchema)]
       let refused = 0
       for (const value of values) {
         const result = parseInput(action.params, { ...valid, [name]: value }, 'params')

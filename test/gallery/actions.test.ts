@@ -169,8 +169,8 @@ test('Identify returns several faces, each subject once, and only members of the
     [true, false, false],
   )
   await gallery.value('svc.updateSubject', { subjectId, removeGroups: ['red'] })
-  const none = await gallery.value('svc.identify', { ...both, groups: ['red'] })
-  assert.equal(none.matched, false)
+  const inEmptyGroup = { ...both, groups: ['red'] }
+  assert.equal(await gallery.code('svc.identify', inEmptyGroup), 'GROUP_NOT_FOUND')
 })
 
 test('Candidates below the threshold are returned for debugging only, and templates never', async () => {

@@ -19,7 +19,7 @@ test('A key works until it is revoked; the revocation applies to the next call',
   assert.equal((await revokeKey(db, key.keyId, new Date())) === undefined, false)
   const rejected = await client.post(echoRequest('rejected'))
   assert.equal(rejected.status, 401)
-  assert.equal(rejected.body.detail, 'API key revoked.')
+  assert.equal(rejected.body.detail, unauthorizedMessages.revoked)
 })
 
 test('A key is valid until, but not in, the millisecond of its expiry', async () => {
@@ -32,7 +32,7 @@ test('A key is valid until, but not in, the millisecond of its expiry', async ()
   nowMs = expiryMs
   const rejected = await client.post(echoRequest('rejected'))
   assert.equal(rejected.status, 401)
-  assert.equal(rejected.body.detail, 'API key expired.')
+  assert.equal(rejected.body.detail, unauthorizedMessages.expired)
 })
 
 test('A key that is revoked while the body arrives is rejected', async () => {

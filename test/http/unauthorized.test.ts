@@ -53,6 +53,15 @@ test('Every route that requires a session names the cookie of the session in its
   assert.equal(failed.headers.get('www-authenticate'), challenge)
 })
 
+test('A deletion without a name is refused, so that it never deletes the whole collection', async () => {
+  const { gallery } = testConsole
+  for (const path of ['/api/v1/recognition/subjects/', '/api/v1/recognition/faces/']) {
+    const response = await send({ method: 'DELETE', path }, { 'x-api-key': gallery.key })
+    assert.equal(response.status, 404, path)
+    await response.arrayBuffer()
+  }
+})
+
 test('A revoked key gets the same challenge', async () => {
   const { owner, gallery, projectId } = testConsole
   const created = await owner.send('POST', '/keys', {

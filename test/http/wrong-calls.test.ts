@@ -111,4 +111,9 @@ test('A byte order mark, a trailing slash, a bearer key and null for optional fi
   assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer /u)
   const slash = await fetch(`${url}/v1/subjects/`, { headers: { authorization: `Bearer ${key}` } })
   assert.equal(slash.status, 200)
+  const emptyName = await fetch(`${url}/v1/groups/`, {
+    method: 'DELETE',
+    headers: { 'x-api-key': key },
+  })
+  assert.ok([404, 405].includes(emptyName.status))
 })

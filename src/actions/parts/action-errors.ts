@@ -1,5 +1,5 @@
 import { ActionError, type ActionErrorCode } from '../../lib/errors.ts'
-import type { SubjectReference } from './subject-lookup.ts'
+import type { SubjectSelector } from './subject-lookup.ts'
 
 /** The errors of an image that cannot be analyzed. */
 export const imageErrors = [
@@ -31,7 +31,7 @@ export const comparisonErrors = [
  *
  * @param lookup the parameter that names the subject; absent if the path of a route names it.
  */
-export function subjectNotFound(lookup: SubjectReference = {}): never {
+export function subjectNotFound(lookup: SubjectSelector = {}): never {
   const { subjectId } = lookup
   const field = subjectId === undefined ? 'externalId' : 'subjectId'
   if (typeof lookup[field] !== 'string')

@@ -1,7 +1,7 @@
 import { ActionError } from '../../lib/errors.ts'
 
 /** The parameters that can name a subject. */
-export type SubjectReference = {
+export type SubjectSelector = {
   readonly subjectId?: string | undefined
   readonly externalId?: string | null | undefined
 }
@@ -11,7 +11,7 @@ export type SubjectReference = {
  *
  * @throws ActionError INVALID_REQUEST without an id.
  */
-export function subjectLookup({ subjectId, externalId }: SubjectReference) {
+export function subjectLookup({ subjectId, externalId }: SubjectSelector) {
   if (subjectId !== undefined) return { subjectId }
   if (typeof externalId === 'string') return { externalId }
   throw new ActionError(
@@ -21,7 +21,7 @@ export function subjectLookup({ subjectId, externalId }: SubjectReference) {
 }
 
 /** @throws ActionError INVALID_REQUEST if a call names a subject twice. */
-export function requireOneId({ subjectId, externalId }: SubjectReference): void {
+export function requireOneId({ subjectId, externalId }: SubjectSelector): void {
   if (subjectId === undefined || typeof externalId !== 'string') return
   throw new ActionError(
     'INVALID_REQUEST',

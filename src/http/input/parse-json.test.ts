@@ -14,20 +14,25 @@ test('An object is parsed, with any characters in its strings', () => {
 })
 
 test('Anything but a JSON object is rejected', () => {
-  for (const text of [
-    '',
-    '[]',
-    '"x"',
-    '1',
-    'null',
-    'true',
-    '{',
-    '{"a":1,}',
-    '{"a',
-    '{a:1}',
-    '\uFEFF{}',
-  ])
+  for (const text of ['', '[]', '"x"', '1', 'null', 'true', '{', '{"a":1,}', '{"a', '{a:1}'])
     assert.throws(() => parse(text), isBadRequest(/JSON/u), text)
+})
+
+test('A byte order mark is ignored', () => {
+  assert.deepEqual(parse('\uFEFF{"a":1}'), { a: 1 })
+  assert.throws(() => parse('{}\uFEFF'), isBadRequest(/line 1, column 3/u))
+})
+
+test('The message states the line and the column where the body stops being JSON', () => {
+  for (const [text, location] of [
+    ['{"a":1,\n "b":}', /line 2, column 6: expected a value/u],
+    ['{"a": "é😀", b}', /line 1, column 12: expected a name in double quotes/u],
+    ['{"a":"b', /line 1, column 6: expected a closing quote/u],
+    ['{"a":[1 2]}', /line 1, column 9: expected a comma or \]/u],
+    ['{"a":"\\x"}', /line 1, column 7: expected a valid escape/u],
+    ['{"a":-}', /line 1, column 6: expected a number/u],
+  ] as const)
+    assert.throws(() => parse(text), isBadRequest(location), text)
 })
 
 test('Bytes that are not UTF-8 are rejected', () => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { closestName } from './closest-name.ts'
 import { describeRule, describeValue } from './describe-rule.ts'
-import { childNode, resolveNode, type SchemaNode } from './json-schema.ts'
+import { childNode, resolveNode, type RuleSchema } from './json-schema.ts'
 
 /** One invalid field: where it is, which rule it violates, and what to change. */
 export type InputProblem = {
@@ -20,7 +20,7 @@ export function toMessage({ path, rule, hint }: InputProblem): string {
 
 type DescribedInput = {
   /** The schema of the whole input, as JSON Schema. */
-  readonly schema: SchemaNode
+  readonly schema: RuleSchema
   readonly input: unknown
   /** The first part of every path. */
   readonly root: string
@@ -38,7 +38,7 @@ export function describeIssue(
   { schema, input, root }: DescribedInput,
 ): InputProblem[] {
   const path = issue.path.reduce<string>(appendStep, root)
-  const node = issue.path.reduce<SchemaNode>(
+  const node = issue.path.reduce<RuleSchema>(
     (parent, step) => childNode(parent, step, schema),
     resolveNode(schema, schema),
   )
@@ -61,7 +61,7 @@ function describesText(issue: z.core.$ZodIssue, value: unknown): boolean {
   return issue.code !== 'invalid_type' || typeof value === 'string'
 }
 
-function describeUnknownField(key: string, parentPath: string, parent: SchemaNode): InputProblem {
+function describeUnknownField(key: string, parentPath: string, parent: RuleSchema): InputProblem {
   const names = Object.keys(parent.properties ?? {})
   const closest = closestName(key, names)
   const path = appendStep(parentPath, key.slice(0, nameCharsMax))
@@ -85,7 +85,7 @@ function valueAt(parent: unknown, step: PropertyKey): unknown {
 function hintOf(
   issue: z.core.$ZodIssue,
   value: unknown,
-  node: SchemaNode,
+  node: RuleSchema,
 ): { readonly hint?: string } {
   const hint: unknown = issue.code === 'custom' ? issue.params?.['hint'] : undefined
   if (typeof hint === 'string') return { hint }
@@ -93,7 +93,7 @@ function hintOf(
   return suggestion === undefined ? {} : { hint: suggestion }
 }
 
-function suggestValue(value: unknown, node: SchemaNode): string | undefined {
+function suggestValue(value: unknown, node: RuleSchema): string | undefined {
   const { type } = node
   if (type === 'array' && typeof value === 'object' && value !== null && !Array.isArray(value))
     return 'Put the object in a list, also if there is only one.'

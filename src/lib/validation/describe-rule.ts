@@ -1,12 +1,12 @@
-import { resolveNode, type SchemaNode } from './json-schema.ts'
+import { resolveNode, type RuleSchema } from './json-schema.ts'
 
 /** Returns the rule of a field as the end of a sentence: `must be a whole number from 1 to 100`. */
-export function describeRule(node: SchemaNode, root: SchemaNode): string {
+export function describeRule(node: RuleSchema, root: RuleSchema): string {
   const kind = describeKind(node, root)
   return kind === undefined ? 'must have a valid value' : `must be ${kind}`
 }
 
-function describeKind(node: SchemaNode, root: SchemaNode): string | undefined {
+function describeKind(node: RuleSchema, root: RuleSchema): string | undefined {
   if (node.const !== undefined) return JSON.stringify(node.const)
   if (node.enum) return `one of ${node.enum.map((value) => JSON.stringify(value)).join(', ')}`
   if (node.anyOf) {
@@ -33,13 +33,13 @@ function describeKind(node: SchemaNode, root: SchemaNode): string | undefined {
   }
 }
 
-function describeText({ format, minLength, maxLength }: SchemaNode): string {
+function describeText({ format, minLength, maxLength }: RuleSchema): string {
   if (format === 'uuid') return 'a UUID, such as 0b9f1f9c-2e0e-4a7e-9d57-3c4b8a1d2e3f'
   if (format === 'date-time') return 'an ISO 8601 UTC time, such as 2030-01-31T00:00:00Z'
   return `text${sizeOf(minLength, maxLength, 'characters')}`
 }
 
-function describeObject({ properties, required = [] }: SchemaNode): string {
+function describeObject({ properties, required = [] }: RuleSchema): string {
   const names = Object.keys(properties ?? {})
   if (names.length === 0) return 'an object'
   return required.length === 0 ? 'an object' : `an object with ${required.join(', ')}`
@@ -64,7 +64,7 @@ function sizeOf(minimum: number | undefined, maximum: number | undefined, unit: 
  * Describes a value without repeating text, which can be personal data: its size if its type is correct,
  * else its type.
  */
-export function describeValue(value: unknown, node: SchemaNode): string {
+export function describeValue(value: unknown, node: RuleSchema): string {
   const { type } = node
   if (Array.isArray(value)) return type === 'array' ? `${value.length} items` : 'a list'
   if (value === null) return 'null'

@@ -1,13 +1,13 @@
-import { acceptsNull, childNode, resolveNode, type SchemaNode } from './json-schema.ts'
+import { acceptsNull, childNode, resolveNode, type RuleSchema } from './json-schema.ts'
 
 /**
  * Returns the input without the fields that are `null` although their schema has another type and does
  * not require them. Serializers of Java and C# write `null` for a field without a value.
  */
-export function omitNulls(input: unknown, schema: SchemaNode): unknown {
+export function omitNulls(input: unknown, schema: RuleSchema): unknown {
   return omitIn(input, resolveNode(schema, schema))
 
-  function omitIn(value: unknown, node: SchemaNode): unknown {
+  function omitIn(value: unknown, node: RuleSchema): unknown {
     if (Array.isArray(value))
       return value.map((item, index) => omitIn(item, childNode(node, index, schema)))
     if (typeof value !== 'object' || value === null || !node.properties) return value

@@ -25,8 +25,13 @@ export function parseInput<Schema extends z.ZodType>(
   const second = schema.safeParse(withoutNulls)
   if (second.success) return second
   const described = { schema: jsonSchema, input: withoutNulls, root }
-  return {
-    success: false,
-    problems: second.error.issues.flatMap((issue) => describeIssue(issue, described)),
-  }
+  const problems = second.error.issues.flatMap((issue) => describeIssue(issue, described))
+  return { success: false, problems: problems.filter(isFirst) }
+}
+
+/** The validator reports an empty list as two issues of a text: its type and its length. */
+function isFirst(problem: InputProblem, index: number, problems: readonly InputProblem[]): boolean {
+  const isSame = ({ path, rule }: InputProblem): boolean =>
+    path === problem.path && rule === problem.rule
+  return problems.findIndex(isSame) === index
 }

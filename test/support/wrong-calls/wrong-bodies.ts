@@ -36,7 +36,7 @@ export const wrongBodies: readonly WrongCall[] = [
     'a Windows path',
     raw(String.raw`{"a": "C:\dir"}`),
     { status: 400 },
-    'line 1, column 9',
+    'line 1, column 10',
     String.raw`a backslash as \\`,
   ],
   ['two documents', raw('{} {}'), { status: 400 }, 'line 1, column 4', 'the end of the body'],

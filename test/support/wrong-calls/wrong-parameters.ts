@@ -153,7 +153,7 @@ export const wrongParameters: readonly WrongCall[] = [
   ],
   [
     'an unknown group',
-    rest('DELETE', '/v1/groups/nobody'),
+    rest('DELETE', '/v1/groups/crew'),
     { status: 404 },
     'no such group',
     'GET /v1/groups',

@@ -4,7 +4,7 @@ import { ActionError } from '../../../lib/errors.ts'
 /**
  * Returns the groups of a search that no subject of the gallery belongs to.
  *
- * @throws ActionError GROUP_NOT_FOUND if none of the groups exists: the search could match nobody.
+ * @throws ActionError GROUP_NOT_FOUND if none of the groups exists: the search could return no match.
  */
 export async function findUnknownGroups(
   gallery: Pick<Gallery, 'read' | 'listGroups'>,
