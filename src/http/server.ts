@@ -94,9 +94,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        const httpRequest = toHttpRequest(request, reply, body)
-        requireDeletedName(httpRequest)
-        const response = await handle(httpRequest)
+        const response = await handle(requireDeletedName(toHttpRequest(request, reply, body)))
         body.release()
         await send(reply, response, body.discardBytesMax())
       } catch (error) {
@@ -155,9 +153,10 @@ async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promis
  *
  * @throws HttpError 404.
  */
-function requireDeletedName({ method, path }: HttpRequest): void {
-  if (method === 'DELETE' && path.endsWith('/'))
+function requireDeletedName(request: HttpRequest): HttpRequest {
+  if (request.method === 'DELETE' && request.path.endsWith('/'))
     throw new HttpError(404, 'No such route: the name after the last slash is missing.')
+  return request
 }
 
 /** Registers a path with all its methods. Other methods get 405. */

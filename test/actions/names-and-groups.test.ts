@@ -21,7 +21,7 @@ const refusal = async (action: string, params: object) => {
 test('identify refuses groups none of which exists, and warns about those that do not', async () => {
   await enroll('gustav', { groups: ['staff'] })
   const identify = (groups: readonly string[]) => ({ ...imageParams('gustav'), groups })
-  const error = await refusal('svc.identify', identify(['stuff', 'crew']))
+  const error = await refusal('svc.identify', identify(['stuff', 'guests']))
   assert.deepEqual([error.code, error.path], ['GROUP_NOT_FOUND', 'params.groups'])
   assert.match(error.message, /stuff, guests/u)
   const some = await gallery.value('svc.identify', identify(['staff', 'stuff']))

@@ -26,7 +26,7 @@ test('A byte order mark is ignored', () => {
 test('The message states the line and the column where the body stops being JSON', () => {
   for (const [text, location] of [
     ['{"a":1,\n "b":}', /line 2, column 6: expected a value/u],
-    ['{"a": "é😀", b}', /line 1, column 12: expected a name in double quotes/u],
+    ['{"a": "é😀", b}', /line 1, column 13: expected a name in double quotes/u],
     ['{"a":"b', /line 1, column 6: expected a closing quote/u],
     ['{"a":[1 2]}', /line 1, column 9: expected a comma or \]/u],
     ['{"a":"\\x"}', /line 1, column 7: expected a valid escape/u],
