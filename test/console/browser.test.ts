@@ -30,10 +30,9 @@ const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
 const desktopViewport = { width: 1360, height: 900 }
 const phoneViewport = { width: 360, height: 740 }
 
+const scriptBytesMax = 350_000
 /** The elements that a page shows while it loads. */
 const loadingSelector = '[aria-busy=true], .mantine-Skeleton-root'
-
-const scriptBytesMax = 350_000
 
 describe('A new owner uses the console for the first time', { skip }, () => {
   let facegate: FacegateProcess
@@ -296,9 +295,6 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     assert.deepEqual(pageErrors.messages, [])
   })
 
-  function inProject(address: string): string {
-    const url = new URL(address, facegate.url)
-    url.searchParams.set('projectId', projectId)
-    return url.href
-  }
+  const inProject = (address: string) =>
+    `${facegate.url}${address}${address.includes('?') ? '&' : '?'}projectId=${projectId}`
 })

@@ -11,7 +11,7 @@ export type Refusal = {
 const send = async (
   gallery: TestGallery,
   path: string,
-  init: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Refusal> => {
   const headers = { 'x-api-key': gallery.key, 'content-type': 'application/json', ...init.headers }
   const response = await fetch(gallery.url + path, { ...init, headers })
