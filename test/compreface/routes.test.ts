@@ -248,7 +248,7 @@ test('Options after a second question mark, as the SDK writes them, are read', a
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const target = `${recognition}/faces?subject=anna?det_prob_threshold=2`
   const rejected = await send(client, 'POST', target, fakeImageFile('anna'))
-  assert.match(rejected.body.message, /^det_prob_threshold: /u)
+  assert.match(rejected.body.message, /^query\.det_prob_threshold: /u)
 })
 
 test('The name of a subject without an externalId is its subjectId', async () => {
