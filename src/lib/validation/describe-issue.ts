@@ -43,7 +43,8 @@ export function describeIssue(
     resolveNode(schema, schema),
   )
   const sent = issue.path.reduce(valueAt, input)
-  const value = root === 'query' ? toNumber(sent) : sent
+  const isNumber = node.type === 'integer' || node.type === 'number'
+  const value = root === 'query' && isNumber ? toNumber(sent) : sent
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => describeUnknownField(key, path, node))
   const isStated = issue.message.startsWith('must ')
