@@ -191,8 +191,14 @@ test('Errors have the format, the status and the code of CompreFace', async () =
     fakeImageFile('a'),
   )
   assert.deepEqual(invalid.slice(0, 2), [400, 26])
-  assert.match(String(invalid[2]), /limit: .*det_prob_threshold: .*mask is not supported/u)
-  assert.match(String((await post(`${recognition}/faces`, fakeImageFile('a')))[2]), /^subject: /u)
+  assert.match(
+    String(invalid[2]),
+    /limit: .* received -1; .*det_prob_threshold: .* received 2; .*must not contain mask/u,
+  )
+  assert.match(
+    String((await post(`${recognition}/faces`, fakeImageFile('a')))[2]),
+    /^query\.subject: /u,
+  )
   assert.match(String((await post(detect, {}))[2]), /^file: the image is missing/u)
   assert.equal((await post(detect, 'not a form'))[0], 415)
   const parts = new FormData()
@@ -248,7 +254,7 @@ test('Options after a second question mark, as the SDK writes them, are read', a
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const target = `${recognition}/faces?subject=anna?det_prob_threshold=2`
   const rejected = await send(client, 'POST', target, fakeImageFile('anna'))
-  assert.match(rejected.body.message, /^det_prob_threshold: /u)
+  assert.match(rejected.body.message, /^query\.det_prob_threshold: /u)
 })
 
 test('The name of a subject without an externalId is its subjectId', async () => {

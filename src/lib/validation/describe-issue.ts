@@ -15,7 +15,7 @@ export type InputProblem = {
 
 /** Returns a problem as one line, for responses without separate fields. */
 export function toMessage({ path, rule, hint }: InputProblem): string {
-  return hint === undefined ? `${path}: ${rule}` : `${path}: ${rule}. ${hint}`
+  return hint === undefined ? `${path}: ${rule}` : `${path}: ${rule}. ${hint.replace(/\.$/u, '')}`
 }
 
 type DescribedInput = {
@@ -42,7 +42,9 @@ export function describeIssue(
     (parent, step) => childNode(parent, step, schema),
     resolveNode(schema, schema),
   )
-  const value = issue.path.reduce(valueAt, input)
+  const sent = issue.path.reduce(valueAt, input)
+  const isNumber = node.type === 'integer' || node.type === 'number'
+  const value = root === 'query' && isNumber ? toNumber(sent) : sent
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => describeUnknownField(key, path, node))
   const isStated = issue.message.startsWith('must ')
@@ -50,7 +52,7 @@ export function describeIssue(
     isStated && (value === undefined || describesText(issue, value))
       ? issue.message
       : describeRule(node, schema)
-  if (value === undefined) return [{ path, rule: `missing; ${rule}` }]
+  if (isMissing(issue, input)) return [{ path, rule: `missing; ${rule}` }]
   const isComplete = isStated && !Array.isArray(value) && describesText(issue, value)
   const received = isComplete ? '' : `; received ${describeValue(value, node)}`
   return [{ path, rule: `${rule}${received}`, ...hintOf(issue, value, node) }]
@@ -59,6 +61,19 @@ export function describeIssue(
 /** A stated message describes the content of a value, so it is used if the type is correct. */
 function describesText(issue: z.core.$ZodIssue, value: unknown): boolean {
   return issue.code !== 'invalid_type' || typeof value === 'string'
+}
+
+/** A part of a text, such as one name of a list in a query, is not a field of the input. */
+function isMissing({ path }: z.core.$ZodIssue, input: unknown): boolean {
+  const parent = path.slice(0, -1).reduce(valueAt, input)
+  return typeof parent !== 'string' && path.reduce(valueAt, input) === undefined
+}
+
+/** The numbers of a query are texts. */
+function toNumber(value: unknown): unknown {
+  const isNumber =
+    typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+  return isNumber ? Number(value) : value
 }
 
 function describeUnknownField(key: string, parentPath: string, parent: RuleSchema): InputProblem {
