@@ -62,7 +62,7 @@ for (const action of allActions)
       assertDescribed(missing.problems, `params.${name}`)
     }
     for (const [name, node] of Object.entries(schema.properties)) {
-      const values = [...wrongTypes, ...outOfRange(node as RuleSchema)]
+      const values = [...wrongTypes, ...outOfRange(node)]
       let refused = 0
       for (const value of values) {
         const result = parseInput(action.params, { ...valid, [name]: value }, 'params')

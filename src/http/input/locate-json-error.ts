@@ -20,7 +20,7 @@ export function describeJsonError(text: string): string {
     if (!(error instanceof JsonSyntaxError)) throw error
     const { offset, expected } = error.location
     const lines = text.slice(0, offset).split('\n')
-    const column = [...(lines.at(-1) ?? '')].length + 1
+    const column = Array.from(lines.at(-1) ?? '').length + 1
     return `line ${lines.length}, column ${column}: expected ${expected}`
   }
   return 'the text cannot be parsed'

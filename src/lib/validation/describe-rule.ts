@@ -28,6 +28,7 @@ function describeKind(node: RuleSchema, root: RuleSchema): string | undefined {
       return `a list${sizeOf(node.minItems, node.maxItems, 'items')}`
     case 'object':
       return describeObject(node)
+    case undefined:
     default:
       return undefined
   }
