@@ -11,9 +11,14 @@ export type Refusal = {
 const send = async (
   gallery: TestGallery,
   path: string,
-  init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
+  {
+    headers: extra,
+    ...init
+  }: Omit<RequestInit, 'headers'> & {
+    readonly headers?: Readonly<Record<string, string>>
+  },
 ): Promise<Refusal> => {
-  const headers = { 'x-api-key': gallery.key, 'content-type': 'application/json', ...init.headers }
+  const headers = { 'x-api-key': gallery.key, 'content-type': 'application/json', ...extra }
   const response = await fetch(gallery.url + path, { ...init, headers })
   const body = (await response.json()) as {
     detail?: string
