@@ -183,7 +183,7 @@ test('New calls do not shift the pages of a list, and no call is listed twice', 
 
 test('Text from callers is never run: not as markup in a response, not as a formula in a CSV file', async () => {
   const canary = '=HYPERLINK("https://evil.example?x=1"),<script>alert(1)</script>'
-  const externalId = [canary, '$', '{jndi:ldap://x}'].join('\r\n')
+  const externalId = [canary, '$', '{jndi:ldap://x}'].join(' ')
   const enrolled = await runInPlayground('svc.enroll', { ...imageParams('Fay'), externalId })
   const { subjectId } = enrolled.envelope.data.results[0].value
   const project = `/projects/${testConsole.projectId}`
