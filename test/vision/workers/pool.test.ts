@@ -36,6 +36,9 @@ test('An ActionError crosses the process border with its code and all messages',
       ['one', 'two'].map((text) => ({
         code: 'IMAGE_DECODE_FAILED',
         message: `params.images[0]: ${text}`,
+        path: 'params.images[0]',
+        imageIndex: 0,
+        hint: 'Send the complete file as the camera wrote it.',
       })),
     )
     return true
