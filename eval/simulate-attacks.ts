@@ -14,7 +14,7 @@ import path from 'node:path'
 import { createProgressBar } from '../src/cli/progress-bar.ts'
 import { decodeImage } from '../src/vision/image/decode.ts'
 import { readFaceSet } from '../src/evaluation/face-set.ts'
-import { seededRandom } from '../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../src/lib/random/seeded-random.ts'
 import { simulatePresentation } from './liveness/simulate-presentation.ts'
 
 const scenes = ['live', 'print', 'replay'] as const

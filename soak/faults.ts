@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RandomSource } from '../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../src/lib/random/seeded-random.ts'
 import { addViolation, type CallRecord } from './load/call-record.ts'
 import type { SoakServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seededRandom } from '../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../src/lib/random/seeded-random.ts'
 import { checkData, checkSubjects, type DataCheck } from './check-data.ts'
 import { killWorkers, restartServer, type FaultCounts } from './faults.ts'
 import { addViolation, createCallRecord, type CallRecord } from './load/call-record.ts'

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { builtinSet } from '../../src/models/model-set.ts'
 import { decodeImage } from '../../src/vision/image/decode.ts'
 import type { Frame } from '../../src/vision/image/frame.ts'

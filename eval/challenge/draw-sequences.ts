@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import type {
   ChallengeReason,
   ChallengeStep,

@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { decodeImage } from '../../src/vision/image/decode.ts'
 import type { Frame } from '../../src/vision/image/frame.ts'
 import type { Mesh } from '../../src/vision/landmarks/mesh.ts'

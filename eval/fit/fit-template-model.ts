@@ -1,7 +1,7 @@
 import { cohortRowCount, neighbourCount } from '../../src/evaluation/calibration/learn-density.ts'
 import { mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
 import { meanOf } from '../../src/evaluation/calibration/vectors.ts'
-import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import type { TemplateModel } from '../../src/models/template/template-model.ts'
 import { fuseEmbeddings, projectToAxes } from '../../src/vision/embed/create-template.ts'
 import type { NetworkEmbeddings } from '../../src/vision/embed/embed.ts'

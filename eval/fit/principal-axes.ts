@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 
 /**
  * Returns an orthonormal basis of the subspace in which `vectors` vary most: `count` rows, one after

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import type { Sharp } from 'sharp'
 import type { Frame } from '../../src/vision/image/frame.ts'
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { renderPresentation } from './render-presentation.ts'
 import type { CameraRendering } from './render-presentation.ts'
 

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import type { FuzzTarget } from '../targets/target.ts'
 import type { Corpus } from './corpus.ts'
 import type { Coverage } from './coverage.ts'

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import type { FuzzTarget } from '../targets/target.ts'
 import { openCorpus, saveFinding } from './corpus.ts'
 import { startCoverage } from './coverage.ts'

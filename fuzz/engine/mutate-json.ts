@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 
 type Holder = Record<string, unknown> | unknown[]
 type Place = { readonly holder: Holder; readonly key: string }

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { mutateJson } from './mutate-json.ts'
 
 /** The longest input that the mutations create. */

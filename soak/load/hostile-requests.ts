@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { imageItem } from '../../test/support/facegate/test-facegate.ts'
 import type { SoakServer } from '../server.ts'
 import { addViolation, countAnswer, type CallRecord } from './call-record.ts'

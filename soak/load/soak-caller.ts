@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../src/evaluation/seeded-random.ts'
+import type { RandomSource } from '../../src/lib/random/seeded-random.ts'
 import type { CallBody, CallTarget } from './send-call.ts'
 import type { SoakImages } from './soak-images.ts'
 

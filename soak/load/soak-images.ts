@@ -4,7 +4,7 @@ import {
   samplePhotograph,
   type TestImage,
 } from '../../test/support/facegate/test-facegate.ts'
-import { pickDistinct, type RandomSource } from '../../src/evaluation/seeded-random.ts'
+import { pickDistinct, type RandomSource } from '../../src/lib/random/seeded-random.ts'
 
 export type SoakImages = {
   /** Images of one face each. */

@@ -7,7 +7,7 @@ import {
   subjectsToCount,
   subjectsToSupport,
 } from '../../src/gallery/calibration/measure/supported-rates.ts'
-import { seededRandom, type RandomSource } from '../../src/evaluation/seeded-random.ts'
+import { seededRandom, type RandomSource } from '../../src/lib/random/seeded-random.ts'
 import { shareAbove } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import type { GalleryTemplates } from '../../src/gallery/calibration/read-templates.ts'
 import { correctedScore } from '../../src/gallery/calibration/score.ts'

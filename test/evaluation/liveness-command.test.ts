@@ -9,7 +9,7 @@ import type { AnalyzedPresentation } from '../../src/evaluation/liveness/analyze
 import { fitLogistic } from '../../eval/liveness/fit-logistic.ts'
 import { createLivenessReport } from '../../src/evaluation/liveness/liveness-report.ts'
 import { simulatePresentation } from '../../eval/liveness/simulate-presentation.ts'
-import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import type { BoundingBox } from '../../src/vision/image/geometry.ts'
 import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
 import { createDataDir, samplePhotograph } from '../support/facegate/test-facegate.ts'

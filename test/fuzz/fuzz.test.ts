@@ -12,7 +12,7 @@ import type { FuzzLoopOptions } from '../../fuzz/engine/fuzz-loop-options.ts'
 import { runFuzz, serviceTargetsModule, type FuzzOptions } from '../../fuzz/run-fuzz.ts'
 import { allTargets, findTarget } from '../../fuzz/targets/all-targets.ts'
 import type { FuzzTarget } from '../../fuzz/targets/target.ts'
-import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import { hidden, large, slow } from './planted-targets.ts'
 
 let folder: string

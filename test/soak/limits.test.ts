@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { judgeDrift, judgeFlat, judgeMemory, measuredPeriod } from '../../soak/limits.ts'
 import { latencyDrift } from '../../soak/measure/latencies.ts'
 import { memorySlope } from '../../soak/measure/slope.ts'
-import { seededRandom } from '../../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 
 const mebibyte = 1024 * 1024
 const hourMs = 3_600_000

@@ -6,7 +6,7 @@ import type { PersonTemplate, PairScores } from '../verification/pair-scores.ts'
 import { mixCohort } from './mix-cohort.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
 import { cohortRowCount, learnDensity, neighbourCount } from './learn-density.ts'
-import { seededRandom } from '../seeded-random.ts'
+import { seededRandom } from '../../lib/random/seeded-random.ts'
 
 /** The cohort and the calibration that an installed recognizer needs before it can be used. */
 export type RecognizerFit = {

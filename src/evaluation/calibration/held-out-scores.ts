@@ -1,6 +1,6 @@
 import type { PersonTemplate, Scorer, PairScores } from '../verification/pair-scores.ts'
 import type { TemplateLearner } from './learn-density.ts'
-import { seededRandom, shuffled } from '../seeded-random.ts'
+import { seededRandom, shuffled } from '../../lib/random/seeded-random.ts'
 
 type HasPerson = { readonly person: string }
 

@@ -1,6 +1,6 @@
 import { cohortDensity } from '../../lib/density/cohort-density.ts'
 import type { Template } from '../../vision/embed/template.ts'
-import { seededRandom } from '../seeded-random.ts'
+import { seededRandom } from '../../lib/random/seeded-random.ts'
 import { mixCohort } from './mix-cohort.ts'
 
 /** Learns from `samples`; returns a function that creates templates, also for other people. */

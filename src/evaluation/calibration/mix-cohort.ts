@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { dirichlet, pickDistinct } from '../seeded-random.ts'
-import type { RandomSource } from '../seeded-random.ts'
+import { dirichlet, pickDistinct } from '../../lib/random/seeded-random.ts'
+import type { RandomSource } from '../../lib/random/seeded-random.ts'
 import { concatenate, meanOf, squaredDistance } from './vectors.ts'
 
 /** Number of different people mixed into each cohort row. */

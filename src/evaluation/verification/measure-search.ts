@@ -1,4 +1,4 @@
-import { seededRandom, shuffled } from '../seeded-random.ts'
+import { seededRandom, shuffled } from '../../lib/random/seeded-random.ts'
 import type { DecisionLevel } from './decision-levels.ts'
 import { scoreAtFar, shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import type { PersonTemplate, Scorer } from './pair-scores.ts'

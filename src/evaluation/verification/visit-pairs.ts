@@ -1,4 +1,4 @@
-import { seededRandom } from '../seeded-random.ts'
+import { seededRandom } from '../../lib/random/seeded-random.ts'
 
 export type PairCounts = { readonly genuine: number; readonly impostor: number }
 

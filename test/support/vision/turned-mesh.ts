@@ -1,5 +1,5 @@
 import { rotationOf } from '../../../eval/challenge/render-surface.ts'
-import { seededRandom } from '../../../src/evaluation/seeded-random.ts'
+import { seededRandom } from '../../../src/lib/random/seeded-random.ts'
 import { headPose } from '../../../src/vision/landmarks/head-pose.ts'
 import type { Mesh, Point3 } from '../../../src/vision/landmarks/mesh.ts'
 
