@@ -1,17 +1,11 @@
 import { openCamera } from './camera.ts'
 import { LivenessError } from './liveness-check.ts'
-import type { RequestedChallenge, LivenessVerdict } from './liveness-check.ts'
+import type { LivenessVerdict, PageServer, RequestedChallenge } from './liveness-check.ts'
 import { recordFrames, type RecordingTimes } from './record-frames.ts'
 import type { LivenessView } from './view.ts'
 
-export type AttemptOptions<Verdict extends LivenessVerdict> = {
+export type AttemptOptions<Verdict extends LivenessVerdict> = PageServer<Verdict> & {
   readonly view: LivenessView
-  readonly createChallenge: (signal: AbortSignal) => Promise<RequestedChallenge>
-  readonly submitFrames: (
-    challenge: RequestedChallenge,
-    frames: readonly Blob[],
-    signal: AbortSignal,
-  ) => Promise<Verdict>
   readonly times: RecordingTimes
   readonly signal: AbortSignal
 }

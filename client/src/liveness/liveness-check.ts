@@ -17,6 +17,24 @@ export type LivenessVerdict = {
   readonly reasons?: readonly string[] | undefined
 }
 
+/** The requests of the component to the server of the page. */
+export type PageServer<Verdict extends LivenessVerdict> = {
+  /**
+   * Gets a challenge from the server of the page, which calls `POST /v1/liveness/challenges`. The API
+   * key stays on that server.
+   */
+  readonly createChallenge: (signal: AbortSignal) => Promise<RequestedChallenge>
+  /**
+   * Sends the frames (JPEG, in order, the first frontal) to the server of the page, which calls
+   * `svc.liveness` with the `challengeId`.
+   */
+  readonly submitFrames: (
+    challenge: RequestedChallenge,
+    frames: readonly Blob[],
+    signal: AbortSignal,
+  ) => Promise<Verdict>
+}
+
 /** How a check ended. */
 export type LivenessOutcome<Verdict extends LivenessVerdict> =
   | { readonly status: 'passed'; readonly verdict: Verdict }

@@ -1,28 +1,14 @@
 import { attemptCheck } from './attempt.ts'
 import { LivenessError } from './liveness-check.ts'
-import type { RequestedChallenge, LivenessOutcome, LivenessVerdict } from './liveness-check.ts'
+import type { LivenessOutcome, LivenessVerdict, PageServer } from './liveness-check.ts'
 import { defaultTimes, type RecordingTimes } from './record-frames.ts'
 import { englishTexts, type LivenessTexts } from './texts.ts'
 import { createView, type LivenessView } from './view.ts'
 import { waitMs } from './wait.ts'
 
-export type LivenessCheckOptions<Verdict extends LivenessVerdict> = {
+export type LivenessCheckOptions<Verdict extends LivenessVerdict> = PageServer<Verdict> & {
   /** The element of the page that the component is added to. */
   readonly container: HTMLElement
-  /**
-   * Gets a challenge from the server of the page, which calls `POST /v1/liveness/challenges`. The API
-   * key stays on that server.
-   */
-  readonly createChallenge: (signal: AbortSignal) => Promise<RequestedChallenge>
-  /**
-   * Sends the frames (JPEG, in order, the first frontal) to the server of the page, which calls
-   * `svc.liveness` with the `challengeId`.
-   */
-  readonly submitFrames: (
-    challenge: RequestedChallenge,
-    frames: readonly Blob[],
-    signal: AbortSignal,
-  ) => Promise<Verdict>
   /** Replaces English texts. */
   readonly texts?: Partial<LivenessTexts> | undefined
   readonly times?: Partial<RecordingTimes> | undefined

@@ -27,11 +27,19 @@ export async function findFaceTemplates(
   return tx.run(selectOrderedTemplates(tx).where('faces.faceId', 'in', faceIds))
 }
 
-/**
- * Selects templates with their subjects, in the order of enrollment. It also joins by gallery, so that
- * PostgreSQL reads one partition of the templates.
- */
+/** Selects templates with their subjects, in the order of enrollment. */
 export function selectOrderedTemplates(tx: ReadTx) {
+  return selectStoredTemplates(tx)
+    .orderBy('faces.createdAtUtc')
+    .orderBy('faces.faceId')
+    .orderBy('templates.modelId')
+}
+
+/**
+ * Selects templates with their subjects. It also joins by gallery, so that PostgreSQL reads one
+ * partition of the templates.
+ */
+export function selectStoredTemplates(tx: ReadTx) {
   return tx.build
     .selectFrom('templates')
     .innerJoin('faces', (on) =>
@@ -43,7 +51,4 @@ export function selectOrderedTemplates(tx: ReadTx) {
     .selectAll('templates')
     .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
     .select('subjects.expiresAtUtc')
-    .orderBy('faces.createdAtUtc')
-    .orderBy('faces.faceId')
-    .orderBy('templates.modelId')
 }

@@ -86,7 +86,7 @@ export const queries = Object.fromEntries(
 const pureFunctions = new Set(
   (
     'createKeyFinder keyState parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
-    'userNameKey deletionHash isNextInChain selectOrderedTemplates galleryIdOf externalIdSpellings'
+    'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings'
   ).split(' '),
 )
 

@@ -1,6 +1,7 @@
 import { ActionError } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 import type { ActionCall, ActionResult } from '../../action.ts'
+import { samePersonSimilarityMin } from '../pictures/same-person.ts'
 
 type ProofParams = {
   readonly requireLiveness: boolean
@@ -14,9 +15,6 @@ export type LivenessProof = {
   /** @throws ActionError LIVENESS_FAILED if the face is that of another person. */
   readonly requireSamePerson: (template: Template) => void
 }
-
-/** One false match in 10⁴ comparisons. */
-const samePersonSimilarityMin = 0.8
 
 /**
  * Reads the liveness token of a call, before its images are analyzed.

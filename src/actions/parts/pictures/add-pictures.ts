@@ -10,7 +10,12 @@ import {
   type StoreFaceCall,
 } from '../store-face.ts'
 import type { ExtractedPicture, RefusedPicture } from './extract-pictures.ts'
-import { growGroup, largestGroup, samePersonSimilarityMin } from './same-person.ts'
+import {
+  growGroup,
+  largestGroup,
+  samePersonSimilarityMin,
+  similarityByPosition,
+} from './same-person.ts'
 
 /** A picture with the face that was created from it, in this call or an earlier one. */
 export type StoredPicture = ExtractedPicture & {
@@ -51,10 +56,8 @@ export async function selectPictures(
       matches.push(await gallery.matchSubject(tx, existing, probe.probes))
   const isComparable = matches.some((match) => match !== undefined)
   if (existing && !isComparable) await requireNoFaces(call, tx, existing)
-  const similarityOf = (a: number, b: number): number => {
-    const [first, second] = [pictures[a]?.probe, pictures[b]?.probe]
-    return first && second ? gallery.compare(first.template, second.template).similarity : 0
-  }
+  const templates = pictures.map(({ probe }) => probe.template)
+  const similarityOf = similarityByPosition(gallery, templates)
   const matching = matches.flatMap((match, position) =>
     match && match.similarity >= similarityMin ? [position] : [],
   )

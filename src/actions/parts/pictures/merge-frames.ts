@@ -5,7 +5,7 @@ import type { ExtractedProbes, ProbeFace } from '../extract-probes.ts'
 import { extractPictures, withImageIndex } from './extract-pictures.ts'
 import type { ExtractedPicture } from './extract-pictures.ts'
 import { mergeTemplates } from './merge-templates.ts'
-import { largestGroup } from './same-person.ts'
+import { largestGroup, similarityByPosition } from './same-person.ts'
 
 /**
  * The lowest similarity of a frame to any other frame. It is not a threshold of a match, which the
@@ -47,10 +47,7 @@ function requireSamePerson(
   frames: readonly ExtractedPicture[],
 ): void {
   const templates = frames.map(({ probe }) => probe.template)
-  const similarityOf = (a: number, b: number): number => {
-    const [first, second] = [templates[a], templates[b]]
-    return first && second ? gallery.compare(first, second).similarity : 0
-  }
+  const similarityOf = similarityByPosition(gallery, templates)
   const group = largestGroup(templates.length, similarityOf, frameSimilarityMin)
   const other = frames.find(({ index }) => !group.includes(index))
   if (other)

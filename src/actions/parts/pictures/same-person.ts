@@ -1,12 +1,26 @@
+import type { Gallery } from '../../../gallery/gallery.ts'
+import type { Template } from '../../../vision/embed/template.ts'
+
 /**
- * With `allImages`, the lowest similarity of a picture to the subject or to another picture of the
- * call: one false match in 10,000 comparisons. At lower similarities the networks separate some groups
- * of people poorly, and with many pictures another person has many chances.
+ * The lowest similarity of two faces that are stored or accepted as one person without a threshold of
+ * the caller: with `allImages`, and for a liveness token. One false match in 10,000 comparisons. At
+ * lower similarities the networks separate some groups of people poorly, and with many pictures another person has many chances.
  */
 export const samePersonSimilarityMin = 0.8
 
 /** Returns the similarity of two pictures, by their positions. */
 export type PictureSimilarity = (a: number, b: number) => number
+
+/** Returns the similarity of pictures by their templates, in the order of the positions. */
+export function similarityByPosition(
+  { compare }: Pick<Gallery, 'compare'>,
+  templates: readonly Template[],
+): PictureSimilarity {
+  return (a, b) => {
+    const [first, second] = [templates[a], templates[b]]
+    return first && second ? compare(first, second).similarity : 0
+  }
+}
 
 /**
  * Returns the positions of the pictures that show one person, ascending. A picture belongs to the

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { SubjectRow } from '../../gallery-schema.ts'
 import type { ReadTx } from '../../tx.ts'
 import { selectExpiredIds } from '../expired-subjects.ts'
-import type { StoredTemplate } from '../templates.ts'
+import { selectStoredTemplates, type StoredTemplate } from '../templates.ts'
 
 export type GalleryTemplatesFilter = {
   readonly galleryId: string
@@ -15,26 +15,17 @@ export type TemplateWithSubject = StoredTemplate & Pick<SubjectRow, 'externalId'
 
 /** Reads a page of a gallery's templates of one model, in the order of their random face ids. */
 export function findGalleryTemplates(
-  { build, run }: ReadTx,
+  tx: ReadTx,
   { galleryId, modelId, nowUtc }: GalleryTemplatesFilter,
   page: { readonly afterFaceId: string; readonly limit: number },
 ): Promise<readonly TemplateWithSubject[]> {
-  return run(
-    build
-      .selectFrom('templates')
-      .innerJoin('faces', (on) =>
-        on
-          .onRef('faces.faceId', '=', 'templates.faceId')
-          .onRef('faces.galleryId', '=', 'templates.galleryId'),
-      )
-      .innerJoin('subjects', 'subjects.subjectId', 'faces.subjectId')
-      .selectAll('templates')
-      .select(['faces.subjectId', 'subjects.keyId', 'subjects.wrappedKey'])
-      .select(['subjects.expiresAtUtc', 'subjects.externalId'])
+  return tx.run(
+    selectStoredTemplates(tx)
+      .select('subjects.externalId')
       .where('templates.galleryId', '=', galleryId)
       .where('templates.modelId', '=', modelId)
       .where('templates.faceId', '>', page.afterFaceId)
-      .where('faces.subjectId', 'not in', selectExpiredIds(build, { galleryId, nowUtc }))
+      .where('faces.subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
       .orderBy('templates.faceId')
       .limit(page.limit),
   )
