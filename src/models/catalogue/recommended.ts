@@ -113,7 +113,7 @@ export const recommended: PackManifestInput = {
         {
           what: 'prints and screens classified as live; live people classified as spoofs; undecided; both networks',
           on: 'simulated attacks and photographs of 435 people',
-          value: '10.8, 11.0; 6.6; 16.6 %',
+          value: '10.9, 10.8; 6.6; 11.4 %',
           how: 'facegate evaluate liveness drawn --models recommended (docs/liveness.md)',
         },
       ],
