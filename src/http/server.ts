@@ -140,11 +140,12 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
-/** HTTP/1.1 requires the header `Host`. */
+/** HTTP/1.1 requires exactly one header `Host`; a proxy and the service could use different ones. */
 async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return undefined
-  const headers = { connection: 'close' }
-  return send(reply, { status: 400, headers, body: { detail: 'The header Host is missing.' } })
+  const count = raw.headersDistinct['host']?.length ?? 0
+  if (count === 1 || (count === 0 && raw.httpVersion !== '1.1')) return undefined
+  const detail = count === 0 ? 'The header Host is missing.' : 'Send the header Host only once.'
+  return send(reply, { status: 400, headers: { connection: 'close' }, body: { detail } })
 }
 
 /**

@@ -113,6 +113,7 @@ test('A response is never older than its request', async () => {
 
 const rejected: Readonly<Record<string, { readonly request: string; readonly status: number }>> = {
   'without Host': { request: 'GET /healthz HTTP/1.1\r\n\r\n', status: 400 },
+  'with two Hosts': { request: 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', status: 400 },
   'without Host, for no route': { request: 'GET /none HTTP/1.1\r\n\r\n', status: 400 },
   'without Host, with a wrong method': { request: 'POST /healthz HTTP/1.1\r\n\r\n', status: 400 },
   'with a malformed URL': { request: rawGet('/%ff'), status: 400 },
