@@ -162,7 +162,7 @@ const calls = {
   AUTH_FAILURES_PER_S: perSecond(
     1,
     [1, 10_000],
-    'Average requests with an invalid key per IP address. Beyond the limit, each 401 response is delayed by 250 ms.',
+    'Average requests with an invalid key per IPv4 address or IPv6 /64 network. Beyond the limit, each 401 response is delayed by 250 ms.',
   ),
   AUTH_FAILURES_BURST: count(
     20,

@@ -1,10 +1,11 @@
+import { networkOf } from '../lib/limits/client-network.ts'
 import { takeToken, type RateLimits, type TokenBucketResult } from './limit.ts'
 
-const trackedAddressesMax = 10_000
+const trackedNetworksMax = 10_000
 
 /**
- * Creates one token bucket per client address, in memory. Above the maximum number of addresses,
- * the one with the oldest request is dropped.
+ * Creates one token bucket per client network (see `networkOf`), in memory. Above the maximum number
+ * of networks, the one with the oldest request is dropped.
  *
  * @param nowUs the current time in microseconds.
  */
@@ -12,14 +13,15 @@ export function createAddressBuckets(
   limits: RateLimits,
   nowUs: () => number,
 ): (address: string) => TokenBucketResult {
-  const fullAtUsByAddress = new Map<string, number>()
+  const fullAtUsByNetwork = new Map<string, number>()
   return (address) => {
-    const tokens = takeToken(limits, fullAtUsByAddress.get(address) ?? null, nowUs())
-    fullAtUsByAddress.delete(address)
-    const [oldest] = fullAtUsByAddress.keys()
-    if (fullAtUsByAddress.size >= trackedAddressesMax && oldest !== undefined)
-      fullAtUsByAddress.delete(oldest)
-    fullAtUsByAddress.set(address, tokens.fullAtUs)
+    const network = networkOf(address)
+    const tokens = takeToken(limits, fullAtUsByNetwork.get(network) ?? null, nowUs())
+    fullAtUsByNetwork.delete(network)
+    const [oldest] = fullAtUsByNetwork.keys()
+    if (fullAtUsByNetwork.size >= trackedNetworksMax && oldest !== undefined)
+      fullAtUsByNetwork.delete(oldest)
+    fullAtUsByNetwork.set(network, tokens.fullAtUs)
     return tokens
   }
 }

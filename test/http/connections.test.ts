@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { networkOf } from '../../src/http/connections/client-network.ts'
+import { networkOf } from '../../src/lib/limits/client-network.ts'
 import {
   createConnectionStats,
   type ConnectionStats,

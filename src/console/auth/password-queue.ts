@@ -1,5 +1,5 @@
 import { HttpError } from '../../lib/errors.ts'
-import { networkOf } from '../../http/connections/client-network.ts'
+import { networkOf } from '../../lib/limits/client-network.ts'
 
 /** The longest queue of passwords to hash; each takes 19 MiB and about 30 ms of one core. */
 const queuedMax = 64

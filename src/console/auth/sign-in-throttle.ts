@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { networkOf } from '../../http/connections/client-network.ts'
+import { networkOf } from '../../lib/limits/client-network.ts'
 
 /** Slows down password guessing. */
 export type SignInThrottle = {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf } from './client-network.ts'
+import { networkOf } from '../../lib/limits/client-network.ts'
 
 /**
  * Closes new connections of an address that already has the maximum number of open connections, so
