@@ -12,6 +12,14 @@ import type { PlanarCrop } from '../image/warp.ts'
 
 const { face_recognition: dlib, facemesh } = builtinPack.models
 
+const shifted = ({ x, y }: Point): Point => ({ x: x + 60, y: y + 40 })
+
+/** Rotates by 0.5 radians, enlarges a little and shifts. */
+const tilted = ({ x, y }: Point): Point => ({
+  x: 1.1 * (x * Math.cos(0.5) - y * Math.sin(0.5)) + 150,
+  y: 1.1 * (x * Math.sin(0.5) + y * Math.cos(0.5)) + 30,
+})
+
 test('Every landmark is at its position in the dlib crop, wherever the face is and however it is rotated', async () => {
   const ideal = dlib.constants.template.map(([landmark, x, y]) => ({
     landmark,
@@ -47,14 +55,6 @@ test('Mirroring reverses each row, and mirroring twice restores the tensor', () 
   const tensor = Float32Array.from([1, 2, 3, 4, 5, 6])
   assert.deepEqual([...mirrorTensor(tensor, 3)], [3, 2, 1, 6, 5, 4])
   assert.deepEqual(mirrorTensor(mirrorTensor(tensor, 2), 2), tensor)
-})
-
-const shifted = ({ x, y }: Point): Point => ({ x: x + 60, y: y + 40 })
-
-/** Rotates by 0.5 radians, enlarges a little and shifts. */
-const tilted = ({ x, y }: Point): Point => ({
-  x: 1.1 * (x * Math.cos(0.5) - y * Math.sin(0.5)) + 150,
-  y: 1.1 * (x * Math.sin(0.5) + y * Math.cos(0.5)) + 30,
 })
 
 /** Returns a dark image with a bright dot at each position, and a mesh with these landmarks. */

@@ -1,0 +1,12 @@
+/** Runs all tests. Further arguments go to the test runner of Node. */
+import { spawnSync } from 'node:child_process'
+import { allTestFiles } from './support/areas.ts'
+import { rootDir } from './support/paths.ts'
+
+const options = ['--test-concurrency=2', '--test-global-setup=test/global-setup.ts']
+const { status } = spawnSync(
+  process.execPath,
+  ['--test', ...options, ...process.argv.slice(2), ...allTestFiles()],
+  { cwd: rootDir, stdio: 'inherit' },
+)
+process.exit(status ?? 1)

@@ -1,0 +1,52 @@
+import { globSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { rootDir } from './paths.ts'
+
+/** A folder whose test files share one process, except for the files with a process each. */
+type Area = { readonly folder: string; readonly separate: readonly string[] }
+
+/**
+ * Test files of one area share a process, because loading the modules of the service takes more
+ * processor time than most of them. Files that measure memory or run for long have a process each.
+ */
+const areas = {
+  actions: { folder: 'test/actions', separate: [] },
+  console: { folder: 'test/console', separate: ['browser', 'sign-in-throttle'] },
+  gallery: {
+    folder: 'test/gallery',
+    separate: ['accuracy', 'crash', 'real-model-change', 'search/database-maintenance'],
+  },
+  gate: { folder: 'test/gate', separate: ['crash'] },
+  http: { folder: 'test/http', separate: ['hostile-input', 'body-budget'] },
+  liveness: { folder: 'test/liveness', separate: ['camera-component', 'crash'] },
+  models: { folder: 'test/models', separate: [] },
+  store: { folder: 'test/store', separate: [] },
+  telemetry: { folder: 'test/telemetry', separate: [] },
+  units: { folder: 'src', separate: ['vision/workers/worker'] },
+} as const satisfies Readonly<Record<string, Area>>
+
+/** Returns the test files that share the process of an area, from the root of the project. */
+function filesOf({ folder, separate }: Area): string[] {
+  const excluded = new Set(separate.map((file) => `${folder}/${file}.test.ts`))
+  return globSync(`${folder}/**/*.test.ts`, { cwd: rootDir })
+    .filter((file) => !excluded.has(file))
+    .sort()
+}
+
+/**
+ * Runs the test files of an area, one after another: each is loaded after the tests of the earlier
+ * ones. Its first test starts while it loads, so that a file declares its constants above its tests.
+ */
+export function runArea(name: keyof typeof areas): void {
+  for (const file of filesOf(areas[name]))
+    void test(file, async () => void (await import(path.join(rootDir, file))))
+}
+
+/** Returns what `npm test` runs: the areas, and each test file that belongs to none. */
+export function allTestFiles(): string[] {
+  const shared = new Set(Object.values<Area>(areas).flatMap(filesOf))
+  const all = globSync(['test/**/*.test.ts', 'src/**/*.test.ts'], { cwd: rootDir })
+  const separate = all.filter((file) => !shared.has(file)).sort()
+  return [...Object.keys(areas).map((name) => `test/areas/${name}.ts`), ...separate]
+}
