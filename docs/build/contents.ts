@@ -19,6 +19,15 @@ export const contents: readonly ContentsSection[] = [
     ],
   },
   {
+    title: 'Examples',
+    files: [
+      'examples/README.md',
+      'examples/door/README.md',
+      'examples/attendance/README.md',
+      'examples/kiosk/README.md',
+    ],
+  },
+  {
     title: 'Reference',
     files: [
       'docs/reference/actions.md',
