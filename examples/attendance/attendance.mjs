@@ -25,17 +25,18 @@ console.log(
 
 async function addCheckIn(name) {
   const file = path.join(folder, name)
-  const bytes = await readFile(file)
-  const person = await identify(bytes, name)
-  if (!person) return void counts.withoutMatch++
+  const person = await identify(await readFile(file), name)
   // The terminal writes a picture when a person arrives, so its time is the time of the event.
   const minute = `${(await stat(file)).mtime.toISOString().slice(0, 16)}Z`
-  const number = toCell(person.externalId ?? person.subjectId)
+  const checkIn = person && `${minute},${toCell(person.externalId ?? person.subjectId)}`
+  if (!checkIn) counts.withoutMatch++
   // A second picture of a person in one minute adds no row.
-  if (csv.includes(`\n${minute},${number},`)) return void counts.repeated++
-  const displayName = toCell(person.displayName ?? '')
-  await addRow([minute, number, displayName, person.similarity, toCell(name)].join())
-  counts.added++
+  else if (csv.includes(`\n${checkIn},`)) counts.repeated++
+  else {
+    const displayName = toCell(person.displayName ?? '')
+    await addRow([checkIn, displayName, person.similarity, toCell(name)].join())
+    counts.added++
+  }
 }
 
 async function addRow(row) {

@@ -15,8 +15,8 @@ import { samplePortrait } from '../support/facegate/sample-portrait.ts'
 import { sequentialTests } from '../support/console/sequential-tests.ts'
 import {
   installExamples,
-  startPageServer,
-  type PageServer,
+  startExampleServer,
+  type ExampleServer,
 } from '../support/facegate/install-examples.ts'
 import {
   samplePhotograph,
@@ -35,7 +35,7 @@ const attemptsMax = 6
 describe('The pages of the examples with a camera', { skip }, () => {
   let facegate: TestFacegate
   let folder: string
-  let pageServer: PageServer
+  let pageServer: ExampleServer
   let browser: Browser
   let page: Page
 
@@ -45,7 +45,7 @@ describe('The pages of the examples with a camera', { skip }, () => {
     folder = await mkdtemp(path.join(tmpdir(), 'facegate-examples-'))
     await installExamples(folder)
     facegate = await startFacegate({ VISION_WORKERS: '1' })
-    pageServer = await startPageServer(path.join(folder, 'liveness-check'), facegate)
+    pageServer = await startExampleServer(path.join(folder, 'liveness-check'), facegate)
     browser = await openChromium(executable!)
     page = await browser.newPage({ reducedMotion: 'reduce' })
     page.setDefaultTimeout(timeoutMs)
@@ -60,7 +60,7 @@ describe('The pages of the examples with a camera', { skip }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  const openPage = async ({ url }: PageServer = pageServer): Promise<void> => {
+  const openPage = async ({ url }: ExampleServer = pageServer): Promise<void> => {
     await page.goto(url)
     await page.getByText(texts.introduction).waitFor()
   }
@@ -152,7 +152,7 @@ describe('The pages of the examples with a camera', { skip }, () => {
     const image = { bytes: await frontalPortrait(), contentType: 'image/png' }
     const person = { externalId: 'visitor-7', displayName: 'Kim', groups: ['visitors'] }
     const enrolled = await facegate.run('svc.enroll', image, person)
-    const kiosk = await startPageServer(path.join(folder, 'kiosk'), facegate)
+    const kiosk = await startExampleServer(path.join(folder, 'kiosk'), facegate)
     try {
       await openPage(kiosk)
       await start()

@@ -47,7 +47,7 @@ const concurrentCalls = 4
 /** Waits like an analysis of one image, with the same times in every run. */
 export function sampleAnalysisDelay(): () => Promise<void> {
   const random = seededRandom(3)
-  return async () => void (await setTimeout(24 + 40 * random() ** 3))
+  return () => setTimeout(24 + 40 * random() ** 3)
 }
 
 /** Creates the projects and sends their calls of 24 hours. Sets the clock to the time of each hour. */

@@ -20,13 +20,13 @@ export async function installExamples(folder: string): Promise<void> {
   await cp(path.join(client, 'package.json'), path.join(installed, 'package.json'))
 }
 
-export type PageServer = { readonly process: ChildProcess; readonly url: string }
+export type ExampleServer = { readonly process: ChildProcess; readonly url: string }
 
 /** Starts `server.mjs` of an example in `folder`. */
-export async function startPageServer(
+export async function startExampleServer(
   folder: string,
   { url, key }: { readonly url: string; readonly key: string },
-): Promise<PageServer> {
+): Promise<ExampleServer> {
   const child = spawn(process.execPath, ['server.mjs'], {
     cwd: folder,
     env: { ...process.env, FACEGATE_URL: url, FACEGATE_KEY: key, PORT: '0' },
