@@ -48,6 +48,12 @@ describe('The picture of the console in the README', { skip }, () => {
     await testConsole?.[Symbol.asyncDispose]()
   })
 
+  /** Returns a screenshot of the window without colours that few pixels have. */
+  const takePicture = async (): Promise<Buffer> =>
+    sharp(await page.screenshot())
+      .png({ palette: true, colours: 128, compressionLevel: 9, effort: 10 })
+      .toBuffer()
+
   test('It shows the overview of a service with usage', async () => {
     const { messages } = watchPageErrors(page, testConsole.url)
     await page.goto(`${testConsole.url}/`)
@@ -75,10 +81,4 @@ describe('The picture of the console in the README', { skip }, () => {
     assert.ok(otherDifference > differenceMax, `another page differs by ${otherDifference}`)
     assert.deepEqual(messages, [])
   })
-
-  /** Returns a screenshot of the window without colours that few pixels have. */
-  const takePicture = async (): Promise<Buffer> =>
-    sharp(await page.screenshot())
-      .png({ palette: true, colours: 128, compressionLevel: 9, effort: 10 })
-      .toBuffer()
 })
