@@ -51,8 +51,20 @@ function wordingProblems(line: string): string[] {
   })
 }
 
-const extensions = 'ts,tsx,md,sh,yaml,yml,css,html,conf'
-const roots = ['src', 'web', 'client', 'docs', 'deploy', 'bench', 'soak', 'fuzz', 'eval', 'test']
+const extensions = 'ts,tsx,js,mjs,md,sh,yaml,yml,css,html,conf'
+const roots = [
+  'src',
+  'web',
+  'client',
+  'docs',
+  'examples',
+  'deploy',
+  'bench',
+  'soak',
+  'fuzz',
+  'eval',
+  'test',
+]
 // The SQL of shipped migrations never changes, so their texts are not checked.
 const ignored = [
   '**/node_modules/**',

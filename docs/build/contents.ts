@@ -7,7 +7,16 @@ export type ContentsSection = { readonly title: string; readonly files: readonly
 
 /** Every page of the site in the order of the navigation. The first one is the front page. */
 export const contents: readonly ContentsSection[] = [
-  { title: 'Start', files: ['README.md', 'docs/tutorial.md', 'docs/troubleshooting.md'] },
+  {
+    title: 'Start',
+    files: [
+      'README.md',
+      'docs/tutorial.md',
+      'docs/faq.md',
+      'docs/operations/troubleshooting.md',
+      'docs/comparison.md',
+    ],
+  },
   {
     title: 'Guides',
     files: [
@@ -16,6 +25,15 @@ export const contents: readonly ContentsSection[] = [
       'docs/guides/attendance.md',
       'docs/guides/duplicate-search.md',
       'docs/guides/age-gate.md',
+    ],
+  },
+  {
+    title: 'Examples',
+    files: [
+      'examples/README.md',
+      'examples/door/README.md',
+      'examples/attendance/README.md',
+      'examples/kiosk/README.md',
     ],
   },
   {
@@ -34,14 +52,17 @@ export const contents: readonly ContentsSection[] = [
   {
     title: 'Operation',
     files: [
+      'docs/operations/production-checklist.md',
       'docs/operations/deployment.md',
+      'docs/operations/upgrading.md',
       'docs/operations/sqlite-to-postgresql.md',
       'docs/security.md',
       'docs/privacy.md',
+      'docs/gdpr.md',
       'docs/operations/console.md',
       'docs/reference/gate.md',
       'docs/operations/observability.md',
-      'docs/sizing.md',
+      'docs/operations/sizing.md',
       'docs/benchmarks.md',
     ],
   },
@@ -61,7 +82,13 @@ export const contents: readonly ContentsSection[] = [
   },
   {
     title: 'Development',
-    files: ['docs/architecture.md', 'docs/dependencies.md', 'CHANGELOG.md'],
+    files: [
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'docs/architecture.md',
+      'docs/dependencies.md',
+      'CHANGELOG.md',
+    ],
   },
 ]
 

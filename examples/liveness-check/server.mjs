@@ -1,5 +1,5 @@
 // Serves the page of the liveness check and passes its calls on to Facegate. The API key stays here.
-//   FACEGATE_URL=http://127.0.0.1:8080 FACEGATE_KEY=fg_... node server.mjs
+//   FACEGATE_URL=http://127.0.0.1:8080 FACEGATE_KEY=fsk_live_... node server.mjs
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createClient, FacegateError } from 'facegate-client'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -20,6 +21,20 @@ test('docs/configuration.md lists every setting once, with its default', async (
     const shown = name === 'VISION_WORKERS' ? 'one per core' : defaultValue && `\`${defaultValue}\``
     assert.ok(row.startsWith(`| \`${name}\` | ${shown} |`), row)
   }
+})
+
+test('The README, the tutorial and the FAQ state the starter credit of the settings', async () => {
+  const { STARTER_CREDIT_MICROS: credit, UNIT_PRICE_MICROS: unitPrice } = settings
+  const units = Number(credit.defaultValue) / Number(unitPrice.defaultValue)
+  const statement = `${units.toLocaleString('en')} price units`
+  for (const file of ['README.md', 'docs/tutorial.md', 'docs/faq.md'])
+    assert.ok((await read(file)).includes(statement), `${file}: ${statement}`)
+})
+
+test('Every file of the examples has at most 100 lines', async () => {
+  const files = globSync('examples/*/*.{mjs,js,html,md}', { cwd: rootDir })
+  assert.ok(files.length >= 11, 'the files are found')
+  for (const file of files) assert.ok((await read(file)).split('\n').length <= 101, file)
 })
 
 test('docs/dependencies.md lists every dependency', async () => {

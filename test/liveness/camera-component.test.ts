@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe } from 'node:test'
-import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { englishTexts as texts } from '../../client/src/liveness/texts.ts'
@@ -14,13 +11,19 @@ import { drawView, viewKinds } from '../../eval/challenge/drawn-views.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
 import { findChromium, openChromium, seriousViolations } from '../support/console/chromium.ts'
 import { failCamera, holdText, installFakeCamera } from '../support/console/fake-camera.ts'
+import { samplePortrait } from '../support/facegate/sample-portrait.ts'
 import { sequentialTests } from '../support/console/sequential-tests.ts'
+import {
+  installExamples,
+  startExampleServer,
+  type ExampleServer,
+} from '../support/facegate/install-examples.ts'
 import {
   samplePhotograph,
   startFacegate,
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
-import { rootDir, testModelsFolder } from '../support/paths.ts'
+import { testModelsFolder } from '../support/paths.ts'
 
 const executable = findChromium()
 const skip = executable ? false : 'Chromium is not installed: the component is not tested'
@@ -29,19 +32,20 @@ const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
 /** A drawn head fails one challenge of seven. */
 const attemptsMax = 6
 
-describe('The page of examples/liveness-check with a camera', { skip }, () => {
+describe('The pages of the examples with a camera', { skip }, () => {
   let facegate: TestFacegate
   let folder: string
-  let pageServer: Awaited<ReturnType<typeof startPageServer>>
+  let pageServer: ExampleServer
   let browser: Browser
   let page: Page
 
   const step = sequentialTests()
 
   before(async () => {
-    folder = await installExample()
+    folder = await mkdtemp(path.join(tmpdir(), 'facegate-examples-'))
+    await installExamples(folder)
     facegate = await startFacegate({ VISION_WORKERS: '1' })
-    pageServer = await startPageServer(folder, facegate)
+    pageServer = await startExampleServer(path.join(folder, 'liveness-check'), facegate)
     browser = await openChromium(executable!)
     page = await browser.newPage({ reducedMotion: 'reduce' })
     page.setDefaultTimeout(timeoutMs)
@@ -56,15 +60,15 @@ describe('The page of examples/liveness-check with a camera', { skip }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  const openPage = async (): Promise<void> => {
-    await page.goto(pageServer.url)
+  const openPage = async ({ url }: ExampleServer = pageServer): Promise<void> => {
+    await page.goto(url)
     await page.getByText(texts.introduction).waitFor()
   }
   /** The steps are random, and a drawn head shows some of them less clearly than a real one. */
-  const expectWelcome = async (): Promise<void> => {
+  const expectResult = async (text = 'Welcome.'): Promise<void> => {
     const problem = page.getByRole('button', { name: texts.retry })
     for (let attempt = 1; ; attempt++) {
-      await page.getByText('Welcome.').or(problem).first().waitFor()
+      await page.getByText(text).or(problem).first().waitFor()
       if ((await problem.count()) === 0) return
       const [message = ''] = await page.locator('.message').allInnerTexts()
       assert.ok(attempt < attemptsMax, message)
@@ -79,7 +83,7 @@ describe('The page of examples/liveness-check with a camera', { skip }, () => {
     assert.deepEqual(await seriousViolations(page, 'light'), [])
     await start()
     await page.getByText(texts.lookStraight).waitFor()
-    await expectWelcome()
+    await expectResult()
     assert.equal(await page.getByRole('button', { name: texts.start }).count(), 0)
   })
 
@@ -92,7 +96,7 @@ describe('The page of examples/liveness-check with a camera', { skip }, () => {
     assert.deepEqual(await seriousViolations(page, 'light'), [])
     await holdText(page, undefined)
     await retry()
-    await expectWelcome()
+    await expectResult()
   })
 
   step('A camera that is refused, missing or busy has its own message', async () => {
@@ -124,7 +128,7 @@ describe('The page of examples/liveness-check with a camera', { skip }, () => {
       await page.getByText(texts.problems.timeOver).waitFor()
       await page.unroute('**/challenge')
       await retry()
-      await expectWelcome()
+      await expectResult()
     },
   )
 
@@ -143,31 +147,34 @@ describe('The page of examples/liveness-check with a camera', { skip }, () => {
     await page.getByText('The check was closed.').waitFor()
     assert.equal(await page.getByText(texts.introduction).count(), 0)
   })
+
+  step('The kiosk example greets an enrolled person and no other', async () => {
+    const image = { bytes: await frontalPortrait(), contentType: 'image/png' }
+    const person = { externalId: 'visitor-7', displayName: 'Kim', groups: ['visitors'] }
+    const enrolled = await facegate.run('svc.enroll', image, person)
+    const kiosk = await startExampleServer(path.join(folder, 'kiosk'), facegate)
+    try {
+      await openPage(kiosk)
+      await start()
+      await expectResult('Welcome, Kim.')
+      const { subjectId } = enrolled.body.data.results[0].value
+      const change = { subjectId, removeGroups: ['visitors'], addGroups: ['former-visitors'] }
+      const changed = await facegate.post({ action: 'svc.updateSubject', params: change })
+      assert.equal(changed.body.ok, true, JSON.stringify(changed.body))
+      await enrollOther(facegate)
+      await start()
+      await expectResult('You are not on the list. Please go to the desk.')
+    } finally {
+      kiosk.process.kill()
+    }
+  })
 })
 
-/** Installs the client and copies the example beside it, as its README describes. */
-async function installExample(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'facegate-example-'))
-  const installed = path.join(folder, 'node_modules', 'facegate-client')
-  await mkdir(installed, { recursive: true })
-  const client = path.join(rootDir, 'client')
-  const tsc = path.join(rootDir, 'node_modules', '.bin', 'tsc')
-  await promisify(execFile)(tsc, ['-p', client, '--outDir', path.join(installed, 'dist')])
-  await cp(path.join(client, 'package.json'), path.join(installed, 'package.json'))
-  await cp(path.join(rootDir, 'examples', 'liveness-check'), folder, { recursive: true })
-  return folder
-}
-
-async function startPageServer(folder: string, { url, key }: TestFacegate) {
-  const child = spawn(process.execPath, ['server.mjs'], {
-    cwd: folder,
-    env: { ...process.env, FACEGATE_URL: url, FACEGATE_KEY: key, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  const address = /http:\S+/u.exec(String(line))?.[0]
-  assert.ok(address, 'the example prints its address')
-  return { process: child, url: address }
+/** Enrolls another person as a visitor: a search of a group without subjects is an error. */
+async function enrollOther(facegate: TestFacegate): Promise<void> {
+  const image = { bytes: await samplePortrait(), contentType: 'image/png' }
+  const { body } = await facegate.run('svc.enroll', image, { groups: ['visitors'] })
+  assert.equal(body.ok, true, JSON.stringify(body))
 }
 
 /** The frontal face of a sample photograph: PNG, 480×480. */

@@ -14,7 +14,7 @@ const introduction = `# Configuration
 
 Generated from \`src/config.ts\` by \`npm run docs\`; do not edit.
 
-Each setting is an environment variable. All are validated at startup: with an invalid value the server does not start, and the error names the variable. [Sizing](sizing.md) helps to choose the limits.
+Each setting is an environment variable. All are validated at startup: with an invalid value the server does not start, and the error names the variable. [Sizing](operations/sizing.md) helps to choose the limits.
 
 Amounts of money are in micros, millionths of the account's currency. An empty default means that the variable is not set.`
 

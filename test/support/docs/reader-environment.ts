@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import sharp, { type Sharp } from 'sharp'
 import { rootDir } from '../../../docs/build/contents.ts'
+import { installExamples } from '../facegate/install-examples.ts'
 import { samplePhotograph } from '../facegate/test-facegate.ts'
 import type { FacegateProcess } from '../facegate/spawn-facegate.ts'
 import { outputDir } from '../paths.ts'
@@ -12,6 +13,7 @@ export async function createClone(): Promise<string> {
   const clone = await mkdtemp(path.join(tmpdir(), 'facegate-clone-'))
   for (const name of ['node_modules', 'docs', 'client', 'package.json'])
     await symlink(path.join(rootDir, name), path.join(clone, name))
+  await installExamples(path.join(clone, 'examples'))
   await writeImages(clone)
   await writeNpxScript(clone)
   return clone

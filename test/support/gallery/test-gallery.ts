@@ -18,6 +18,7 @@ import { readConfig } from '../../../src/config.ts'
 import { createConsoleRoutes } from '../../../src/start/console-services.ts'
 import type { ReEmbedVisionClient } from '../../../src/gallery/re-embed/re-embed.ts'
 import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
+import type { Route } from '../../../src/http/route.ts'
 import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
@@ -88,6 +89,8 @@ export type TestGalleryOptions = Partial<OpenDatabaseOptions> &
     readonly densityUpdates?: readonly DensityUpdate[]
     /** The models of the fake vision client; one by default. */
     readonly models?: FakeModels
+    /** Serves the requests that no route matches, such as the files of the console. */
+    readonly fallback?: Route['handle']
     /** Awaited before each response of the fake vision client. */
     readonly onAnalyze?: () => Promise<unknown>
   }
@@ -165,6 +168,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
         workers: () => emptyPoolStats,
       }),
     ],
+    ...(options.fallback && { fallback: options.fallback }),
     proxies: config.TRUST_PROXY,
     headersMsMax: 10_000,
     requestMsMax: 30_000,

@@ -1,0 +1,71 @@
+// Identifies the people in the pictures of a door camera and decides whether the door opens.
+//   FACEGATE_KEY=fsk_live_... node door.mjs <folder> [--watch]
+import { execFile } from 'node:child_process'
+import { watch } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { createClient } from 'facegate-client'
+
+const {
+  FACEGATE_URL = 'http://127.0.0.1:8080',
+  FACEGATE_KEY = '',
+  GROUP = 'staff',
+  THRESHOLD = '0.9',
+  UNLOCK_COMMAND = '',
+} = process.env
+
+const [folder = '', option = ''] = process.argv.slice(2)
+if (!folder || !['', '--watch'].includes(option)) {
+  console.error('usage: FACEGATE_KEY=... node door.mjs <folder> [--watch]')
+  process.exit(2)
+}
+// A person at a door does not wait longer than a few seconds.
+const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY, callMsMax: 5000 })
+
+/** Size and time of each processed picture by name: a camera can write one name again. */
+const processed = new Map()
+/** Pictures are processed one after the other, in the order in which they arrive. */
+let queue = Promise.resolve()
+const enqueue = (name) => {
+  queue = queue.then(() => processPicture(name))
+}
+
+if (option === '--watch') watch(folder, (_event, name) => name && enqueue(name))
+for (const name of (await readdir(folder)).sort()) enqueue(name)
+await queue
+
+async function processPicture(name) {
+  const file = path.join(folder, name)
+  const facts = await stat(file).catch(() => undefined)
+  const version = facts && `${facts.size} ${facts.mtimeMs}`
+  const isNew = version && processed.get(name) !== version
+  if (!isNew || !/\.(?:jpe?g|png)$/iu.test(name)) return
+  processed.set(name, version)
+  try {
+    const match = await identify(file)
+    const id = match?.externalId ?? match?.subjectId
+    if (id) await unlock(id)
+    console.log(name, id ? `open ${id} ${match.similarity}` : 'closed: no match')
+  } catch (error) {
+    // The door stays closed after every error: no face, no connection, or a failed unlock command.
+    console.log(name, `closed: ${error.code ?? error.message}`)
+  }
+}
+
+/** Returns the enrolled person in a picture, or undefined. */
+async function identify(file) {
+  const options = { groups: [GROUP], threshold: Number(THRESHOLD), minQuality: 40 }
+  const { bestMatch } = await facegate.identify(file, options)
+  return bestMatch ?? undefined
+}
+
+/** Runs the command that opens the door, with the id of the person as its argument. */
+async function unlock(id) {
+  if (!UNLOCK_COMMAND) return
+  try {
+    await promisify(execFile)(UNLOCK_COMMAND, [id])
+  } catch (cause) {
+    throw new Error('the unlock command failed', { cause })
+  }
+}
