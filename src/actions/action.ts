@@ -79,6 +79,11 @@ type ActionDefinition<
    */
   readonly price: (imageCount: number, params?: unknown) => number
   readonly params: Params
+  /**
+   * Whether `results[]` has one element per image, which can fail by itself: in every call, or in calls
+   * with `allImages`. By default it has one element per call.
+   */
+  readonly resultPerImage?: 'always' | 'allImages'
   /** Whether a call with these parameters analyzes all its images; by default only the first. */
   readonly analyzesAllImages?: true | ((params: unknown) => boolean)
   readonly value: Value

@@ -34,8 +34,15 @@ export const images = z
   )
   .meta({
     maxItems: imagesPerCallMax,
-    description: 'The first image is analyzed; further images are not used: `warnings` reports it.',
+    description:
+      'The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used.',
   })
+
+/** `params.allImages` of an action with one result per image. */
+export const allImages = z.boolean().default(false).meta({
+  description:
+    'Analyzes each of up to ten images, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged.',
+})
 
 /** `params.images` of an action that reads all images. */
 export const imageBatch = z

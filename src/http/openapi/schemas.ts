@@ -123,19 +123,15 @@ function requestSchema(action: Action): OpenApiObject {
   )
 }
 
-function describePrice({ price }: Action): string {
-  if (isBatch({ price })) return `Costs ${price(1)} units per image when ok.`
+function describePrice({ price, resultPerImage }: Action): string {
+  if (resultPerImage === 'always') return `Costs ${price(1)} units per image when ok.`
   const [withoutImage, withImage] = [price(0), price(1)]
   if (withImage === 0) return 'Free.'
   const units = `${withImage} unit${withImage === 1 ? '' : 's'}`
+  const perImage = price(2, { allImages: true }) > withImage ? '; with `allImages`, per image' : ''
   return withoutImage === withImage
-    ? `Costs ${units} when ok.`
+    ? `Costs ${units} when ok${perImage}.`
     : `Costs ${units} with an image, otherwise free.`
-}
-
-/** An action with a price per image returns one result per image; each can fail by itself. */
-function isBatch({ price }: Pick<Action, 'price'>): boolean {
-  return price(2) > price(1)
 }
 
 function successSchema(action: Action): OpenApiObject {
@@ -148,7 +144,7 @@ function successSchema(action: Action): OpenApiObject {
     },
     {},
   )
-  const items = isBatch(action) ? { oneOf: [item, schemaRef('FailedItem')] } : item
+  const items = action.resultPerImage ? { oneOf: [item, schemaRef('FailedItem')] } : item
   return envelopeSchema(
     {
       ok: { type: 'boolean', const: true },

@@ -94,14 +94,14 @@ export function unbilledCount(
 
 /** Returns `warnings` of a successful call. */
 export function resultWarnings(
-  { allImages, images }: EnrolledImages,
+  params: EnrolledImages,
   { stored }: PictureResults,
   embeddingCount: number,
 ) {
   const added = addedOf(stored)
   return toWarnings(
-    ...(allImages ? [] : unusedImages(images, '; set allImages')),
-    ...(!allImages && added.length < stored.length
+    ...unusedImages(params),
+    ...(!params.allImages && added.length < stored.length
       ? ['the subject already has the template of this picture; it was not added again']
       : []),
     ...enrollWarnings(embeddingCount, added),
