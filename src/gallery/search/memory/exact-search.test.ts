@@ -30,7 +30,10 @@ class Reference {
       .filter(([, template]) => !groups || groups.some((group) => template.groups.includes(group)))
       .map(([faceId, template]) => {
         const score = correctedScore(probe, template)
-        return { faceId, subjectId: template.subjectId, score }
+        const isIdentical =
+          probe.density === template.density &&
+          probe.vector.every((value, index) => value === template.vector[index])
+        return { faceId, subjectId: template.subjectId, score, isIdentical }
       })
       .sort((a, b) => b.score - a.score || (a.faceId < b.faceId ? -1 : 1))
     const ids = new Set<string>()
@@ -284,7 +287,12 @@ test('A probe that is a view of a larger buffer is searched correctly', async ()
   )
   for (const [index, vector] of views.entries()) {
     const [best] = await search.search('g', { vector, density: 0 }, { limit: 1, modelId })
-    assert.deepEqual(best, { faceId: `t${index}`, subjectId: `t${index}`, score: -0 })
+    assert.deepEqual(best, {
+      faceId: `t${index}`,
+      subjectId: `t${index}`,
+      score: -0,
+      isIdentical: true,
+    })
   }
   assert.ok(all.some((value) => value !== 0))
 })
