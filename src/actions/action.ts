@@ -1,8 +1,9 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
+import { omitNulls } from '../lib/validation/omit-nulls.ts'
 import { parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
@@ -103,6 +104,11 @@ export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
   'run' | 'scrub' | 'scores'
 > & {
+  /**
+   * Returns the parameters without the fields that are null although they are optional: they count as
+   * absent. The parameters need not be valid.
+   */
+  readonly withoutNulls: (params: unknown) => unknown
   /** Validates the parameters and runs the action. @throws ActionError INVALID_REQUEST. */
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
   /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
@@ -131,8 +137,13 @@ export function defineAction<
 >(definition: ActionDefinition<Params, Value, Name>): Action & TypedAction<Params, Value, Name> {
   const validate = (outcome: ItemOutcome): ItemOutcome =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
+  let schema: z.core.JSONSchema.BaseSchema | undefined
   return Object.freeze({
     ...definition,
+    withoutNulls: (params: unknown) => {
+      schema ??= z.toJSONSchema(definition.params, { io: 'input', unrepresentable: 'any' })
+      return omitNulls(params, schema)
+    },
     run: (call: ActionCall<unknown>) =>
       withCorrelationIds(call.params, async () =>
         definition.run({ ...call, params: parseParams(definition.params, call.params) }),

@@ -89,12 +89,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   function toHook({ path: route, handle, isQuiet = false }: Omit<Route, 'method'>): RequestHook {
+    const isCollection = options.routes.some(
+      ({ method, path }) => method === 'DELETE' && path.startsWith(`${route}/:`),
+    )
     const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<SentResponse> => {
       const body = createIncomingBody(request.raw, options.bodyBudget ?? unlimitedBodyBudget)
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        const response = await handle(requireDeletedName(toHttpRequest(request, reply, body)))
+        const response = await handle(
+          requireDeletedName(toHttpRequest(request, reply, body), isCollection),
+        )
         body.release()
         await send(reply, response, body.discardBytesMax())
       } catch (error) {
@@ -148,14 +153,20 @@ async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promis
 }
 
 /**
- * A slash at the end of a path is ignored, but not in DELETE: without this check, an empty name after
- * the slash would delete the whole collection.
+ * A slash at the end of a path is ignored, but not where an empty name after it would delete a whole
+ * collection, and never in place of a name.
  *
+ * @param isCollection whether DELETE of this route deletes what DELETE of another route deletes by name.
  * @throws HttpError 404.
  */
-function requireDeletedName(request: HttpRequest): HttpRequest {
-  if (request.method === 'DELETE' && request.path.endsWith('/'))
-    throw new HttpError(404, 'No such route: the name after the last slash is missing.')
+function requireDeletedName(request: HttpRequest, isCollection: boolean): HttpRequest {
+  const { method, path, pathParams } = request
+  const isNameless = Object.values(pathParams).includes('')
+  if (method === 'DELETE' && path.endsWith('/') && (isCollection || isNameless))
+    throw new HttpError(
+      404,
+      'No such route: the name after the last slash is missing. Send the name or, to delete the whole collection where a route does so, no slash at the end.',
+    )
   return request
 }
 

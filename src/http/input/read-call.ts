@@ -1,6 +1,7 @@
 import type { Action, Caller } from '../../actions/action.ts'
 import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
+import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
 import { readBody } from './read-body.ts'
 import type { HttpRequest } from '../route.ts'
@@ -20,7 +21,12 @@ export type ActionsByName = ReadonlyMap<string, Action>
 const envelopeFields = new Set(['action', 'requestId', 'params', 'debug'])
 
 /** The fields of the request that the response repeats. */
-export type EchoedFields = { readonly requestId: string; readonly action: string }
+export type EchoedFields = {
+  readonly requestId: string
+  readonly action: string
+  /** Of the images, in their order, as far as the request has readable ones. */
+  readonly correlationIds?: readonly (string | undefined)[]
+}
 
 export type ReadCallOptions = {
   readonly actions: ActionsByName
@@ -59,7 +65,20 @@ function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields
   return {
     requestId: isUuid(requestId) ? requestId : newId(),
     action: typeof action === 'string' ? toStorable(action, actionCharsMax) : '',
+    correlationIds: readCorrelationIds(body['params']),
   }
+}
+
+/** Reads the correlation ids of any parameters. */
+function readCorrelationIds(params: unknown): (string | undefined)[] {
+  const { images } = Object(params) as { readonly images?: unknown }
+  if (!Array.isArray(images)) return []
+  return images.slice(0, imagesPerCallMax).map((image: unknown) => {
+    const { correlationId } = Object(image) as { readonly correlationId?: unknown }
+    return typeof correlationId === 'string'
+      ? toStorable(correlationId, correlationIdCharsMax)
+      : undefined
+  })
 }
 
 /** @throws ActionError INVALID_REQUEST with one item for each problem of the envelope. */
@@ -67,9 +86,10 @@ function parseCall(
   body: Readonly<Record<string, unknown>>,
   actionsByName: ActionsByName,
 ): ParsedCall {
-  const { params } = body
-  const debug = body['debug'] ?? false
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
+  // Before the fingerprint is computed: null for an optional field and its absence are the same call.
+  const params = action ? action.withoutNulls(body['params']) : body['params']
+  const debug = body['debug'] ?? false
   const problems = [
     ...unknownFields(body),
     ...(action ? [] : [describeAction(body['action'], [...actionsByName.keys()])]),
