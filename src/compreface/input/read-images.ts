@@ -2,7 +2,7 @@ import { mediaTypeOf, readBody } from '../../http/input/read-body.ts'
 import { parseJson } from '../../http/input/parse-json.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
-import { readMultipartFiles } from './multipart.ts'
+import { readMultipartFiles } from '../../http/input/multipart.ts'
 
 /** An item of `params.images`. */
 export type CompreFaceImage = {

@@ -5,7 +5,7 @@ import { ActionError } from '../../lib/errors.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
 import { readJpegHeader } from './input/image-header.ts'
-import { sniffFileType } from './input/sniff-file-type.ts'
+import { sniffFileType } from '../../lib/image-types/sniff-file-type.ts'
 
 /**
  * Configures libvips for this process: one thread (there is one worker per core), no operation

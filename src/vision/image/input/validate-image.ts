@@ -3,7 +3,7 @@ import { base64BytesMax, decodeBase64 } from './base64.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
 import { readJpegHeader, readPngHeader } from './image-header.ts'
 import { exceededMetadataLimit, metadataBytesMax, metadataChunksMax } from './png-metadata.ts'
-import { sniffFileType } from './sniff-file-type.ts'
+import { sniffFileType } from '../../../lib/image-types/sniff-file-type.ts'
 
 /**
  * Returns the bytes of an image if they are of the declared type and within `limits`. Only the
