@@ -2,12 +2,14 @@ import { z } from 'zod'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
+import type { ExtraImageType } from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import { omitNulls } from '../lib/validation/omit-nulls.ts'
 import { parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
+import { withAcceptedTypes } from './parts/pictures/accepted-types.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
@@ -26,6 +28,8 @@ export type Services = {
   readonly vision: VisionClient
   readonly gallery: Gallery
   readonly challenges: Challenges
+  /** The file types that images may have in addition to JPEG and PNG; by default none. */
+  readonly extraImageTypes?: readonly ExtraImageType[]
 }
 
 /** One call of an action. Its parameters have been validated. */
@@ -146,7 +150,7 @@ export function defineAction<
     },
     run: (call: ActionCall<unknown>) =>
       withCorrelationIds(call.params, async () =>
-        definition.run({ ...call, params: parseParams(definition.params, call.params) }),
+        definition.run({ ...call, params: parseParams(definition.params, call) }),
       ),
     validate,
     scrub: (outcome: ItemOutcome) => {
@@ -163,12 +167,17 @@ export function defineAction<
 }
 
 /** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
-function parseParams<Params extends z.ZodType>(schema: Params, params: unknown): z.output<Params> {
+function parseParams<Params extends z.ZodType>(
+  schema: Params,
+  { params, services: { extraImageTypes } }: ActionCall<unknown>,
+): z.output<Params> {
   const result = parseInput(schema, params, 'params')
-  if (result.success) return result.data
-  const problems = result.problems.map(({ rule, ...location }) =>
-    toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
+  const invalid = result.success ? [] : result.problems
+  const problems = withAcceptedTypes(invalid, { params, extraImageTypes }).map(
+    ({ rule, ...location }) =>
+      toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
   )
+  if (result.success && problems.length === 0) return result.data
   throw new ActionError('INVALID_REQUEST', problems)
 }
 

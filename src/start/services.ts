@@ -18,6 +18,7 @@ import { serveStaticFiles } from '../http/static-files.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
+import { requireDecoders } from '../vision/image/extra-types.ts'
 import { runSelfTest } from '../vision/self-test/run-self-test.ts'
 import {
   openVisionPool,
@@ -72,7 +73,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const galleryOptions = { store, calibrations, ...updates, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
-  const services = { vision, gallery, challenges }
+  const extraImageTypes = config.IMAGE_TYPES_EXTRA
+  const services = { vision, gallery, challenges, extraImageTypes }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -116,6 +118,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
 
 /** Starts the vision workers. Throws when the models fail their self-test. */
 async function openVision(config: Config, environment: VisionEnvironment): Promise<VisionPool> {
+  requireDecoders(config.IMAGE_TYPES_EXTRA)
   const vision = openVisionPool(visionOptions(config, environment))
   await Promise.all([vision.ready(), runSelfTest(environment.modelsFolder, environment.modelSet)])
   return vision

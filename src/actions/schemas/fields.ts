@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { contentTypes } from '../../lib/image-types/image-types.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { livenessToken } from './challenge.ts'
 
@@ -16,7 +17,10 @@ const imageItem = z
       .meta({
         description: 'Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB.',
       }),
-    contentType: z.enum(['image/jpeg', 'image/jpg', 'image/png']),
+    contentType: z.enum(contentTypes).meta({
+      description:
+        'The type of the bytes. Every server accepts `image/jpeg`, `image/jpg` and `image/png`, and the others where its setting IMAGE_TYPES_EXTRA permits them.',
+    }),
     correlationId: z
       .string()
       .max(correlationIdCharsMax)
