@@ -109,7 +109,8 @@ export function originsSetting(description: string): Setting<readonly string[]> 
 /** Browsers send an origin exactly as `URL` writes it. */
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && /^https?:$/u.test(url.protocol) && url.origin === text
+  const isExact = url !== null && url.origin === text && !text.includes('*')
+  return isExact && /^https?:$/u.test(url.protocol)
 }
 
 /** A text. Without `schema`, every text is accepted, the empty one included. */

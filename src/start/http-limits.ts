@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { acceptedContentTypes } from '../lib/image-types/image-types.ts'
 
 /** The limits that the API description publishes to callers. */
 export function apiLimits(config: Config) {
@@ -22,6 +23,14 @@ export function bodyLimits(config: Config) {
   return {
     bodyBytesMax: config.BODY_BYTES_MAX,
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+  }
+}
+
+/** The formats of the bodies of calls in addition to JSON. */
+export function bodyFormats(config: Config) {
+  const isBinaryAllowed = config.BINARY_BODIES === 'on'
+  return {
+    imageBodyTypes: isBinaryAllowed ? acceptedContentTypes(config.IMAGE_TYPES_EXTRA) : undefined,
   }
 }
 

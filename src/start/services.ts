@@ -27,7 +27,13 @@ import {
 } from '../vision/workers/vision-pool.ts'
 import { readActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
-import { apiLimits, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
+import {
+  apiLimits,
+  bodyBudgetLimits,
+  bodyFormats,
+  bodyLimits,
+  serverLimits,
+} from './http-limits.ts'
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
@@ -84,7 +90,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const observability = await openObservability({ ...parts, config, gallerySearch, actions })
   const { onCallCompleted, metrics } = observability
 
-  const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
+  const bodies = { ...bodyLimits(config), ...bodyFormats(config) }
+  const executeOptions = { gate, services, actions, ...bodies, log, onCallCompleted }
   const workers = () => toWorkerStats(vision.stats())
   const consoleOptions = { ...parts, ...models, gallery: services.gallery, workers, executeOptions }
   const server = createHttpServer({

@@ -3,9 +3,8 @@ import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
-import { readBody } from './read-body.ts'
+import { readCallBody, type CallBody, type CallBodyOptions } from './read-call-body.ts'
 import type { HttpRequest } from '../route.ts'
-import { parseJson, type JsonLimits } from './parse-json.ts'
 import { findUnstorable, toStorable } from './storable.ts'
 
 /** A call with a valid envelope; the action validates `params`. */
@@ -28,29 +27,25 @@ export type EchoedFields = {
   readonly correlationIds?: readonly (string | undefined)[]
 }
 
-export type ReadCallOptions = {
-  readonly actions: ActionsByName
-  readonly bodyBytesMax: number
-  readonly jsonLimits: JsonLimits
-}
+export type ReadCallOptions = CallBodyOptions & { readonly actions: ActionsByName }
 
 /** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
   request: HttpRequest,
   { keyId }: Pick<Caller, 'keyId'>,
-  { actions, bodyBytesMax, jsonLimits }: ReadCallOptions,
+  options: ReadCallOptions,
 ): Promise<{
   readonly echoed: EchoedFields
   readonly parsed: ParsedCall | { readonly error: unknown }
 }> {
-  request.body.accept(keyId, bodyBytesMax)
+  request.body.accept(keyId, options.bodyBytesMax)
   let echoed: EchoedFields = { requestId: newId(), action: '' }
   try {
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
-    const body = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
-    echoed = readEchoedFields(body)
-    return { echoed, parsed: parseCall(body, actions) }
+    const sent = await readCallBody(request, options)
+    echoed = readEchoedFields(sent.body)
+    return { echoed, parsed: parseCall(sent, options.actions) }
   } catch (error) {
     return { echoed, parsed: { error } }
   }
@@ -83,7 +78,7 @@ function readCorrelationIds(params: unknown): (string | undefined)[] {
 
 /** @throws ActionError INVALID_REQUEST with one item for each problem of the envelope. */
 function parseCall(
-  body: Readonly<Record<string, unknown>>,
+  { body, problems: bodyProblems }: CallBody,
   actionsByName: ActionsByName,
 ): ParsedCall {
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
@@ -91,6 +86,7 @@ function parseCall(
   const params = action ? action.withoutNulls(body['params']) : body['params']
   const debug = body['debug'] ?? false
   const problems = [
+    ...bodyProblems,
     ...unknownFields(body),
     ...(action ? [] : [describeAction(body['action'], [...actionsByName.keys()])]),
     ...describeRequestId(body['requestId']),

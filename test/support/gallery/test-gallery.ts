@@ -22,7 +22,7 @@ import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
-import { bodyBudgetLimits } from '../../../src/start/http-limits.ts'
+import { bodyBudgetLimits, bodyFormats } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
@@ -128,7 +128,8 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     }),
   )
   const { gallery, challenges } = openedGallery
-  const services = { vision, gallery, challenges }
+  const extraImageTypes = config.IMAGE_TYPES_EXTRA
+  const services = { vision, gallery, challenges, extraImageTypes }
   const executeOptions = {
     gate,
     services,
@@ -137,6 +138,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     actions: new Map(allActions.map((action) => [action.name, action])),
     bodyBytesMax: config.BODY_BYTES_MAX,
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    ...bodyFormats(config),
     ...(beforeStep && { beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
