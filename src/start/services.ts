@@ -27,13 +27,7 @@ import {
 } from '../vision/workers/vision-pool.ts'
 import { readActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
-import {
-  apiLimits,
-  bodyBudgetLimits,
-  bodyFormats,
-  bodyLimits,
-  serverLimits,
-} from './http-limits.ts'
+import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
@@ -79,8 +73,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const galleryOptions = { store, calibrations, ...updates, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
-  const extraImageTypes = config.IMAGE_TYPES_EXTRA
-  const services = { vision, gallery, challenges, extraImageTypes }
+  const services = { vision, gallery, challenges, extraImageTypes: config.IMAGE_TYPES_EXTRA }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -90,14 +83,13 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const observability = await openObservability({ ...parts, config, gallerySearch, actions })
   const { onCallCompleted, metrics } = observability
 
-  const bodies = { ...bodyLimits(config), ...bodyFormats(config) }
-  const executeOptions = { gate, services, actions, ...bodies, log, onCallCompleted }
+  const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
   const workers = () => toWorkerStats(vision.stats())
   const consoleOptions = { ...parts, ...models, gallery: services.gallery, workers, executeOptions }
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions),
-      ...serviceRoutes({ version, metrics, limits: apiLimits(config), notReady }),
+      ...serviceRoutes({ version, metrics, notReady, ...apiDescription(config) }),
       ...createConsoleRoutes(config, consoleOptions),
     ],
     fallback: serveStaticFiles(webFolder),

@@ -5,10 +5,16 @@ import { errorTable } from '../../lib/errors.ts'
 
 export type OpenApiObject = { readonly [key: string]: unknown }
 
-/** Returns `components.schemas`: the values of actions and routes, and the envelopes around them. */
-export function openApiSchemas(): OpenApiObject {
+/**
+ * Returns `components.schemas`: the values of actions and routes, and the envelopes around them.
+ *
+ * @param accepted the content types of images that the server accepts.
+ */
+export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
+  const schemas = registeredSchemas()
   return {
-    ...registeredSchemas(),
+    ...schemas,
+    ImageItem: withContentTypes(schemas['ImageItem'], accepted),
     ...Object.fromEntries(
       allActions.flatMap((action) => [
         [`${schemaName(action)}Request`, requestSchema(action)],
@@ -62,6 +68,13 @@ function registeredSchemas(): OpenApiObject {
     return [id, rest]
   }
   return Object.fromEntries([...outputs, ...inputs].map(withoutIds))
+}
+
+/** The schemas of the service contain the content types that any server can accept. */
+function withContentTypes(schema: unknown, accepted: readonly string[]): OpenApiObject {
+  const { properties, ...imageItem } = schema as { readonly properties: OpenApiObject }
+  const contentType = { type: 'string', enum: accepted, description: 'The type of the bytes.' }
+  return { ...imageItem, properties: { ...properties, contentType } }
 }
 
 function problemSchema(): OpenApiObject {

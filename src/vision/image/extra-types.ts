@@ -20,7 +20,7 @@ export const framesMax = 1000
 const channelsMax = 4
 
 /** Eight and sixteen bits per channel. Pictures of cameras have no other samples. */
-const sampleTypes: readonly string[] = ['uchar', 'ushort']
+const sampleTypes: ReadonlySet<string> = new Set(['uchar', 'ushort'])
 
 /** @throws Error if the decoder of this installation cannot read one of the types. */
 export function requireDecoders(types: readonly ExtraImageType[]): void {
@@ -66,7 +66,7 @@ export async function checkExtraHeader(
   requireImageSize({ width, height }, limits, field)
   if (pages > framesMax)
     throw new ActionError('IMAGE_TOO_LARGE', `${field}: over ${framesMax} frames or pages`)
-  if (channels > channelsMax || !sampleTypes.includes(depth))
+  if (channels > channelsMax || !sampleTypes.has(depth))
     throw new ActionError(
       'UNSUPPORTED_IMAGE_TYPE',
       `${field}: must have up to ${channelsMax} channels of 8 or 16 bits`,
