@@ -26,7 +26,8 @@ export interface ImageItem {
   readonly kind: 'image'
   /** Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB. */
   readonly bytes: string
-  readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png'
+  /** The type of the bytes. Every server accepts `image/jpeg`, `image/jpg` and `image/png`, and the others where its setting IMAGE_TYPES_EXTRA permits them. */
+  readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png' | 'image/webp' | 'image/gif' | 'image/avif' | 'image/tiff'
   /** Returned with the result; `auto-<index>` if absent. At most 128 characters. */
   readonly correlationId?: string | undefined
 }
