@@ -20,7 +20,7 @@ export type ImageContentType = keyof typeof fileTypes
 export type ImageFileType = (typeof fileTypes)[ImageContentType]
 
 /** The content types that every server accepts. */
-export const standardContentTypes = [
+const standardContentTypes = [
   'image/jpeg',
   'image/jpg',
   'image/png',
