@@ -19,6 +19,32 @@ test('the error names every invalid variable', () => {
   )
 })
 
+test('lists of file types and of origins are parsed, and every unknown item is named', () => {
+  const { IMAGE_TYPES_EXTRA, CORS_ORIGINS, BINARY_BODIES } = readConfig({})
+  assert.deepEqual([IMAGE_TYPES_EXTRA, CORS_ORIGINS, BINARY_BODIES], [[], [], 'off'])
+  const types = readConfig({ IMAGE_TYPES_EXTRA: ' webp,avif, webp' }).IMAGE_TYPES_EXTRA
+  assert.deepEqual(types, ['webp', 'avif'])
+  assert.throws(
+    () => readConfig({ IMAGE_TYPES_EXTRA: 'webp,heic,bmp' }),
+    /IMAGE_TYPES_EXTRA: must be a list of webp, gif, avif, tiff, .*; heic, bmp is not one of them/u,
+  )
+  const origins = 'https://app.example.org, http://localhost:3000'
+  assert.deepEqual(readConfig({ CORS_ORIGINS: origins }).CORS_ORIGINS, origins.split(', '))
+  assert.deepEqual(readConfig({ CORS_ORIGINS: '*' }).CORS_ORIGINS, ['*'])
+  for (const wrong of [
+    'https://app.example.org/',
+    'https://app.example.org/path',
+    'https://App.example.org',
+    'https://app.example.org:443',
+    'https://*.example.org',
+    'app.example.org',
+    'ftp://app.example.org',
+    'null',
+    '*,https://app.example.org',
+  ])
+    assert.throws(() => readConfig({ CORS_ORIGINS: wrong }), /CORS_ORIGINS: must be \*/u, wrong)
+})
+
 test('SEARCH=pgvector without a PostgreSQL database is rejected', () => {
   assert.throws(() => readConfig({ SEARCH: 'pgvector' }), /SEARCH: .*DATABASE_URL=postgres/u)
 })

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
 import { arrivals, imagesPerCallMax, smallestQueue } from './lib/limits/call-limits.ts'
+import { extraImageTypes } from './lib/image-types/image-types.ts'
 import { readSecretFiles, type Environment } from './lib/environment.ts'
 import {
   choiceSetting,
@@ -8,8 +9,10 @@ import {
   databaseUrl,
   findSettingConflicts,
   integerSetting,
+  listSetting,
   microsSetting,
   nonEmptyText,
+  originsSetting,
   ratioSetting,
   textSetting,
 } from './lib/setting.ts'
@@ -55,6 +58,14 @@ const server = {
     'off',
     ['off', 'on'],
     '`on` also serves the CompreFace routes under `/api/v1`; see [compreface.md](reference/compreface.md).',
+  ),
+  CORS_ORIGINS: originsSetting(
+    'Origins of web pages that may call the routes under `/v1` from a browser, separated by commas, such as `https://app.example.org`; `*` permits all. Empty: none. See [request-formats.md](reference/request-formats.md#cross-origin-calls).',
+  ),
+  BINARY_BODIES: choiceSetting(
+    'off',
+    ['off', 'on'],
+    '`on` lets `POST /v1/face/execute` also accept `multipart/form-data` and an image as the body; see [request-formats.md](reference/request-formats.md).',
   ),
   LOG_LEVEL: choiceSetting(
     'info',
@@ -108,6 +119,10 @@ const requestLimits = {
   ),
   IMAGE_PIXELS_MAX: pixels(40_000_000, [1024, 1e9], 'Maximum number of pixels of an image.'),
   IMAGE_SIDE_MIN_PX: pixels(32, [1, 10_000], 'Minimum length of the shorter side of an image.'),
+  IMAGE_TYPES_EXTRA: listSetting(
+    extraImageTypes,
+    'File types that are accepted in addition to JPEG and PNG, separated by commas. Of an animation or a file with pages, only the first is analyzed. Empty: none. See [request-formats.md](reference/request-formats.md#image-types).',
+  ),
   JSON_DEPTH_MAX: count(16, [4, 1000], 'Maximum nesting depth of a request body.'),
   JSON_TOKENS_MAX: count(
     10_000,

@@ -2,8 +2,10 @@
 // oxlint-disable max-lines -- one file for the whole contract
 
 export interface AnalyzeParams {
-  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
+  /** The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** Analyzes each of up to ten images, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Default false. */
+  readonly allImages?: boolean | undefined
   /** What to return in addition to box, pose, score and reasons, which are always included: the quality components, the landmarks, the occlusion, the portrait checks, and the results of svc.liveness and svc.attributes for every face. Default ["quality","pose","landmarks","occlusion"]. */
   readonly features?: readonly ('quality' | 'pose' | 'landmarks' | 'occlusion' | 'portrait' | 'liveness' | 'attributes')[] | undefined
   /** 1..100. Default 10. */
@@ -24,7 +26,8 @@ export interface ImageItem {
   readonly kind: 'image'
   /** Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB. */
   readonly bytes: string
-  readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png'
+  /** The type of the bytes. Every server accepts `image/jpeg`, `image/jpg` and `image/png`, and the others where its setting IMAGE_TYPES_EXTRA permits them. */
+  readonly contentType: 'image/jpeg' | 'image/jpg' | 'image/png' | 'image/webp' | 'image/gif' | 'image/avif' | 'image/tiff'
   /** Returned with the result; `auto-<index>` if absent. At most 128 characters. */
   readonly correlationId?: string | undefined
 }
@@ -219,8 +222,10 @@ export interface Candidate {
 }
 
 export interface AttributesParams {
-  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
+  /** The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** Analyzes each of up to ten images, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Default false. */
+  readonly allImages?: boolean | undefined
   /** The attributes to return; all by default. */
   readonly include?: readonly ('age' | 'gender' | 'expression' | 'eyesOpen' | 'mouthOpen' | 'glasses' | 'mask')[] | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
@@ -333,8 +338,10 @@ export interface DeleteSubjectValue {
 }
 
 export interface DetectParams {
-  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
+  /** The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** Analyzes each of up to ten images, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Default false. */
+  readonly allImages?: boolean | undefined
   /** The most faces to return, largest first. 1..100. Default 100. */
   readonly maxFaces?: number | undefined
   /** Default true. */
@@ -601,8 +608,10 @@ export interface IdentifyValue {
 }
 
 export interface LivenessParams {
-  /** The first image is analyzed; further images are not used: `warnings` reports it. At most 10. */
+  /** The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used. At most 10. */
   readonly images: readonly [ImageItem, ...ImageItem[]]
+  /** Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `challengeId`, whose images are the frames of one person with one result. Default false. */
+  readonly allImages?: boolean | undefined
   /** The id that POST /v1/liveness/challenges returned. `images` are then the frames of the response to the challenge: one more than steps, or more, in the order of recording, the first one frontal. Each must show one face. At most 128 characters. */
   readonly challengeId?: string | undefined
   /** The score from which a face is live; by default the threshold of the installed liveness models. A higher threshold accepts fewer attacks and rejects more live people. 0..1. */

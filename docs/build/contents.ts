@@ -40,6 +40,7 @@ export const contents: readonly ContentsSection[] = [
     title: 'Reference',
     files: [
       'docs/reference/actions.md',
+      'docs/reference/request-formats.md',
       'docs/reference/challenges.md',
       'docs/reference/errors.md',
       'docs/reference/permissions.md',

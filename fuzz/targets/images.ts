@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib'
 import { ActionError } from '../../src/lib/errors.ts'
 import { base64BytesMax, decodeBase64 } from '../../src/vision/image/input/base64.ts'
 import { readJpegHeader, readPngHeader } from '../../src/vision/image/input/image-header.ts'
-import { sniffFileType } from '../../src/vision/image/input/sniff-file-type.ts'
+import { sniffFileType } from '../../src/lib/image-types/sniff-file-type.ts'
 import { validateImage } from '../../src/vision/image/input/validate-image.ts'
 import { bufferOf, seedsOf, type FuzzTarget } from './target.ts'
 

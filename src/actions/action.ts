@@ -1,12 +1,15 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Challenges } from '../gallery/challenges/challenges.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from '../lib/errors.ts'
+import type { ExtraImageType } from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
+import { omitNulls } from '../lib/validation/omit-nulls.ts'
 import { parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
+import { withAcceptedTypes } from './parts/pictures/accepted-types.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
 
 /** The owner of the API key, as the gate has authenticated it. */
@@ -25,6 +28,8 @@ export type Services = {
   readonly vision: VisionClient
   readonly gallery: Gallery
   readonly challenges: Challenges
+  /** The file types that images may have in addition to JPEG and PNG; by default none. */
+  readonly extraImageTypes?: readonly ExtraImageType[]
 }
 
 /** One call of an action. Its parameters have been validated. */
@@ -79,6 +84,11 @@ type ActionDefinition<
    */
   readonly price: (imageCount: number, params?: unknown) => number
   readonly params: Params
+  /**
+   * Whether `results[]` has one element per image, which can fail by itself: in every call, or in calls
+   * with `allImages`. By default it has one element per call.
+   */
+  readonly resultPerImage?: 'always' | 'allImages'
   /** Whether a call with these parameters analyzes all its images; by default only the first. */
   readonly analyzesAllImages?: true | ((params: unknown) => boolean)
   readonly value: Value
@@ -98,6 +108,11 @@ export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
   'run' | 'scrub' | 'scores'
 > & {
+  /**
+   * Returns the parameters without the fields that are null although they are optional: they count as
+   * absent. The parameters need not be valid.
+   */
+  readonly withoutNulls: (params: unknown) => unknown
   /** Validates the parameters and runs the action. @throws ActionError INVALID_REQUEST. */
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
   /** Validates the value of an outcome. @throws ZodError if it does not match the schema. */
@@ -126,11 +141,16 @@ export function defineAction<
 >(definition: ActionDefinition<Params, Value, Name>): Action & TypedAction<Params, Value, Name> {
   const validate = (outcome: ItemOutcome): ItemOutcome =>
     'value' in outcome ? { ...outcome, value: definition.value.parse(outcome.value) } : outcome
+  let schema: z.core.JSONSchema.BaseSchema | undefined
   return Object.freeze({
     ...definition,
+    withoutNulls: (params: unknown) => {
+      schema ??= z.toJSONSchema(definition.params, { io: 'input', unrepresentable: 'any' })
+      return omitNulls(params, schema)
+    },
     run: (call: ActionCall<unknown>) =>
       withCorrelationIds(call.params, async () =>
-        definition.run({ ...call, params: parseParams(definition.params, call.params) }),
+        definition.run({ ...call, params: parseParams(definition.params, call) }),
       ),
     validate,
     scrub: (outcome: ItemOutcome) => {
@@ -147,12 +167,17 @@ export function defineAction<
 }
 
 /** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
-function parseParams<Params extends z.ZodType>(schema: Params, params: unknown): z.output<Params> {
+function parseParams<Params extends z.ZodType>(
+  schema: Params,
+  { params, services: { extraImageTypes } }: ActionCall<unknown>,
+): z.output<Params> {
   const result = parseInput(schema, params, 'params')
-  if (result.success) return result.data
-  const problems = result.problems.map(({ rule, ...location }) =>
-    toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
+  const invalid = result.success ? [] : result.problems
+  const problems = withAcceptedTypes(invalid, { params, extraImageTypes }).map(
+    ({ rule, ...location }) =>
+      toProblem({ code: 'INVALID_REQUEST', message: `${location.path}: ${rule}`, ...location }),
   )
+  if (result.success && problems.length === 0) return result.data
   throw new ActionError('INVALID_REQUEST', problems)
 }
 

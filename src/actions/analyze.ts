@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AnalysisRequest } from '../vision/image-analysis.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { analyzedFace, features, percent, toAnalyzedFace } from './parts/analyzed-face.ts'
@@ -8,10 +9,13 @@ import { assessEnrollment, enrollmentMinima } from './parts/assess-enrollment.ts
 import { debugInfo } from './parts/debug-info.ts'
 import { applyFacePolicy } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { analyzeEachImage } from './parts/pictures/each-image.ts'
+import { isFlagSet } from './parts/pictures/request-flag.ts'
 import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { portrait, checkPortrait } from './parts/portrait.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
+  allImages,
   debug,
   faceParams,
   imageFacts,
@@ -25,6 +29,7 @@ const facesMax = 100
 const analyzeParams = z
   .strictObject({
     images,
+    allImages,
     features: z
       .array(z.enum(features))
       .min(1)
@@ -75,8 +80,10 @@ const example = {
 export const analyze = defineAction({
   name: 'svc.analyze',
   summary: 'Report the quality and the defects of every face of an image, and more on request.',
-  price: () => 1,
+  price: (imageCount, params) => (isFlagSet(params, 'allImages') ? imageCount : 1),
   params: analyzeParams,
+  resultPerImage: 'allImages',
+  analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
       faceCount: z
@@ -92,31 +99,33 @@ export const analyze = defineAction({
     .meta({ id: 'AnalyzeValue' }),
   errors: [...imageErrors, 'MULTIPLE_FACES'],
   example,
-  run: async (call) => {
-    const { params, services, caller, signal } = call
-    const [image] = params.images
-    const context = { projectId: caller.projectId, path: 'params.images[0]', signal }
-    const analysis = await services.vision.analyzeImage(image, analysisRequest(call), context)
-    applyFacePolicy(analysis, params.facePolicy, 0)
-    const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
-    const faces = accepted.slice(0, params.maxFaces)
-    const enrollmentOf = assessEnrollment(analysis)
-    const { brightness = 0, sharpness = 0 } = analysis.imageQuality ?? {}
-    const value = {
-      faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
-      image: { ...toImageFacts(analysis), brightness, sharpness },
-      faces: faces.map((face, index) => ({
-        ...toFaceValue(analysis, face, index, { landmarks: params.features.includes('landmarks') }),
-        ...toAnalyzedFace(face, analysis, params),
-        ...enrollmentOf(face),
-      })),
-      ...(params.features.includes('portrait') && { portrait: checkPortrait(analysis) }),
-      ...toWarnings(...unusedImages(params.images)),
-      ...debugInfo(call.debug, analysis, faces[0]),
-    }
-    return [{ correlationId: image.correlationId, value }]
-  },
+  run: (call) => analyzeEachImage(call, analyzeImage),
 })
+
+async function analyzeImage(call: AnalyzeCall, image: EncodedImage, index: number) {
+  const { params, services, caller, signal } = call
+  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
+  const analysis = await services.vision.analyzeImage(image, analysisRequest(call), context)
+  applyFacePolicy(analysis, params.facePolicy, index)
+  const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
+  const faces = accepted.slice(0, params.maxFaces)
+  const enrollmentOf = assessEnrollment(analysis)
+  const { brightness = 0, sharpness = 0 } = analysis.imageQuality ?? {}
+  return {
+    faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
+    image: { ...toImageFacts(analysis), brightness, sharpness },
+    faces: faces.map((face, faceIndex) => ({
+      ...toFaceValue(analysis, face, faceIndex, {
+        landmarks: params.features.includes('landmarks'),
+      }),
+      ...toAnalyzedFace(face, analysis, params),
+      ...enrollmentOf(face),
+    })),
+    ...(params.features.includes('portrait') && { portrait: checkPortrait(analysis) }),
+    ...toWarnings(...unusedImages(params)),
+    ...debugInfo(call.debug, analysis, faces[0]),
+  }
+}
 
 /** With a minimum quality, all faces are analyzed, because the rejected ones must not count. */
 function analysisRequest({ params, caller }: AnalyzeCall): AnalysisRequest {

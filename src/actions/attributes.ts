@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineAction } from './action.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
+import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import {
   appearance,
@@ -12,13 +13,25 @@ import {
 import { debugInfo } from './parts/debug-info.ts'
 import { findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { analyzeEachImage } from './parts/pictures/each-image.ts'
+import { isFlagSet } from './parts/pictures/request-flag.ts'
 import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images, warnings } from './schemas/fields.ts'
+import {
+  allImages,
+  debug,
+  face,
+  faceParams,
+  imageFacts,
+  images,
+  warnings,
+} from './schemas/fields.ts'
 
 const attributesParams = z
-  .strictObject({ images, include, ...faceParams })
+  .strictObject({ images, allImages, include, ...faceParams })
   .meta({ id: 'AttributesParams' })
+
+type AttributesCall = ActionCall<z.output<typeof attributesParams>>
 
 const example = {
   params: { include: ['age', 'gender', 'expression', 'eyesOpen', 'mouthOpen', 'glasses'] },
@@ -53,27 +66,29 @@ export const attributes = defineAction({
   name: 'svc.attributes',
   summary:
     'Estimate the attributes of the largest face of an image: age, gender, expression, eyes, mouth.',
-  price: () => 1,
+  price: (imageCount, params) => (isFlagSet(params, 'allImages') ? imageCount : 1),
   params: attributesParams,
+  resultPerImage: 'allImages',
+  analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({ face, attributes: appearance, unavailable, image: imageFacts, warnings, debug })
     .meta({ id: 'AttributesValue' }),
   errors: [...imageErrors, 'NO_FACE_FOUND', 'MULTIPLE_FACES', 'FACE_TOO_SMALL', 'LOW_QUALITY'],
   example,
-  run: async (call) => {
-    const { images, include = allAppearanceNames } = call.params
-    const requested = [...new Set(include)]
-    const { analysis, faces } = await findFaces(call, images[0], 0, {
-      attributes: attributesToRead(requested, call.caller),
-    })
-    const [largest] = faces
-    const value = {
-      face: toFaceValue(analysis, largest, 0),
-      ...toAppearance(largest, requested),
-      image: toImageFacts(analysis),
-      ...toWarnings(...unusedImages(images)),
-      ...debugInfo(call.debug, analysis, largest),
-    }
-    return [{ correlationId: images[0].correlationId, value }]
-  },
+  run: (call) => analyzeEachImage(call, estimateAttributes),
 })
+
+async function estimateAttributes(call: AttributesCall, image: EncodedImage, index: number) {
+  const requested = [...new Set(call.params.include ?? allAppearanceNames)]
+  const { analysis, faces } = await findFaces(call, image, index, {
+    attributes: attributesToRead(requested, call.caller),
+  })
+  const [largest] = faces
+  return {
+    face: toFaceValue(analysis, largest, 0),
+    ...toAppearance(largest, requested),
+    image: toImageFacts(analysis),
+    ...toWarnings(...unusedImages(call.params)),
+    ...debugInfo(call.debug, analysis, largest),
+  }
+}

@@ -1,19 +1,31 @@
 import { z } from 'zod'
 import type { AnalysisRequest } from '../vision/image-analysis.ts'
-import { defineAction } from './action.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
+import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { applyFacePolicy } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { analyzeEachImage } from './parts/pictures/each-image.ts'
+import { isFlagSet } from './parts/pictures/request-flag.ts'
 import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
-import { debug, face, faceParams, imageFacts, images, warnings } from './schemas/fields.ts'
+import {
+  allImages,
+  debug,
+  face,
+  faceParams,
+  imageFacts,
+  images,
+  warnings,
+} from './schemas/fields.ts'
 
 const facesMax = 100
 
 const detectParams = z
   .strictObject({
     images,
+    allImages,
     maxFaces: z
       .int()
       .min(1)
@@ -29,12 +41,16 @@ const detectParams = z
   })
   .meta({ id: 'DetectParams' })
 
-/** Detects every face of one image. An image without a face is not an error. */
+type DetectCall = ActionCall<z.output<typeof detectParams>>
+
+/** Detects every face of an image. An image without a face is not an error. */
 export const detect = defineAction({
   name: 'svc.detect',
   summary: 'Detect the faces of an image: boxes, landmarks, pose and quality.',
-  price: () => 1,
+  price: (imageCount, params) => (isFlagSet(params, 'allImages') ? imageCount : 1),
   params: detectParams,
+  resultPerImage: 'allImages',
+  analyzesAllImages: (params) => isFlagSet(params, 'allImages'),
   value: z
     .object({
       faceCount: z
@@ -56,28 +72,27 @@ export const detect = defineAction({
     params: { maxFaces: 10 },
     value: { faceCount: 1, faces: [faceExample], image: imageExample },
   },
-  run: async ({ params, caller, services, signal, debug: isDebug }) => {
-    const { images, facePolicy, maxFaces, returnLandmarks } = params
-    const analysis = await services.vision.analyzeImage(images[0], analysisRequest(params), {
-      projectId: caller.projectId,
-      path: 'params.images[0]',
-      signal,
-    })
-    applyFacePolicy(analysis, facePolicy, 0)
-    const accepted = analysis.faces.filter((face) => face.qualityScore >= params.minQuality)
-    const value = {
-      faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
-      faces: accepted.slice(0, maxFaces).map((face, index) => ({
-        ...toFaceValue(analysis, face, index, { landmarks: returnLandmarks }),
-        crop: face.crop,
-      })),
-      image: toImageFacts(analysis),
-      ...toWarnings(...unusedImages(images)),
-      ...debugInfo(isDebug, analysis, accepted[0]),
-    }
-    return [{ correlationId: images[0].correlationId, value }]
-  },
+  run: (call) => analyzeEachImage(call, detectFaces),
 })
+
+async function detectFaces(call: DetectCall, image: EncodedImage, index: number) {
+  const { params, caller, services, signal } = call
+  const { facePolicy, maxFaces, returnLandmarks } = params
+  const context = { projectId: caller.projectId, path: `params.images[${index}]`, signal }
+  const analysis = await services.vision.analyzeImage(image, analysisRequest(params), context)
+  applyFacePolicy(analysis, facePolicy, index)
+  const accepted = analysis.faces.filter((one) => one.qualityScore >= params.minQuality)
+  return {
+    faceCount: analysis.faceCount - (analysis.faces.length - accepted.length),
+    faces: accepted.slice(0, maxFaces).map((one, faceIndex) => ({
+      ...toFaceValue(analysis, one, faceIndex, { landmarks: returnLandmarks }),
+      crop: one.crop,
+    })),
+    image: toImageFacts(analysis),
+    ...toWarnings(...unusedImages(params)),
+    ...debugInfo(call.debug, analysis, accepted[0]),
+  }
+}
 
 /** With a minimum quality, all faces are analyzed, because the rejected ones must not count. */
 function analysisRequest(params: z.output<typeof detectParams>): AnalysisRequest {

@@ -174,7 +174,7 @@ async function enrollFace(call: EnrollCall) {
       const subject = existing ?? (await gallery.create(tx, caller, params))
       const added = await addPictures(call, tx, subject, selected.accepted)
       const results = { ...added, refused: [...notSelected, ...added.refused] }
-      const main = requireStored(params, results)
+      const main = requireStored(params, results, subject.subjectId)
       const updated = await gallery.update(tx, subject, toSubjectUpdate(params, existing))
       const [details] = await gallery.loadSubjectDetails(tx, [updated])
       if (!details) throw new Error('the enrolled subject was not found')
@@ -232,27 +232,32 @@ async function findTarget(
   { galleryId }: Caller,
   { subjectId, externalId, onExisting }: ParsedEnrollParams,
 ): Promise<SubjectRow | undefined> {
-  const conflict = (message: string): never => {
-    throw new ActionError('EXTERNAL_ID_CONFLICT', message)
+  const conflict = (message: string, { subjectId: id }: SubjectRow): never => {
+    throw new ActionError('EXTERNAL_ID_CONFLICT', message, { subjectId: id })
   }
   const holder =
     externalId === undefined ? undefined : await gallery.find(reading, galleryId, { externalId })
   if (subjectId === undefined) {
-    if (holder && onExisting === 'reject') conflict('a subject already has this externalId')
+    if (holder && onExisting === 'reject') conflict('a subject already has this externalId', holder)
     return holder
   }
   const target =
     (await gallery.find(reading, galleryId, { subjectId })) ?? subjectNotFound({ subjectId })
   if (holder && holder.subjectId !== target.subjectId)
-    conflict('another subject has this externalId')
+    conflict('another subject has this externalId', holder)
   if (externalId !== undefined && (target.externalId ?? externalId) !== externalId)
-    conflict('the subject has another externalId; svc.updateSubject changes it')
+    conflict('the subject has another externalId; svc.updateSubject changes it', target)
   return target
 }
 
 function duplicateError(duplicates: readonly { readonly subjectId: string }[]): ActionError {
-  const ids = duplicates.map(({ subjectId }) => subjectId).join(', ')
-  return new ActionError('DUPLICATE_SUBJECT', `the face is already enrolled as ${ids}`)
+  const ids = duplicates.map(({ subjectId }) => subjectId)
+  const [subjectId] = ids
+  return new ActionError(
+    'DUPLICATE_SUBJECT',
+    `the face is already enrolled as ${ids.join(', ')}`,
+    subjectId === undefined ? {} : { subjectId },
+  )
 }
 
 /** An existing subject takes the fields of the request; fields that are absent stay unchanged. */

@@ -104,6 +104,7 @@ export const identify = defineAction({
   summary: 'Search the gallery for the faces of up to ten images.',
   price: (imageCount) => 2 * imageCount,
   params: identifyParams,
+  resultPerImage: 'always',
   analyzesAllImages: true,
   value: identifyValue,
   errors: ['GROUP_NOT_FOUND', ...comparisonErrors],

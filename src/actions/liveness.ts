@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { ActionError } from '../lib/errors.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
 import { answerChallenge } from './parts/challenge/answer-challenge.ts'
@@ -6,10 +8,13 @@ import { classifyLiveness } from './parts/classify-liveness.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { withLiveness, findFaces } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
+import { analyzeEachImage } from './parts/pictures/each-image.ts'
+import { isFlagSet } from './parts/pictures/request-flag.ts'
 import { toWarnings, unusedImages } from './parts/pictures/warnings.ts'
 import { challengeId, challengeResult } from './schemas/challenge.ts'
 import { faceExample, imageExample } from './schemas/examples.ts'
 import {
+  allImages,
   debug,
   face,
   faceParams,
@@ -23,6 +28,10 @@ import { livenessDecision } from './schemas/liveness.ts'
 const livenessParams = z
   .strictObject({
     images,
+    allImages: allImages.meta({
+      description:
+        'Checks each of up to ten images by itself, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged. Not with `challengeId`, whose images are the frames of one person with one result.',
+    }),
     challengeId: challengeId.optional(),
     threshold: livenessThreshold,
     ...faceParams,
@@ -66,10 +75,12 @@ export const liveness = defineAction({
   name: 'svc.liveness',
   summary:
     'Decide whether the camera recorded a live person, or a print or screen that shows one: passively from one image, or from the frames of a challenge.',
-  price: () => 2,
+  price: (imageCount, params) => (isFlagSet(params, 'allImages') ? 2 * imageCount : 2),
   params: livenessParams,
-  // The frames of a challenge.
-  analyzesAllImages: (params) => Object.hasOwn(Object(params), 'challengeId'),
+  resultPerImage: 'allImages',
+  // Also the frames of a challenge.
+  analyzesAllImages: (params) =>
+    isFlagSet(params, 'allImages') || Object.hasOwn(Object(params), 'challengeId'),
   value: livenessValue,
   errors: [
     ...imageErrors,
@@ -94,24 +105,32 @@ export const liveness = defineAction({
   },
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   run: (call) => {
-    const { challengeId } = call.params
-    if (challengeId === undefined) return checkImage(call)
+    const { challengeId, allImages: isBatch } = call.params
+    if (challengeId === undefined) return analyzeEachImage(call, checkImage)
+    if (isBatch) throw challengeOfSeveralResults()
     return answerChallenge({ ...call, params: { ...call.params, challengeId } })
   },
 })
 
 /** The passive check of one image. */
-async function checkImage(call: LivenessCall) {
-  const { images, threshold } = call.params
-  const { analysis, faces } = await findFaces(call, images[0], 0, { liveness: true })
+async function checkImage(call: LivenessCall, image: EncodedImage, index: number) {
+  const { threshold } = call.params
+  const { analysis, faces } = await findFaces(call, image, index, { liveness: true })
   const largest = withLiveness(faces[0])
-  const value = {
+  return {
     ...classifyLiveness(largest, analysis, { threshold, requireSingleFace: true }),
     face: toFaceValue(analysis, largest, 0),
     faceCount: analysis.faceCount,
     image: toImageFacts(analysis),
-    ...toWarnings(...unusedImages(images)),
+    ...toWarnings(...unusedImages(call.params)),
     ...debugInfo(call.debug, analysis, largest),
   }
-  return [{ correlationId: images[0].correlationId, value }]
+}
+
+/** The challenge is not spent: the call is refused before it is read. */
+function challengeOfSeveralResults(): ActionError {
+  return new ActionError(
+    'INVALID_REQUEST',
+    'params.allImages: must be false or absent with challengeId; the images of a challenge are frames of one person and give one result',
+  )
 }

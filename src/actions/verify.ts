@@ -193,7 +193,9 @@ async function compareWithSubject(call: VerifyCall) {
       const subject = await findSubject(call, tx)
       const best = await gallery.matchSubject(tx, subject, probe.probes)
       if (!best)
-        throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model')
+        throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model', {
+          subjectId: subject.subjectId,
+        })
       const matchValue = toMatchValue(call, best)
       if (matchValue.matched) await gallery.touch(tx, [subject.subjectId])
       const adoptedFaceId = matchValue.matched

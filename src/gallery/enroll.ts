@@ -154,6 +154,7 @@ async function requireCapacity(
     throw new ActionError(
       'TEMPLATE_LIMIT_REACHED',
       `the subject has reached the limit of ${templatesPerSubject} templates`,
+      { subjectId },
     )
   // Expired faces are counted only if they make a difference.
   const isFull = async (): Promise<boolean> =>

@@ -77,7 +77,9 @@ async function externalIdOf(
   if (externalId === null) return null
   const existing = await findExternalIdHolder(tx, { galleryId, externalId }, options)
   if (!existing || existing.subjectId === subjectId) return externalId
-  throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId')
+  throw new ActionError('EXTERNAL_ID_CONFLICT', 'another subject has this externalId', {
+    subjectId: existing.subjectId,
+  })
 }
 
 function attributesOf(subject: SubjectRow, patch: SubjectUpdate['attributes']): string {

@@ -1,6 +1,6 @@
 import type { ItemOutcome } from '../actions/action.ts'
 import type { Settlement } from '../gate/settle.ts'
-import type { ActionError, ActionProblem } from '../lib/errors.ts'
+import { toProblem, type ActionError, type ActionProblem } from '../lib/errors.ts'
 import type { EchoedFields } from './input/read-call.ts'
 import type { CallEnd } from './run-call.ts'
 
@@ -27,7 +27,7 @@ export function toEnvelope(
   echoed: EchoedFields,
 ): Envelope {
   if (end.kind === 'settled') return end.settlement.response
-  if (end.kind === 'rejected') return errorEnvelope(echoed, end.error)
+  if (end.kind === 'rejected') return rejectionEnvelope(echoed, end.error)
   return replayEnvelope(end.response, echoed.requestId)
 }
 
@@ -50,6 +50,21 @@ export function outcomeEnvelope(
 /** Returns the envelope of a call that was rejected or could not be completed. */
 export function errorEnvelope({ requestId, action }: EchoedFields, error: ActionError): Envelope {
   return { ok: false, requestId, action, data: null, errors: error.problems }
+}
+
+/**
+ * Returns the envelope of a call that was rejected before its parameters were read. Each error carries
+ * the correlation id of its image, and without an image that of the first one if it has one.
+ */
+function rejectionEnvelope(echoed: EchoedFields, error: ActionError): Envelope {
+  const { correlationIds = [] } = echoed
+  const complete = (problem: ActionProblem): ActionProblem => {
+    const { imageIndex } = problem
+    const sent = correlationIds[imageIndex ?? 0]
+    const correlationId = sent ?? (imageIndex === undefined ? undefined : `auto-${imageIndex}`)
+    return correlationId === undefined ? problem : toProblem({ correlationId, ...problem })
+  }
+  return errorEnvelope(echoed, error.mapProblems(complete))
 }
 
 /** Returns the stored envelope of an earlier call with the same request id, marked as a replay. */

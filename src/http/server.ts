@@ -8,6 +8,7 @@ import { currentCallAttributes } from '../lib/observability/call-trace.ts'
 import { handleClientError } from './connection.ts'
 import { createConnectionStats, type ConnectionStats } from './connections/connection-stats.ts'
 import { protectConnections, type ConnectionLimits } from './connections/protect-connections.ts'
+import { corsHeaders, preflightResponse } from './cross-origin/cors.ts'
 import { discardBody, isBodyPending } from './discard-body.ts'
 import { unlimitedBodyBudget, type BodyBudget } from './input/body-budget.ts'
 import {
@@ -33,6 +34,8 @@ export type HttpServerOptions = ConnectionLimits & {
   readonly requestMsMax: number
   /** Counts the connections, for the metrics. */
   readonly connectionStats?: ConnectionStats
+  /** The origins of web pages that may call the routes under `/v1`; `*`: all; by default none. */
+  readonly corsOrigins?: readonly string[]
   /** How long running calls may take to finish when the server closes. */
   readonly drainMsMax: number
   /** The memory of request bodies; not limited without it. */
@@ -47,6 +50,8 @@ export type HttpServer = {
   /** Rejects new calls with 503, lets running calls finish, then closes. */
   readonly close: () => Promise<void>
 }
+
+const handleNotFound = (): HttpResponse => ({ status: 404, body: { detail: noSuchRoute } })
 
 type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
@@ -65,9 +70,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let isDraining = false
   for (const path of new Set(options.routes.map((route) => route.path))) {
     const routesOfPath = options.routes.filter((route) => route.path === path)
-    registerPath(app, routesOfPath, toHook)
+    registerPath(app, routesOfPath, { hookOf: toHook, corsOrigins: options.corsOrigins })
   }
-  const handleNotFound = (): HttpResponse => ({ status: 404, body: { detail: noSuchRoute } })
   app.setNotFoundHandler(
     toHook({ path: 'unmatched', handle: options.fallback ?? handleNotFound, isQuiet: true }),
   )
@@ -89,12 +93,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   function toHook({ path: route, handle, isQuiet = false }: Omit<Route, 'method'>): RequestHook {
+    const isCollection = isDeletedByName(options.routes, route)
     const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<SentResponse> => {
       const body = createIncomingBody(request.raw, options.bodyBudget ?? unlimitedBodyBudget)
       try {
         if (isDraining && request.method !== 'GET')
           throw unavailable('The server is shutting down.')
-        const response = await handle(requireDeletedName(toHttpRequest(request, reply, body)))
+        const received = requireDeletedName(toHttpRequest(request, reply, body), isCollection)
+        const response = await handle(received)
         body.release()
         await send(reply, response, body.discardBytesMax())
       } catch (error) {
@@ -115,7 +121,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 function createFastify(options: HttpServerOptions): FastifyInstance {
-  const { proxies = 0, connectionStats: stats = createConnectionStats(), log } = options
+  const { proxies = 0, corsOrigins = [], log } = options
+  const { connectionStats: stats = createConnectionStats() } = options
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
@@ -135,6 +142,9 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
     frameworkErrors: (_error, _request, reply) =>
       void send(reply, { status: 400, body: { detail: 'The URL is malformed.' } }),
   })
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(corsHeaders(toRequestHead(request), corsOrigins))
+  })
   app.addHook('onRequest', requireHost)
   protectConnections(app.server, { limits: options, proxies, stats, log })
   return app
@@ -148,23 +158,39 @@ async function requireHost({ raw }: FastifyRequest, reply: FastifyReply): Promis
   return send(reply, { status: 400, headers: { connection: 'close' }, body: { detail } })
 }
 
+/** Whether DELETE of a route below this path deletes by name. */
+function isDeletedByName(routes: readonly Route[], parent: string): boolean {
+  return routes.some(({ method, path }) => method === 'DELETE' && path.startsWith(`${parent}/:`))
+}
+
 /**
- * A slash at the end of a path is ignored, but not in DELETE: without this check, an empty name after
- * the slash would delete the whole collection.
+ * A slash at the end of a path is ignored, but not where an empty name after it would delete a whole
+ * collection, and never in place of a name.
  *
+ * @param isCollection whether DELETE of this route deletes what DELETE of another route deletes by name.
  * @throws HttpError 404.
  */
-function requireDeletedName(request: HttpRequest): HttpRequest {
-  if (request.method === 'DELETE' && request.path.endsWith('/'))
-    throw new HttpError(404, 'No such route: the name after the last slash is missing.')
+function requireDeletedName(request: HttpRequest, isCollection: boolean): HttpRequest {
+  const { method, path, pathParams } = request
+  const isNameless = Object.values(pathParams).includes('')
+  if (method === 'DELETE' && path.endsWith('/') && (isCollection || isNameless))
+    throw new HttpError(
+      404,
+      'No such route: the name after the last slash is missing. Send the name or, to delete the whole collection where a route does so, no slash at the end.',
+    )
   return request
 }
 
-/** Registers a path with all its methods. Other methods get 405. */
+type PathOptions = {
+  readonly hookOf: (route: Route) => RequestHook
+  readonly corsOrigins: readonly string[] | undefined
+}
+
+/** Registers a path with all its methods. Other methods get 405, and preflight requests their answer. */
 function registerPath(
   app: FastifyInstance,
   routes: readonly Route[],
-  hookOf: (route: Route) => RequestHook,
+  { hookOf, corsOrigins = [] }: PathOptions,
 ) {
   const url = routes[0]?.path ?? '/'
   const allowed = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -176,7 +202,9 @@ function registerPath(
   app.route({
     method: methods.filter((method) => !allowed.includes(method)),
     url,
-    onRequest: async (_request, reply) => {
+    onRequest: async (request, reply) => {
+      const preflight = preflightResponse(toRequestHead(request), corsOrigins, allowed)
+      if (preflight) return send(reply, preflight)
       const headers = { allow: allowed.join(', ') }
       const detail = `Wrong method for this route. Use ${allowed.join(' or ')}.`
       return send(reply, { status: 405, headers, body: { detail } })
@@ -185,24 +213,26 @@ function registerPath(
   })
 }
 
+function toRequestHead({ method, raw }: FastifyRequest) {
+  const [path = '/'] = (raw.url ?? '/').split('?', 1)
+  // Node joins repeated headers to one text, except Set-Cookie, which only servers send.
+  return { method, path, headers: raw.headers as Readonly<Record<string, string>> }
+}
+
 function toHttpRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   incomingBody: IncomingBody,
 ): HttpRequest {
-  const { url = '/' } = request.raw
+  const head = toRequestHead(request)
   // A query may contain question marks.
-  const [path = '/'] = url.split('?', 1)
-  const query = url.slice(path.length + 1)
+  const query = request.raw.url?.slice(head.path.length + 1)
   const disconnected = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) disconnected.abort()
   })
   return {
-    method: request.method,
-    path,
-    // Node joins repeated headers to one text, except Set-Cookie, which only servers send.
-    headers: request.raw.headers as Readonly<Record<string, string>>,
+    ...head,
     query: new URLSearchParams(query),
     // The framework returns a text for each `:name` of the path.
     pathParams: request.params as Readonly<Record<string, string>>,

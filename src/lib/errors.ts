@@ -49,8 +49,10 @@ export const errorTable = {
   },
   UNSUPPORTED_IMAGE_TYPE: {
     status: 200,
-    condition: 'The bytes do not match contentType, or are neither JPEG nor PNG.',
-    remedy: 'Send JPEG or PNG and declare it as such.',
+    condition:
+      'The bytes do not match contentType, or are of a type that this server does not accept.',
+    remedy:
+      'Send JPEG or PNG and declare it as such; the setting IMAGE_TYPES_EXTRA permits further types.',
   },
   IMAGE_TOO_SMALL: {
     status: 200,
@@ -60,7 +62,7 @@ export const errorTable = {
   IMAGE_TOO_LARGE: {
     status: 200,
     condition:
-      'The image has more bytes, pixels, JPEG scans, or PNG texts and colour profiles than the limit.',
+      'The image has more bytes, pixels, frames, JPEG scans, or PNG texts and colour profiles than the limit.',
     remedy: 'Scale the picture down, compress it more or remove its metadata.',
   },
   NO_FACE_FOUND: {

@@ -68,6 +68,51 @@ export function choiceSetting<const Word extends string>(
   return { defaultValue, range, description, schema: z.enum(words) }
 }
 
+/** A list of the given words, separated by commas; none by default. */
+export function listSetting<const Word extends string>(
+  words: readonly Word[],
+  description: string,
+): Setting<readonly Word[]> {
+  const range = words.map((word) => `\`${word}\``).join(', ')
+  const isWord = (text: string): text is Word => words.some((word) => word === text)
+  const schema = z.string().transform((text, context): readonly Word[] => {
+    const items = splitList(text)
+    const unknown = items.filter((item) => !isWord(item))
+    if (unknown.length > 0)
+      context.addIssue({
+        code: 'custom',
+        message: `must be a list of ${words.join(', ')}, separated by commas; ${unknown.join(', ')} is not one of them`,
+      })
+    return items.filter(isWord)
+  })
+  return { defaultValue: '', range, description, schema }
+}
+
+/** Returns the items of a list that is separated by commas, each once. */
+function splitList(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim())
+  return [...new Set(items.filter((item) => item !== ''))]
+}
+
+/** A list of web origins, or `*` for any; none by default. */
+export function originsSetting(description: string): Setting<readonly string[]> {
+  const schema = z
+    .string()
+    .transform(splitList)
+    .refine(
+      (origins) => origins.every(isOrigin) || (origins.length === 1 && origins[0] === '*'),
+      'must be * or a list of origins such as https://app.example.org, separated by commas: scheme, host and port only, in lower case, without a path, a slash at the end or a wildcard',
+    )
+  return { defaultValue: '', range: 'origins, or `*`', description, schema }
+}
+
+/** Browsers send an origin exactly as `URL` writes it. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  const isExact = url !== null && url.origin === text && !text.includes('*')
+  return isExact && /^https?:$/u.test(url.protocol)
+}
+
 /** A text. Without `schema`, every text is accepted, the empty one included. */
 export function textSetting(
   defaultValue: string,

@@ -1,7 +1,12 @@
 import type { Config } from '../config.ts'
+import { acceptedContentTypes } from '../lib/image-types/image-types.ts'
 
-/** The limits that the API description publishes to callers. */
-export function apiLimits(config: Config) {
+/** What the API description publishes to callers. */
+export function apiDescription(config: Config) {
+  return { limits: apiLimits(config), formats: apiFormats(config) }
+}
+
+function apiLimits(config: Config) {
   return {
     bodyBytesMax: config.BODY_BYTES_MAX,
     imageBytesMax: config.IMAGE_BYTES_MAX,
@@ -17,12 +22,20 @@ export function apiLimits(config: Config) {
   }
 }
 
-/** The limits of a request body. */
+/** The limits and the formats of a request body. */
 export function bodyLimits(config: Config) {
+  const { imageBodyTypes } = apiFormats(config)
   return {
+    imageBodyTypes,
     bodyBytesMax: config.BODY_BYTES_MAX,
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
   }
+}
+
+/** The types of images and the formats of calls. */
+function apiFormats({ IMAGE_TYPES_EXTRA: extraImageTypes, BINARY_BODIES }: Config) {
+  const imageBodyTypes = BINARY_BODIES === 'on' ? acceptedContentTypes(extraImageTypes) : undefined
+  return { extraImageTypes, imageBodyTypes }
 }
 
 /** The limits of the memory of request bodies. */
@@ -33,7 +46,7 @@ export function bodyBudgetLimits(config: Config) {
   }
 }
 
-/** The limits of connections and requests. */
+/** The limits of connections and requests, and the origins that may send them from a browser. */
 export function serverLimits(config: Config) {
   return {
     proxies: config.TRUST_PROXY,
@@ -43,5 +56,6 @@ export function serverLimits(config: Config) {
     connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
     writeMsMax: config.WRITE_TIMEOUT_MS,
     drainMsMax: config.DRAIN_TIMEOUT_MS,
+    corsOrigins: config.CORS_ORIGINS,
   }
 }

@@ -18,6 +18,7 @@ import { serveStaticFiles } from '../http/static-files.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
+import { requireDecoders } from '../vision/image/extra-types.ts'
 import { runSelfTest } from '../vision/self-test/run-self-test.ts'
 import {
   openVisionPool,
@@ -26,7 +27,7 @@ import {
 } from '../vision/workers/vision-pool.ts'
 import { readActiveModels } from './active-models.ts'
 import { createConsoleRoutes } from './console-services.ts'
-import { apiLimits, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
+import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './http-limits.ts'
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
@@ -72,7 +73,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const galleryOptions = { store, calibrations, ...updates, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
-  const services = { vision, gallery, challenges }
+  const services = { vision, gallery, challenges, extraImageTypes: config.IMAGE_TYPES_EXTRA }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
   const actions = new Map(allActions.map((action) => [action.name as string, action]))
@@ -88,7 +89,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions),
-      ...serviceRoutes({ version, metrics, limits: apiLimits(config), notReady }),
+      ...serviceRoutes({ version, metrics, notReady, ...apiDescription(config) }),
       ...createConsoleRoutes(config, consoleOptions),
     ],
     fallback: serveStaticFiles(webFolder),
@@ -116,6 +117,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
 
 /** Starts the vision workers. Throws when the models fail their self-test. */
 async function openVision(config: Config, environment: VisionEnvironment): Promise<VisionPool> {
+  requireDecoders(config.IMAGE_TYPES_EXTRA)
   const vision = openVisionPool(visionOptions(config, environment))
   await Promise.all([vision.ready(), runSelfTest(environment.modelsFolder, environment.modelSet)])
   return vision

@@ -22,6 +22,7 @@ export function visionOptions(
       bytesMax: config.IMAGE_BYTES_MAX,
       pixelsMax: config.IMAGE_PIXELS_MAX,
       sideMinPx: config.IMAGE_SIDE_MIN_PX,
+      extraTypes: config.IMAGE_TYPES_EXTRA,
     },
     queuePerWorkerMax: config.VISION_QUEUE_PER_WORKER_MAX,
     queueBytesMax: config.VISION_QUEUE_BYTES_MAX,

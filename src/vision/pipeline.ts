@@ -10,11 +10,10 @@ import { createFaceCrop } from './face-crop.ts'
 import { toBoundingBox, createFaceResult } from './face-result.ts'
 import type { AnalysisRequest, FaceMinimums, FaceResult, ImageAnalysis } from './image-analysis.ts'
 import type { DetectedFace, ImageContext } from './image-context.ts'
-import { decodeImage, configureDecoder } from './image/decode.ts'
+import { configureDecoder, openImage } from './image/decode.ts'
 import type { OrientedImage } from './image/frame.ts'
 import { areaOf, type Rect } from './image/geometry.ts'
 import type { EncodedImage, ImageLimits } from './image/input/encoded-image.ts'
-import { validateImage } from './image/input/validate-image.ts'
 import { createImagePyramid } from './image/pyramid.ts'
 import { headPosition } from './landmarks/head-geometry.ts'
 import { openMeshLandmarker, type MeshLandmarker } from './landmarks/mesh-landmarker.ts'
@@ -53,8 +52,8 @@ export type PipelineOptions = {
 }
 
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
-  configureDecoder()
   const { modelsFolder, modelSet, limits, createTemplate } = options
+  configureDecoder(limits.extraTypes)
   const sessions = createModelSessions(modelsFolder)
   const stages: PipelineStages = {
     meshLandmarker: await openMeshLandmarker(sessions),
@@ -66,9 +65,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
   return {
     async analyzeImage(encodedImage, request, path) {
       const stopwatch = createStopwatch()
-      const image = await stopwatch.time('decode', () =>
-        decodeImage(validateImage(encodedImage, limits, path), limits.pixelsMax, path),
-      )
+      const image = await stopwatch.time('decode', () => openImage(encodedImage, limits, path))
       const context = createImageContext(stages, image, stopwatch)
       const analysis = await analyzeFaces(stages, context, request)
       return {

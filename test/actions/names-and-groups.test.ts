@@ -124,6 +124,26 @@ test('A similarity has four decimals, is never rounded up, and agrees with match
   assert.equal(identical.similarity, 1)
 })
 
+test('svc.identify returns 1 for an identical template only, as svc.verify does', async () => {
+  // The scores of identical templates of this model differ, because their densities do.
+  await using dense = await startGallery({ models: { active: 'cohort@1' } })
+  for (const name of ['lars', 'mia', 'nils', 'olga']) {
+    const picture = { name, take: 1, deviation: 0.5 }
+    const { subjectId } = await dense.value('svc.enroll', imageParams(picture))
+    for (const [deviation, isIdentical] of [
+      [0.5, true],
+      [0.500001, false],
+      [0.6, false],
+    ] as const) {
+      const params = imageParams({ ...picture, deviation })
+      const { bestMatch } = await dense.value('svc.identify', params)
+      const { similarity } = await dense.value('svc.verify', { ...params, subjectId })
+      assert.deepEqual([bestMatch.subjectId, bestMatch.similarity], [subjectId, similarity])
+      assert.equal(similarity === 1, isIdentical, `${name} ${deviation}: ${similarity}`)
+    }
+  }
+})
+
 test('debug works for deleteSubject and for updateSubject, with and without an image', async () => {
   const { subjectId } = await enroll('lena')
   const debug = { debug: true }

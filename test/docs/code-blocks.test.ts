@@ -27,7 +27,7 @@ const total = { ran: 0, skipped: 0 }
 
 before(async () => {
   clone = await createClone()
-  facegate = await spawnFacegate({ VISION_WORKERS: '1' })
+  facegate = await spawnFacegate({ VISION_WORKERS: '1', BINARY_BODIES: 'on' })
 })
 after(async () => {
   await facegate?.[Symbol.asyncDispose]()

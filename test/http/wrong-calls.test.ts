@@ -85,6 +85,62 @@ test('An error names the image, its correlationId and what to change', async () 
   assert.equal(unnamed.body.errors[0].correlationId, 'auto-0')
 })
 
+test('An error that is found before the parameters are read carries the correlationId of its image', async () => {
+  const image = { ...annaImage, correlationId: 'door 3' }
+  const params = { images: [image] }
+  const second = { images: [image, { ...annaImage, correlationId: 'nul \0' }] }
+  const requestId = randomUUID()
+  await gallery.value('svc.detect', params, { requestId })
+  const calls: readonly (readonly [
+    code: string,
+    correlationId: string | undefined,
+    body: object,
+  ])[] = [
+    ['INVALID_REQUEST', 'door 3', { action: 'svc.dance', params }],
+    ['INVALID_REQUEST', 'door 3', { action: 'svc.detect', params, debug: 'yes' }],
+    ['INVALID_REQUEST', 'door 3', { action: 'svc.detect', params, more: 1 }],
+    ['INVALID_REQUEST', 'nul \uFFFD', { action: 'svc.detect', params: second }],
+    ['REQUEST_ID_CONFLICT', 'door 3', { action: 'svc.analyze', params, requestId }],
+    ['INVALID_REQUEST', undefined, { action: 'svc.dance', params: { images: [annaImage] } }],
+    [
+      'INVALID_REQUEST',
+      undefined,
+      { action: 'svc.dance', params: { images: [{ correlationId: 7 }] } },
+    ],
+  ]
+  for (const [code, correlationId, body] of calls) {
+    const [error] = (await gallery.post(body)).body.errors
+    assert.deepEqual(
+      [error.code, error.correlationId],
+      [code, correlationId],
+      JSON.stringify(error),
+    )
+  }
+  const { key } = await gallery.createProjectClient({ galleryMode: 'isolated', permissions: ['x'] })
+  const refused = await gallery.withKey(key).call('svc.detect', params)
+  const { code, correlationId } = refused.body.errors[0]
+  assert.deepEqual([code, correlationId], ['FORBIDDEN', 'door 3'])
+})
+
+test('null for an optional field and its absence are the same call under one requestId', async () => {
+  const requestId = randomUUID()
+  const absent = await gallery.call('svc.detect', anna, { requestId })
+  const nulls = { ...withImage({ correlationId: null }), maxFaces: null, allImages: null }
+  const replay = await gallery.call('svc.detect', nulls, { requestId, debug: null })
+  assert.deepEqual(replay.body.data, absent.body.data)
+  assert.deepEqual(replay.body.meta, { idempotencyReplay: true })
+  const { subjectId } = await gallery.value('svc.enroll', { ...anna, displayName: 'Anna' })
+  const clearing = randomUUID()
+  const cleared = await gallery.value(
+    'svc.updateSubject',
+    { subjectId, displayName: null, groups: undefined, addGroups: null },
+    { requestId: clearing },
+  )
+  assert.equal(cleared.displayName, null)
+  const other = await gallery.call('svc.updateSubject', { subjectId }, { requestId: clearing })
+  assert.equal(other.body.errors[0].code, 'REQUEST_ID_CONFLICT')
+})
+
 test('A byte order mark, a trailing slash, a bearer key and null for optional fields are accepted', async () => {
   const params = { ...withImage({ correlationId: null }), maxFaces: null }
   const body = JSON.stringify({ action: 'svc.detect', params, requestId: null, debug: null })

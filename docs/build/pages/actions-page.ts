@@ -57,6 +57,7 @@ function sharedTypes(): string {
 function priceOf({ price }: Action): string {
   const [none, one, two] = [price(0), price(1), price(2)]
   if (two !== one) return `${one} a picture`
+  if (price(2, { allImages: true }) !== one) return `${one}, with \`allImages\` ${one} a picture`
   return none === one ? String(one) : `${none}, with a picture ${one}`
 }
 

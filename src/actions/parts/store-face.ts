@@ -101,6 +101,7 @@ export async function requireNoFaces(
       'MODEL_MISMATCH',
       'the subject has no template of a loaded model to compare the face with; load the model that ' +
         'created its templates, or send force true to add the face without the comparison',
+      { subjectId },
     )
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { contentTypes } from '../../lib/image-types/image-types.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { livenessToken } from './challenge.ts'
 
@@ -16,7 +17,10 @@ const imageItem = z
       .meta({
         description: 'Base64 (RFC 4648 section 4, padded) of a JPEG or PNG of at most 8 MiB.',
       }),
-    contentType: z.enum(['image/jpeg', 'image/jpg', 'image/png']),
+    contentType: z.enum(contentTypes).meta({
+      description:
+        'The type of the bytes. Every server accepts `image/jpeg`, `image/jpg` and `image/png`, and the others where its setting IMAGE_TYPES_EXTRA permits them.',
+    }),
     correlationId: z
       .string()
       .max(correlationIdCharsMax)
@@ -34,8 +38,15 @@ export const images = z
   )
   .meta({
     maxItems: imagesPerCallMax,
-    description: 'The first image is analyzed; further images are not used: `warnings` reports it.',
+    description:
+      'The first image is analyzed. Further images are analyzed only with `allImages`; otherwise `warnings` reports that they were not used.',
   })
+
+/** `params.allImages` of an action with one result per image. */
+export const allImages = z.boolean().default(false).meta({
+  description:
+    'Analyzes each of up to ten images, with a separate result in `results[]`; an image that fails does not affect the others. Each image that succeeds is charged.',
+})
 
 /** `params.images` of an action that reads all images. */
 export const imageBatch = z

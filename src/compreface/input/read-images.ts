@@ -1,15 +1,21 @@
 import { mediaTypeOf, readBody } from '../../http/input/read-body.ts'
 import { parseJson } from '../../http/input/parse-json.ts'
 import { ActionError } from '../../lib/errors.ts'
+import {
+  acceptedContentTypes,
+  contentTypeOf,
+  type ExtraImageType,
+  type ImageContentType,
+} from '../../lib/image-types/image-types.ts'
 import type { CompreFaceRequest } from '../serve-route.ts'
-import { readMultipartFiles } from './multipart.ts'
+import { readMultipartFiles } from '../../http/input/multipart.ts'
 
 /** An item of `params.images`. */
 export type CompreFaceImage = {
   readonly kind: 'image'
   /** Base64. */
   readonly bytes: string
-  readonly contentType: 'image/jpeg' | 'image/png'
+  readonly contentType: ImageContentType
 }
 
 /**
@@ -25,10 +31,11 @@ export async function readImages<const Names extends readonly string[]>(
   const imagesByName = isForm
     ? await imagesFromForm(compreFaceRequest)
     : await imagesFromJson(compreFaceRequest)
+  const { extraImageTypes } = compreFaceRequest.options.services
   const images = names.map((name) => {
     const bytes = imagesByName.get(name)
     if (!bytes) throw new ActionError('INVALID_REQUEST', `${name}: the image is missing`)
-    return { kind: 'image', bytes, contentType: contentTypeOf(bytes) } as const
+    return { kind: 'image', bytes, contentType: declaredType(bytes, extraImageTypes) } as const
   })
   // `images` has one element per name.
   return images as unknown as { [Index in keyof Names]: CompreFaceImage }
@@ -54,7 +61,15 @@ async function imagesFromJson({
   return new Map(texts.map(([name, text]) => [name, text.replace(/^data:[^,]{0,64},/u, '')]))
 }
 
-/** Detects PNG by its signature in base64. The decoder rejects what is neither PNG nor JPEG. */
-function contentTypeOf(base64: string): CompreFaceImage['contentType'] {
-  return base64.startsWith('iVBORw0KGgo') ? 'image/png' : 'image/jpeg'
+/** The characters of base64 from which the type is detected. */
+const headCharsMax = 256
+
+/** Detects the type from the first bytes. The decoder rejects a type that the server does not accept. */
+function declaredType(
+  base64: string,
+  extraTypes: readonly ExtraImageType[] | undefined,
+): ImageContentType {
+  const detected = contentTypeOf(Buffer.from(base64.slice(0, headCharsMax), 'base64'))
+  const isAccepted = detected !== undefined && acceptedContentTypes(extraTypes).includes(detected)
+  return isAccepted ? detected : 'image/jpeg'
 }

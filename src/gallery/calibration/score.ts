@@ -16,6 +16,11 @@ export function correctedScore(a: TemplateVector, b: TemplateVector): number {
   return -squaredDistance(a.vector, b.vector) - (a.density + b.density) / 2
 }
 
+/** Whether two templates were created from the same pixels by the same model. */
+export function isIdentical(a: TemplateVector, b: TemplateVector): boolean {
+  return a.density === b.density && squaredDistance(a.vector, b.vector) === 0
+}
+
 export function squaredDistance(a: Float32Array, b: Float32Array): number {
   assert.equal(a.length, b.length)
   let sum = 0

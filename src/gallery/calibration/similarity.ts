@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Template } from '../../vision/embed/template.ts'
-import { correctedScore, squaredDistance } from './score.ts'
+import { correctedScore, isIdentical } from './score.ts'
 
 /**
  * Maps the scores of one recognition model to false-match rates. Each model has its own calibration,
@@ -47,10 +47,16 @@ export type MatchLevel = 'none' | 'low' | 'medium' | 'high' | 'veryHigh'
  */
 export function similarityOf(a: Template, b: Template, calibration: Calibration): number {
   assert.equal(a.modelId, calibration.modelId, 'the calibration is for this model')
-  const isIdentical = a.density === b.density && squaredDistance(a.vector, b.vector) === 0
-  return isIdentical
-    ? 1
-    : Math.min(similarityAt(scoreOf(a, b), calibration), differentSimilarityMax)
+  return similarityOfScore({ score: scoreOf(a, b), isIdentical: isIdentical(a, b) }, calibration)
+}
+
+/** Returns the similarity of two compared templates, 0..1; 1 only if they are identical. */
+export function similarityOfScore(
+  compared: { readonly score: number; readonly isIdentical: boolean },
+  calibration: Calibration,
+): number {
+  if (compared.isIdentical) return 1
+  return Math.min(similarityAt(compared.score, calibration), differentSimilarityMax)
 }
 
 /**

@@ -1,8 +1,22 @@
+import { correctedScore, isIdentical, type TemplateVector } from '../calibration/score.ts'
+
 /** A candidate of a search: a subject with the score of its best template. */
 export type ScoredSubject = {
   readonly faceId: string
   readonly subjectId: string
   readonly score: number
+  /** Whether that template is identical to the probe. */
+  readonly isIdentical: boolean
+}
+
+/** Scores a stored template of a subject exactly. */
+export function scoreSubject(
+  { faceId, subjectId }: Pick<ScoredSubject, 'faceId' | 'subjectId'>,
+  probe: TemplateVector,
+  stored: TemplateVector,
+): ScoredSubject {
+  const score = correctedScore(probe, stored)
+  return { faceId, subjectId, score, isIdentical: isIdentical(probe, stored) }
 }
 
 export type SearchOptions = {

@@ -3,7 +3,7 @@ import type { Template } from '../../vision/embed/template.ts'
 import type { Calibrations } from '../calibration/calibrations.ts'
 import type { TimedSearchOptions } from './scored-subject.ts'
 import type { GallerySearch } from './gallery-search.ts'
-import { roundSimilarity, similarityAt } from '../calibration/similarity.ts'
+import { roundSimilarity, similarityOfScore } from '../calibration/similarity.ts'
 
 export type SearchHit = {
   readonly faceId: string
@@ -37,14 +37,13 @@ export async function searchAcrossModels(
     const calibration = calibrations.of(modelId)
     if (!calibration) throw new Error(`there is no calibration for templates of ${modelId}`)
     const candidates = await search.search(galleryId, probe, options)
-    return candidates.map(({ faceId, subjectId, score }): SearchHit => {
-      const similarity = roundSimilarity(similarityAt(score, calibration))
+    return candidates.map((candidate): SearchHit => {
+      const { faceId, subjectId, score } = candidate
+      const similarity = roundSimilarity(similarityOfScore(candidate, calibration))
       return { faceId, subjectId, score, similarity, modelId }
     })
   })
-  const hitsByModel = lastFirst.toReversed()
-  const [first, ...others] = hitsByModel
-  return first && others.length === 0 ? first : mergeHits(hitsByModel.flat(), options.limit)
+  return mergeHits(lastFirst.toReversed().flat(), options.limit)
 }
 
 /** The sort is stable: hits of one model with equal similarity keep their order by score. */

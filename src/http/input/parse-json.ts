@@ -8,6 +8,15 @@ export type JsonLimits = {
   readonly tokensMax: number
 }
 
+export type ParseLimits = JsonLimits & {
+  /** The text in messages; by default it is the body. */
+  readonly name?: string
+}
+
+function nameOf({ name = 'The body' }: ParseLimits): string {
+  return name
+}
+
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
@@ -26,14 +35,15 @@ const uniqueDepthMax = 2
  *
  * @throws HttpError 400 that describes what is malformed.
  */
-export function parseJson(bytes: Buffer, limits: JsonLimits): Readonly<Record<string, unknown>> {
+export function parseJson(bytes: Buffer, limits: ParseLimits): Readonly<Record<string, unknown>> {
+  const name = nameOf(limits)
   const content = withoutByteOrderMark(bytes)
-  if (content.length === 0) throw new HttpError(400, 'The body is empty; send a JSON object.')
+  if (content.length === 0) throw new HttpError(400, `${name} is empty; send a JSON object.`)
   if (!isUtf8(content))
-    throw new HttpError(400, 'The body is not valid UTF-8; encode the JSON text as UTF-8.')
+    throw new HttpError(400, `${name} is not valid UTF-8; encode the JSON text as UTF-8.`)
   const value = parse(content, limits)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HttpError(400, 'The body must be a JSON object: { … }.')
+    throw new HttpError(400, `${name} must be a JSON object: { … }.`)
   return value as Record<string, unknown>
 }
 
@@ -45,19 +55,19 @@ function withoutByteOrderMark(bytes: Buffer): Buffer {
   return isMarked ? bytes.subarray(byteOrderMark.length) : bytes
 }
 
-function parse(bytes: Buffer, limits: JsonLimits): unknown {
+function parse(bytes: Buffer, limits: ParseLimits): unknown {
   try {
     checkStructure(bytes, limits)
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     const location = describeJsonError(bytes.toString('utf8'))
-    throw new HttpError(400, `The body is not valid JSON: ${location}.`, { cause })
+    throw new HttpError(400, `${nameOf(limits)} is not valid JSON: ${location}.`, { cause })
   }
 }
 
 /** Checks everything outside strings. `JSON.parse` reports invalid syntax. */
-function checkStructure(bytes: Buffer, limits: JsonLimits): void {
+function checkStructure(bytes: Buffer, limits: ParseLimits): void {
   const keysByDepth: Set<string>[] = [new Set()]
   let tokens = 0
   for (let index = 0; index < bytes.length; index++) {
@@ -72,9 +82,12 @@ function checkStructure(bytes: Buffer, limits: JsonLimits): void {
     const closes = closingBrackets.has(byte)
     if (!opens && !closes && byte !== colon && byte !== comma) continue
     if (++tokens > limits.tokensMax)
-      throw new HttpError(400, `The body has more than ${limits.tokensMax} structural characters.`)
+      throw new HttpError(
+        400,
+        `${nameOf(limits)} has more than ${limits.tokensMax} structural characters.`,
+      )
     if (opens && keysByDepth.push(new Set()) - 1 > limits.depthMax)
-      throw new HttpError(400, `The body is nested deeper than ${limits.depthMax}.`)
+      throw new HttpError(400, `${nameOf(limits)} is nested deeper than ${limits.depthMax}.`)
     if (closes) keysByDepth.pop()
   }
 }

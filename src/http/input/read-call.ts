@@ -1,10 +1,10 @@
 import type { Action, Caller } from '../../actions/action.ts'
 import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
+import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
-import { readBody } from './read-body.ts'
+import { readCallBody, type CallBody, type CallBodyOptions } from './read-call-body.ts'
 import type { HttpRequest } from '../route.ts'
-import { parseJson, type JsonLimits } from './parse-json.ts'
 import { findUnstorable, toStorable } from './storable.ts'
 
 /** A call with a valid envelope; the action validates `params`. */
@@ -20,31 +20,32 @@ export type ActionsByName = ReadonlyMap<string, Action>
 const envelopeFields = new Set(['action', 'requestId', 'params', 'debug'])
 
 /** The fields of the request that the response repeats. */
-export type EchoedFields = { readonly requestId: string; readonly action: string }
-
-export type ReadCallOptions = {
-  readonly actions: ActionsByName
-  readonly bodyBytesMax: number
-  readonly jsonLimits: JsonLimits
+export type EchoedFields = {
+  readonly requestId: string
+  readonly action: string
+  /** Of the images, in their order, as far as the request has readable ones. */
+  readonly correlationIds?: readonly (string | undefined)[]
 }
+
+export type ReadCallOptions = CallBodyOptions & { readonly actions: ActionsByName }
 
 /** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
   request: HttpRequest,
   { keyId }: Pick<Caller, 'keyId'>,
-  { actions, bodyBytesMax, jsonLimits }: ReadCallOptions,
+  options: ReadCallOptions,
 ): Promise<{
   readonly echoed: EchoedFields
   readonly parsed: ParsedCall | { readonly error: unknown }
 }> {
-  request.body.accept(keyId, bodyBytesMax)
+  request.body.accept(keyId, options.bodyBytesMax)
   let echoed: EchoedFields = { requestId: newId(), action: '' }
   try {
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
-    const body = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
-    echoed = readEchoedFields(body)
-    return { echoed, parsed: parseCall(body, actions) }
+    const sent = await readCallBody(request, options)
+    echoed = readEchoedFields(sent.body)
+    return { echoed, parsed: parseCall(sent, options.actions) }
   } catch (error) {
     return { echoed, parsed: { error } }
   }
@@ -59,18 +60,33 @@ function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields
   return {
     requestId: isUuid(requestId) ? requestId : newId(),
     action: typeof action === 'string' ? toStorable(action, actionCharsMax) : '',
+    correlationIds: readCorrelationIds(body['params']),
   }
+}
+
+/** Reads the correlation ids of any parameters. */
+function readCorrelationIds(params: unknown): (string | undefined)[] {
+  const { images } = Object(params) as { readonly images?: unknown }
+  if (!Array.isArray(images)) return []
+  return images.slice(0, imagesPerCallMax).map((image: unknown) => {
+    const { correlationId } = Object(image) as { readonly correlationId?: unknown }
+    return typeof correlationId === 'string'
+      ? toStorable(correlationId, correlationIdCharsMax)
+      : undefined
+  })
 }
 
 /** @throws ActionError INVALID_REQUEST with one item for each problem of the envelope. */
 function parseCall(
-  body: Readonly<Record<string, unknown>>,
+  { body, problems: bodyProblems }: CallBody,
   actionsByName: ActionsByName,
 ): ParsedCall {
-  const { params } = body
-  const debug = body['debug'] ?? false
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
+  // Before the fingerprint is computed: null for an optional field and its absence are the same call.
+  const params = action ? action.withoutNulls(body['params']) : body['params']
+  const debug = body['debug'] ?? false
   const problems = [
+    ...bodyProblems,
     ...unknownFields(body),
     ...(action ? [] : [describeAction(body['action'], [...actionsByName.keys()])]),
     ...describeRequestId(body['requestId']),

@@ -1,5 +1,6 @@
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
+import { acceptedContentTypes, type ExtraImageType } from '../../lib/image-types/image-types.ts'
 import { errorResponses, openApiExamples, openApiHeaders } from './components.ts'
 import { openApiPaths } from './paths.ts'
 import { openApiSchemas, type OpenApiObject } from './schemas.ts'
@@ -7,8 +8,19 @@ import { openApiSchemas, type OpenApiObject } from './schemas.ts'
 /** The limits of requests, with the values of the running service. */
 export type ApiLimits = Readonly<Record<string, number>>
 
+/** What the server accepts in addition to JPEG and PNG in JSON. */
+export type ApiFormats = {
+  readonly extraImageTypes?: readonly ExtraImageType[]
+  /** The content types of images as the body, which permit forms, too. */
+  readonly imageBodyTypes?: readonly string[] | undefined
+}
+
 /** Returns the OpenAPI 3.1 description, derived from the schemas that validate requests. */
-export function openApiDocument(version: string, limits: ApiLimits = {}): OpenApiObject {
+export function openApiDocument(
+  version: string,
+  limits: ApiLimits = {},
+  { extraImageTypes, imageBodyTypes }: ApiFormats = {},
+): OpenApiObject {
   return {
     openapi: '3.1.0',
     info: {
@@ -26,7 +38,7 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
       { name: 'service', description: 'About the service. No key needed.' },
     ],
-    paths: openApiPaths(),
+    paths: openApiPaths(imageBodyTypes),
     components: {
       securitySchemes: {
         bearerKey: {
@@ -42,7 +54,7 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
             'The complete key. It determines the project, its gallery, budget and rate limit.',
         },
       },
-      schemas: openApiSchemas(),
+      schemas: openApiSchemas(acceptedContentTypes(extraImageTypes)),
       responses: errorResponses(),
       headers: openApiHeaders,
       examples: openApiExamples(),

@@ -9,11 +9,12 @@ import {
 } from './components.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
+import { binaryBody } from './binary-body.ts'
 import { schemaRef, type OpenApiObject } from './schemas.ts'
 
 /** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
-export function openApiPaths(): OpenApiObject {
-  return { ...executePath(), ...restPaths(), ...servicePaths() }
+export function openApiPaths(imageBodyTypes: readonly string[] | undefined): OpenApiObject {
+  return { ...executePath(imageBodyTypes), ...restPaths(), ...servicePaths() }
 }
 
 const versionParameter: OpenApiObject = {
@@ -24,7 +25,8 @@ const versionParameter: OpenApiObject = {
   schema: { type: 'string', const: '1', default: '1' },
 }
 
-function executePath(): OpenApiObject {
+function executePath(imageBodyTypes: readonly string[] | undefined): OpenApiObject {
+  const binary = imageBodyTypes && binaryBody(imageBodyTypes)
   return {
     '/v1/face/execute': {
       post: {
@@ -32,11 +34,12 @@ function executePath(): OpenApiObject {
         tags: ['face'],
         summary: 'Run one action',
         description: 'Action-level failures are HTTP 200 with `ok` false: branch on `ok`.',
-        parameters: [versionParameter],
+        parameters: [versionParameter, ...(binary?.parameters ?? [])],
         requestBody: {
           required: true,
           description: 'The call. Unknown fields are rejected.',
           content: {
+            ...binary?.content,
             'application/json': { schema: schemaRef('Request'), examples: exampleRefs('request') },
           },
         },

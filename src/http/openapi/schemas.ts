@@ -5,10 +5,16 @@ import { errorTable } from '../../lib/errors.ts'
 
 export type OpenApiObject = { readonly [key: string]: unknown }
 
-/** Returns `components.schemas`: the values of actions and routes, and the envelopes around them. */
-export function openApiSchemas(): OpenApiObject {
+/**
+ * Returns `components.schemas`: the values of actions and routes, and the envelopes around them.
+ *
+ * @param accepted the content types of images that the server accepts.
+ */
+export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
+  const schemas = registeredSchemas()
   return {
-    ...registeredSchemas(),
+    ...schemas,
+    ImageItem: withContentTypes(schemas['ImageItem'], accepted),
     ...Object.fromEntries(
       allActions.flatMap((action) => [
         [`${schemaName(action)}Request`, requestSchema(action)],
@@ -62,6 +68,13 @@ function registeredSchemas(): OpenApiObject {
     return [id, rest]
   }
   return Object.fromEntries([...outputs, ...inputs].map(withoutIds))
+}
+
+/** The schemas of the service contain the content types that any server can accept. */
+function withContentTypes(schema: unknown, accepted: readonly string[]): OpenApiObject {
+  const { properties, ...imageItem } = schema as { readonly properties: OpenApiObject }
+  const contentType = { type: 'string', enum: accepted, description: 'The type of the bytes.' }
+  return { ...imageItem, properties: { ...properties, contentType } }
 }
 
 function problemSchema(): OpenApiObject {
@@ -123,19 +136,15 @@ function requestSchema(action: Action): OpenApiObject {
   )
 }
 
-function describePrice({ price }: Action): string {
-  if (isBatch({ price })) return `Costs ${price(1)} units per image when ok.`
+function describePrice({ price, resultPerImage }: Action): string {
+  if (resultPerImage === 'always') return `Costs ${price(1)} units per image when ok.`
   const [withoutImage, withImage] = [price(0), price(1)]
   if (withImage === 0) return 'Free.'
   const units = `${withImage} unit${withImage === 1 ? '' : 's'}`
+  const perImage = price(2, { allImages: true }) > withImage ? '; with `allImages`, per image' : ''
   return withoutImage === withImage
-    ? `Costs ${units} when ok.`
+    ? `Costs ${units} when ok${perImage}.`
     : `Costs ${units} with an image, otherwise free.`
-}
-
-/** An action with a price per image returns one result per image; each can fail by itself. */
-function isBatch({ price }: Pick<Action, 'price'>): boolean {
-  return price(2) > price(1)
 }
 
 function successSchema(action: Action): OpenApiObject {
@@ -148,7 +157,7 @@ function successSchema(action: Action): OpenApiObject {
     },
     {},
   )
-  const items = isBatch(action) ? { oneOf: [item, schemaRef('FailedItem')] } : item
+  const items = action.resultPerImage ? { oneOf: [item, schemaRef('FailedItem')] } : item
   return envelopeSchema(
     {
       ok: { type: 'boolean', const: true },

@@ -2,28 +2,51 @@ import sharp from 'sharp'
 import type { Sharp, SharpOptions } from 'sharp'
 
 import { ActionError } from '../../lib/errors.ts'
+import { fileTypeOf, type ExtraImageType } from '../../lib/image-types/image-types.ts'
 import type { Frame, OrientedImage } from './frame.ts'
 import type { ImageSize } from './geometry.ts'
+import { checkExtraHeader, loadersOf } from './extra-types.ts'
+import type { EncodedImage, ImageLimits } from './input/encoded-image.ts'
 import { readJpegHeader } from './input/image-header.ts'
-import { sniffFileType } from './input/sniff-file-type.ts'
+import { validateImage } from './input/validate-image.ts'
+import { sniffFileType } from '../../lib/image-types/sniff-file-type.ts'
 
 /**
  * Configures libvips for this process: one thread (there is one worker per core), no operation
- * cache (images do not repeat), and only the two file formats that `validateImage` accepts.
+ * cache (images do not repeat), and only the file formats that `validateImage` accepts.
  */
-export function configureDecoder(): void {
+export function configureDecoder(extraTypes: readonly ExtraImageType[] = []): void {
   sharp.concurrency(1)
   sharp.cache(false)
   sharp.block({ operation: ['VipsForeignLoad'] })
-  sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng'] })
+  sharp.unblock({
+    operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', ...loadersOf(extraTypes)],
+  })
 }
 
 /**
- * Decodes a validated JPEG or PNG to 8-bit sRGB.
+ * Validates an image and decodes it.
+ *
+ * @param path JSON path of the image in the API request, for messages: `params.images[0]`.
+ * @throws ActionError the codes that `Pipeline.analyzeImage` lists.
+ */
+export async function openImage(
+  image: EncodedImage,
+  limits: ImageLimits,
+  path: string,
+): Promise<OrientedImage> {
+  const bytes = validateImage(image, limits, path)
+  const type = fileTypeOf(image.contentType)
+  if (type !== 'JPEG' && type !== 'PNG') await checkExtraHeader(bytes, limits, path)
+  return decodeImage(bytes, limits.pixelsMax, path)
+}
+
+/**
+ * Decodes a validated image to 8-bit sRGB.
  *
  * - The EXIF orientation and an ICC profile are applied.
  * - CMYK, grey, palette and 16-bit images are converted.
- * - Transparent parts become white; an animated PNG is reduced to its first frame.
+ * - Transparent parts become white; an animation is reduced to its first frame.
  * - Truncated or contradictory data is rejected, so that a half-grey face is never compared.
  * - Trailing bytes and damaged metadata are ignored, because real cameras write them.
  *

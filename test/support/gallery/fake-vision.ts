@@ -129,10 +129,10 @@ export function createFakeVisionClient(
   onAnalyze: () => Promise<unknown> = async () => {},
 ): FakeVisionClient {
   const requests: (AnalysisRequest & { readonly projectId: string })[] = []
-  const client = unlimitedVisionClient(async (image, request, { projectId }) => {
+  const client = unlimitedVisionClient(async (image, request, { projectId, path }) => {
     requests.push({ ...request, projectId })
     await onAnalyze()
-    return imageAnalysisOf(image, request, models)
+    return imageAnalysisOf(parsePeople(image, path), request, models)
   })
   return { ...client, requests }
 }
@@ -149,11 +149,10 @@ export function unlimitedVisionClient(analyzeImage: VisionClient['analyzeImage']
 }
 
 function imageAnalysisOf(
-  { bytes }: EncodedImage,
+  people: readonly FakePerson[],
   request: AnalysisRequest,
   models: FakeModels,
 ): ImageAnalysis {
-  const people = parsePeople(bytes)
   const all = people.map((person, index) => faceResultOf(person, index, request, models))
   const isLarge =
     (minimums: FaceMinimums) =>
@@ -192,11 +191,11 @@ function imageAnalysisOf(
   }
 }
 
-function parsePeople(bytes: string): FakePerson[] {
+function parsePeople({ bytes }: EncodedImage, path: string): FakePerson[] {
   try {
     return JSON.parse(Buffer.from(bytes, 'base64').toString()) as FakePerson[]
   } catch {
-    throw new ActionError('IMAGE_DECODE_FAILED', 'params.images[0]: cannot be decoded')
+    throw new ActionError('IMAGE_DECODE_FAILED', `${path}: cannot be decoded`)
   }
 }
 

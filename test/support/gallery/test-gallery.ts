@@ -23,7 +23,7 @@ import { restRoutes } from '../../../src/http/routes/rest-routes.ts'
 import { serveRest } from '../../../src/http/routes/rest-route.ts'
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
-import { bodyBudgetLimits } from '../../../src/start/http-limits.ts'
+import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
@@ -131,15 +131,15 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     }),
   )
   const { gallery, challenges } = openedGallery
-  const services = { vision, gallery, challenges }
+  const extraImageTypes = config.IMAGE_TYPES_EXTRA
+  const services = { vision, gallery, challenges, extraImageTypes }
   const executeOptions = {
     gate,
     services,
     log,
     onCallCompleted: () => {},
     actions: new Map(allActions.map((action) => [action.name, action])),
-    bodyBytesMax: config.BODY_BYTES_MAX,
-    jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
+    ...bodyLimits(config),
     ...(beforeStep && { beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)
@@ -170,6 +170,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ],
     ...(options.fallback && { fallback: options.fallback }),
     proxies: config.TRUST_PROXY,
+    corsOrigins: config.CORS_ORIGINS,
     headersMsMax: 10_000,
     requestMsMax: 30_000,
     connectionsMax: 1000,

@@ -15,7 +15,7 @@ import { execute, type ExecuteOptions } from '../../../src/http/execute.ts'
 import type { RequestObserver } from '../../../src/http/metrics/observe-request.ts'
 import { createBodyBudget } from '../../../src/http/input/body-budget.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
-import { bodyBudgetLimits } from '../../../src/start/http-limits.ts'
+import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { findBalance } from '../../../src/store/billing/balances.ts'
@@ -80,11 +80,7 @@ export async function startGate(options: TestGateOptions = {}): Promise<TestGate
     log,
     onCallCompleted: () => {},
     actions: options.actions ?? testActions(runs),
-    bodyBytesMax: config.BODY_BYTES_MAX,
-    jsonLimits: {
-      depthMax: config.JSON_DEPTH_MAX,
-      tokensMax: config.JSON_TOKENS_MAX,
-    },
+    ...bodyLimits(config),
     ...(options.beforeStep && { beforeStep: options.beforeStep }),
   }
   const handle = (request: Parameters<typeof execute>[0]) => execute(request, executeOptions)

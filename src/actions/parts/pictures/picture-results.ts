@@ -34,7 +34,7 @@ export function pictureResults({
 }: PictureResults): z.output<typeof pictureResultSchema>[] {
   const enrolled = addedOf(stored).map(({ index, faceId }) => ({ index, enrolled: true, faceId }))
   const faceIds = new Map(stored.map(({ index, faceId }) => [index, faceId]))
-  const others = [...refused, ...stored.flatMap(toAlreadyEnrolled)].map(({ index, error }) => {
+  const others = [...refused, ...alreadyEnrolled(stored)].map(({ index, error }) => {
     const { code, message } = error
     const { hint } = error.problems[0] ?? {}
     const faceId = faceIds.get(index)
@@ -49,10 +49,16 @@ function addedOf(stored: readonly StoredPicture[]): StoredPicture[] {
 }
 
 /** A picture is refused if the subject already has its template. */
-function toAlreadyEnrolled({ index, faceId, isAdded }: StoredPicture): RefusedPicture[] {
-  if (isAdded) return []
-  const message = `the subject already has the template of this picture: face ${faceId}`
-  return [{ index, error: new ActionError('FACE_ALREADY_ENROLLED', message) }]
+function alreadyEnrolled(
+  stored: readonly StoredPicture[],
+  details: { readonly subjectId?: string } = {},
+): RefusedPicture[] {
+  return stored
+    .filter(({ isAdded }) => !isAdded)
+    .map(({ index, faceId }) => {
+      const message = `the subject already has the template of this picture: face ${faceId}`
+      return { index, error: new ActionError('FACE_ALREADY_ENROLLED', message, details) }
+    })
 }
 
 /**
@@ -64,9 +70,10 @@ function toAlreadyEnrolled({ index, faceId, isAdded }: StoredPicture): RefusedPi
 export function requireStored(
   params: EnrolledImages,
   { stored, refused }: PictureResults,
+  subjectId: string,
 ): StoredPicture {
   const main = addedOf(stored)[0] ?? (params.allImages ? undefined : stored[0])
-  if (!main) throw refusalError(params, [...refused, ...stored.flatMap(toAlreadyEnrolled)])
+  if (!main) throw refusalError(params, [...refused, ...alreadyEnrolled(stored, { subjectId })])
   return main
 }
 
@@ -94,14 +101,14 @@ export function unbilledCount(
 
 /** Returns `warnings` of a successful call. */
 export function resultWarnings(
-  { allImages, images }: EnrolledImages,
+  params: EnrolledImages,
   { stored }: PictureResults,
   embeddingCount: number,
 ) {
   const added = addedOf(stored)
   return toWarnings(
-    ...(allImages ? [] : unusedImages(images, '; set allImages')),
-    ...(!allImages && added.length < stored.length
+    ...unusedImages(params),
+    ...(!params.allImages && added.length < stored.length
       ? ['the subject already has the template of this picture; it was not added again']
       : []),
     ...enrollWarnings(embeddingCount, added),

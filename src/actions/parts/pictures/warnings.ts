@@ -6,9 +6,11 @@ export function toWarnings(...texts: readonly string[]): { readonly warnings?: s
 }
 
 /** Warns that an action without `allImages` has used only the first image. */
-export function unusedImages(images: readonly unknown[], remedy = ''): string[] {
-  return images.length > 1 ? [`images[1] and later were not used${remedy}`] : []
+export function unusedImages({ images, allImages }: ImageSelection): string[] {
+  return allImages || images.length < 2 ? [] : ['images[1] and later were not used; set allImages']
 }
+
+type ImageSelection = { readonly images: readonly unknown[]; readonly allImages: boolean }
 
 /**
  * Below this quality a stored picture is missed clearly more often: at 0.80, 16 % of comparisons with

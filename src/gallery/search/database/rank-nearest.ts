@@ -11,9 +11,13 @@ import type { StoredTemplate } from '../../../store/gallery/templates.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { findVectorCoverage, type VectorFilter } from '../../../store/gallery/vectors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
-import { correctedScore } from '../../calibration/score.ts'
 import type { DecryptStoredTemplate } from '../../keys/decrypt-stored-template.ts'
-import { bestOfEachSubject, type ScoredSubject, type SearchOptions } from '../scored-subject.ts'
+import {
+  bestOfEachSubject,
+  scoreSubject,
+  type ScoredSubject,
+  type SearchOptions,
+} from '../scored-subject.ts'
 import { augmentProbe } from './augmented-vector.ts'
 
 export type RankOptions = {
@@ -147,8 +151,7 @@ async function scoreTemplates(
   for (const row of rows) {
     const template = await decryptStored(reading, row)
     if (!template) continue
-    const { faceId, subjectId } = row
-    scored.push({ faceId: faceId, subjectId, score: correctedScore(probe, template) })
+    scored.push(scoreSubject(row, probe, template))
     template.vector.fill(0)
   }
   return scored

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { correctedScore, type TemplateVector } from '../../calibration/score.ts'
-import type { ScoredSubject } from '../scored-subject.ts'
+import type { TemplateVector } from '../../calibration/score.ts'
+import { scoreSubject, type ScoredSubject } from '../scored-subject.ts'
 import { openExactSearch, type ExactSearch, type ModelSearchOptions } from './exact-search.ts'
 import type { IndexChange } from './index-change.ts'
 
@@ -28,10 +28,7 @@ class Reference {
     const all = [...this.templates]
       .filter(([, { subjectId }]) => subjectId !== excludeSubjectId)
       .filter(([, template]) => !groups || groups.some((group) => template.groups.includes(group)))
-      .map(([faceId, template]) => {
-        const score = correctedScore(probe, template)
-        return { faceId, subjectId: template.subjectId, score }
-      })
+      .map(([faceId, template]) => scoreSubject({ ...template, faceId }, probe, template))
       .sort((a, b) => b.score - a.score || (a.faceId < b.faceId ? -1 : 1))
     const ids = new Set<string>()
     return all.filter((hit) => !ids.has(hit.subjectId) && ids.add(hit.subjectId)).slice(0, limit)
@@ -284,7 +281,7 @@ test('A probe that is a view of a larger buffer is searched correctly', async ()
   )
   for (const [index, vector] of views.entries()) {
     const [best] = await search.search('g', { vector, density: 0 }, { limit: 1, modelId })
-    assert.deepEqual(best, { faceId: `t${index}`, subjectId: `t${index}`, score: -0 })
+    assert.deepEqual([best?.faceId, best?.score, best?.isIdentical], [`t${index}`, -0, true])
   }
   assert.ok(all.some((value) => value !== 0))
 })

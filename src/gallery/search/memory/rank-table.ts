@@ -2,10 +2,10 @@ import {
   bestOfEachSubject,
   initialRowsKept,
   rowsKeptGrowth,
+  scoreSubject,
   type ScoredSubject,
   type IndexSearchOptions,
 } from '../scored-subject.ts'
-import { correctedScore } from '../../calibration/score.ts'
 import type { TemplateVector } from '../../calibration/score.ts'
 import type { TemplateTable } from '../table/template-table.ts'
 import type { ScanPool } from './scan-pool.ts'
@@ -48,9 +48,9 @@ function* scoreRows(
   for (const row of rows) {
     const stored = table.read(row)
     if (!stored || stored.subjectId === excludeSubjectId) continue
-    const { faceId, subjectId, expiresAtMs = Number.POSITIVE_INFINITY } = stored
+    const { expiresAtMs = Number.POSITIVE_INFINITY } = stored
     if (expiresAtMs <= nowMs) continue
-    yield { faceId, subjectId, score: correctedScore(probe, stored) }
+    yield scoreSubject(stored, probe, stored)
   }
 }
 

@@ -4,7 +4,7 @@ import { ActionError } from '../../../lib/errors.ts'
 import { validateImage } from './validate-image.ts'
 import { decodeBase64 } from './base64.ts'
 import { readJpegHeader, readPngHeader } from './image-header.ts'
-import { sniffFileType } from './sniff-file-type.ts'
+import { sniffFileType } from '../../../lib/image-types/sniff-file-type.ts'
 import type { EncodedImage } from './encoded-image.ts'
 
 const limits = { bytesMax: 1000, pixelsMax: 40_000_000, sideMinPx: 32 }

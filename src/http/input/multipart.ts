@@ -1,30 +1,33 @@
 import { HttpError } from '../../lib/errors.ts'
 
-/** A form of CompreFace has one or two files; browsers and libraries add few other parts. */
+/** A form has one or two files and the fields of the envelope; libraries add few other parts. */
 const partsMax = 16
 
 /** The headers of a part contain little more than its name. */
 const headBytesMax = 2048
 
 /**
- * Reads the files of a `multipart/form-data` body (RFC 7578) by name, as views of the body. It is
- * parsed here because the parser of the platform blocks the event loop for a second if a body
- * contains very many headers.
+ * Reads the parts of a `multipart/form-data` body (RFC 7578), as views of the body. It is parsed here
+ * because the parser of the platform blocks the event loop for a second if a body contains very many
+ * headers.
  *
  * @param contentType the header with its `boundary`. The SDK of CompreFace omits the boundary when
  *   Node sends a buffer: then it is read from the first line of the body.
  * @throws HttpError 400 if the body is malformed or has more than 16 parts.
  */
+export function readMultipart(bytes: Buffer, contentType: string): readonly MultipartPart[] {
+  const boundary = boundaryOf(contentType) ?? boundaryFromFirstLine(bytes)
+  if (boundary === undefined) throw malformed('has no boundary')
+  return parseParts(bytes, boundary)
+}
+
+/** Reads the files of a body by name. @throws HttpError 400 as `readMultipart`. */
 export function readMultipartFiles(
   bytes: Buffer,
   contentType: string,
 ): ReadonlyMap<string, Buffer> {
-  const boundary = boundaryOf(contentType) ?? boundaryFromFirstLine(bytes)
-  if (boundary === undefined) throw malformed('has no boundary')
-  const files = new Map<string, Buffer>()
-  for (const { name, isFile, content } of parseParts(bytes, boundary))
-    if (isFile) files.set(name, content)
-  return files
+  const files = readMultipart(bytes, contentType).filter(({ isFile }) => isFile)
+  return new Map(files.map(({ name, content }) => [name, content]))
 }
 
 function boundaryOf(contentType: string): string | undefined {
@@ -37,7 +40,14 @@ function boundaryFromFirstLine(bytes: Buffer): string | undefined {
   return /^--([\w'()+,./:=?-]{1,70})\r\n/u.exec(bytes.subarray(0, 80).toString('latin1'))?.[1]
 }
 
-type MultipartPart = { readonly name: string; readonly isFile: boolean; readonly content: Buffer }
+/** A part of a form: a file, or a text. */
+export type MultipartPart = {
+  readonly name: string
+  readonly isFile: boolean
+  /** In lower case, without parameters. */
+  readonly contentType: string | undefined
+  readonly content: Buffer
+}
 
 /** Parses from delimiter to delimiter. Two dashes follow the delimiter that ends the form. */
 function parseParts(bytes: Buffer, boundary: string): readonly MultipartPart[] {
@@ -57,7 +67,7 @@ function parseParts(bytes: Buffer, boundary: string): readonly MultipartPart[] {
     const end = headLength === -1 ? -1 : bytes.indexOf(delimiter, start)
     if (end === -1) throw malformed('is truncated')
     parts.push({
-      ...parseDisposition(head.slice(0, headLength)),
+      ...parseHead(head.slice(0, headLength)),
       content: bytes.subarray(start, end),
     })
     position = end + delimiter.length
@@ -68,12 +78,14 @@ function parseParts(bytes: Buffer, boundary: string): readonly MultipartPart[] {
 const lineEnd = '\r\n'
 const headEnd = '\r\n\r\n'
 
-function parseDisposition(head: string): Omit<MultipartPart, 'content'> {
+function parseHead(head: string): Omit<MultipartPart, 'content'> {
   const [line] = /^content-disposition:.*$/imu.exec(head) ?? []
   const [, quoted, plain] = /;\s*name=(?:"([^"]*)"|([^\s;]+))/iu.exec(line ?? '') ?? []
   const name = quoted ?? plain
   if (line === undefined || name === undefined) throw malformed('has a part without a name')
-  return { name, isFile: /;\s*filename\*?=/iu.test(line) }
+  const [, contentType] = /^content-type:[ \t]*([^\s;]+)/imu.exec(head) ?? []
+  const isFile = /;\s*filename\*?=/iu.test(line)
+  return { name, isFile, contentType: contentType?.toLowerCase() }
 }
 
 function malformed(problem: string): HttpError {

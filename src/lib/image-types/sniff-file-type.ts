@@ -1,15 +1,32 @@
 /**
  * Returns the file type that the first bytes indicate; `undefined` for an unknown type.
  *
- * Only JPEG and PNG are decoded. The names of the other types are used in error messages.
+ * `image-types.ts` lists the types that can be decoded. The names of the others are used in messages.
  */
 export function sniffFileType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes))
   const start = head.toString('latin1')
+  if (hasAvifBrand(start)) return 'AVIF'
   return (
     signatures.find(({ parts }) => parts.every(([offset, text]) => start.startsWith(text, offset)))
       ?.name ?? textSignatures.find(({ pattern }) => pattern.test(head.toString('utf8')))?.name
   )
+}
+
+/** The brands of a file type box begin at this byte; each has four letters (ISO/IEC 14496-12). */
+const brandsStart = 8
+const brandLength = 4
+const brandsEndMax = 128
+
+/** AVIF files name their type as the main brand, or as one of the compatible brands of a HEIF file. */
+function hasAvifBrand(start: string): boolean {
+  if (!start.startsWith('ftyp', 4)) return false
+  const isHeif = start.startsWith('mif1', brandsStart) || start.startsWith('msf1', brandsStart)
+  const boxLength = Buffer.from(start.slice(0, 4), 'latin1').readUInt32BE()
+  const end = isHeif ? Math.min(boxLength, brandsEndMax) : brandsStart + brandLength
+  for (let index = brandsStart; index + brandLength <= end; index += brandLength)
+    if (['avif', 'avis'].includes(start.slice(index, index + brandLength))) return true
+  return false
 }
 
 /** Enough for an XML prologue and a licence comment before the first `<svg`. */
@@ -36,7 +53,6 @@ const signatures: readonly Signature[] = [
   },
   { name: 'TIFF', parts: [[0, 'II*\0']] },
   { name: 'TIFF', parts: [[0, 'MM\0*']] },
-  { name: 'AVIF', parts: [[4, 'ftypavi']] },
   { name: 'HEIC', parts: [[4, 'ftyphe']] },
   { name: 'HEIF', parts: [[4, 'ftypmif1']] },
   { name: 'HEIF', parts: [[4, 'ftypmsf1']] },

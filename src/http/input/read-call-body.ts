@@ -1,0 +1,165 @@
+import { HttpError } from '../../lib/errors.ts'
+import { contentTypeOf } from '../../lib/image-types/image-types.ts'
+import type { HttpRequest } from '../route.ts'
+import { readMultipart, type MultipartPart } from './multipart.ts'
+import { parseJson, type JsonLimits } from './parse-json.ts'
+import { mediaTypeOf, readBody } from './read-body.ts'
+import { toStorable } from './storable.ts'
+
+export type CallBodyOptions = {
+  readonly bodyBytesMax: number
+  readonly jsonLimits: JsonLimits
+  /**
+   * The content types of an image as the body. With them, a form is also accepted; without them, JSON
+   * only.
+   */
+  readonly imageBodyTypes?: readonly string[] | undefined
+}
+
+export type CallBody = {
+  /** The fields of the envelope; they may be invalid. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The problems that the fields do not show. */
+  readonly problems: readonly string[]
+}
+
+const jsonType = 'application/json'
+const formType = 'multipart/form-data'
+
+/**
+ * Reads the body of a call: JSON, or an image as a body or in a form. An image has the effect of the
+ * JSON with this image in `params.images`, so that all rules and retries are those of JSON.
+ *
+ * @throws HttpError 400, 413, 415 or 503.
+ */
+export async function readCallBody(
+  request: HttpRequest,
+  options: CallBodyOptions,
+): Promise<CallBody> {
+  const { bodyBytesMax, jsonLimits, imageBodyTypes } = options
+  const type = mediaTypeOf(request) ?? ''
+  const isBinary = type === formType || type.startsWith('image/')
+  if (type === jsonType || (!isBinary && !imageBodyTypes))
+    return { body: parseJson(await readBody(request, bodyBytesMax), jsonLimits), problems: [] }
+  requireAcceptedType(type, options)
+  const bytes = await readBody(request, bodyBytesMax, type)
+  if (type !== formType)
+    return toCallBody([...request.query], { bytes, contentType: type }, jsonLimits)
+  const parts = readMultipart(bytes, request.headers['content-type'] ?? '')
+  return readForm(parts, jsonLimits)
+}
+
+/** @throws HttpError 415. */
+function requireAcceptedType(type: string, { imageBodyTypes }: CallBodyOptions): void {
+  const sent = type.slice(0, 64) || 'absent'
+  if (!imageBodyTypes)
+    throw new HttpError(
+      415,
+      `Content-Type must be ${jsonType}; it is ${sent}. The setting BINARY_BODIES=on of the server permits images and forms.`,
+    )
+  if (type === formType || imageBodyTypes.includes(type)) return
+  throw new HttpError(
+    415,
+    `Content-Type must be ${jsonType}, ${formType}, ${imageBodyTypes.join(', ')}; it is ${sent}.`,
+  )
+}
+
+type SentImage = { readonly bytes: Buffer; readonly contentType: string }
+
+/** The name of the file in a form. */
+const fileName = 'image'
+
+function readForm(parts: readonly MultipartPart[], jsonLimits: JsonLimits): CallBody {
+  const files = parts.filter(({ isFile }) => isFile)
+  const fields = parts.filter(({ isFile, name }) => !isFile && name !== fileName)
+  const texts = fields.map(({ name, content }): TextField => [name, content.toString('utf8')])
+  const [file] = files
+  const image = file && { bytes: file.content, contentType: typeOfFile(file) }
+  const { body, problems } = toCallBody(texts, image, jsonLimits)
+  return { body, problems: [...problems, ...describeFiles(files, parts)] }
+}
+
+/** Programs that do not determine the type of a file send none, or this one. */
+const unknownType = 'application/octet-stream'
+
+function typeOfFile({ contentType, content }: MultipartPart): string {
+  const isStated = contentType !== undefined && contentType !== unknownType
+  return isStated ? contentType : (contentTypeOf(content) ?? 'image/jpeg')
+}
+
+/** The characters of a name in a message. */
+const nameCharsMax = 64
+
+function describeFiles(
+  files: readonly MultipartPart[],
+  parts: readonly MultipartPart[],
+): readonly string[] {
+  const misnamed = files.filter(({ name }) => name !== fileName)
+  if (misnamed.length > 0)
+    return misnamed.map(
+      ({ name }) =>
+        `body.${toStorable(name, nameCharsMax)}: the file must have the name ${fileName}`,
+    )
+  if (files.length > 1)
+    return [
+      `body.${fileName}: must be one file, not ${files.length}; send JSON to call an action with several images`,
+    ]
+  if (files.length === 1) return []
+  return parts.some(({ name }) => name === fileName)
+    ? [`body.${fileName}: must be a file, not text; curl sends one with -F ${fileName}=@photo.jpg`]
+    : [`body.${fileName}: missing; must be a file of the form`]
+}
+
+type TextField = readonly [name: string, text: string]
+
+/**
+ * Returns the fields of the envelope from texts. `params` is JSON, and `correlationId` is that of the
+ * image. Unknown fields stay in the body, where they are reported.
+ *
+ * @throws HttpError 400 for a repeated field, or if `params` is not a JSON object.
+ */
+function toCallBody(
+  texts: readonly TextField[],
+  image: SentImage | undefined,
+  jsonLimits: JsonLimits,
+): CallBody {
+  const fields = new Map<string, string>()
+  for (const [name, text] of texts) {
+    if (fields.has(name))
+      throw new HttpError(
+        400,
+        `The field ${toStorable(name, nameCharsMax)} is duplicated; send it once.`,
+      )
+    fields.set(name, text)
+  }
+  const { params: paramsText, debug, correlationId, ...others } = Object.fromEntries(fields)
+  const params =
+    paramsText === undefined
+      ? {}
+      : parseJson(Buffer.from(paramsText), { ...jsonLimits, name: 'The field params' })
+  const images = image && [toImageItem(image, correlationId)]
+  const body = {
+    ...others,
+    ...(debug !== undefined && { debug: toFlag(debug) }),
+    params: { ...params, ...(images && { images }) },
+  }
+  const isTwice = 'images' in params
+  return {
+    body,
+    problems: isTwice ? ['params.images: must be absent; the body has the image'] : [],
+  }
+}
+
+function toImageItem({ bytes, contentType }: SentImage, correlationId: string | undefined): object {
+  return {
+    kind: 'image',
+    bytes: bytes.toString('base64'),
+    contentType,
+    ...(correlationId !== undefined && { correlationId }),
+  }
+}
+
+/** Any other text is reported as it is. */
+function toFlag(text: string): boolean | string {
+  return text === 'true' ? true : text === 'false' ? false : text
+}

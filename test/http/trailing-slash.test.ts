@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+
+let gallery: TestGallery
+before(async () => {
+  gallery = await startGallery({ environment: { COMPREFACE_API: 'on' } })
+})
+after(() => gallery[Symbol.asyncDispose]())
+
+const compreface = '/api/v1/recognition'
+
+const enroll = (name: string) =>
+  gallery.value('svc.enroll', { ...imageParams(name), externalId: name, groups: [`of-${name}`] })
+
+/** Sends DELETE to exactly this path. `fetch` keeps repeated slashes. */
+async function remove(path: string) {
+  const headers = { 'x-api-key': gallery.key }
+  const response = await fetch(`${gallery.url}${path}`, { method: 'DELETE', headers })
+  return { status: response.status, text: await response.text() }
+}
+
+async function subjectNames(): Promise<string[]> {
+  const { body } = await gallery.rest('GET', `${compreface}/subjects`)
+  return body.subjects.toSorted()
+}
+
+test('DELETE of a named resource ignores a slash at the end', async () => {
+  for (const name of ['anna', 'ben', 'cleo']) await enroll(name)
+  assert.equal((await remove(`${compreface}/subjects/anna/`)).status, 200)
+  assert.deepEqual(await subjectNames(), ['ben', 'cleo'])
+  const { status, text } = await remove('/v1/groups/of-ben/')
+  assert.deepEqual([status, JSON.parse(text).deletedCount], [200, 1])
+  assert.deepEqual(await subjectNames(), ['cleo'])
+})
+
+test('An empty name after the last slash never deletes a whole collection', async () => {
+  for (const name of ['dora', 'emil']) await enroll(name)
+  const names = await subjectNames()
+  for (const path of [`${compreface}/subjects/`, `${compreface}/faces/`]) {
+    const { status, text } = await remove(path)
+    assert.equal(status, 404, path)
+    assert.match(text, /the name after the last slash is missing\. Send the name or, to delete/u)
+  }
+  for (const path of ['subjects//', 'faces//', 'subjects///', 'subjects/?x=/', 'faces/?subject='])
+    assert.equal((await remove(`${compreface}/${path}`)).status, 404, path)
+  for (const path of ['/v1/groups/', '/v1/groups//', '/v1/groups/?dryRun=false'])
+    assert.ok([404, 405].includes((await remove(path)).status), path)
+  assert.deepEqual(await subjectNames(), names)
+  assert.equal((await remove(`${compreface}/subjects`)).status, 200)
+  assert.deepEqual(await subjectNames(), [])
+})
