@@ -1,6 +1,6 @@
 import { budget, ledger, price, wallet } from './billing/commands.ts'
 import { calibrate } from './calibrate/commands.ts'
-import { callLog } from './call-log-command.ts'
+import { callLog } from './call-log/commands.ts'
 import type { CliCommand } from './command.ts'
 import { defineCommand } from './command-line/define-command.ts'
 import { completionCommand } from './completion/command.ts'

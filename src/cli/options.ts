@@ -69,7 +69,11 @@ export function repeatable<Value>(
   }
 }
 
-function partsOf<Value>(form: string, summary: string, { parse: _parse, ...kind }: ValueKind<Value>) {
+function partsOf<Value>(
+  form: string,
+  summary: string,
+  { parse: _parse, ...kind }: ValueKind<Value>,
+) {
   return { ...kind, form, summary, isRequired: false, isRepeatable: false }
 }
 

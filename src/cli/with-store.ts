@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.ts'
-import { modelsFolderOf } from '../start/active-models.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
 import type { Store } from '../store/database.ts'
@@ -44,9 +43,4 @@ export async function requireAccountId({ db }: Store): Promise<string> {
   const accountId = await findFirstAccountId(db)
   if (accountId === undefined) throw new Error('there is no account; start the service once')
   return accountId
-}
-
-/** The models folder of the environment. */
-export function modelsFolder(): string {
-  return modelsFolderOf(readSettings())
 }

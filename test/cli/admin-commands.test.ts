@@ -4,7 +4,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { budget, ledger, price, wallet } from '../../src/cli/billing/commands.ts'
 import { consoleLink, keyCommands, project } from '../../src/cli/tenancy/commands.ts'
-import { callLog } from '../../src/cli/call-log-command.ts'
+import { callLog } from '../../src/cli/call-log/commands.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { runLines } from '../support/cli/run-json.ts'
 import { echoRequest, startGate, type TestGate } from '../support/gate/test-gate.ts'
@@ -138,7 +138,10 @@ test('invalid input gives one clear line and an exit code other than 0', async (
     ['project set default --burst 0', /--burst/u],
     ['project set nowhere --burst 1', /no project nowhere/u],
     ['project create x --gallery open', /isolated or shared/u],
-    ['project forget', /forget is not a command of facegate project; use one of create, list, set/u],
+    [
+      'project forget',
+      /forget is not a command of facegate project; use one of create, list, set/u,
+    ],
     [
       'key create --project default --expires 2026-02-30',
       /2026-02-30 is a date that does not exist/u,
@@ -163,7 +166,10 @@ test('invalid input gives one clear line and an exit code other than 0', async (
       'budget allocate --project default --amount 999999999999',
       /has less than 999999999999 unreserved micros/u,
     ],
-    ['budget allocate --project default --amount 0', /must not be 0/u],
+    [
+      'budget allocate --project default --amount 0',
+      /--amount must be a whole number of micros other than 0, not 0/u,
+    ],
     ['log --limit 0', /--limit/u],
     ['log --from yesterday', /--from/u],
     ['log --colour red', /--colour/u],

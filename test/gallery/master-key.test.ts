@@ -53,13 +53,16 @@ test('A key rotation prepared on every server keeps all subjects, including thos
   assert.equal(found.matched, true)
 })
 
-test('keys create writes a key that a server accepts, and never overwrites a file', async () => {
+test('key create-master writes a key that a server accepts, and never overwrites a file', async () => {
   await using folder = await createFolder()
   const { dataDir, file } = folder
   await runJson(dataDir, keyCommands, `create-master --to ${file}`)
   const written = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
-  await assert.rejects(runJson(dataDir, keyCommands, `create-master --to ${file}`), /exists already/u)
+  await assert.rejects(
+    runJson(dataDir, keyCommands, `create-master --to ${file}`),
+    /exists already/u,
+  )
   await using gallery = await startGallery({ dataDir })
   await gallery.value('svc.enroll', imageParams('Ann'))
   assert.equal(await readFile(file, 'utf8'), written)

@@ -183,7 +183,8 @@ test(
       }
     })
     const done = Promise.all(changes)
-    for (let rotations = 0; rotations < 4; rotations++) await runJson(dataDir, keyCommands, 'rotate-master')
+    for (let rotations = 0; rotations < 4; rotations++)
+      await runJson(dataDir, keyCommands, 'rotate-master')
     await done
     await runJson(dataDir, keyCommands, 'rotate-master')
     await assertOnlyTodayIsReadable(gallery, copy)

@@ -17,9 +17,7 @@ export async function allocate({
 }): Promise<void> {
   const balance = await withStore(async (store) => {
     const { accountId, projectId } = await requireProject(store, project)
-    await store.write((tx) =>
-      allocateMicros(tx, { accountId, projectId }, amount, Date.now()),
-    )
+    await store.write((tx) => allocateMicros(tx, { accountId, projectId }, amount, Date.now()))
     return findBalance(store.db, budgetLedger(projectId))
   })
   printBalance(balance, json)

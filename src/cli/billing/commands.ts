@@ -92,7 +92,11 @@ export const price = defineGroup(
         name: 'set',
         summary: 'set the unit price of an action',
         arguments: {
-          action: required('<action>', 'name of the action, such as svc.detect', nameFrom(actionNames)),
+          action: required(
+            '<action>',
+            'name of the action, such as svc.detect',
+            nameFrom(actionNames),
+          ),
         },
         options: { unit: required('<micros>', 'the price of one unit', microsFrom(0)) },
         examples: ['facegate price set svc.detect --unit 500'],

@@ -30,8 +30,8 @@ const jsonFlag = flag('print the result as JSON')
  *   declaration itself loads quickly.
  */
 export function defineCommand<
-  const Options extends ValueDeclarations = Record<never, never>,
-  const Arguments extends ValueDeclarations = Record<never, never>,
+  const Options extends ValueDeclarations,
+  const Arguments extends ValueDeclarations,
 >(
   declaration: RunnableCommand<Options, Arguments>,
   run: (
@@ -75,7 +75,7 @@ export function defineGroup(
 const defaultTexts = { aliases: [], description: '', examples: [], isHidden: false } as const
 
 /** The message for a group without the name of one of its commands. */
-export function missingCommand(group: string, commands: readonly CliCommand[]): string {
+function missingCommand(group: string, commands: readonly CliCommand[]): string {
   const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
   return `${group} needs one of its commands: ${names.join(', ')}`
 }

@@ -22,7 +22,7 @@ export function formatHelp(command: CliCommand, path: readonly string[]): string
   const { summary, description, examples, commands } = command
   const name = ['facegate', ...path].join(' ')
   return joinBlocks([
-    `${name}: ${summary}`,
+    wrap(`${name}: ${summary}`, columnsMax).join('\n'),
     `Usage:\n${formatUsage(command, path)}`,
     commands.length > 0 ? `Commands:\n${formatLines(commandLines(commands))}` : '',
     section('Arguments', argumentLines(command)),

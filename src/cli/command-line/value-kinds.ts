@@ -33,7 +33,8 @@ export const signedMicros: ValueKind<Micros> = {
 /** An amount of money from a minimum on. */
 export function microsFrom(minimum: 0 | 1): ValueKind<Micros> {
   return {
-    rule: minimum === 0 ? 'a whole number of micros, 0 or more' : 'a whole number of micros above 0',
+    rule:
+      minimum === 0 ? 'a whole number of micros, 0 or more' : 'a whole number of micros above 0',
     parse: (text) => {
       const micros = parseMicros(text)
       return micros >= minimum ? micros : undefined
@@ -93,7 +94,8 @@ export function nameFrom(
 ): ValueKind<string> {
   return {
     choices,
-    parse: async (text) => (isOther(text) ? text : requireName(text, await resolveChoices(choices))),
+    parse: async (text) =>
+      isOther(text) ? text : requireName(text, await resolveChoices(choices)),
   }
 }
 

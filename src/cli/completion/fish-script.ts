@@ -1,4 +1,9 @@
-import { commandPaths, type CompletedOption, type CompletedValue, type CompletionNode } from './completion-nodes.ts'
+import {
+  commandPaths,
+  type CompletedOption,
+  type CompletedValue,
+  type CompletionNode,
+} from './completion-nodes.ts'
 import { quoteFish } from './quote.ts'
 
 /** Returns the completion script of fish. */

@@ -84,10 +84,10 @@ const declare = {
     defineCommand(
       {
         name,
-        summary: 'write a new master key to a new file, for servers that receive it as a secret',
+        summary: 'write a new master key to a new file',
         options: { to: required('<file>', 'the new file', filePath) },
         description:
-          'The master key encrypts the keys of the templates. A single server creates its master key at the first start.',
+          'For servers that receive the master key as a secret. A single server creates it at the first start. It encrypts the keys of the templates.',
         examples: ['facegate key create-master --to master.key'],
       },
       async (values) => (await import('./master-key.ts')).create(values),
@@ -134,9 +134,5 @@ export const formerKeys = defineGroup(
     summary: 'now facegate key create-master, rotate-master and add-master',
     isHidden: true,
   },
-  [
-    declare.create('create'),
-    declare.rotate('rotate'),
-    declare.add('add'),
-  ],
+  [declare.create('create'), declare.rotate('rotate'), declare.add('add')],
 )

@@ -70,7 +70,9 @@ export function createEnrollSender(
       const result = response && (await parseResponse(response, entry, pace))
       if (result) return result
       if (attempt === attemptsMax)
-        throw new LastingFailure(`${url} did not respond in ${attemptsMax} attempts; check the service`)
+        throw new LastingFailure(
+          `${url} did not respond in ${attemptsMax} attempts; check the service`,
+        )
       const waitS = Number(response?.headers.get('retry-after') ?? 1)
       // The random part keeps several senders from retrying at the same time.
       const waitMs = Math.min(waitMsMax, waitS * 1000 * (1 + Math.random()))

@@ -21,7 +21,9 @@ export async function importFaces(options: ImportOptions): Promise<void> {
   const pending = entries.filter((entry) => !journal.isDone(entry))
   const stop = new AbortController()
   const interrupt = (): void => {
-    console.error('\nfacegate: waiting for the images that are being enrolled; Ctrl-C again ends now')
+    console.error(
+      '\nfacegate: waiting for the images that are being enrolled; Ctrl-C again ends now',
+    )
     stop.abort(new Interruption('interrupted'))
   }
   process.once('SIGINT', interrupt)

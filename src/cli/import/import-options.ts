@@ -37,5 +37,5 @@ export function resumeCommand(options: ImportOptions): string {
 }
 
 function quoteForShell(text: string): string {
-  return /^[\w./:,@%+=<>-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return /^[\w./:,@%+=-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -20,7 +20,8 @@ export function createImportPace(
   onLearned: (perS: number) => void,
 ): ImportPace {
   let rate = perS
-  let nextMs = performance.now()
+  // The check of the service was a call too.
+  let nextMs = performance.now() + 1000 / (perS ?? Infinity)
   return {
     waitForTurn: async (signal) => {
       signal.throwIfAborted()

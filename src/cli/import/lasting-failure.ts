@@ -27,7 +27,8 @@ export type EnrollError = {
 /** Returns the message about a status that every further image would have. */
 export function lastingFailure(status: number, detail: string): string {
   const remedy = statusRemedies[status] ?? 'pass the address of a Facegate service with --url'
-  const reason = status === 401 ? 'the service rejects the key' : `the service returned HTTP ${status}`
+  const reason =
+    status === 401 ? 'the service rejects the key' : `the service returned HTTP ${status}`
   return `${reason}${detail === '' ? '' : `: ${detail.replace(/\.$/u, '')}`}; ${remedy}`
 }
 

@@ -5,7 +5,7 @@ import type { PackManifest } from '../../models/pack-manifest.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 import { usePack } from './use.ts'
 
 export async function install(values: {

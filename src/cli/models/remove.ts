@@ -4,7 +4,7 @@ import { readActiveSet } from '../../models/active-set.ts'
 import { installedModelsOf } from '../../models/model-set.ts'
 import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 
 /** Removes an installed pack that is not in use, even if its manifest is invalid. */
 export async function remove({

@@ -6,7 +6,8 @@ import type { RetirementResult, ModelRetirement } from '../../store/gallery/reti
 import { UsageError } from '../command.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
-import { modelsFolder, withStore } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
+import { withStore } from '../with-store.ts'
 
 /** Deletes the templates of a former recognizer that no subject needs, and stops loading it. */
 export async function retire({

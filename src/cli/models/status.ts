@@ -3,7 +3,8 @@ import { earlierModelIds, recognizerModelId } from '../../models/model-set.ts'
 import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
 import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder, withStore } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
+import { withStore } from '../with-store.ts'
 
 /** How many faces and subjects have templates of the selected recognizer. */
 type ModelStatus = ModelCoverage & {

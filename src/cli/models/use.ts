@@ -3,7 +3,7 @@ import { selectModels, type SelectableModel } from '../../models/select-models.t
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import { builtinSet, type ModelSet } from '../../models/model-set.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 import { countNotComparableSubjects } from './count-not-comparable.ts'
 
 export async function use({

@@ -65,7 +65,9 @@ export const keyCommands = defineGroup(
       {
         name: 'revoke',
         summary: 'revoke an API key; it is rejected from the next call on',
-        arguments: { keyId: required('<keyId>', 'id of the key, as in facegate key list', anyText) },
+        arguments: {
+          keyId: required('<keyId>', 'id of the key, as in facegate key list', anyText),
+        },
         examples: ['facegate key revoke 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'],
       },
       async (values) => (await import('./api-key.ts')).revoke(values),
@@ -133,11 +135,7 @@ export const project = defineGroup(
         summary: 'change the limits and the switches of a project',
         arguments: { project: required('<project>', 'id or name of the project', projectName) },
         options: {
-          sustained: optional(
-            '<n>',
-            'average calls per second',
-            orDefault(wholeNumber(1, 10_000)),
-          ),
+          sustained: optional('<n>', 'average calls per second', orDefault(wholeNumber(1, 10_000))),
           burst: optional('<n>', 'calls allowed in a burst', orDefault(wholeNumber(1, 100_000))),
           gallery: optional(
             '<isolated|shared>',

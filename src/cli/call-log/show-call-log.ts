@@ -1,6 +1,6 @@
-import { findCalls, type LoggedCall, type CallFilter } from '../store/gate/calls.ts'
-import { formatTable, toJson } from './output.ts'
-import { requireProject, withStore } from './with-store.ts'
+import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
+import { formatTable, toJson } from '../output.ts'
+import { requireProject, withStore } from '../with-store.ts'
 
 type CallLogOptions = {
   readonly project: string | undefined

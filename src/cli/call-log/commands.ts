@@ -1,14 +1,14 @@
-import { errorTable } from '../lib/errors.ts'
-import { defineCommand } from './command-line/define-command.ts'
-import { anyText, nameFrom, timeUtc, wholeNumber } from './command-line/value-kinds.ts'
-import { optional, withDefault } from './options.ts'
-import { optionalProject } from './project-option.ts'
+import { errorTable } from '../../lib/errors.ts'
+import { defineCommand } from '../command-line/define-command.ts'
+import { anyText, nameFrom, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
+import { optional, withDefault } from '../options.ts'
+import { optionalProject } from '../project-option.ts'
 
 /** The most rows of one output. */
 const limitMax = 100_000
 
 const action = nameFrom(
-  async () => (await import('../actions/all-actions.ts')).allActions.map(({ name }) => name),
+  async () => (await import('../../actions/all-actions.ts')).allActions.map(({ name }) => name),
   // Routes are logged with their method and path.
   (text) => /^[A-Z]{3,7} \/\S*$/u.test(text),
 )
@@ -43,5 +43,5 @@ export const callLog = defineCommand(
       'facegate log --project door --code NO_FACE_FOUND --from 2026-01-31T08:00',
     ],
   },
-  async (values) => (await import('./call-log.ts')).showCallLog(values),
+  async (values) => (await import('./show-call-log.ts')).showCallLog(values),
 )
