@@ -16,9 +16,10 @@ const measurableRate: ValueKind<number> = {
 
 const imageFile: ValueKind<string> = {
   ...filePath,
-  rule: 'a file whose name ends in .svg or .png',
-  parse: (text) =>
-    ['.svg', '.png'].includes(path.extname(text).toLowerCase()) ? path.resolve(text) : undefined,
+  parse: (text) => {
+    if (['.svg', '.png'].includes(path.extname(text).toLowerCase())) return path.resolve(text)
+    throw new UsageError(`the name ${text} must end in .svg or .png`)
+  },
 }
 
 export const calibrate = defineCommand(
