@@ -45,6 +45,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/reference/errors.md',
       'docs/reference/permissions.md',
       'docs/configuration.md',
+      'docs/reference/cli.md',
       'docs/reference/client.md',
       'client/README.md',
       'docs/reference/compreface.md',

@@ -1,10 +1,76 @@
-/** One command of the command line. */
+/** Invalid arguments of a command. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The user ended the command with Ctrl-C. The exit code is 130, as shells expect. */
+export class Interruption extends Error {
+  override readonly name = 'Interruption'
+}
+
+/** Values that can be listed; a function where the list needs other modules. */
+export type ChoiceList = readonly string[] | (() => Promise<readonly string[]>)
+
+/** How the text of an option or an argument becomes its value. */
+export type ValueKind<Value> = {
+  /** What the text must be, as a sentence continues `--limit must be`. */
+  readonly rule?: string
+  /** For the error message and the completion of shells. */
+  readonly choices?: ChoiceList
+  /** Whether several choices can be given, separated by commas. */
+  readonly isList?: boolean
+  /** What shells complete. */
+  readonly completes?: 'file' | 'folder'
+  /**
+   * Returns undefined if the text does not follow the rule.
+   *
+   * @throws UsageError or RangeError with a more precise reason.
+   */
+  readonly parse: (text: string) => Value | undefined | Promise<Value | undefined>
+}
+
+/** An option or an argument of a command. */
+export type ValueDeclaration<Value = unknown> = Omit<ValueKind<Value>, 'parse'> & {
+  readonly summary: string
+  /** The value as the help shows it, such as `<file>`; undefined: an option without a value. */
+  readonly form: string | undefined
+  readonly isRequired: boolean
+  readonly isRepeatable: boolean
+  /** The text that is used if none is given. */
+  readonly default?: string
+  /**
+   * Returns the value.
+   *
+   * @param texts the given texts: none if the option or the argument is absent.
+   * @param name the option or the argument, for messages.
+   */
+  readonly read: (texts: readonly string[], name: string) => Promise<Value>
+}
+
+export type ValueDeclarations = Readonly<Record<string, ValueDeclaration>>
+
+/**
+ * One command of the command line, or a group of commands. Parsing, help, completion and
+ * docs/reference/cli.md are derived from this declaration.
+ */
 export type CliCommand = {
   readonly name: string
-  /** One line for the list of commands. */
+  /** Other names, which the help does not list. */
+  readonly aliases: readonly string[]
+  /** One line for lists of commands. */
   readonly summary: string
-  /** The forms of the command, one per line, then an explanation. */
-  readonly usage: string
+  /** Paragraphs, each on one line. */
+  readonly description: string
+  /** By name. `--json` and `--help` are added to every command. */
+  readonly options: ValueDeclarations
+  /** In their order. */
+  readonly arguments: ValueDeclarations
+  /** Whole command lines. */
+  readonly examples: readonly string[]
+  /** The commands of a group; a command that runs has none. */
+  readonly commands: readonly CliCommand[]
+  /** An earlier spelling that still works, but that no list shows. */
+  readonly isHidden: boolean
   readonly run: CommandRun
 }
 
@@ -13,20 +79,3 @@ export type CliCommand = {
  * @throws Error when the command fails: one line on standard error, exit code 1.
  */
 export type CommandRun = (args: readonly string[]) => Promise<void>
-
-/** Invalid arguments of a command. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
-/** Returns the run function of a command whose first argument selects a subcommand. */
-export function subcommands(runs: Readonly<Record<string, CommandRun>>): CommandRun {
-  return (args) => {
-    const [name, ...rest] = args
-    const names = Object.keys(runs).join(', ')
-    if (name === undefined) throw new UsageError(`a subcommand was not given; use one of ${names}`)
-    const run = runs[name]
-    if (!run) throw new UsageError(`${name} is not a subcommand; use one of ${names}`)
-    return run(rest)
-  }
-}

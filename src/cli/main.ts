@@ -1,85 +1,49 @@
-import { backup } from './database/backup.ts'
-import { budget } from './billing/budget.ts'
-import { calibrate } from './calibrate/calibrate.ts'
-import { UsageError, type CliCommand } from './command.ts'
-import { consoleLink } from './tenancy/console-link.ts'
-import { deletions } from './database/deletions.ts'
-import { evaluate } from './evaluate/evaluate.ts'
-import { importFaces } from './import/import-faces.ts'
-import { apiKey } from './tenancy/api-key.ts'
-import { masterKey } from './database/master-key.ts'
-import { ledger } from './billing/ledger.ts'
-import { callLog } from './call-log.ts'
-import { migrate } from './migrate/migrate.ts'
-import { models } from './models/models.ts'
-import { price } from './billing/price.ts'
-import { project } from './tenancy/project.ts'
-import { restore } from './database/restore.ts'
-import { serve } from './serve.ts'
-import { wallet } from './billing/wallet.ts'
+import { Interruption, UsageError } from './command.ts'
+import { describeError } from './command-line/describe-error.ts'
+import { findCommand } from './command-line/find-command.ts'
+import { formatHelp, formatOverview } from './command-line/format-help.ts'
+import { requestsHelp } from './command-line/read-values.ts'
+import { commands } from './commands.ts'
+import { version } from './version.ts'
 
-const commands: readonly CliCommand[] = [
-  serve,
-  importFaces,
-  project,
-  apiKey,
-  masterKey,
-  consoleLink,
-  wallet,
-  budget,
-  price,
-  callLog,
-  models,
-  migrate,
-  ledger,
-  backup,
-  restore,
-  deletions,
-  evaluate,
-  calibrate,
-]
+// A closed pipe, such as that of `facegate log | head`, ends the output and is not a failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+process.exitCode = await main(process.argv.slice(2))
 
-const [name, ...args] = process.argv.slice(2)
-process.exitCode = await main(name, args)
+async function main(args: readonly string[]): Promise<number> {
+  const [first] = args
+  if (first === '--version' || first === '-v') return printText(`facegate ${version}`, 0)
+  if (first === undefined || ['--help', '-h'].includes(first))
+    return printText(formatOverview(commands, version), first === undefined ? 2 : 0)
+  return first === 'help' ? main([...args.slice(1), '--help']) : runCommand(args)
+}
 
-async function main(name: string | undefined, args: readonly string[]): Promise<number> {
-  if (name === undefined || name === '--help' || name === 'help') {
-    console.log(overview())
-    return name === undefined ? 2 : 0
-  }
-  const command = commands.find((each) => each.name === name)
-  if (!command) return printError(`there is no command ${name}; see facegate --help`, 2)
-  if (args.includes('--help')) {
-    console.log(`${command.summary}\n\n${command.usage}`)
-    return 0
-  }
+async function runCommand(args: readonly string[]): Promise<number> {
+  const group = commands.find(({ name, commands: inner }) => name === args[0] && inner.length > 0)
+  let help = group ? `facegate ${group.name} --help` : 'facegate --help'
   try {
-    await command.run(args)
+    const { command, path, rest } = findCommand(commands, args)
+    if (!command) throw new UsageError(`${args[0]} is not a command of facegate`)
+    help = ['facegate', ...path, '--help'].join(' ')
+    const isGroupHelp = command.commands.length > 0 && rest[0] === 'help'
+    if (isGroupHelp || requestsHelp(rest, command.options))
+      return printText(formatHelp(command, path), 0)
+    await command.run(rest)
     return 0
   } catch (error) {
-    const isUsage = error instanceof UsageError || isParseArgsError(error)
-    const hint = isUsage ? `; see facegate ${name} --help` : ''
-    return printError(`${messageOf(error)}${hint}`, isUsage ? 2 : 1)
+    const isUsage = error instanceof UsageError
+    const message = describeError(error)
+    const hint = message.endsWith('?') ? ` See ${help}` : `; see ${help}`
+    console.error(`facegate: ${message}${isUsage ? hint : ''}`)
+    if (error instanceof Interruption) return 130
+    return isUsage ? 2 : 1
   }
 }
 
-function overview(): string {
-  const width = Math.max(...commands.map((command) => command.name.length))
-  const lines = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`)
-  return `facegate <command>\n\n${lines.join('\n')}\n\nRun facegate <command> --help for the options of a command.`
-}
-
-function printError(message: string, exitCode: number): number {
-  console.error(`facegate: ${message}`)
+function printText(text: string, exitCode: number): number {
+  console.log(text)
   return exitCode
-}
-
-function isParseArgsError(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-  )
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

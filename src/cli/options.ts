@@ -1,70 +1,98 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { parseUtc } from '../lib/utc.ts'
-import { UsageError } from './command.ts'
-
-type OptionDefinitions = NonNullable<ParseArgsConfig['options']>
-
-/** An option with a value. */
-export const text = { type: 'string' } as const
+import { UsageError, type ValueDeclaration, type ValueKind } from './command.ts'
 
 /** An option without a value. */
-export const flag = { type: 'boolean', default: false } as const
-
-/**
- * Parses the options of a command that takes no arguments. Every command also accepts `--json`.
- *
- * @throws TypeError with a code that starts with ERR_PARSE_ARGS.
- */
-export function parseOptions<const T extends OptionDefinitions>(
-  args: readonly string[],
-  options: T,
-) {
-  return parseArgs({ args: [...args], options: { ...options, json: flag } }).values
+export function flag(summary: string): ValueDeclaration<boolean> {
+  return {
+    summary,
+    form: undefined,
+    isRequired: false,
+    isRepeatable: false,
+    read: async (texts) => texts.length > 0,
+  }
 }
 
-/** Parses the options and the arguments (`positionals`) of a command. */
-export function parseArguments<const T extends OptionDefinitions>(
-  args: readonly string[],
-  options: T,
-) {
-  return parseArgs({
-    args: [...args],
-    options: { ...options, json: flag },
-    allowPositionals: true,
-  })
+/** An option or an argument that may be absent. */
+export function optional<Value>(
+  form: string,
+  summary: string,
+  kind: ValueKind<Value>,
+): ValueDeclaration<Value | undefined> {
+  return {
+    ...partsOf(form, summary, kind),
+    read: async ([text], name) => (text === undefined ? undefined : readText(kind, text, name)),
+  }
 }
 
-/**
- * Returns the value of a required option.
- *
- * @param subject what the option stands for, such as `the new file`.
- * @param usage the option as the help shows it, such as `--to <file>`.
- * @throws UsageError when the option was not given.
- */
-export function requireOption(value: string | undefined, subject: string, usage: string): string {
-  if (value === undefined) throw new UsageError(`${subject} was not given; pass ${usage}`)
+/** An option or an argument that must be given. */
+export function required<Value>(
+  form: string,
+  summary: string,
+  kind: ValueKind<Value>,
+): ValueDeclaration<Value> {
+  return {
+    ...partsOf(form, summary, kind),
+    isRequired: true,
+    read: async ([text], name) => {
+      if (text !== undefined) return readText(kind, text, name)
+      throw new UsageError(
+        name.startsWith('--')
+          ? `${name} was not given; pass ${name} ${form}: ${summary}`
+          : `${form} was not given: ${summary}`,
+      )
+    },
+  }
+}
+
+/** An option that has a value even if it is absent. */
+export function withDefault<Value>(
+  form: string,
+  summary: string,
+  kind: ValueKind<Value> & { readonly default: string },
+): ValueDeclaration<Value> {
+  return {
+    ...partsOf(form, summary, kind),
+    default: kind.default,
+    read: ([text = kind.default], name) => readText(kind, text, name),
+  }
+}
+
+/** An option that may be repeated, or the remaining arguments. */
+export function repeatable<Value>(
+  form: string,
+  summary: string,
+  kind: ValueKind<Value>,
+): ValueDeclaration<readonly Value[]> {
+  return {
+    ...partsOf(form, summary, kind),
+    isRepeatable: true,
+    read: (texts, name) => Promise.all(texts.map((text) => readText(kind, text, name))),
+  }
+}
+
+function partsOf<Value>(
+  form: string,
+  summary: string,
+  { parse: _parse, ...kind }: ValueKind<Value>,
+) {
+  return { ...kind, form, summary, isRequired: false, isRepeatable: false }
+}
+
+async function readText<Value>(kind: ValueKind<Value>, text: string, name: string): Promise<Value> {
+  const value = await parseText(kind, text, name)
+  if (value === undefined) throw new UsageError(`${name} must be ${kind.rule}, not ${text}`)
   return value
 }
 
-/**
- * Returns the only argument of a command.
- *
- * @param usage the argument as the help shows it, such as `<project>`.
- * @throws UsageError when there is no argument, or more than one.
- */
-export function requireArgument(positionals: readonly string[], usage: string): string {
-  const [argument] = positionals
-  if (argument === undefined || positionals.length > 1)
-    throw new UsageError(`expected one argument, ${usage}, but got ${positionals.length}`)
-  return argument
-}
-
-/** Parses a date or time in ISO 8601. @throws UsageError for any other text. */
-export function parseTimeOption(option: string, value: string): Date {
+async function parseText<Value>(
+  { parse }: ValueKind<Value>,
+  text: string,
+  name: string,
+): Promise<Value | undefined> {
   try {
-    return parseUtc(value)
+    return await parse(text)
   } catch (cause) {
-    if (cause instanceof RangeError) throw new UsageError(`${option}: ${cause.message}`, { cause })
+    if (cause instanceof UsageError || cause instanceof RangeError)
+      throw new UsageError(`${name}: ${cause.message}`, { cause })
     throw cause
   }
 }

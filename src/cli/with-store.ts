@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { readConfig, type Config } from '../config.ts'
-import { modelsFolderOf } from '../start/active-models.ts'
+import type { Config } from '../config.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
 import type { Store } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
 import { findProject, findFirstAccountId, type Project } from '../store/tenancy/projects.ts'
-import { UsageError } from './command.ts'
+import { readSettings } from './read-settings.ts'
 
 /**
  * Runs `work` on the database of the environment. A server may use the database at the same time.
@@ -15,7 +14,7 @@ import { UsageError } from './command.ts'
  * @throws Error when DATA_DIR contains no database; none is created.
  */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const config = readConfig(process.env)
+  const config = readSettings()
   if (!hasDatabase(config))
     throw new Error(`there is no database in ${config.DATA_DIR}; start the service once`)
   const store = await openStore(storeLocationOf(config))
@@ -31,15 +30,11 @@ export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
   return DATABASE_URL !== '' || existsSync(path.join(DATA_DIR, 'facegate.db'))
 }
 
-/** @throws UsageError without an id or name, and Error when no project matches it. */
-export async function requireProject(
-  { db }: Store,
-  idOrName: string | undefined,
-): Promise<Project> {
-  if (idOrName === undefined)
-    throw new UsageError('the project was not given; pass --project <id or name>')
+/** @throws Error when no project has this id or name. */
+export async function requireProject({ db }: Store, idOrName: string): Promise<Project> {
   const project = await findProject(db, idOrName)
-  if (!project) throw new Error(`there is no project ${idOrName}`)
+  if (!project)
+    throw new Error(`there is no project ${idOrName}; facegate project list prints all projects`)
   return project
 }
 
@@ -48,9 +43,4 @@ export async function requireAccountId({ db }: Store): Promise<string> {
   const accountId = await findFirstAccountId(db)
   if (accountId === undefined) throw new Error('there is no account; start the service once')
   return accountId
-}
-
-/** The models folder of the environment. */
-export function modelsFolder(): string {
-  return modelsFolderOf(readConfig(process.env))
 }

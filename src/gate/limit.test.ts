@@ -116,12 +116,14 @@ test('The headers contain the remaining tokens, the reset time and, when empty, 
     'ratelimit-limit': '2',
     'ratelimit-remaining': '1',
     'ratelimit-reset': '1',
+    'ratelimit-policy': '2;w=1;burst=2',
   })
   assert.equal(second.isAllowed, true)
   assert.deepEqual(limitHeaders(third), {
     'ratelimit-limit': '2',
     'ratelimit-remaining': '0',
     'ratelimit-reset': '1',
+    'ratelimit-policy': '2;w=1;burst=2',
     'retry-after': '1',
   })
 })

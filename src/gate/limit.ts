@@ -6,6 +6,7 @@ export type TokenBucketResult = {
   readonly isAllowed: boolean
   /** The time at which the bucket is full again, by the steady clock. */
   readonly fullAtUs: number
+  readonly sustainedPerS: number
   readonly burst: number
   readonly remaining: number
   /** Whole seconds until the bucket is full, and until the next token. */
@@ -46,6 +47,7 @@ export function takeToken(
   return {
     isAllowed,
     fullAtUs: nowUs + debtAfterUs,
+    sustainedPerS: limits.sustainedPerS,
     burst: limits.burst,
     remaining: Math.max(0, Math.floor((capacityUs - debtAfterUs) / intervalUs)),
     resetS: Math.ceil(debtAfterUs / usPerS),
@@ -59,6 +61,7 @@ export function limitHeaders(tokens: TokenBucketResult): Readonly<Record<string,
     'ratelimit-limit': String(tokens.burst),
     'ratelimit-remaining': String(tokens.remaining),
     'ratelimit-reset': String(tokens.resetS),
+    'ratelimit-policy': `${tokens.sustainedPerS};w=1;burst=${tokens.burst}`,
     ...(!tokens.isAllowed && { 'retry-after': String(tokens.retryAfterS) }),
   }
 }

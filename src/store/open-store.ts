@@ -1,6 +1,4 @@
 import type { Store, StoreLocation, StoreOptions } from './database.ts'
-import { openPostgresStore } from './postgres/open-postgres-store.ts'
-import { openSqliteStore } from './sqlite/open-sqlite-store.ts'
 import { traceStore } from './trace-store.ts'
 
 /**
@@ -15,10 +13,18 @@ export async function openStore(
   return traceStore(await openUntraced(location, options))
 }
 
-function openUntraced(location: StoreLocation | string, options: StoreOptions): Promise<Store> {
-  if (typeof location === 'string') return openSqliteStore(location, options)
-  const { dataDir, databaseUrl, connectionsMax } = location
-  if (databaseUrl === '') return openSqliteStore(dataDir, options)
+/** Loads only the engine that is used, so that commands start quickly. */
+async function openUntraced(
+  location: StoreLocation | string,
+  options: StoreOptions,
+): Promise<Store> {
+  const { dataDir, databaseUrl, connectionsMax } =
+    typeof location === 'string' ? { dataDir: location, databaseUrl: '' } : location
+  if (databaseUrl === '') {
+    const { openSqliteStore } = await import('./sqlite/open-sqlite-store.ts')
+    return openSqliteStore(dataDir, options)
+  }
+  const { openPostgresStore } = await import('./postgres/open-postgres-store.ts')
   return openPostgresStore(databaseUrl, {
     ...options,
     ...(connectionsMax !== undefined && { connectionsMax }),

@@ -3,7 +3,7 @@ import { chmod, chown, copyFile, mkdtemp, readFile, rename, rm, stat } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { masterKey } from '../../src/cli/database/master-key.ts'
+import { keyCommands } from '../../src/cli/tenancy/commands.ts'
 import { openKeyring } from '../../src/gallery/keys/keyring.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
@@ -31,9 +31,9 @@ test('A key rotation prepared on every server keeps all subjects, including thos
     const cliFile = path.join(dataDir, 'cli.key')
     await copyFile(file, cliFile)
     process.env['MASTER_KEY_FILE'] = cliFile
-    await runJson(dataDir, masterKey, 'add')
+    await runJson(dataDir, keyCommands, 'add-master')
     await copyFile(cliFile, file)
-    const rotated = await runJson(dataDir, masterKey, 'rotate --prepared')
+    const rotated = await runJson(dataDir, keyCommands, 'rotate-master --prepared')
     delete process.env['MASTER_KEY_FILE']
     assert.deepEqual(rotated, { galleries: 1, subjects: 1, renewed: 0, unreadable: 0 })
     assert.equal((await readFile(cliFile, 'utf8')).trim().split('\n').length, 1)
@@ -43,7 +43,7 @@ test('A key rotation prepared on every server keeps all subjects, including thos
     await rename(cliFile, file)
     await second.value('svc.enroll', imageParams('Cid'))
     // Without copies: the server wraps with the new key, although it has the old one in memory.
-    await runJson(dataDir, masterKey, 'rotate')
+    await runJson(dataDir, keyCommands, 'rotate-master')
     const third = await gallery.createProjectClient({ galleryMode: 'isolated' })
     await third.value('svc.enroll', imageParams('Dan'))
   }
@@ -53,13 +53,16 @@ test('A key rotation prepared on every server keeps all subjects, including thos
   assert.equal(found.matched, true)
 })
 
-test('keys create writes a key that a server accepts, and never overwrites a file', async () => {
+test('key create-master writes a key that a server accepts, and never overwrites a file', async () => {
   await using folder = await createFolder()
   const { dataDir, file } = folder
-  await runJson(dataDir, masterKey, `create --to ${file}`)
+  await runJson(dataDir, keyCommands, `create-master --to ${file}`)
   const written = await readFile(file, 'utf8')
   assert.equal((await stat(file)).mode & 0o777, 0o600)
-  await assert.rejects(runJson(dataDir, masterKey, `create --to ${file}`), /exists already/u)
+  await assert.rejects(
+    runJson(dataDir, keyCommands, `create-master --to ${file}`),
+    /exists already/u,
+  )
   await using gallery = await startGallery({ dataDir })
   await gallery.value('svc.enroll', imageParams('Ann'))
   assert.equal(await readFile(file, 'utf8'), written)
@@ -69,7 +72,7 @@ test('The group may read a master key file of root, as with mounted secrets; oth
   if (process.getuid?.() !== 0) return t.skip('only root can change the owner of a file to root')
   await using folder = await createFolder()
   const { dataDir, file } = folder
-  await runJson(dataDir, masterKey, `create --to ${file}`)
+  await runJson(dataDir, keyCommands, `create-master --to ${file}`)
   await chmod(file, 0o440)
   assert.ok(openKeyring(file))
   for (const mode of [0o460, 0o444, 0o450]) {

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { masterKey } from '../../src/cli/database/master-key.ts'
-import { project } from '../../src/cli/tenancy/project.ts'
+import { keyCommands, project } from '../../src/cli/tenancy/commands.ts'
 import { retireTemplates } from '../../src/store/gallery/retire-model.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { databaseSettings, isDatabaseSearch } from '../support/database/engine.ts'
@@ -84,13 +83,13 @@ test('A removed face and its crop are unreadable in an older copy of the databas
   const keysBefore = unwrapAllKeys([copy, await copyOf(gallery)], masterKeyFileOf(gallery))
   for (const face of removed) assert.ok(isReadable(face, keysBefore), 'before the rotation')
 
-  const rotated = await runJson(dataDir, masterKey, 'rotate')
+  const rotated = await runJson(dataDir, keyCommands, 'rotate-master')
   assert.deepEqual(rotated, { galleries: 1, subjects: 2, renewed: 1, unreadable: 0 })
   await assertOnlyTodayIsReadable(gallery, copy)
   assert.equal(facesOf(await copyOf(gallery)).length, 6)
   await assertFacesMatch(gallery, 'Ann', { subjectId, faceIds })
   await assertFacesMatch(gallery, 'Ben', ben)
-  const again = await runJson(dataDir, masterKey, 'rotate')
+  const again = await runJson(dataDir, keyCommands, 'rotate-master')
   assert.equal(again.renewed, 0, 'without a further removal, the key is kept')
 })
 
@@ -113,13 +112,13 @@ test('Templates of a retired model and crops of a project that stores none any m
     const retirement = { modelId: former, activeModelId: active }
     const retired = await retireTemplates(store, retirement, () => {})
     assert.deepEqual(retired, { templates: 2, faces: 0 })
-    assert.equal((await runJson(dataDir, masterKey, 'rotate')).renewed, 1)
+    assert.equal((await runJson(dataDir, keyCommands, 'rotate-master')).renewed, 1)
     await assertOnlyTodayIsReadable(gallery, withFormer)
 
     const withCrops = await copyOf(gallery)
     assert.equal(withCrops.crops.length, 2)
     await runJson(dataDir, project, 'set default --store-crops off')
-    assert.equal((await runJson(dataDir, masterKey, 'rotate')).renewed, 1)
+    assert.equal((await runJson(dataDir, keyCommands, 'rotate-master')).renewed, 1)
     await assertOnlyTodayIsReadable(gallery, withCrops)
     const found = await gallery.value('svc.identify', imageParams('Ann'))
     assert.equal(found.matched, true)
@@ -143,7 +142,7 @@ test(
       assert.equal(await rotateAndKill(gallery, commit), 'SIGKILL')
       await assertFacesMatch(gallery, 'Ann', { subjectId, faceIds })
     }
-    await runJson(dataDir, masterKey, 'rotate')
+    await runJson(dataDir, keyCommands, 'rotate-master')
     await assertOnlyTodayIsReadable(gallery, copy)
     await assertFacesMatch(gallery, 'Ann', { subjectId, faceIds })
     await assertFacesMatch(gallery, 'Ben', ben)
@@ -184,9 +183,10 @@ test(
       }
     })
     const done = Promise.all(changes)
-    for (let rotations = 0; rotations < 4; rotations++) await runJson(dataDir, masterKey, 'rotate')
+    for (let rotations = 0; rotations < 4; rotations++)
+      await runJson(dataDir, keyCommands, 'rotate-master')
     await done
-    await runJson(dataDir, masterKey, 'rotate')
+    await runJson(dataDir, keyCommands, 'rotate-master')
     await assertOnlyTodayIsReadable(gallery, copy)
     for (const [index, { subjectId, faceIds }] of enrolled.entries()) {
       const last = imageParams({ name: names[index] ?? '', deviation: 0.3, take: 4 })
@@ -208,7 +208,7 @@ test('A changed ciphertext does not stop a rotation, and is reported', async () 
     .set({ sealed: Buffer.alloc(100) })
     .where('faceId', '=', changedId)
     .execute()
-  const rotated = await runJson(dataDir, masterKey, 'rotate')
+  const rotated = await runJson(dataDir, keyCommands, 'rotate-master')
   assert.deepEqual([rotated.renewed, rotated.unreadable], [1, 1])
   const image = imageParams({ name: 'Ann', deviation: 0.3, take: 1 })
   const verified = await gallery.value('svc.verify', { ...image, subjectId })

@@ -4,9 +4,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { backup } from '../../src/cli/database/backup.ts'
-import { deletions } from '../../src/cli/database/deletions.ts'
-import { masterKey } from '../../src/cli/database/master-key.ts'
+import { backup, deletions } from '../../src/cli/database/commands.ts'
+import { keyCommands } from '../../src/cli/tenancy/commands.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
@@ -115,7 +114,7 @@ test(
     )
     assert.deepEqual(replayed, { records: 2, inserted: 0, deletedAgain: 0 })
     // After a key rotation of the original database, the copy cannot be decrypted any more.
-    await runJson(dataDir, masterKey, 'rotate', environment)
+    await runJson(dataDir, keyCommands, 'rotate-master', environment)
     const startAfterRotation = startGallery({ dataDir, key, environment: restoredEnvironment })
     await assert.rejects(startAfterRotation, /master key .* is not in/u)
     await rm(folder, { recursive: true })

@@ -1,40 +1,35 @@
 import { allocate as allocateMicros } from '../../billing/ledger.ts'
 import { findBalance, type Balance } from '../../store/billing/balances.ts'
 import { budgetLedger } from '../../store/tenancy/projects.ts'
-import { subcommands, type CliCommand } from '../command.ts'
-import { parseOptions, text } from '../options.ts'
+import type { Micros } from '../../lib/money.ts'
 import { print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
-import { parseAmountOption, joinAmountOption } from './amount-option.ts'
 
-export const budget: CliCommand = {
-  name: 'budget',
-  summary: 'move money between the wallet and a project, show the budget of a project',
-  usage: `facegate budget allocate --project <project> --amount <micros> [--json]
-facegate budget show --project <project> [--json]
-
-  A negative amount moves money back to the wallet.`,
-  run: subcommands({ allocate, show }),
-}
-
-async function allocate(args: readonly string[]): Promise<void> {
-  const { project, amount, json } = parseOptions(joinAmountOption(args), {
-    project: text,
-    amount: text,
-  })
-  const amountMicros = parseAmountOption(amount)
+/** Moves money from the wallet to a project; a negative amount moves it back. */
+export async function allocate({
+  project,
+  amount,
+  json,
+}: {
+  readonly project: string
+  readonly amount: Micros
+  readonly json: boolean
+}): Promise<void> {
   const balance = await withStore(async (store) => {
     const { accountId, projectId } = await requireProject(store, project)
-    await store.write((tx) =>
-      allocateMicros(tx, { accountId, projectId }, amountMicros, Date.now()),
-    )
+    await store.write((tx) => allocateMicros(tx, { accountId, projectId }, amount, Date.now()))
     return findBalance(store.db, budgetLedger(projectId))
   })
   printBalance(balance, json)
 }
 
-async function show(args: readonly string[]): Promise<void> {
-  const { project, json } = parseOptions(args, { project: text })
+export async function show({
+  project,
+  json,
+}: {
+  readonly project: string
+  readonly json: boolean
+}): Promise<void> {
   const balance = await withStore(async (store) => {
     const { projectId } = await requireProject(store, project)
     return findBalance(store.db, budgetLedger(projectId))

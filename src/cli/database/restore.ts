@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { auditLedger, type AuditCheck } from '../../billing/audit-ledger.ts'
-import { readConfig, type Config } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { checkMasterKey } from '../../gallery/keys/check-master-key.ts'
 import {
@@ -15,44 +15,30 @@ import { databaseFile } from '../../store/sqlite/connection.ts'
 import { existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir } from '../../store/sqlite/lock-data-dir.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
-import type { CliCommand } from '../command.ts'
-import { parseOptions, requireOption, text } from '../options.ts'
 import { print } from '../output.ts'
+import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
 
-export const restore: CliCommand = {
-  name: 'restore',
-  summary: 'restore a copy of the database, and repeat the deletions since then',
-  usage: `facegate restore --from <file> --deletions <file>|none [--json]
-
-  DATA_DIR must contain no database, and no facegate.db-wal, -shm or -journal file of an
-  old one: move them away first. --deletions names the file written by facegate
-  deletions export. The subjects listed in it are deleted again, with their original
-  deletion records, before the copy is put in place. none: no subject was deleted since.
-  The copy must belong to the master key in MASTER_KEY_FILE. After any error DATA_DIR is
-  unchanged.
-  Violations of the ledger's invariants do not prevent a restore: each is printed on
-  standard error with its rule and row, and the exit code is 0. See facegate ledger verify.
-  API keys revoked after the copy are valid again: revoke them again.`,
-  run: async (args) => {
-    const { from, deletions, json } = parseOptions(args, { from: text, deletions: text })
-    const copy = requireOption(from, 'the copy', '--from <file>')
-    const records = requireOption(
-      deletions,
-      'the file of deletion records',
-      '--deletions <file>, or --deletions none',
+/** Restores a copy. @param deletions the file of deletion records, or `none`. */
+export async function restore({
+  from,
+  deletions,
+  json,
+}: {
+  readonly from: string
+  readonly deletions: string
+  readonly json: boolean
+}): Promise<void> {
+  const config = readSettings()
+  if (config.DATABASE_URL !== '')
+    throw new Error(
+      'the database is PostgreSQL; restore it with the tools of PostgreSQL, ' +
+        'then run facegate deletions replay',
     )
-    const config = readConfig(process.env)
-    if (config.DATABASE_URL !== '')
-      throw new Error(
-        'the database is PostgreSQL; restore it with the tools of PostgreSQL, ' +
-          'then run facegate deletions replay',
-      )
-    const file = records === 'none' ? undefined : records
-    const { checks, ...result } = await runAsAllAccounts(() => restoreInto(config, copy, file))
-    const violations = warnOfViolations('the restored database', checks)
-    print({ ...result, violations }, json, () => toText(result))
-  },
+  const file = deletions === 'none' ? undefined : deletions
+  const { checks, ...result } = await runAsAllAccounts(() => restoreInto(config, from, file))
+  const violations = warnOfViolations('the restored database', checks)
+  print({ ...result, violations }, json, () => toText(result))
 }
 
 function toText({ records, inserted, deletedAgain }: ReplayDeletionsResult): string {

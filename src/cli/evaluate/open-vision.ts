@@ -1,4 +1,3 @@
-import { readConfig } from '../../config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../lib/log.ts'
 import { modelsFolderOf } from '../../start/active-models.ts'
@@ -11,6 +10,7 @@ import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { imagesInFlightMax } from '../../evaluation/map-concurrent.ts'
 import { imageFileBytesMax } from '../../evaluation/read-image.ts'
 import { selectModelSet } from '../models/models-option.ts'
+import { readSettings } from '../read-settings.ts'
 
 /** Requests all faces, with the default confidence of the service. */
 const analyzeAll: AnalysisRequest = {
@@ -34,7 +34,7 @@ export type EvaluationVisionClient = AsyncDisposable & {
 export async function openVision(models: readonly string[]): Promise<EvaluationVisionClient> {
   // The queue has room for all images in flight, of any size, and they may wait for any time.
   const config = {
-    ...readConfig(process.env),
+    ...readSettings(),
     VISION_QUEUE_PER_WORKER_MAX: imagesInFlightMax,
     VISION_QUEUE_BYTES_MAX: imagesInFlightMax * base64Length(imageFileBytesMax),
     VISION_QUEUE_WAIT_MS_MAX: 1e9,

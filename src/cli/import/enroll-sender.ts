@@ -2,6 +2,15 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { describeError } from '../command-line/describe-error.ts'
+import { detailOf } from './check-service.ts'
+import type { ImportPace } from './import-pace.ts'
+import {
+  isLastingStatus,
+  lastingError,
+  lastingFailure,
+  type EnrollError,
+} from './lasting-failure.ts'
 import type { ImportEntry } from './list-entries.ts'
 
 /** The result of an enrollment. */
@@ -14,12 +23,27 @@ export type EnrollResult = {
 export type EnrollSenderOptions = {
   readonly url: string
   readonly key: string
-  readonly group: string | undefined
+  readonly groups: readonly string[]
+  readonly facePolicy: string | undefined
+  readonly pace: ImportPace
+  /** Ends the waits between calls; a call that was sent is completed. */
+  readonly signal: AbortSignal
+}
+
+/** A failure that every further image would have. The import ends. */
+export class LastingFailure extends Error {
+  override readonly name = 'LastingFailure'
 }
 
 const envelopeSchema = z.object({
   ok: z.boolean(),
-  errors: z.array(z.object({ code: z.string(), message: z.string() })),
+  errors: z.array(
+    z.object({
+      code: z.string(),
+      message: z.string(),
+      path: z.string().optional(),
+    }),
+  ),
 })
 
 const attemptsMax = 20
@@ -29,41 +53,49 @@ const waitMsMax = 30_000
  * Returns a function that enrolls one image with `svc.enroll`. The requestId is derived from the
  * content, so that a retry after a lost response does not enroll the image twice.
  *
- * @throws Error when the server rejects the key, or does not respond in 20 attempts.
+ * @throws LastingFailure when every further image would fail, or the service does not respond in 20
+ *   attempts; AbortError when `signal` is aborted before the image is sent.
  */
-export function createEnrollSender({
-  url,
-  key,
-  group,
-}: EnrollSenderOptions): (entry: ImportEntry) => Promise<EnrollResult> {
+export function createEnrollSender(
+  options: EnrollSenderOptions,
+): (entry: ImportEntry) => Promise<EnrollResult> {
+  const { url, key, pace, signal } = options
   return async (entry) => {
-    const body = JSON.stringify(await readBody(entry, group))
+    const image = await readFile(entry.file).catch((cause: unknown) => describeError(cause))
+    if (typeof image === 'string') return { ok: false, code: 'FILE_NOT_READABLE', message: image }
+    const body = JSON.stringify(toRequest(image, entry, options))
     for (let attempt = 1; ; attempt++) {
+      await pace.waitForTurn(signal)
       const response = await post(`${url}/v1/face/execute`, key, body)
-      const waitS = Number(response?.headers.get('retry-after') ?? 1)
-      const result = response && (await parseResponse(response))
+      const result = response && (await parseResponse(response, entry, pace))
       if (result) return result
-      if (attempt === attemptsMax) throw new Error(`${url} does not respond`)
+      if (attempt === attemptsMax)
+        throw new LastingFailure(
+          `${url} did not respond in ${attemptsMax} attempts; check the service`,
+        )
+      const waitS = Number(response?.headers.get('retry-after') ?? 1)
       // The random part keeps several senders from retrying at the same time.
-      await sleep(Math.min(waitMsMax, waitS * 1000 * (1 + Math.random())))
+      const waitMs = Math.min(waitMsMax, waitS * 1000 * (1 + Math.random()))
+      await sleep(waitMs, undefined, { signal })
     }
   }
 }
 
 const pngSignature = Buffer.from('\x89PNG', 'latin1')
 
-async function readBody(
-  { file, externalId, displayName, groups }: ImportEntry,
-  group: string | undefined,
+function toRequest(
+  image: Buffer,
+  { externalId, displayName, groups }: ImportEntry,
+  { groups: addedGroups, facePolicy }: EnrollSenderOptions,
 ) {
-  const image = await readFile(file)
   // By the content: exports of other services have file names with a wrong extension.
   const contentType = image.subarray(0, 4).equals(pngSignature) ? 'image/png' : 'image/jpeg'
   const params = {
     images: [{ kind: 'image', bytes: image.toString('base64'), contentType }],
     externalId,
     displayName,
-    groups: group === undefined ? groups : [...groups, group],
+    groups: [...new Set([...groups, ...addedGroups])],
+    facePolicy,
   }
   return { action: 'svc.enroll', requestId: contentUuid(JSON.stringify(params)), params }
 }
@@ -91,15 +123,38 @@ async function post(url: string, key: string, body: string): Promise<Response | 
   }
 }
 
-/** Returns undefined when the call should be retried. @throws Error when the key is invalid. */
-async function parseResponse(response: Response): Promise<EnrollResult | undefined> {
-  if (response.status === 401) throw new Error('the server rejects the key')
-  if (response.status >= 500) return undefined
-  const body: unknown = await response.json()
-  if (response.status !== 200)
-    return { ok: false, code: `HTTP_${response.status}`, message: JSON.stringify(body) }
-  const { ok, errors } = envelopeSchema.parse(body)
-  const [error] = errors
-  if (error?.code === 'RATE_LIMITED') return undefined
-  return ok ? { ok } : { ok, ...error }
+/** Returns undefined when the call should be retried. @throws LastingFailure. */
+async function parseResponse(
+  response: Response,
+  entry: ImportEntry,
+  pace: ImportPace,
+): Promise<EnrollResult | undefined> {
+  const { status } = response
+  const text = await response.text().catch(() => '')
+  if (isLastingStatus(status)) throw new LastingFailure(lastingFailure(status, detailOf(text)))
+  if (status === 408 || status === 429 || status >= 500) return undefined
+  if (status !== 200) return { ok: false, code: `HTTP_${status}`, message: detailOf(text) || text }
+  const envelope = parseEnvelope(text)
+  if (!envelope) return undefined
+  const [error] = envelope.errors
+  if (error?.code === 'RATE_LIMITED') {
+    pace.learn(response.headers)
+    return undefined
+  }
+  return envelope.ok ? { ok: true } : toRefusal(error, entry)
+}
+
+/** Returns undefined for a body that was cut off or is not an envelope. */
+function parseEnvelope(text: string): z.output<typeof envelopeSchema> | undefined {
+  try {
+    return envelopeSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function toRefusal(error: EnrollError | undefined, entry: ImportEntry): EnrollResult {
+  const failure = error && lastingError(error, entry)
+  if (failure !== undefined) throw new LastingFailure(failure)
+  return { ok: false, code: error?.code, message: error?.message }
 }

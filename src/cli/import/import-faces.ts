@@ -1,94 +1,130 @@
-import { UsageError, type CliCommand } from '../command.ts'
-import { parseArguments, requireArgument, requireOption, text } from '../options.ts'
+import { Interruption, UsageError } from '../command.ts'
 import { toJson } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
-import { createEnrollSender, type EnrollResult } from './enroll-sender.ts'
-import { openImportJournal } from './import-journal.ts'
+import { checkService } from './check-service.ts'
+import { createEnrollSender, LastingFailure, type EnrollResult } from './enroll-sender.ts'
+import { openImportJournal, type ImportJournal } from './import-journal.ts'
+import { resumeCommand, type ImportOptions } from './import-options.ts'
+import { createImportPace, type ImportPace, type StatedLimit } from './import-pace.ts'
 import { listImportEntries, type ImportEntry } from './list-entries.ts'
 
-export const importFaces: CliCommand = {
-  name: 'import',
-  summary: 'enroll a folder or a list of images through the API',
-  usage: `facegate import <folder|list.csv> [--url http://127.0.0.1:8080] [--key fsk_…]
-                [--group name] [--concurrency n] [--journal file] [--json]
-
-  <folder> contains one folder per person, named by the externalId; or images, one per
-  person, named by the externalId. <list.csv> has the columns file and externalId (or
-  subject, as in lists of CompreFace), and optionally displayName and groups (separated
-  by spaces). Its files are relative to the list.
-  --key: without it, the key is read from FACEGATE_KEY.
-  --concurrency: number of parallel requests, 1 to 32 (default: 4).
-  --journal: file that records finished images (default: facegate-import.jsonl). Run the
-  same command again, and only the remaining images are sent. Rejected images are listed
-  at the end.`,
-  run,
-}
-
-const concurrencyMax = 32
-
-async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {
-    url: { type: 'string', default: 'http://127.0.0.1:8080' },
-    key: text,
-    group: text,
-    concurrency: { type: 'string', default: '4' },
-    journal: { type: 'string', default: 'facegate-import.jsonl' },
-  })
-  const source = requireArgument(positionals, '<folder|list.csv>')
-  const key = requireOption(
-    values.key ?? process.env['FACEGATE_KEY'],
-    'the API key',
-    '--key <key>, or set FACEGATE_KEY',
-  )
-  const concurrency = Number(values.concurrency)
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > concurrencyMax)
-    throw new UsageError(`--concurrency must be a whole number from 1 to ${concurrencyMax}`)
-  const enroll = createEnrollSender({ url: values.url, key, group: values.group })
-  const entries = await listImportEntries(source)
-  const report = await importAll(entries, { enroll, concurrency, journalFile: values.journal })
-  printReport(report, values.json)
-}
-
-type ImportOptions = {
-  readonly enroll: (entry: ImportEntry) => Promise<EnrollResult>
-  readonly concurrency: number
-  readonly journalFile: string
-}
-
-type ImportReport = {
-  readonly enrolled: number
-  readonly skipped: number
-  readonly refused: (EnrollResult & { readonly file: string })[]
-}
-
-/** Enrolls the entries that the journal does not record as done. */
-async function importAll(
-  entries: readonly ImportEntry[],
-  { enroll, concurrency, journalFile }: ImportOptions,
-): Promise<ImportReport> {
-  const journal = await openImportJournal(journalFile)
+/**
+ * Enrolls the images of a folder or a list that the journal does not record as enrolled.
+ *
+ * @throws Interruption after Ctrl-C, and Error when an image was refused or the import ended early.
+ */
+export async function importFaces(options: ImportOptions): Promise<void> {
+  const key = options.key ?? process.env['FACEGATE_KEY']
+  if (!key) throw new UsageError('the API key was not given; pass --key <key>, or set FACEGATE_KEY')
+  const entries = await listImportEntries(options.source)
+  const journal = await openImportJournal(options.journal)
   const pending = entries.filter((entry) => !journal.isDone(entry))
-  const refused: ImportReport['refused'] = []
+  const stop = new AbortController()
+  const interrupt = (): void => {
+    console.error(
+      '\nfacegate: waiting for the images that are being enrolled; Ctrl-C again ends now',
+    )
+    stop.abort(new Interruption('interrupted'))
+  }
+  process.once('SIGINT', interrupt)
+  try {
+    const pace = pending.length === 0 ? undefined : await preparePace(options, key)
+    const counts = pace && (await enrollAll(pending, { options, key, journal, pace, stop }))
+    finish({ ...(counts ?? emptyCounts), skipped: entries.length - pending.length }, options, stop)
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+/** Checks the service, and prints the rate of the import. */
+async function preparePace({ url, rate }: ImportOptions, key: string): Promise<ImportPace> {
+  const limit = await checkService(url, key)
+  const perS = Math.min(rate ?? Infinity, limit?.sustainedPerS ?? Infinity)
+  console.error(`rate: ${describeRate(rate, limit)}`)
+  return createImportPace(Number.isFinite(perS) ? perS : undefined, (learned) => {
+    console.error(`rate: ${learned} images per second, from an answer RATE_LIMITED`)
+  })
+}
+
+function describeRate(rate: number | undefined, limit: StatedLimit | undefined): string {
+  if (!limit)
+    return rate === undefined
+      ? 'not limited, because the service does not state the limit of the project'
+      : `${rate} images per second (--rate)`
+  const { sustainedPerS } = limit
+  if (rate === undefined) return `${sustainedPerS} images per second, the limit of the project`
+  return rate > sustainedPerS
+    ? `${sustainedPerS} images per second, the limit of the project; --rate ${rate} is above it`
+    : `${rate} images per second (--rate); the project allows ${sustainedPerS}`
+}
+
+type EnrollAllOptions = {
+  readonly options: ImportOptions
+  readonly key: string
+  readonly journal: ImportJournal
+  readonly pace: ImportPace
+  /** Aborted with the reason, which ends the import. */
+  readonly stop: AbortController
+}
+
+type ImportCounts = {
+  readonly enrolled: number
+  readonly refused: readonly (EnrollResult & { readonly file: string })[]
+  /** Images that were not sent. */
+  readonly remaining: number
+}
+
+const emptyCounts: ImportCounts = { enrolled: 0, refused: [], remaining: 0 }
+
+async function enrollAll(
+  pending: readonly ImportEntry[],
+  { options, key, journal, pace, stop }: EnrollAllOptions,
+): Promise<ImportCounts> {
+  const { url, groups = [], 'face-policy': facePolicy } = options
+  const { signal } = stop
+  const enroll = createEnrollSender({ url, key, groups, facePolicy, pace, signal })
+  const refused: (EnrollResult & { readonly file: string })[] = []
   const bar = createProgressBar('images')
   let done = 0
   const queue = pending.values()
   const work = async (): Promise<void> => {
     for (const entry of queue) {
-      const result = await enroll(entry)
+      const result = await enroll(entry).catch((error: unknown) => stop.abort(error))
+      if (!result) return
       await journal.record(entry, result)
       if (!result.ok) refused.push({ file: entry.file, ...result })
       bar.update(++done, pending.length)
+      if (signal.aborted) return
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, work))
+  await Promise.all(Array.from({ length: options.concurrency }, work))
   bar.end()
-  const skipped = entries.length - pending.length
-  return { enrolled: pending.length - refused.length, skipped, refused }
+  return { enrolled: done - refused.length, refused, remaining: pending.length - done }
+}
+
+type ImportReport = ImportCounts & { readonly skipped: number }
+
+/** Prints the report. @throws Error unless every image is enrolled. */
+function finish(report: ImportReport, options: ImportOptions, { signal }: AbortController): void {
+  printReport(report, options.json)
+  const { refused, remaining } = report
+  if (signal.aborted) {
+    const reason: unknown = signal.reason
+    const resume = `${remaining} images remain; resume with: ${resumeCommand(options)}`
+    if (reason instanceof Interruption) throw new Interruption(`interrupted; ${resume}`)
+    if (!(reason instanceof LastingFailure)) throw reason
+    throw new Error(`${reason.message}\n${resume}`)
+  }
+  if (refused.length > 0)
+    throw new Error(
+      `${refused.length} images were refused; correct them, then run: ${resumeCommand(options)}`,
+    )
 }
 
 function printReport(report: ImportReport, isJson: boolean): void {
   if (isJson) return console.log(toJson(report))
   for (const { file, code, message } of report.refused) console.log(`${file}: ${code}: ${message}`)
-  const { enrolled, skipped, refused } = report
-  console.log(`${enrolled} enrolled, ${refused.length} rejected, ${skipped} done before`)
+  const { enrolled, skipped, refused, remaining } = report
+  const rest = remaining === 0 ? '' : `, ${remaining} not sent`
+  console.log(`${enrolled} enrolled, ${refused.length} refused, ${skipped} done before${rest}`)
 }

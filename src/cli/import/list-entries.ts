@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
+import { describeError } from '../command-line/describe-error.ts'
 
 /** One image to enroll. */
 export type ImportEntry = {
@@ -13,9 +14,14 @@ export type ImportEntry = {
 
 /** @throws Error when the source does not exist or contains no images. */
 export async function listImportEntries(source: string): Promise<ImportEntry[]> {
-  const isFolder = (await stat(source)).isDirectory()
+  const found = await stat(source).catch((cause: unknown) => {
+    throw new Error(`${describeError(cause)}; pass a folder of images, or a list (.csv)`, { cause })
+  })
+  const isFolder = found.isDirectory()
+  if (!isFolder && isImageFile(source))
+    throw new Error(`${source} is an image; pass its folder, or a list (.csv)`)
   const entries = isFolder ? await entriesInFolder(source) : await entriesInList(source)
-  if (entries.length === 0) throw new Error(`${source} contains no images`)
+  if (entries.length === 0) throw new Error(`${source} contains no images (.jpg, .jpeg or .png)`)
   return entries
 }
 

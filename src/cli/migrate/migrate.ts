@@ -1,40 +1,27 @@
-import { readConfig } from '../../config.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { readSecretFiles } from '../../lib/environment.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
 import { parseServerAddress } from '../../store/sqlite-to-postgres/server-address.ts'
-import { UsageError, type CliCommand } from '../command.ts'
-import { parseOptions, requireOption, text } from '../options.ts'
+import { UsageError } from '../command.ts'
 import { formatTable, toJson } from '../output.ts'
+import { readSettings } from '../read-settings.ts'
 import { warnOfViolations } from '../warn-of-violations.ts'
 import { createMigrationReporter } from './migration-reporter.ts'
 import { moveToPostgres, type MoveResult } from './move-to-postgres.ts'
 
 const urlForm = 'postgres://role:password@host:5432/database'
 
-export const migrate: CliCommand = {
-  name: 'migrate',
-  summary: 'move all data from SQLite to an empty PostgreSQL database',
-  usage: `facegate migrate --to ${urlForm} [--from <folder>] [--json]
-
-  Stop the server first. --from: without it, DATA_DIR is used. --to: without it,
-  DATABASE_URL or the content of DATABASE_URL_FILE is used, so that the password does
-  not appear in the process list. Run an interrupted migration again: it continues. At
-  the end, every row of both databases is compared. Until then no server starts on
-  either database. Violations of the ledger's invariants do not prevent the migration:
-  each is printed on standard error with its rule and row, and the exit code is 0. See
-  facegate ledger verify. The master key and the models stay where they are. See
-  docs/operations/sqlite-to-postgresql.md.`,
-  run,
-}
-
-async function run(args: readonly string[]): Promise<void> {
-  const values = parseOptions(args, { to: text, from: text })
+/** Moves all data to PostgreSQL. @param from the folder; undefined: DATA_DIR. */
+export async function migrate(values: {
+  readonly to: string | undefined
+  readonly from: string | undefined
+  readonly json: boolean
+}): Promise<void> {
   const url = values.to ?? readDatabaseUrl()
   if (!/^postgres(?:ql)?:\/\//u.test(url))
     throw new UsageError(`the database URL must have the form ${urlForm}`)
   parseServerAddress(url) // Throws a precise error for an invalid URL.
-  const config = readConfig({
+  const config = readSettings({
     ...process.env,
     DATABASE_URL: url,
     DATABASE_URL_FILE: '',
@@ -61,11 +48,9 @@ function readDatabaseUrl(): string {
   const problems: string[] = []
   const { DATABASE_URL } = readSecretFiles(process.env, problems)
   if (problems.length > 0) throw new UsageError(problems.join('; '))
-  return requireOption(
-    DATABASE_URL || undefined,
-    'the database',
-    `--to ${urlForm}, or set DATABASE_URL`,
-  )
+  if (!DATABASE_URL)
+    throw new UsageError(`the database was not given; pass --to ${urlForm}, or set DATABASE_URL`)
+  return DATABASE_URL
 }
 
 function report(

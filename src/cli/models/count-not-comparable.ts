@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readSettings } from '../read-settings.ts'
 import { earlierModelIds, type ModelSet, recognizerModelId } from '../../models/model-set.ts'
 import { countNotComparable } from '../../store/gallery/model-coverage.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
@@ -10,7 +10,7 @@ import { hasDatabase, withStore } from '../with-store.ts'
 export async function countNotComparableSubjects({
   recognizer,
 }: Pick<ModelSet, 'recognizer'>): Promise<number | undefined> {
-  if (!hasDatabase(readConfig(process.env))) return undefined
+  if (!hasDatabase(readSettings())) return undefined
   const modelIds = [await recognizerModelId(recognizer), ...(await earlierModelIds(recognizer))]
   return withStore((store) => store.read((reading) => countNotComparable(reading, modelIds)))
 }

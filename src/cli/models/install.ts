@@ -3,19 +3,20 @@ import { installPack } from '../../models/install/install-pack.ts'
 import { findPackSource } from '../../models/install/pack-source.ts'
 import type { PackManifest } from '../../models/pack-manifest.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
-import { flag, parseArguments, requireArgument, text } from '../options.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 import { usePack } from './use.ts'
 
-export async function install(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {
-    use: flag,
-    from: text,
-    'accept-licence': flag,
-  })
-  const source = await findPackSource(requireArgument(positionals, '<name|folder|address>'))
+export async function install(values: {
+  /** A name of the catalogue, a folder or an address. */
+  readonly pack: string
+  readonly use: boolean
+  readonly from: string | undefined
+  readonly 'accept-licence': boolean
+  readonly json: boolean
+}): Promise<void> {
+  const source = await findPackSource(values.pack)
   const { manifest } = source
   requireAcceptedLicences(manifest, values['accept-licence'])
   console.error(`${manifest.name}: ${manifest.description}${formatSize(manifest)}`)

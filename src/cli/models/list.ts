@@ -1,11 +1,9 @@
 import { readActiveSet } from '../../models/active-set.ts'
 import { listModels, type ListedModel } from '../../models/list-models.ts'
-import { parseOptions } from '../options.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 
-export async function list(args: readonly string[]): Promise<void> {
-  const { json } = parseOptions(args, {})
+export async function list({ json }: { readonly json: boolean }): Promise<void> {
   const folder = modelsFolder()
   const models = await listModels(folder, await readActiveSet(folder))
   print(models, json, () => table(models))

@@ -2,13 +2,11 @@ import {
   prepareBuiltinPack,
   type PrepareProgress,
 } from '../../models/builtin/prepare-builtin-pack.ts'
-import { parseOptions } from '../options.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 
 /** Prepares the built-in models as the first start does, for example in a container image. */
-export async function prepare(args: readonly string[]): Promise<void> {
-  const { json } = parseOptions(args, {})
+export async function prepare({ json }: { readonly json: boolean }): Promise<void> {
   const folder = modelsFolder()
   const models: Pick<PrepareProgress, 'id' | 'outcome'>[] = []
   await prepareBuiltinPack({

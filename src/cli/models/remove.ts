@@ -3,14 +3,17 @@ import { rm } from 'node:fs/promises'
 import { readActiveSet } from '../../models/active-set.ts'
 import { installedModelsOf } from '../../models/model-set.ts'
 import { isPackName, packFolder, modelRefOf } from '../../models/installed-packs.ts'
-import { parseArguments, requireArgument } from '../options.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 
 /** Removes an installed pack that is not in use, even if its manifest is invalid. */
-export async function remove(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {})
-  const name = requireArgument(positionals, '<pack>')
+export async function remove({
+  pack: name,
+  json,
+}: {
+  readonly pack: string
+  readonly json: boolean
+}): Promise<void> {
   const folder = modelsFolder()
   const target = packFolder(folder, name)
   if (!isPackName(name) || !existsSync(target)) throw new Error(`the pack ${name} is not installed`)
@@ -27,5 +30,5 @@ export async function remove(args: readonly string[]): Promise<void> {
         'without it their subjects cannot be matched',
     )
   await rm(target, { recursive: true })
-  print({ removed: name }, values.json, () => `removed ${name}`)
+  print({ removed: name }, json, () => `removed ${name}`)
 }

@@ -4,15 +4,22 @@ import { countTemplatesOfModel } from '../../store/gallery/densities/outdated-te
 import { findRetirementImpact, retireTemplates } from '../../store/gallery/retire-model.ts'
 import type { RetirementResult, ModelRetirement } from '../../store/gallery/retire-model.ts'
 import { UsageError } from '../command.ts'
-import { flag, parseArguments, requireArgument, text } from '../options.ts'
 import { print } from '../output.ts'
 import { createProgressBar } from '../progress-bar.ts'
-import { modelsFolder, withStore } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
+import { withStore } from '../with-store.ts'
 
 /** Deletes the templates of a former recognizer that no subject needs, and stops loading it. */
-export async function retire(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, { confirm: text, 'delete-faces': flag })
-  const modelId = requireArgument(positionals, '<model> (id@version, as in facegate models status)')
+export async function retire({
+  model: modelId,
+  ...values
+}: {
+  /** As id@version. */
+  readonly model: string
+  readonly confirm: string | undefined
+  readonly 'delete-faces': boolean
+  readonly json: boolean
+}): Promise<void> {
   if (values.confirm !== modelId)
     throw new UsageError(`this deletes templates permanently; confirm it with --confirm ${modelId}`)
   const folder = modelsFolder()

@@ -2,9 +2,9 @@ import { readActiveSet } from '../../models/active-set.ts'
 import { earlierModelIds, recognizerModelId } from '../../models/model-set.ts'
 import { findModelCoverage, templateCountsByModel } from '../../store/gallery/model-coverage.ts'
 import type { ModelCoverage } from '../../store/gallery/model-coverage.ts'
-import { parseOptions } from '../options.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder, withStore } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
+import { withStore } from '../with-store.ts'
 
 /** How many faces and subjects have templates of the selected recognizer. */
 type ModelStatus = ModelCoverage & {
@@ -19,8 +19,7 @@ type ModelTemplates = {
   readonly use: 'active' | 'former' | 'being updated' | 'not loaded'
 }
 
-export async function status(args: readonly string[]): Promise<void> {
-  const { json } = parseOptions(args, {})
+export async function status({ json }: { readonly json: boolean }): Promise<void> {
   const result = await readStatus()
   print(result, json, () => toText(result))
 }

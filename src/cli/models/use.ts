@@ -2,20 +2,22 @@ import { readActiveSet, writeActiveSet } from '../../models/active-set.ts'
 import { selectModels, type SelectableModel } from '../../models/select-models.ts'
 import { checkModelFiles, findPack, modelRefOf } from '../../models/installed-packs.ts'
 import { builtinSet, type ModelSet } from '../../models/model-set.ts'
-import { UsageError } from '../command.ts'
-import { parseArguments, requireArgument, text } from '../options.ts'
 import { print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 import { countNotComparableSubjects } from './count-not-comparable.ts'
 
-export async function use(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, { role: text })
-  const name = requireArgument(positionals, '<pack|pack/model|builtin>')
-  const { role } = values
-  if (role !== undefined && role !== 'detector' && role !== 'recognizer' && role !== 'liveness')
-    throw new UsageError(`--role must be detector, recognizer or liveness, not ${role}`)
-  const { chosen, messages } = await usePack(modelsFolder(), name, { role })
-  print(chosen, values.json, () => messages.join('\n'))
+export async function use({
+  pack,
+  role,
+  json,
+}: {
+  /** `pack`, `pack/model` or `builtin`. */
+  readonly pack: string
+  readonly role: SelectableModel['role'] | undefined
+  readonly json: boolean
+}): Promise<void> {
+  const { chosen, messages } = await usePack(modelsFolder(), pack, { role })
+  print(chosen, json, () => messages.join('\n'))
 }
 
 type UsePackOptions = {

@@ -1,28 +1,32 @@
 import { checkModelFiles, listPacks, modelRefOf } from '../../models/installed-packs.ts'
 import type { InstalledModel } from '../../models/model-set.ts'
 import { runSmokeTest } from '../../vision/self-test/run-smoke-test.ts'
-import { parseArguments } from '../options.ts'
 import { formatTable, print } from '../output.ts'
-import { modelsFolder } from '../with-store.ts'
+import { modelsFolder } from '../models-folder.ts'
 
 type ModelFault = { readonly model: string; readonly fault: string | null }
 
 /** Verifies all installed packs, or the named ones. */
-export async function verify(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {})
+export async function verify({
+  packs: names,
+  json,
+}: {
+  readonly packs: readonly string[]
+  readonly json: boolean
+}): Promise<void> {
   const packs = await listPacks(modelsFolder())
-  for (const name of positionals)
+  for (const name of names)
     if (!packs.some(({ manifest }) => manifest.name === name))
       throw new Error(`the pack ${name} is not installed`)
   const results: ModelFault[] = []
   for (const { folder, manifest } of packs) {
-    if (positionals.length > 0 && !positionals.includes(manifest.name)) continue
+    if (names.length > 0 && !names.includes(manifest.name)) continue
     for (const model of manifest.models) {
       const installed = { folder, model }
       results.push({ model: modelRefOf(installed), fault: (await findFault(installed)) ?? null })
     }
   }
-  print(results, values.json, () => table(results))
+  print(results, json, () => table(results))
   const faulty = results.filter(({ fault }) => fault !== null)
   if (faulty.length > 0)
     throw new Error(`${faulty.length} of ${results.length} models must be installed again`)

@@ -1,35 +1,20 @@
-import { allPermissions } from '../../http/permissions.ts'
 import { createKey, listKeys, revokeKey, type KeySummary } from '../../store/tenancy/keys.ts'
-import { subcommands, UsageError, type CliCommand } from '../command.ts'
-import { parseArguments, parseOptions, parseTimeOption, requireArgument, text } from '../options.ts'
+import { UsageError } from '../command.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
 
-const permissionNames = allPermissions.map(({ permission }) => permission)
-
-/** The permissions that are not actions. */
-const otherPermissions = permissionNames.filter((permission) => !permission.startsWith('svc.'))
-
-export const apiKey: CliCommand = {
-  name: 'key',
-  summary: 'create, list and revoke API keys',
-  usage: `facegate key create --project <project> [--name n] [--permissions a,b] [--expires <ISO 8601>] [--json]
-facegate key list [--project <project>] [--json]
-facegate key revoke <keyId> [--json]
-
-  create shows the key only once. Without --permissions, the key has all permissions
-  (*). Permissions are the names of actions, ${otherPermissions.slice(0, -1).join(', ')}.
-  A revoked key is rejected from the next call on.`,
-  run: subcommands({ create, list, revoke }),
-}
-
-async function create(args: readonly string[]): Promise<void> {
-  const values = parseOptions(args, { project: text, name: text, permissions: text, expires: text })
-  const permissions = parsePermissions(values.permissions ?? '*')
-  const expiresAtUtc = parseExpiry(values.expires)
-  const name = values.name ?? 'key'
-  if (name.length < 1 || name.length > 128)
-    throw new UsageError('--name must have 1 to 128 characters')
+export async function create({
+  name,
+  permissions = ['*'],
+  ...values
+}: {
+  readonly project: string
+  readonly name: string
+  readonly permissions: readonly string[] | undefined
+  readonly expires: Date | undefined
+  readonly json: boolean
+}): Promise<void> {
+  const expiresAtUtc = toExpiry(values.expires)
   const created = await withStore(async (store) => {
     const { projectId } = await requireProject(store, values.project)
     const options = { projectId, name, permissions, expiresAtUtc }
@@ -38,8 +23,13 @@ async function create(args: readonly string[]): Promise<void> {
   print(created, values.json, () => `${created.key}\n\nkey ${created.keyId}, shown only once`)
 }
 
-async function list(args: readonly string[]): Promise<void> {
-  const { project, json } = parseOptions(args, { project: text })
+export async function list({
+  project,
+  json,
+}: {
+  readonly project: string | undefined
+  readonly json: boolean
+}): Promise<void> {
   const keys = await withStore(async (store) => {
     const projectId =
       project === undefined ? undefined : (await requireProject(store, project)).projectId
@@ -48,28 +38,23 @@ async function list(args: readonly string[]): Promise<void> {
   print(keys, json, () => table(keys))
 }
 
-async function revoke(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {})
-  const keyId = requireArgument(positionals, '<keyId>')
+export async function revoke({
+  keyId,
+  json,
+}: {
+  readonly keyId: string
+  readonly json: boolean
+}): Promise<void> {
   const revokedAtUtc = await withStore(({ db }) => revokeKey(db, keyId, new Date()))
   if (revokedAtUtc === undefined) throw new Error(`there is no key ${keyId}`)
-  print({ keyId, revokedAtUtc }, values.json, () => `key ${keyId} is revoked`)
+  print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 
-function parsePermissions(list: string): string[] {
-  const permissions = list.split(',').map((permission) => permission.trim())
-  for (const permission of permissions)
-    if (!permissionNames.includes(permission))
-      throw new UsageError(
-        `'${permission}' is not a permission; use one of ${permissionNames.join(', ')}`,
-      )
-  return [...new Set(permissions)]
-}
-
-function parseExpiry(value: string | undefined): string | null {
-  if (value === undefined) return null
-  const expires = parseTimeOption('--expires', value)
-  if (expires.getTime() <= Date.now()) throw new UsageError(`--expires ${value} is in the past`)
+/** @throws UsageError for a time in the past. */
+function toExpiry(expires: Date | undefined): string | null {
+  if (expires === undefined) return null
+  if (expires.getTime() <= Date.now())
+    throw new UsageError(`--expires ${expires.toISOString()} is in the past`)
   return expires.toISOString()
 }
 

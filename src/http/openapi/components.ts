@@ -21,6 +21,12 @@ export const openApiHeaders = {
   'RateLimit-Limit': integerHeader('The burst limit of the project.', 20),
   'RateLimit-Remaining': integerHeader('Calls that are allowed now.', 19),
   'RateLimit-Reset': integerHeader('Seconds until the whole burst is allowed again.', 1),
+  'RateLimit-Policy': {
+    description:
+      'The average calls per second that the project allows, and the calls of a burst: `<calls>;w=<seconds>;burst=<calls>`.',
+    schema: { type: 'string' },
+    example: '10;w=1;burst=20',
+  },
   'Retry-After': integerHeader('Seconds to wait before the next retry.', 1),
   'WWW-Authenticate': {
     description: 'The credentials that the route requires.',
@@ -41,6 +47,7 @@ export const rateLimitHeaders = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
+  'RateLimit-Policy',
 ] as const
 
 /** Returns the `headers` of a response. */

@@ -16,7 +16,7 @@ export async function runLines(
   const log = mock.method(console, 'log', () => {})
   const stderr = mock.method(process.stderr, 'write', () => true)
   try {
-    await command.run(line.split(' '))
+    await command.run(line.split(' ').filter(Boolean))
     return log.mock.calls.map((call) => String(call.arguments[0]))
   } finally {
     for (const method of [log, stderr]) method.mock.restore()

@@ -1,0 +1,89 @@
+import type { AppliedTable } from '../../gallery/calibration/apply-measured-table.ts'
+import {
+  calibrateGallery,
+  type GalleryCalibrationReport,
+  type GalleryCalibrationResult,
+} from '../../gallery/calibration/measure/calibrate-gallery.ts'
+import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
+import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
+import { readTemplates, type GalleryTemplates } from '../../gallery/calibration/read-templates.ts'
+import type { Calibration } from '../../gallery/calibration/similarity.ts'
+import { createDecryptStoredTemplate } from '../../gallery/keys/decrypt-stored-template.ts'
+import { openKeyring } from '../../gallery/keys/keyring.ts'
+import { createSubjectKeys } from '../../gallery/keys/subject-keys.ts'
+import { formatUtc } from '../../lib/utc.ts'
+import { readActiveSet } from '../../models/active-set.ts'
+import { readRecognizerCalibration } from '../../start/active-models.ts'
+import { masterKeyPath } from '../../start/open-gallery.ts'
+import type { Store } from '../../store/database.ts'
+import { galleryIdOf, type Project } from '../../store/tenancy/projects.ts'
+import { print } from '../output.ts'
+import { createProgressBar } from '../progress-bar.ts'
+import { readSettings } from '../read-settings.ts'
+import { modelsFolder } from '../models-folder.ts'
+import { applyTable } from './apply-table.ts'
+import { formatReport } from './format-report.ts'
+
+export type CalibrationValues = {
+  readonly exclude: string | undefined
+  readonly suspects: string | undefined
+  readonly out: string | undefined
+  readonly 'down-to': number | undefined
+  readonly apply: boolean
+  readonly json: boolean
+}
+
+/** Measures the gallery of a project, prints the report and writes the requested files. */
+export async function runCalibration(
+  store: Store,
+  project: Project,
+  { exclude, suspects, out, 'down-to': downTo, apply, json }: CalibrationValues,
+): Promise<void> {
+  const confirmed = exclude === undefined ? [] : await readConfirmedPairs(exclude)
+  const nowUtc = formatUtc((store.timeOfDay ?? Date.now)())
+  const galleryId = galleryIdOf(project)
+  const { recognizer } = await readActiveSet(modelsFolder())
+  const shipped = await readRecognizerCalibration(recognizer)
+  const templates = await decryptTemplates(store, { galleryId, modelId: shipped.modelId, nowUtc })
+  const bar = createProgressBar('pairs')
+  const result = calibrateGallery(templates, {
+    galleryId,
+    shipped,
+    exclude: confirmed,
+    downTo,
+    measuredOn: nowUtc.slice(0, 10),
+    onProgress: bar.update,
+  })
+  bar.end()
+  await writeFiles({ suspects, out }, result, shipped)
+  const applied = apply ? await applyTable(store, project, result) : null
+  printResult(result.report, { applied, json })
+}
+
+async function decryptTemplates(
+  store: Store,
+  filter: Parameters<typeof readTemplates>[0],
+): Promise<GalleryTemplates> {
+  const keys = createSubjectKeys(openKeyring(masterKeyPath(readSettings())), Date.now)
+  // The report counts templates that cannot be decrypted.
+  const decryptStored = createDecryptStoredTemplate(keys, { error: () => undefined })
+  const bar = createProgressBar('templates')
+  const templates = await readTemplates(filter, { store, decryptStored, onProgress: bar.update })
+  bar.end()
+  return templates
+}
+
+async function writeFiles(
+  { suspects, out }: Pick<CalibrationValues, 'suspects' | 'out'>,
+  { calibration, report, scores }: GalleryCalibrationResult,
+  shipped: Calibration,
+): Promise<void> {
+  if (suspects !== undefined) await writeSuspectedPairs(suspects, report.suspectedDuplicates)
+  if (out !== undefined) await drawGalleryCurve(out, { scores, calibration, shipped })
+}
+
+type ResultOptions = { readonly applied: AppliedTable | null; readonly json: boolean }
+
+function printResult(report: GalleryCalibrationReport, { applied, json }: ResultOptions): void {
+  print({ ...report, applied }, json, () => formatReport(report, applied))
+}

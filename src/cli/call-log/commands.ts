@@ -1,0 +1,47 @@
+import { errorTable } from '../../lib/errors.ts'
+import { defineCommand } from '../command-line/define-command.ts'
+import { anyText, nameFrom, timeUtc, wholeNumber } from '../command-line/value-kinds.ts'
+import { optional, withDefault } from '../options.ts'
+import { optionalProject } from '../project-option.ts'
+
+/** The most rows of one output. */
+const limitMax = 100_000
+
+const action = nameFrom(
+  async () => (await import('../../actions/all-actions.ts')).allActions.map(({ name }) => name),
+  // Routes are logged with their method and path.
+  (text) => /^[A-Z]{3,7} \/\S*$/u.test(text),
+)
+const code = nameFrom(['OK', 'EXPIRED', ...Object.keys(errorTable)], (text) =>
+  /^HTTP_\d{3}$/u.test(text),
+)
+
+export const callLog = defineCommand(
+  {
+    name: 'log',
+    summary: 'show the request log, newest call first',
+    options: {
+      project: optionalProject,
+      key: optional('<keyId>', 'only calls with this key', anyText),
+      action: optional(
+        '<action>',
+        'only calls of this action, or of a route such as "GET /v1/subjects"',
+        action,
+      ),
+      code: optional(
+        '<code>',
+        'only calls with this result: OK, an error code, HTTP_<status>, or EXPIRED for a call that expired',
+        code,
+      ),
+      from: optional('<ISO 8601>', 'only calls from this time on; UTC without an offset', timeUtc),
+      to: optional('<ISO 8601>', 'only calls before this time', timeUtc),
+      limit: withDefault('<n>', 'number of calls', { ...wholeNumber(1, limitMax), default: '50' }),
+    },
+    description: '--json prints one object per line.',
+    examples: [
+      'facegate log --limit 5',
+      'facegate log --project door --code NO_FACE_FOUND --from 2026-01-31T08:00',
+    ],
+  },
+  async (values) => (await import('./show-call-log.ts')).showCallLog(values),
+)

@@ -1,0 +1,76 @@
+import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
+import { formatTable, toJson } from '../output.ts'
+import { requireProject, withStore } from '../with-store.ts'
+
+type CallLogOptions = {
+  readonly project: string | undefined
+  readonly key: string | undefined
+  readonly action: string | undefined
+  readonly code: string | undefined
+  readonly from: Date | undefined
+  readonly to: Date | undefined
+  readonly limit: number
+  readonly json: boolean
+}
+
+/** Prints rows of the request log, the newest first. */
+export async function showCallLog({
+  project,
+  key: keyId,
+  from,
+  to,
+  json,
+  ...values
+}: CallLogOptions): Promise<void> {
+  const filter: CallFilter = {
+    keyId,
+    action: values.action,
+    code: values.code,
+    limit: values.limit,
+    fromMs: from?.getTime(),
+    toMs: to?.getTime(),
+  }
+  const calls = await withStore(async (store) => {
+    if (project === undefined) return findCalls(store.db, filter)
+    const { projectId } = await requireProject(store, project)
+    return findCalls(store.db, { ...filter, projectId })
+  })
+  if (!json) return console.log(table(calls))
+  for (const call of calls) console.log(toJson(toLogEntry(call)))
+}
+
+/** A row of the log with the field names of the API. */
+function toLogEntry(call: LoggedCall) {
+  const { atMs, keyId, projectId, action, requestId, code, latencyMs, costMicros } = call
+  return {
+    atUtc: new Date(atMs).toISOString(),
+    projectId,
+    keyId,
+    requestId,
+    action,
+    code,
+    latencyMs,
+    billed: call.transferId !== null,
+    costMicros,
+    replay: call.isReplay === 1,
+  }
+}
+
+function table(calls: readonly LoggedCall[]): string {
+  return formatTable(
+    ['time', 'action', 'code', 'latency (ms)', 'cost', 'replay', 'request', 'key', 'project'],
+    calls
+      .map(toLogEntry)
+      .map((row) => [
+        row.atUtc,
+        row.action,
+        row.code,
+        row.latencyMs.toFixed(1),
+        String(row.costMicros),
+        row.replay ? 'replay' : '',
+        row.requestId,
+        row.keyId,
+        row.projectId,
+      ]),
+  )
+}

@@ -1,0 +1,81 @@
+import { UsageError, type CliCommand, type ValueDeclaration } from '../command.ts'
+import type { ValueDeclarations } from '../command.ts'
+import { flag } from '../options.ts'
+import { findCommand } from './find-command.ts'
+import { readValues } from './read-values.ts'
+
+/** The values of declared options or arguments, by name. */
+type ValuesOf<Declared extends ValueDeclarations> = {
+  readonly [Name in keyof Declared]: Declared[Name] extends ValueDeclaration<infer Value>
+    ? Value
+    : never
+}
+
+type CommandTexts = Pick<CliCommand, 'name' | 'summary'> &
+  Partial<Pick<CliCommand, 'aliases' | 'description' | 'examples'>>
+
+type RunnableCommand<Options, Arguments> = CommandTexts & {
+  readonly options?: Options
+  readonly arguments?: Arguments
+  /** Whether the command can print JSON; true by default. */
+  readonly hasJson?: boolean
+}
+
+const jsonFlag = flag('print the result as JSON')
+
+/**
+ * Declares a command.
+ *
+ * @param run receives the values of the options and arguments. It imports what it needs, so that the
+ *   declaration itself loads quickly.
+ */
+export function defineCommand<
+  const Options extends ValueDeclarations,
+  const Arguments extends ValueDeclarations,
+>(
+  declaration: RunnableCommand<Options, Arguments>,
+  run: (
+    values: ValuesOf<Options> & ValuesOf<Arguments> & { readonly json: boolean },
+  ) => Promise<void>,
+): CliCommand {
+  const { options, arguments: positionals, hasJson = true, ...texts } = declaration
+  const declared = {
+    options: { ...options, ...(hasJson && { json: jsonFlag }) },
+    arguments: { ...positionals },
+  }
+  return {
+    ...defaultTexts,
+    ...texts,
+    ...declared,
+    commands: [],
+    // `readValues` returns a value for each declaration, of the type that its `read` returns.
+    run: async (args) => run((await readValues(args, declared)) as Parameters<typeof run>[0]),
+  }
+}
+
+/** Declares a group: a command whose first argument selects one of its commands. */
+export function defineGroup(
+  texts: CommandTexts & Partial<Pick<CliCommand, 'isHidden'>>,
+  commands: readonly CliCommand[],
+): CliCommand {
+  return {
+    ...defaultTexts,
+    ...texts,
+    options: {},
+    arguments: {},
+    commands,
+    run: async (args) => {
+      const { command, rest } = findCommand(commands, args, texts.name)
+      if (!command) throw new UsageError(missingCommand(texts.name, commands))
+      await command.run(rest)
+    },
+  }
+}
+
+const defaultTexts = { aliases: [], description: '', examples: [], isHidden: false } as const
+
+/** The message for a group without the name of one of its commands. */
+function missingCommand(group: string, commands: readonly CliCommand[]): string {
+  const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
+  return `${group} needs one of its commands: ${names.join(', ')}`
+}

@@ -1,0 +1,144 @@
+import path from 'node:path'
+import { parseMicros, type Micros } from '../../lib/money.ts'
+import { parseUtc } from '../../lib/utc.ts'
+import { nearestName } from './nearest-name.ts'
+import { UsageError, type ChoiceList, type ValueKind } from '../command.ts'
+
+/** Any text. */
+export const anyText: ValueKind<string> = { parse: (text) => text }
+
+/** A file; the value is its absolute path, so that every message names it in full. */
+export const filePath: ValueKind<string> = {
+  rule: 'the name of a file',
+  completes: 'file',
+  parse: (text) => (text === '' ? undefined : path.resolve(text)),
+}
+
+/** A folder; the value is its absolute path. */
+export const folderPath: ValueKind<string> = {
+  rule: 'the name of a folder',
+  completes: 'folder',
+  parse: (text) => (text === '' ? undefined : path.resolve(text)),
+}
+
+/** A date or a time; without an offset it is UTC. */
+export const timeUtc: ValueKind<Date> = { rule: 'a date or time in ISO 8601', parse: parseUtc }
+
+/** An amount of money other than 0; a negative one moves money back. */
+export const signedMicros: ValueKind<Micros> = {
+  rule: 'a whole number of micros other than 0',
+  parse: (text) => parseMicros(text) || undefined,
+}
+
+/** An amount of money from a minimum on. */
+export function microsFrom(minimum: 0 | 1): ValueKind<Micros> {
+  return {
+    rule:
+      minimum === 0 ? 'a whole number of micros, 0 or more' : 'a whole number of micros above 0',
+    parse: (text) => {
+      const micros = parseMicros(text)
+      return micros >= minimum ? micros : undefined
+    },
+  }
+}
+
+/** A whole number in a range. */
+export function wholeNumber(min: number, max: number): ValueKind<number> {
+  return {
+    rule: `a whole number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN
+      return value >= min && value <= max ? value : undefined
+    },
+  }
+}
+
+/** A number from 0 to 1 with up to six decimals. */
+export const share: ValueKind<number> = {
+  rule: 'a number from 0 to 1',
+  parse: (text) => {
+    const value = /^[01](?:\.\d{1,6})?$/u.test(text) ? Number(text) : Number.NaN
+    return value <= 1 ? value : undefined
+  },
+}
+
+/** `on` or `off`. */
+export const onOrOff: ValueKind<boolean> = {
+  rule: 'on or off',
+  choices: ['on', 'off'],
+  parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined),
+}
+
+/** Another kind, or `default`, whose value is null. */
+export function orDefault<Value>(kind: ValueKind<Value>): ValueKind<Value | null> {
+  return {
+    ...kind,
+    rule: `${kind.rule}, or default`,
+    parse: (text) => (text === 'default' ? null : kind.parse(text)),
+  }
+}
+
+/** One of a few values, which the help lists. */
+export function oneOf<const Value extends string>(values: readonly Value[]): ValueKind<Value> {
+  return {
+    rule: joinOr(values),
+    choices: values,
+    parse: (text) => values.find((value) => value === text),
+  }
+}
+
+/** A name of a list. The error message has the nearest name, or the list. */
+export function nameFrom(
+  choices: ChoiceList,
+  isOther: (text: string) => boolean = () => false,
+): ValueKind<string> {
+  return {
+    choices,
+    parse: async (text) =>
+      isOther(text) ? text : requireName(text, await resolveChoices(choices)),
+  }
+}
+
+/** Names of a list, separated by commas. Repeated names count once. */
+export function namesFrom(choices: ChoiceList): ValueKind<readonly string[]> {
+  return {
+    choices,
+    isList: true,
+    parse: async (text) => {
+      const names = await resolveChoices(choices)
+      return [...new Set(splitList(text).map((name) => requireName(name, names)))]
+    },
+  }
+}
+
+/** Texts separated by commas, at least one. */
+export const textList: ValueKind<readonly string[]> = {
+  rule: 'one or more texts separated by commas',
+  parse: (text) => {
+    const items = splitList(text)
+    return items.every((item) => item !== '') ? items : undefined
+  },
+}
+
+export async function resolveChoices(choices: ChoiceList): Promise<readonly string[]> {
+  return typeof choices === 'function' ? choices() : choices
+}
+
+function requireName(text: string, names: readonly string[]): string {
+  if (names.includes(text)) return text
+  const nearest = nearestName(text, names)
+  throw new UsageError(
+    `${text === '' ? 'an empty value' : text} is not valid; ` +
+      (nearest === undefined ? `use ${joinOr(names)}` : `did you mean ${nearest}?`),
+  )
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((item) => item.trim())
+}
+
+function joinOr(values: readonly string[]): string {
+  return values.length < 2
+    ? values.join('')
+    : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
+}

@@ -1,0 +1,48 @@
+import { budget, ledger, price, wallet } from './billing/commands.ts'
+import { calibrate } from './calibrate/commands.ts'
+import { callLog } from './call-log/commands.ts'
+import type { CliCommand } from './command.ts'
+import { defineCommand } from './command-line/define-command.ts'
+import { completionCommand } from './completion/command.ts'
+import { backup, deletions, formerKeys, restore } from './database/commands.ts'
+import { evaluate } from './evaluate/commands.ts'
+import { importFaces } from './import/command.ts'
+import { migrate } from './migrate/commands.ts'
+import { models } from './models/commands.ts'
+import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
+
+const serve = defineCommand(
+  {
+    name: 'serve',
+    summary: 'start the service with the settings of the environment',
+    hasJson: false,
+    description: 'docs/configuration.md lists the settings.',
+    examples: ['facegate serve', 'PORT=9000 DATA_DIR=/var/lib/facegate facegate serve'],
+  },
+  async () => {
+    await import('../main.ts')
+  },
+)
+
+/** Every command of the command line, in the order of its help. */
+export const commands: readonly CliCommand[] = [
+  serve,
+  importFaces,
+  project,
+  keyCommands,
+  formerKeys,
+  consoleLink,
+  wallet,
+  budget,
+  price,
+  callLog,
+  models,
+  migrate,
+  ledger,
+  backup,
+  restore,
+  deletions,
+  evaluate,
+  calibrate,
+  completionCommand(() => commands),
+]

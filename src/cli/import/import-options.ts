@@ -1,0 +1,41 @@
+import path from 'node:path'
+
+export const urlDefault = 'http://127.0.0.1:8080'
+export const concurrencyDefault = 4
+export const journalDefault = 'facegate-import.jsonl'
+
+/** The values of `facegate import`. */
+export type ImportOptions = {
+  /** A folder or a list, as an absolute path. */
+  readonly source: string
+  readonly url: string
+  readonly key: string | undefined
+  readonly groups: readonly string[] | undefined
+  readonly 'face-policy': string | undefined
+  /** Images per second. */
+  readonly rate: number | undefined
+  readonly concurrency: number
+  readonly journal: string
+  readonly json: boolean
+}
+
+/** Returns the command line that continues an import, without the secret key. */
+export function resumeCommand(options: ImportOptions): string {
+  const given: readonly (readonly [name: string, value: string | number | undefined])[] = [
+    ['--url', options.url === urlDefault ? undefined : options.url],
+    ['--key', options.key === undefined ? undefined : '<key>'],
+    ['--groups', options.groups?.join(',')],
+    ['--face-policy', options['face-policy']],
+    ['--rate', options.rate],
+    ['--concurrency', options.concurrency === concurrencyDefault ? undefined : options.concurrency],
+    ['--journal', options.journal === path.resolve(journalDefault) ? undefined : options.journal],
+  ]
+  const parts = given.flatMap(([name, value]) =>
+    value === undefined ? [] : [name, quoteForShell(String(value))],
+  )
+  return ['facegate import', quoteForShell(options.source), ...parts].join(' ')
+}
+
+function quoteForShell(text: string): string {
+  return /^[\w./:,@%+=-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,189 @@
+import { UsageError } from '../command.ts'
+import { defineCommand, defineGroup } from '../command-line/define-command.ts'
+import {
+  anyText,
+  namesFrom,
+  oneOf,
+  onOrOff,
+  orDefault,
+  share,
+  timeUtc,
+  wholeNumber,
+} from '../command-line/value-kinds.ts'
+import { masterKeyCommands } from '../database/commands.ts'
+import { optional, required, withDefault } from '../options.ts'
+import { optionalProject, requiredProject } from '../project-option.ts'
+import { parseKeyName, parseProjectName } from './names.ts'
+
+const permissionNames = async (): Promise<readonly string[]> =>
+  (await import('../../http/permissions.ts')).allPermissions.map(({ permission }) => permission)
+
+export const keyCommands = defineGroup(
+  {
+    name: 'key',
+    summary: 'create, list and revoke API keys; create and rotate the master key',
+    description:
+      'An API key authenticates the calls of an application for one project. The master key encrypts the stored templates.',
+  },
+  [
+    defineCommand(
+      {
+        name: 'create',
+        aliases: ['mint'],
+        summary: 'create an API key; it is shown only once',
+        options: {
+          project: requiredProject,
+          name: withDefault('<name>', 'name of the key in lists', {
+            rule: 'a text of 1 to 128 characters',
+            default: 'key',
+            parse: parseKeyName,
+          }),
+          permissions: optional(
+            '<a,b>',
+            'actions and other permissions, separated by commas; without the option, all (*); docs/reference/permissions.md lists them',
+            namesFrom(permissionNames),
+          ),
+          expires: optional('<ISO 8601>', 'the end of validity; UTC without an offset', timeUtc),
+        },
+        examples: [
+          'facegate key create --project door --name entrance --permissions svc.identify',
+          'facegate key create --project door --expires 2027-12-31',
+        ],
+      },
+      async (values) => (await import('./api-key.ts')).create(values),
+    ),
+    defineCommand(
+      {
+        name: 'list',
+        summary: 'list API keys, without their secret part',
+        options: { project: optionalProject },
+        examples: ['facegate key list --project door'],
+      },
+      async (values) => (await import('./api-key.ts')).list(values),
+    ),
+    defineCommand(
+      {
+        name: 'revoke',
+        summary: 'revoke an API key; it is rejected from the next call on',
+        arguments: {
+          keyId: required('<keyId>', 'id of the key, as in facegate key list', anyText),
+        },
+        examples: ['facegate key revoke 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'],
+      },
+      async (values) => (await import('./api-key.ts')).revoke(values),
+    ),
+    ...masterKeyCommands,
+  ],
+)
+
+export const consoleLink = defineGroup(
+  {
+    name: 'console',
+    summary: 'create a one-time link that sets the password of an owner of the console',
+  },
+  [
+    defineCommand(
+      {
+        name: 'link',
+        summary: 'create a link for a new owner, or for a lost password',
+        description:
+          'The link works once and expires in one day. It creates a new owner, or replaces your password if you have lost it. An earlier unused link becomes invalid.',
+        examples: ['facegate console link'],
+      },
+      async (values) => (await import('./console-link.ts')).createLink(values),
+    ),
+  ],
+)
+
+const galleryModes = oneOf(['isolated', 'shared'])
+const projectName = {
+  rule: 'a text of 1 to 128 characters without spaces at the ends',
+  parse: parseProjectName,
+}
+
+export const project = defineGroup(
+  {
+    name: 'project',
+    summary: 'create, list and configure projects',
+    description:
+      'A project has a separate budget, rate limit, API keys and gallery. Projects of one account with --gallery shared use one common gallery.',
+  },
+  [
+    defineCommand(
+      {
+        name: 'create',
+        summary: 'create a project; its budget is empty',
+        arguments: { name: required('<name>', 'name of the new project', projectName) },
+        options: {
+          gallery: withDefault(
+            '<isolated|shared>',
+            'a gallery of the project alone, or the common gallery of the account',
+            { ...galleryModes, default: 'isolated' },
+          ),
+        },
+        examples: ['facegate project create door'],
+      },
+      async (values) => (await import('./project.ts')).create(values),
+    ),
+    defineCommand(
+      { name: 'list', summary: 'list all projects', examples: ['facegate project list'] },
+      async (values) => (await import('./project.ts')).list(values),
+    ),
+    defineCommand(
+      {
+        name: 'set',
+        summary: 'change the limits and the switches of a project',
+        arguments: { project: required('<project>', 'id or name of the project', projectName) },
+        options: {
+          sustained: optional('<n>', 'average calls per second', orDefault(wholeNumber(1, 10_000))),
+          burst: optional('<n>', 'calls allowed in a burst', orDefault(wholeNumber(1, 100_000))),
+          gallery: optional(
+            '<isolated|shared>',
+            'a gallery of the project alone, or the common gallery of the account',
+            galleryModes,
+          ),
+          'retention-days': optional(
+            '<n>',
+            'days without a match after which a subject is deleted',
+            orDefault(wholeNumber(1, 36_500)),
+          ),
+          threshold: optional(
+            '<0..1>',
+            'minimum similarity of a match in svc.identify; the default rises with the size of the gallery',
+            orDefault(share),
+          ),
+          gender: optional(
+            '<on|off>',
+            'whether svc.attributes and svc.analyze return the gender; docs/privacy.md explains when to turn it off',
+            onOrOff,
+          ),
+          expression: optional(
+            '<on|off>',
+            'whether svc.attributes and svc.analyze return the expression',
+            onOrOff,
+          ),
+          'store-crops': optional(
+            '<on|off>',
+            'store an encrypted crop of each face enrolled from now on, so that a later model can create templates from it; off deletes the stored crops',
+            onOrOff,
+          ),
+          'auto-enroll': optional(
+            '<on|off>',
+            'svc.verify may add a face to a subject that has only templates of a former model',
+            onOrOff,
+          ),
+        },
+        examples: [
+          'facegate project set door --sustained 50 --burst 100',
+          'facegate project set door --threshold default --retention-days 365',
+        ],
+      },
+      async (values) => {
+        const { project: _project, json: _json, ...settings } = values
+        if (Object.values(settings).every((value) => value === undefined))
+          throw new UsageError('there is nothing to set; pass at least one option')
+        await (await import('./project.ts')).set(values)
+      },
+    ),
+  ],
+)
