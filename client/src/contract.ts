@@ -502,16 +502,22 @@ export interface PictureResult {
 }
 
 export interface IdentifyParams {
-  /** Each image is one item of the batch, with a separate result. At most 10. */
-  readonly images: readonly ImageItem[]
-  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
-  readonly sameSubject?: boolean | undefined
+  /** Each image is one item of the batch, with a separate result. Exactly one of images, subjectId, externalId and faceId is required. At most 10. */
+  readonly images?: readonly ImageItem[] | undefined
+  /** Searches with the stored templates of this subject, merged into one probe, among all other subjects. No image is analyzed; the price is that of one image. */
+  readonly subjectId?: string | undefined
+  /** The same, by the external id of the subject. At most 128 characters. */
+  readonly externalId?: string | undefined
+  /** The same with the template of one stored face. */
+  readonly faceId?: string | undefined
   /** 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
   /** 0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`. */
   readonly threshold?: number | 'auto' | undefined
   /** Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them. At most 20. */
   readonly groups?: readonly string[] | undefined
+  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  readonly sameSubject?: boolean | undefined
   /** 1..20. Default 1. */
   readonly maxFaces?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
@@ -533,6 +539,7 @@ export interface IdentifyParams {
 export interface IdentifyValue {
   matched: boolean
   bestMatch: Candidate | null
+  /** Empty in a search for a stored face. */
   faces: ({
     faceIndex: number
     /** Whole pixels of the upright image, origin top-left. */
@@ -576,6 +583,13 @@ export interface IdentifyValue {
     matched: boolean
     candidates: Candidate[]
   })[]
+  /** Only in a search for a stored face: the subject, which is not searched, and the faces that were used. */
+  probe?: {
+    subjectId: string
+    faceIds: string[]
+  } | undefined
+  /** Only in a search for a stored face: the subjects that match, best first. */
+  candidates?: Candidate[] | undefined
   /** 0..1. */
   threshold: number
   thresholdSource: 'request' | 'project' | 'auto'
@@ -585,7 +599,8 @@ export interface IdentifyValue {
   gallerySize: number
   /** Number of faces that were not compared because they have only templates of other models; absent if there are none. */
   notComparable?: number | undefined
-  image: ImageFacts
+  /** Absent in a search for a stored face. */
+  image?: ImageFacts | undefined
   /** Advice about the request or the result, for people; absent if there is none. */
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */

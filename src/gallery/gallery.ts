@@ -35,6 +35,7 @@ import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.t
 import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
 import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
+import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
 import { createUnexpiredReads, requireFutureExpiry } from './unexpired-subjects.ts'
 
@@ -59,6 +60,8 @@ export type Gallery = MatchOperations & {
   readonly formerModels: (galleryId: string) => Promise<readonly string[]>
   /** The same for the faces of one subject, and whether any is compared by the active model. */
   readonly modelsOf: (reading: ReadTx, subject: SubjectRow) => Promise<SubjectModels>
+  /** Decrypts the templates of a subject or of one of its faces, to search with them. */
+  readonly readStoredFaces: ReadStoredFaces
   /** Counts the faces that can be compared with templates of these models, and the others. */
   readonly countComparable: (
     galleryId: string,
@@ -154,6 +157,9 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const own = await openGalleryCalibrations({ store, calibrations, log })
   const nowUtc = (): string => formatUtc(clock())
   const matchOptions = { search, decryptStored, clock, nowUtc }
+  const models = modelOperations({ ...options, search, densities })
+  const { formerModels } = models
+  const storedOptions = { read: store.read, decryptStored, densities, calibrations, formerModels }
   const gallery: Gallery = {
     ...matchOperations(matchOptions, calibrations),
     calibratedFor: (galleryId) => ({
@@ -165,7 +171,8 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...createUnexpiredReads(store, nowUtc),
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
-    ...modelOperations({ ...options, search, densities }),
+    ...models,
+    readStoredFaces: createReadStoredFaces(storedOptions),
     requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,
     autoThreshold,

@@ -284,7 +284,7 @@ test('The read-only routes return valid responses', async () => {
     bounds.filter(([name]) => /verify|identify|updateSubject|deleteSubject/u.test(String(name))),
     [
       ['svc.deleteSubject', 0, 0],
-      ['svc.identify', 1, 10],
+      ['svc.identify', 0, 10],
       ['svc.updateSubject', 0, 1],
       ['svc.verify', 1, 10],
     ],

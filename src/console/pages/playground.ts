@@ -64,7 +64,7 @@ function imageLimits(params: z.ZodType) {
   const field: unknown = params instanceof z.ZodObject ? params.shape['images'] : undefined
   if (field === undefined) return { imagesMin: 0, imagesMax: 0 }
   const isSingle = field === images || field === optionalImages
-  return { imagesMin: field === optionalImages ? 0 : 1, imagesMax: isSingle ? 1 : 10 }
+  return { imagesMin: field instanceof z.ZodOptional ? 0 : 1, imagesMax: isSingle ? 1 : 10 }
 }
 
 export const listErrors = defineRead({
