@@ -13,7 +13,8 @@ export const callLog: CliCommand = {
              [--from <ISO 8601>] [--to <ISO 8601>] [--limit n] [--json]
 
   --code is OK, an error code of the documentation, HTTP_<status>, or EXPIRED for a
-  call that expired. --from is inclusive, --to is exclusive. --limit is 1 to ${limitMax}
+  call that expired. A cost in brackets is the price of a call that was not charged,
+  because the project's billing was off. --from is inclusive, --to is exclusive. --limit is 1 to ${limitMax}
   (default: 50). --json prints one object per line.`,
   run: async (args) => {
     const values = parseOptions(args, {
@@ -50,7 +51,8 @@ function parseTimeMs(option: string, value: string | undefined): number | undefi
 
 /** A row of the log with the field names of the API. */
 function toLogEntry(call: LoggedCall) {
-  const { atMs, keyId, projectId, action, requestId, code, latencyMs, costMicros } = call
+  const { atMs, keyId, projectId, action, requestId, code, latencyMs } = call
+  const { costMicros, meteredMicros } = call
   return {
     atUtc: new Date(atMs).toISOString(),
     projectId,
@@ -61,6 +63,7 @@ function toLogEntry(call: LoggedCall) {
     latencyMs,
     billed: call.transferId !== null,
     costMicros,
+    meteredMicros,
     replay: call.isReplay === 1,
   }
 }
@@ -75,7 +78,7 @@ function table(calls: readonly LoggedCall[]): string {
         row.action,
         row.code,
         row.latencyMs.toFixed(1),
-        String(row.costMicros),
+        row.meteredMicros > 0n ? `(${row.meteredMicros})` : String(row.costMicros),
         row.replay ? 'replay' : '',
         row.requestId,
         row.keyId,

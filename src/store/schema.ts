@@ -187,7 +187,10 @@ export type CallRow = {
   /** `OK`, a code of the error table, `HTTP_<status>` or `EXPIRED`. */
   readonly code: string
   readonly latencyMs: number
+  /** The charged amount. */
   readonly costMicros: bigint
+  /** The price of a call that was not charged, because the project's billing was off. */
+  readonly meteredMicros: bigint
   readonly isReplay: 0 | 1
   /** The charge, if the call was billed. */
   readonly transferId: number | null

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { identify } from '../../src/actions/identify.ts'
+import { runAsAllAccounts } from '../../src/lib/account-context.ts'
 import { ActionError } from '../../src/lib/errors.ts'
 import { findCalls } from '../../src/store/gate/calls.ts'
 import { defaultSwitches } from '../../src/store/tenancy/switches.ts'
@@ -231,13 +232,15 @@ test('A subject that is deleted during the search for it is not found', async ()
   const { projectId, accountId } = client.project
   const switches = defaultSwitches
   const caller = { keyId: 'key', projectId, accountId, galleryId: projectId, switches }
-  const result = await identify.run({
-    params: { subjectId },
-    caller: { ...caller, permissions: ['*'] },
-    services: { vision: gallery.vision, ...gallery.openedGallery },
-    signal: new AbortController().signal,
-    debug: false,
-  })
+  const result = await runAsAllAccounts(() =>
+    identify.run({
+      params: { subjectId },
+      caller: { ...caller, permissions: ['*'] },
+      services: { vision: gallery.vision, ...gallery.openedGallery },
+      signal: new AbortController().signal,
+      debug: false,
+    }),
+  )
   if (!('effect' in result)) throw new Error('svc.identify has an effect')
   await client.value('svc.deleteSubject', { subjectId })
   const { store } = gallery.database
@@ -256,8 +259,7 @@ test('One template per face is decrypted, and one per model while a gallery has 
       key = earlier.key
       await enroll(earlier, 'old-1', mia(1))
       await enroll(earlier, 'old-2', mia(2))
-      const subject = await findSubject(earlier, 'old-1')
-      const faces = await earlier.openedGallery.gallery.readStoredFaces({ subject })
+      const faces = await readStoredFaces(earlier, 'old-1')
       assert.deepEqual(modelsOf(faces), [['people@1']])
     }
     const models = { active: 'people@2', former: ['people@1'] }
@@ -269,8 +271,7 @@ test('One template per face is decrypted, and one per model while a gallery has 
     // These subjects have templates of the active model only, the others of the former one only.
     const found = await changed.value('svc.identify', { externalId: 'new-1' })
     assert.deepEqual([idsOf(found.candidates), found.notComparable], [['new-2'], 2])
-    const subject = await findSubject(changed, 'new-1')
-    const faces = await changed.openedGallery.gallery.readStoredFaces({ subject })
+    const faces = await readStoredFaces(changed, 'new-1')
     assert.deepEqual(modelsOf(faces), [['people@2']])
   } finally {
     await dropDatabase(dataDir)
@@ -282,12 +283,15 @@ const modelsOf = (
   faces: readonly { readonly templates: readonly { readonly modelId: string }[] }[],
 ) => faces.map(({ templates }) => templates.map(({ modelId }) => modelId))
 
-async function findSubject({ database, openedGallery }: TestGallery, externalId: string) {
+async function readStoredFaces({ database, openedGallery }: TestGallery, externalId: string) {
   const projects = database.store.db.selectFrom('projects').select('projectId')
   const { projectId } = await projects.executeTakeFirstOrThrow()
-  const subject = await database.store.read((reading) =>
-    openedGallery.gallery.find(reading, projectId, { externalId }),
-  )
-  assert.ok(subject)
-  return subject
+  return runAsAllAccounts(async () => {
+    const { gallery: opened } = openedGallery
+    const subject = await database.store.read((reading) =>
+      opened.find(reading, projectId, { externalId }),
+    )
+    assert.ok(subject)
+    return opened.readStoredFaces({ subject })
+  })
 }

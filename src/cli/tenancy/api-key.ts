@@ -1,9 +1,11 @@
 import { allPermissions } from '../../http/permissions.ts'
+import { defaultKeyLifetimeDays } from '../../lib/limits/key-limits.ts'
 import { createKey, listKeys, revokeKey, type KeySummary } from '../../store/tenancy/keys.ts'
 import { subcommands, UsageError, type CliCommand } from '../command.ts'
-import { parseArguments, parseOptions, parseTimeOption, requireArgument, text } from '../options.ts'
+import { parseArguments, parseOptions, requireArgument, text } from '../options.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
+import { parseExpiryOption } from './expiry-option.ts'
 
 const permissionNames = allPermissions.map(({ permission }) => permission)
 
@@ -13,20 +15,22 @@ const otherPermissions = permissionNames.filter((permission) => !permission.star
 export const apiKey: CliCommand = {
   name: 'key',
   summary: 'create, list and revoke API keys',
-  usage: `facegate key create --project <project> [--name n] [--permissions a,b] [--expires <ISO 8601>] [--json]
+  usage: `facegate key create --project <project> [--name n] [--permissions a,b]
+                    [--expires <duration|ISO 8601|never>] [--json]
 facegate key list [--project <project>] [--json]
 facegate key revoke <keyId> [--json]
 
   create shows the key only once. Without --permissions, the key has all permissions
   (*). Permissions are the names of actions, ${otherPermissions.slice(0, -1).join(', ')}.
-  A revoked key is rejected from the next call on.`,
+  --expires is a duration (12h, 90d, 4w, 1y), a date, or never. Without it, the key expires
+  after ${defaultKeyLifetimeDays} days. A revoked key is rejected from the next call on.`,
   run: subcommands({ create, list, revoke }),
 }
 
 async function create(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, { project: text, name: text, permissions: text, expires: text })
   const permissions = parsePermissions(values.permissions ?? '*')
-  const expiresAtUtc = parseExpiry(values.expires)
+  const expiresAtUtc = parseExpiryOption(values.expires, new Date())
   const name = values.name ?? 'key'
   if (name.length < 1 || name.length > 128)
     throw new UsageError('--name must have 1 to 128 characters')
@@ -35,7 +39,12 @@ async function create(args: readonly string[]): Promise<void> {
     const options = { projectId, name, permissions, expiresAtUtc }
     return { ...(await createKey(store.db, options, new Date())), ...options }
   })
-  print(created, values.json, () => `${created.key}\n\nkey ${created.keyId}, shown only once`)
+  const expiry = expiryText(created.expiresAtUtc, values.expires)
+  print(
+    created,
+    values.json,
+    () => `${created.key}\n\nkey ${created.keyId}, shown only once; ${expiry}`,
+  )
 }
 
 async function list(args: readonly string[]): Promise<void> {
@@ -66,11 +75,10 @@ function parsePermissions(list: string): string[] {
   return [...new Set(permissions)]
 }
 
-function parseExpiry(value: string | undefined): string | null {
-  if (value === undefined) return null
-  const expires = parseTimeOption('--expires', value)
-  if (expires.getTime() <= Date.now()) throw new UsageError(`--expires ${value} is in the past`)
-  return expires.toISOString()
+function expiryText(expiresAtUtc: string | null, option: string | undefined): string {
+  if (expiresAtUtc === null) return 'it never expires'
+  const expires = `it expires at ${expiresAtUtc}`
+  return option === undefined ? `${expires} (--expires sets another time, or never)` : expires
 }
 
 function table(keys: readonly KeySummary[]): string {

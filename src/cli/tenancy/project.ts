@@ -15,12 +15,13 @@ import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 export const project: CliCommand = {
   name: 'project',
   summary: 'create, list and configure projects',
-  usage: `facegate project create <name> [--gallery isolated|shared] [--json]
+  usage: `facegate project create <name> [--gallery isolated|shared] [--billing on|off] [--json]
 facegate project list [--json]
 facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|shared]
                      [--retention-days n] [--threshold 0..1]
                      [--gender on|off] [--expression on|off]
-                     [--store-crops on|off] [--auto-enroll on|off] [--json]
+                     [--store-crops on|off] [--auto-enroll on|off]
+                     [--billing on|off] [--json]
 
   A project has its own budget, rate limit, API keys and gallery. Projects of one
   account with --gallery shared use one common gallery.
@@ -34,20 +35,25 @@ facegate project set <project> [--sustained n] [--burst n] [--gallery isolated|s
   --store-crops: store an encrypted crop of each face enrolled from now on, so that a
     later model can create templates from it. off deletes the stored crops.
   --auto-enroll: svc.verify may add a face to a subject that has only templates of a
-    former model.`,
+    former model.
+  --billing: off meters calls in the request log, without a charge, and never rejects
+    them for the budget (default: on). It applies from the next call.`,
   run: subcommands({ create, list, set }),
 }
 
 async function create(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, { gallery: text })
+  const { values, positionals } = parseArguments(args, { gallery: text, billing: text })
   const name = parseProjectName(positionals)
   const galleryMode = parseGalleryMode(values.gallery) ?? 'isolated'
+  const switches = parseSwitches(values)
   const created = await withStore(async (store) => {
     const accountId = await requireAccountId(store)
     if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
-    return store.db
-      .transaction()
-      .execute((db) => createProject(db, { accountId, name, galleryMode }, new Date()))
+    return store.db.transaction().execute(async (db) => {
+      const project = await createProject(db, { accountId, name, galleryMode }, new Date())
+      await updateProject(db, project.projectId, { switches })
+      return { ...project, switches: { ...project.switches, ...switches } }
+    })
   })
   print(created, values.json, () => table([created]))
 }
@@ -69,6 +75,7 @@ async function set(args: readonly string[]): Promise<void> {
     expression: text,
     'store-crops': text,
     'auto-enroll': text,
+    billing: text,
   })
   const idOrName = parseProjectName(positionals)
   const sustainedPerS = parseLimit('--sustained', values.sustained, 10_000)
@@ -122,6 +129,7 @@ const switchOptions = {
   expression: 'expression',
   storeCrops: 'store-crops',
   adopt: 'auto-enroll',
+  billing: 'billing',
 } as const
 
 function parseSwitches(values: Readonly<Record<string, unknown>>): Partial<ProjectSwitches> {
@@ -161,13 +169,14 @@ function parseShare(name: string, value: string | undefined): number | null | un
 function table(projects: readonly Project[]): string {
   const limit = (value: number | null): string => (value === null ? 'default' : String(value))
   return formatTable(
-    ['id', 'name', 'gallery', 'sustained/s', 'burst', 'created'],
+    ['id', 'name', 'gallery', 'sustained/s', 'burst', 'billing', 'created'],
     projects.map((row) => [
       row.projectId,
       row.name,
       row.galleryMode,
       limit(row.sustainedPerS),
       limit(row.burst),
+      row.switches.billing ? 'on' : 'off',
       row.createdAtUtc,
     ]),
   )

@@ -99,6 +99,7 @@ export const runPlaygroundCall = defineWrite({
     status: z.int(),
     latencyMs: z.number(),
     costMicros: micros,
+    meteredMicros: micros,
   }),
   prepare: async (call) => {
     const { body, services, request } = call
@@ -113,8 +114,9 @@ export const runPlaygroundCall = defineWrite({
     const measuredMs = performance.now() - startMs
     const filter = { keyId: caller.keyId, requestId, limit: 1 }
     const [row] = await services.store.read((tx) => readCalls(tx, filter))
-    const { latencyMs = measuredMs, costMicros = 0n } = row ?? {}
-    return { envelope, status, latencyMs, costMicros: String(costMicros), requestId }
+    const { latencyMs = measuredMs, costMicros = 0n, meteredMicros = 0n } = row ?? {}
+    const amounts = { costMicros: String(costMicros), meteredMicros: String(meteredMicros) }
+    return { envelope, status, latencyMs, ...amounts, requestId }
   },
   handle: async ({ body, prepared: { requestId, ...response } }) => {
     const { action } = body.call

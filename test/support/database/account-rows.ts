@@ -69,6 +69,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       code: 'OK',
       latencyMs: 1,
       costMicros: 0n,
+      meteredMicros: 0n,
       isReplay: 0,
       transferId: null,
     })
