@@ -828,6 +828,12 @@ export interface ListSubjectsQuery {
   readonly q?: string | undefined
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
+  /** `name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found. At most 385 characters. */
+  readonly attribute?: string | undefined
+  /** By the time of enrollment or of the last change, ascending or (`-`) descending. With `updated`, a subject that changes while you read the pages moves. Default "created". */
+  readonly sort?: 'created' | '-created' | 'updated' | '-updated' | undefined
+  /** `true` adds `total`, at the cost of counting. Default "false". */
+  readonly total?: 'true' | 'false' | undefined
   /** The maximum number of items per page. 1..200. Default 50. */
   readonly limit?: number | undefined
   /** `nextCursor` of the previous page. At most 1024 characters. */
@@ -840,6 +846,10 @@ export interface SubjectPage {
   items: Subject[]
   /** `cursor` of the next page; null on the last. */
   nextCursor: string | null
+  /** Only with total=true: the number of items on all pages. With conditions, and for deletions, at most 10000. */
+  total?: number | undefined
+  /** There are more items than `total`. */
+  totalIsCapped?: true | undefined
 }
 
 export interface Subject {
@@ -908,6 +918,10 @@ export interface ListDeletionsQuery {
   readonly externalId?: string | undefined
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
+  /** By the time of deletion, ascending or (`-`) descending. Default "-deleted". */
+  readonly sort?: 'deleted' | '-deleted' | undefined
+  /** `true` adds `total`, at the cost of counting. Default "false". */
+  readonly total?: 'true' | 'false' | undefined
   /** The maximum number of items per page. 1..200. Default 50. */
   readonly limit?: number | undefined
   /** `nextCursor` of the previous page. At most 1024 characters. */
@@ -918,6 +932,10 @@ export interface DeletionPage {
   items: DeletionRecord[]
   /** `cursor` of the next page; null on the last. */
   nextCursor: string | null
+  /** Only with total=true: the number of items on all pages. With conditions, and for deletions, at most 10000. */
+  total?: number | undefined
+  /** There are more items than `total`. */
+  totalIsCapped?: true | undefined
 }
 
 export interface CreateLivenessChallengeBody {

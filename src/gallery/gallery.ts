@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { formatUtc } from '../lib/utc.ts'
 import type { Store } from '../store/database.ts'
-import { findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
+import { countDeletions, findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
 import type { findFaces } from '../store/gallery/faces.ts'
 import { findGallery, lockGallery, listGalleryKeys } from '../store/gallery/galleries.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
@@ -11,9 +11,10 @@ import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/proj
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
+import { cursorOf } from '../store/gallery/search/subject-order.ts'
 import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'
 import type { findSubjectsByIds, SubjectFilter, SubjectLookup } from '../store/gallery/subjects.ts'
-import type { LoadSubjects } from '../store/gallery/search/search-subjects.ts'
+import type { CountSubjects, LoadSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
@@ -101,9 +102,11 @@ export type Gallery = MatchOperations & {
   readonly list: typeof findSubjects
   /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
   readonly readSubjects: <T>(filter: SubjectFilter, load: LoadSubjects<T>) => Promise<T>
+  readonly countSubjects: CountSubjects
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
+  readonly countDeletions: typeof countDeletions
   /**
    * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if there
    * is no group.
@@ -206,6 +209,7 @@ function readOperations(store: Store) {
     sequence: async (reading: ReadTx, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,
     listDeletions: findDeletions,
+    countDeletions,
   }
 }
 
@@ -260,8 +264,8 @@ function deleteOperations(
         findSubjectsInGroup(reading, { galleryId, name }, part),
       ),
     clear: async (galleryId) => {
-      const { records } = await deleteSubjects(deleteOptions, (reading, part) =>
-        findSubjects(reading, { galleryId, ...part }),
+      const { records } = await deleteSubjects(deleteOptions, (reading, { after, limit }) =>
+        findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
       )
       return records
     },

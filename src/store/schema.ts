@@ -17,6 +17,7 @@ import type {
   FaceRow,
   TemplateRow,
   CropRow,
+  SubjectAttributeRow,
   SubjectGroupRow,
   RemovalRow,
   DeletionRow,
@@ -49,6 +50,7 @@ export type Schema = VectorsSchema & {
   templates: TemplateRow
   crops: CropRow
   subjectGroups: SubjectGroupRow
+  subjectAttributes: SubjectAttributeRow
   removals: RemovalRow
   deletions: DeletionRow
   chainHeads: ChainHeadRow

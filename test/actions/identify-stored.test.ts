@@ -88,7 +88,7 @@ test('The faces of a subject are merged into one probe; a face id selects one of
   await enroll(client, 'case-2', mia(3))
   const params = { externalId: 'case-1', threshold: 0 }
   const merged = await client.value('svc.identify', params)
-  assert.deepEqual(merged.probe.faceIds.toSorted(), [first.faceId, second.faceId].toSorted())
+  assert.deepEqual(new Set(merged.probe.faceIds), new Set([first.faceId, second.faceId]))
   const one = await client.value('svc.identify', { faceId: second.faceId, threshold: 0 })
   assert.deepEqual(one.probe, { subjectId: first.subjectId, faceIds: [second.faceId] })
   // The mean of two pictures is closer to a third one.

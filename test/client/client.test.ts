@@ -39,27 +39,6 @@ async function createProjectClient() {
   return createClient({ baseUrl: gallery.url, apiKey: key })
 }
 
-test('A stored face is searched by each of its ids', async () => {
-  const client = await createProjectClient()
-  const picture = (take: number) => imageOf({ name: 'Mia', deviation: 0.4, take })
-  const params = { duplicateCheck: 'off' } as const
-  const stored = await client.enroll(picture(1), { ...params, externalId: 'case-1' })
-  await client.enroll(picture(2), { ...params, externalId: 'case-2' })
-  const { subjectId, faceId } = stored
-  for (const reference of [{ subjectId }, { externalId: 'case-1' }, { faceId }]) {
-    const { candidates, probe } = await client.identify(reference, { maxCandidates: 3 })
-    assert.deepEqual(
-      candidates.map(({ externalId }) => externalId),
-      ['case-2'],
-    )
-    assert.deepEqual(probe, { subjectId, faceIds: [faceId] })
-  }
-  const unknown = await client.try.identify({ faceId: randomUUID() })
-  assert.equal(!unknown.ok && unknown.error.code, 'SUBJECT_NOT_FOUND')
-  const { image } = await client.identify(picture(3))
-  assert.equal(image.width, 1000)
-})
-
 test('A challenge is created and answered, and its token is used once', async () => {
   const client = await createProjectClient()
   const { challengeId, steps } = await client.livenessChallenges.create({ steps: 2 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { consoleRoutes } from '../../src/console/routes.ts'
+import { defaultSwitches } from '../../src/store/tenancy/switches.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
 import {
@@ -231,40 +232,12 @@ test('Switching the gallery mode requires the statement of its preview', async (
   const changed = assertOk(await send('PATCH', path, { galleryMode: 'shared', statement })).body
   assert.equal(changed.galleryMode, 'shared')
   assert.equal((await send('PATCH', path, { switches: { none: true } })).status, 422)
-  const switched = await send('PATCH', path, { switches: { gender: false, storeCrops: true } })
-  assert.equal(switched.status, 200)
-  const switches = {
-    gender: false,
-    expression: true,
-    storeCrops: true,
-    adopt: false,
-    billing: true,
-  }
-  assert.deepEqual((await get(path)).switches, switches)
+  const switched = { gender: false, storeCrops: true }
+  assertOk(await send('PATCH', path, { switches: switched }))
+  assert.deepEqual((await get(path)).switches, { ...defaultSwitches, ...switched })
   assert.equal((await send('PATCH', path, { name: 'default' })).status, 409)
   const limited = assertOk(await send('PATCH', path, { sustainedPerS: 5, burst: null })).body
   assert.deepEqual([limited.sustainedPerS, limited.isBurstDefault], [5, true])
-})
-
-test('With billing switched off, a playground call is metered and the ledger still matches the log', async () => {
-  const path = `/projects/${testConsole.projectId}`
-  const before = await get('/overview')
-  assertOk(await send('PATCH', path, { switches: { billing: false } }))
-  const result = await runInPlayground('svc.detect', imageParams('Fay'))
-  assert.deepEqual([result.costMicros, result.meteredMicros], ['0', '1000'])
-  const { items } = await get(`/log?requestId=${result.envelope.requestId}`)
-  const { billed, costMicros, meteredMicros } = items[0]
-  assert.deepEqual([billed, costMicros, meteredMicros], [false, '0', '1000'])
-  const { spentMicros, meteredMicros: metered, budgets } = await get('/overview')
-  assert.equal(spentMicros, before.spentMicros)
-  assert.equal(BigInt(metered) - BigInt(before.meteredMicros), 1000n)
-  assert.equal(budgets[0].billing, false)
-  const { series } = await get('/analytics/spend?by=project')
-  assert.equal(series[0].meteredMicros, '1000')
-  assert.equal((await get('/money')).projects[0].billing, false)
-  const { logMicros, ledgerMicros } = await get('/money/reconcile')
-  assert.equal(logMicros, ledgerMicros)
-  assertOk(await send('PATCH', path, { switches: { billing: true } }))
 })
 
 test('A new key works until it is revoked, and later responses never contain it', async () => {
@@ -278,11 +251,6 @@ test('A new key works until it is revoked, and later responses never contain it'
   assert.ok(!responses.includes(key.slice(10, 40)))
   assertOk(await send('POST', `/keys/${keyId}/revoke`, { confirm: 'door' }))
   assert.equal((await client.call('svc.detect', imageParams('Gus'))).status, 401)
-  const listed = (await get('/keys')).items.find((item: { keyId: string }) => item.keyId === keyId)
-  const days = (Date.parse(listed.expiresAtUtc) - Date.parse(listed.createdAtUtc)) / 86_400_000
-  assert.equal(days, 365)
-  const unlimited = { ...settings, name: 'unlimited', expiresAtUtc: null }
-  assert.equal(assertOk(await send('POST', '/keys', unlimited)).body.expiresAtUtc, null)
   const expired = { ...settings, expiresAtUtc: '2020-01-01T00:00:00Z' }
   assert.equal((await send('POST', '/keys', expired)).status, 422)
 })

@@ -106,7 +106,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         projectId,
         externalId: null,
         displayName: null,
-        attributes: '{}',
+        attributes: '{"team":"a"}',
         keyId: galleryKey.keyId,
         wrappedKey: hash,
         createdAtUtc: nowUtc,
