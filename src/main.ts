@@ -3,8 +3,10 @@ import path from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
+import { defaultKeyLifetimeDays } from './lib/limits/key-limits.ts'
 import { createLog } from './lib/log.ts'
 import type { PrepareProgress } from './models/builtin/prepare-builtin-pack.ts'
+import { creditMessage } from './start/credit-message.ts'
 import { createFacegate } from './start/services.ts'
 
 try {
@@ -28,7 +30,10 @@ async function start(): Promise<void> {
   const firstKey = await facegate.createFirstKey()
   console.log(
     firstKey
-      ? welcomeMessage(address, firstKey, address + (await facegate.createOwnerLink()))
+      ? welcomeMessage(address, firstKey, {
+          link: address + (await facegate.createOwnerLink()),
+          credit: creditMessage(config),
+        })
       : `Facegate is running at ${address}`,
   )
 
@@ -50,12 +55,14 @@ function reportProgress({ done, total, id, outcome }: PrepareProgress): void {
   if (outcome === 'converted') console.log(`converted model ${done} of ${total}: ${id}`)
 }
 
-function welcomeMessage(address: string, key: string, link: string): string {
+type WelcomeParts = { readonly link: string; readonly credit: string }
+
+function welcomeMessage(address: string, key: string, { link, credit }: WelcomeParts): string {
   const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
   const photograph = path.relative('.', path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
   return `
 Facegate is running at ${address}
-Your API key. It is shown only once:
+Your API key. It is shown only once and expires after ${defaultKeyLifetimeDays} days:
 
   ${key}
 
@@ -64,6 +71,8 @@ Try it:
   printf '{"action":"svc.detect","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]}}' \\
     "$(base64 < '${photograph}' | tr -d '\\n')" |
     curl -sS ${address}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
+
+${credit}
 
 Set the password of the console. The link works once and expires in one day:
 

@@ -509,16 +509,22 @@ export interface PictureResult {
 }
 
 export interface IdentifyParams {
-  /** Each image is one item of the batch, with a separate result. At most 10. */
-  readonly images: readonly ImageItem[]
-  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
-  readonly sameSubject?: boolean | undefined
+  /** Each image is one item of the batch, with a separate result. Exactly one of images, subjectId, externalId and faceId is required. At most 10. */
+  readonly images?: readonly ImageItem[] | undefined
+  /** Searches with the stored templates of this subject, merged into one probe, among all other subjects. No image is analyzed; the price is that of one image. */
+  readonly subjectId?: string | undefined
+  /** The same, by the external id of the subject. At most 128 characters. */
+  readonly externalId?: string | undefined
+  /** The same with the template of one stored face. */
+  readonly faceId?: string | undefined
   /** 1..100. Default 5. */
   readonly maxCandidates?: number | undefined
   /** 0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`. */
   readonly threshold?: number | 'auto' | undefined
   /** Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them. At most 20. */
   readonly groups?: readonly string[] | undefined
+  /** The images are 2 to 10 frames of one person: they are compared with one another and merged into one probe with one result, which matches the person more reliably than one image. The result describes the face of the first image. An image of another person fails the call with SUBJECT_FACE_MISMATCH and its `imageIndex`, and so does an image that cannot be used. Each image is charged. Default false. */
+  readonly sameSubject?: boolean | undefined
   /** 1..20. Default 1. */
   readonly maxFaces?: number | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
@@ -540,6 +546,7 @@ export interface IdentifyParams {
 export interface IdentifyValue {
   matched: boolean
   bestMatch: Candidate | null
+  /** Empty in a search for a stored face. */
   faces: ({
     faceIndex: number
     /** Whole pixels of the upright image, origin top-left. */
@@ -583,6 +590,13 @@ export interface IdentifyValue {
     matched: boolean
     candidates: Candidate[]
   })[]
+  /** Only in a search for a stored face: the subject, which is not searched, and the faces that were used. */
+  probe?: {
+    subjectId: string
+    faceIds: string[]
+  } | undefined
+  /** Only in a search for a stored face: the subjects that match, best first. */
+  candidates?: Candidate[] | undefined
   /** 0..1. */
   threshold: number
   thresholdSource: 'request' | 'project' | 'auto'
@@ -592,7 +606,8 @@ export interface IdentifyValue {
   gallerySize: number
   /** Number of faces that were not compared because they have only templates of other models; absent if there are none. */
   notComparable?: number | undefined
-  image: ImageFacts
+  /** Absent in a search for a stored face. */
+  image?: ImageFacts | undefined
   /** Advice about the request or the result, for people; absent if there is none. */
   warnings?: string[] | undefined
   /** Only if the request has `debug: true`. */
@@ -822,6 +837,12 @@ export interface ListSubjectsQuery {
   readonly q?: string | undefined
   readonly createdFromUtc?: string | undefined
   readonly createdToUtc?: string | undefined
+  /** `name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found. At most 385 characters. */
+  readonly attribute?: string | undefined
+  /** By the time of enrollment or of the last change, ascending or (`-`) descending. With `updated`, a subject that changes while you read the pages moves. Default "created". */
+  readonly sort?: 'created' | '-created' | 'updated' | '-updated' | undefined
+  /** `true` adds `total`, at the cost of counting. Default "false". */
+  readonly total?: 'true' | 'false' | undefined
   /** The maximum number of items per page. 1..200. Default 50. */
   readonly limit?: number | undefined
   /** `nextCursor` of the previous page. At most 1024 characters. */
@@ -834,6 +855,10 @@ export interface SubjectPage {
   items: Subject[]
   /** `cursor` of the next page; null on the last. */
   nextCursor: string | null
+  /** Only with total=true: the number of items on all pages. With conditions, and for deletions, at most 10000. */
+  total?: number | undefined
+  /** There are more items than `total`. */
+  totalIsCapped?: true | undefined
 }
 
 export interface Subject {
@@ -902,6 +927,10 @@ export interface ListDeletionsQuery {
   readonly externalId?: string | undefined
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
+  /** By the time of deletion, ascending or (`-`) descending. Default "-deleted". */
+  readonly sort?: 'deleted' | '-deleted' | undefined
+  /** `true` adds `total`, at the cost of counting. Default "false". */
+  readonly total?: 'true' | 'false' | undefined
   /** The maximum number of items per page. 1..200. Default 50. */
   readonly limit?: number | undefined
   /** `nextCursor` of the previous page. At most 1024 characters. */
@@ -912,6 +941,10 @@ export interface DeletionPage {
   items: DeletionRecord[]
   /** `cursor` of the next page; null on the last. */
   nextCursor: string | null
+  /** Only with total=true: the number of items on all pages. With conditions, and for deletions, at most 10000. */
+  total?: number | undefined
+  /** There are more items than `total`. */
+  totalIsCapped?: true | undefined
 }
 
 export interface CreateLivenessChallengeBody {

@@ -3,7 +3,11 @@ export type * from './contract.ts'
 export type {
   ActionCalls,
   IdentifyOptions,
+  ImageSearchValue,
   LivenessFrameOptions,
+  StoredFaceReference,
+  StoredSearchOptions,
+  StoredSearchValue,
   SubjectChanges,
   SubjectReference,
   VerifyOptions,

@@ -31,7 +31,7 @@ export type Routes = {
     ) => Promise<LivenessChallenge>
   }
   readonly subjects: {
-    /** Every subject that matches the query, oldest first. Pages are fetched as needed. */
+    /** Every subject that matches the query, by default oldest first. Pages are fetched as needed. */
     readonly list: (
       query?: Omit<ListSubjectsQuery, 'cursor'>,
       options?: RouteOptions,
@@ -60,7 +60,7 @@ export type Routes = {
     ) => Promise<GroupDeletion>
   }
   readonly deletions: {
-    /** Every deletion record that matches the query, newest first. */
+    /** Every deletion record that matches the query, by default newest first. */
     readonly list: (
       query?: Omit<ListDeletionsQuery, 'cursor'>,
       options?: RouteOptions,

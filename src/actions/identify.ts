@@ -1,87 +1,30 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { SearchHit } from '../gallery/search/search-across-models.ts'
 import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
 import type { Tx } from '../store/tx.ts'
 import { defineAction, type ActionCall, type ItemOutcome } from './action.ts'
 import { comparisonErrors } from './parts/action-errors.ts'
-import {
-  debugCandidatesMax,
-  loadHitSubjects,
-  splitAtThreshold,
-  toCandidates,
-} from './parts/search/candidates.ts'
+import { loadHitSubjects, splitAtThreshold, toCandidates } from './parts/search/candidates.ts'
 import type { HitSubjects, ThresholdSplit } from './parts/search/candidates.ts'
 import { spendLivenessToken } from './parts/challenge/liveness-proof.ts'
 import { debugInfo } from './parts/debug-info.ts'
 import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/extract-probes.ts'
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
-import {
-  extractMergedProbe,
-  requireFrames,
-  sameSubjectDescription,
-} from './parts/pictures/merge-frames.ts'
+import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
-import { searchThreshold } from './parts/search/search-threshold.ts'
+import { identifyStored } from './parts/search/identify-stored.ts'
+import { countIncomparable, searchFacts, searchProbe } from './parts/search/search-probe.ts'
+import { isStoredSearch } from './parts/search/stored-probe.ts'
 import { findUnknownGroups, unknownGroupWarnings } from './parts/search/unknown-groups.ts'
 import { toWarnings } from './parts/pictures/warnings.ts'
 import { candidateExample, faceExample, imageExample } from './schemas/examples.ts'
-import {
-  calibration,
-  candidate,
-  debug,
-  face,
-  faceParams,
-  groupName,
-  imageBatch,
-  imageFacts,
-  requiredLivenessParams,
-  similarity,
-  warnings,
-} from './schemas/fields.ts'
+import { identifyParams, identifyValue, pictureFields } from './schemas/identify.ts'
 
-const identifyParams = z
-  .strictObject({
-    images: imageBatch,
-    sameSubject: z.boolean().default(false).meta({ description: sameSubjectDescription }),
-    maxCandidates: z.int().min(1).max(100).default(5),
-    threshold: z
-      .union([similarity, z.literal('auto')])
-      .optional()
-      .meta({
-        description:
-          '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
-      }),
-    groups: z.array(groupName).min(1).max(20).optional().meta({
-      description:
-        'Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them.',
-    }),
-    maxFaces: z.int().min(1).max(20).default(1),
-    ...faceParams,
-    ...requiredLivenessParams,
-  })
-  .meta({ id: 'IdentifyParams' })
-
-const identifyValue = z
-  .object({
-    matched: z.boolean(),
-    bestMatch: candidate.nullable(),
-    faces: z.array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) })),
-    threshold: similarity,
-    thresholdSource: z.enum(['request', 'project', 'auto']),
-    calibration,
-    gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
-    notComparable: z.int().min(1).optional().meta({
-      description:
-        'Number of faces that were not compared because they have only templates of other models; absent if there are none.',
-    }),
-    image: imageFacts,
-    warnings,
-    debug,
-  })
-  .meta({ id: 'IdentifyValue' })
-
-type IdentifyCall = ActionCall<z.output<typeof identifyParams>>
+type IdentifyParams = z.output<typeof identifyParams>
+type IdentifyCall = ActionCall<
+  IdentifyParams & { readonly images: NonNullable<IdentifyParams['images']> }
+>
 type IdentifyResult = z.input<typeof identifyValue>
 
 const example = {
@@ -98,45 +41,55 @@ const example = {
   },
 }
 
-/** Searches for the people of an image. Only `debug` returns subjects below the threshold. */
+/** Searches for the people of an image, or for a stored face. Only `debug` returns subjects below the threshold. */
 export const identify = defineAction({
   name: 'svc.identify',
-  summary: 'Search the gallery for the faces of up to ten images.',
-  price: (imageCount) => 2 * imageCount,
+  summary: 'Search the gallery for the faces of up to ten images, or for a stored face.',
+  // A search for a stored face has no images and costs as much as one image.
+  price: (imageCount) => 2 * Math.max(1, imageCount),
   params: identifyParams,
   resultPerImage: 'always',
   analyzesAllImages: true,
   value: identifyValue,
-  errors: ['GROUP_NOT_FOUND', ...comparisonErrors],
+  errors: ['GROUP_NOT_FOUND', 'SUBJECT_NOT_FOUND', ...comparisonErrors],
   example,
   scrub: (value) => ({
     ...value,
     matched: false,
     bestMatch: null,
     faces: value.faces.map((face) => ({ ...face, matched: false, candidates: [] })),
+    ...(value.candidates && { candidates: [] }),
+    ...(value.probe && { probe: { ...value.probe, faceIds: [] } }),
     debug: value.debug && { ...value.debug, candidatesBelowThreshold: undefined },
   }),
   // A face without a match has no similarity in the response, so the charts do not count it.
-  scores: ({ faces }) =>
-    faces.flatMap(({ matched, candidates: [best] }) =>
-      best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
+  scores: ({ faces, candidates = [] }) =>
+    [...faces, { matched: candidates.length > 0, candidates }].flatMap(
+      ({ matched, candidates: [best] }) =>
+        best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
-  run: spendLivenessToken(async (call: IdentifyCall) => {
-    const { caller, services } = call
-    const { gallery } = services
-    const { galleryId } = caller
-    const unknownGroups = await findUnknownGroups(gallery, galleryId, call.params.groups)
-    const searches = await searchImages(call)
-    return {
-      effect: async (tx) => {
-        await gallery.lock(tx, caller.galleryId, 'shared')
-        const subjects = await loadHitSubjects(gallery, tx, caller.galleryId, hitsOf(searches))
-        const facts = { ...(await galleryFacts(call, tx)), subjects, unknownGroups }
-        return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
-      },
-    }
+  run: spendLivenessToken<IdentifyParams, IdentifyResult>(async (call) => {
+    const { images } = call.params
+    return isStoredSearch(call.params, pictureFields) || images === undefined
+      ? identifyStored(call)
+      : identifyImages({ ...call, params: { ...call.params, images } })
   }),
 })
+
+async function identifyImages(call: IdentifyCall) {
+  const { gallery } = call.services
+  const { galleryId } = call.caller
+  const unknownGroups = await findUnknownGroups(gallery, galleryId, call.params.groups)
+  const searches = await searchImages(call)
+  return {
+    effect: async (tx: Tx) => {
+      await gallery.lock(tx, galleryId, 'shared')
+      const subjects = await loadHitSubjects(gallery, tx, galleryId, hitsOf(searches))
+      const facts = { ...(await searchFacts(call, tx)), subjects, unknownGroups }
+      return mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
+    },
+  }
+}
 
 type SearchedFace = ProbeFace & { readonly hits: readonly SearchHit[] }
 
@@ -194,25 +147,14 @@ async function searchFaces(
   call: IdentifyCall,
   { analysis, faces }: ExtractedProbes,
 ): Promise<Omit<CompletedSearch, 'correlationId'>> {
-  const { gallery } = call.services
   const startMs = performance.now()
-  const searched = await Promise.all(faces.map((face) => searchFace(call, face)))
+  const searched = await Promise.all(
+    faces.map(async (face) => ({ ...face, hits: await searchProbe(call, face.probes) })),
+  )
   const searchMs = performance.now() - startMs
   const modelIds = faces[0].probes.map(({ modelId }) => modelId)
-  const { count, otherCount } = await gallery.countComparable(call.caller.galleryId, modelIds)
-  if (count === 0 && otherCount > 0)
-    throw new ActionError(
-      'MODEL_MISMATCH',
-      `the gallery has no template of ${modelIds.join(' or ')}`,
-    )
-  return { analysis, faces: searched, searchMs, modelIds, incomparableCount: otherCount }
-}
-
-async function searchFace(call: IdentifyCall, face: ProbeFace): Promise<SearchedFace> {
-  const { params, caller, services } = call
-  const limit = params.maxCandidates + (call.debug ? debugCandidatesMax : 0)
-  const options = { limit, groups: params.groups }
-  return { ...face, hits: await services.gallery.search(caller.galleryId, face.probes, options) }
+  const incomparableCount = await countIncomparable(call, modelIds)
+  return { analysis, faces: searched, searchMs, modelIds, incomparableCount }
 }
 
 function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
@@ -225,15 +167,6 @@ function hitsOf(searches: readonly ImageSearch[]): SearchHit[] {
 type GalleryFacts = Pick<IdentifyResult, 'gallerySize' | 'threshold' | 'thresholdSource'> & {
   readonly subjects: HitSubjects
   readonly unknownGroups: readonly string[]
-}
-
-async function galleryFacts(
-  { params, caller, services: { gallery } }: IdentifyCall,
-  tx: Tx,
-): Promise<Omit<GalleryFacts, 'subjects' | 'unknownGroups'>> {
-  const gallerySize = (await gallery.size(tx, caller.galleryId)).subjectCount
-  const request = { requested: params.threshold, projectId: caller.projectId, gallerySize }
-  return { gallerySize, ...(await searchThreshold(gallery, tx, request)) }
 }
 
 async function toOutcome(

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { formatUtc } from '../lib/utc.ts'
 import type { Store } from '../store/database.ts'
-import { findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
+import { countDeletions, findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
 import type { findFaces } from '../store/gallery/faces.ts'
 import { findGallery, lockGallery, listGalleryKeys } from '../store/gallery/galleries.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
@@ -11,9 +11,10 @@ import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/proj
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
+import { cursorOf } from '../store/gallery/search/subject-order.ts'
 import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'
 import type { findSubjectsByIds, SubjectFilter, SubjectLookup } from '../store/gallery/subjects.ts'
-import type { LoadSubjects } from '../store/gallery/search/search-subjects.ts'
+import type { CountSubjects, LoadSubjects } from '../store/gallery/search/search-subjects.ts'
 import type { ReadTx, Tx } from '../store/tx.ts'
 import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
@@ -35,6 +36,7 @@ import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.t
 import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
 import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
+import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
 import { createUnexpiredReads, requireFutureExpiry } from './unexpired-subjects.ts'
 
@@ -59,6 +61,8 @@ export type Gallery = MatchOperations & {
   readonly formerModels: (galleryId: string) => Promise<readonly string[]>
   /** The same for the faces of one subject, and whether any is compared by the active model. */
   readonly modelsOf: (reading: ReadTx, subject: SubjectRow) => Promise<SubjectModels>
+  /** Decrypts the templates of a subject or of one of its faces, to search with them. */
+  readonly readStoredFaces: ReadStoredFaces
   /** Counts the faces that can be compared with templates of these models, and the others. */
   readonly countComparable: (
     galleryId: string,
@@ -98,9 +102,11 @@ export type Gallery = MatchOperations & {
   readonly list: typeof findSubjects
   /** Finds subjects, also by a text, and passes them to `load` in one snapshot. */
   readonly readSubjects: <T>(filter: SubjectFilter, load: LoadSubjects<T>) => Promise<T>
+  readonly countSubjects: CountSubjects
   readonly listFaces: typeof findFaces
   readonly listGroups: typeof listGroups
   readonly listDeletions: typeof findDeletions
+  readonly countDeletions: typeof countDeletions
   /**
    * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if there
    * is no group.
@@ -154,6 +160,9 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   const own = await openGalleryCalibrations({ store, calibrations, log })
   const nowUtc = (): string => formatUtc(clock())
   const matchOptions = { search, decryptStored, clock, nowUtc }
+  const models = modelOperations({ ...options, search, densities })
+  const { formerModels } = models
+  const storedOptions = { read: store.read, decryptStored, densities, calibrations, formerModels }
   const gallery: Gallery = {
     ...matchOperations(matchOptions, calibrations),
     calibratedFor: (galleryId) => ({
@@ -165,7 +174,8 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...createUnexpiredReads(store, nowUtc),
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
-    ...modelOperations({ ...options, search, densities }),
+    ...models,
+    readStoredFaces: createReadStoredFaces(storedOptions),
     requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,
     autoThreshold,
@@ -199,6 +209,7 @@ function readOperations(store: Store) {
     sequence: async (reading: ReadTx, galleryId: string) =>
       (await findGallery(reading, galleryId))?.sequence ?? 0,
     listDeletions: findDeletions,
+    countDeletions,
   }
 }
 
@@ -253,8 +264,8 @@ function deleteOperations(
         findSubjectsInGroup(reading, { galleryId, name }, part),
       ),
     clear: async (galleryId) => {
-      const { records } = await deleteSubjects(deleteOptions, (reading, part) =>
-        findSubjects(reading, { galleryId, ...part }),
+      const { records } = await deleteSubjects(deleteOptions, (reading, { after, limit }) =>
+        findSubjects(reading, { galleryId, after: after && cursorOf(after), limit }),
       )
       return records
     },

@@ -4,8 +4,12 @@ import { findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
 import { findFaces } from '../store/gallery/faces.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
 import { listGroups } from '../store/gallery/groups.ts'
-import { readSubjects } from '../store/gallery/search/search-subjects.ts'
-import type { LoadSubjects, SubjectSource } from '../store/gallery/search/search-subjects.ts'
+import { countSubjects, readSubjects } from '../store/gallery/search/search-subjects.ts'
+import type {
+  CountSubjects,
+  LoadSubjects,
+  SubjectSource,
+} from '../store/gallery/search/search-subjects.ts'
 import { findSubject, findSubjects, findSubjectsByIds } from '../store/gallery/subjects.ts'
 import type { SubjectFilter } from '../store/gallery/subjects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
@@ -35,7 +39,21 @@ export function createUnexpiredReads(source: SubjectSource, nowUtc: () => string
     listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() })
   const search = <T>(filter: SubjectFilter, load: LoadSubjects<T>): Promise<T> =>
     readSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() }, load)
-  const lists = { list, listFaces, listGroups: listUnexpiredGroups, readSubjects: search }
+  const countListed: CountSubjects = async (filter) => {
+    const { galleryId, limit: _limit, after: _after, sort: _sort, ...conditions } = filter
+    if (Object.values(conditions).some((condition) => condition !== undefined))
+      return countSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() })
+    // Without conditions the gallery has a counter.
+    const { subjectCount } = await source.read((reading) => size(reading, galleryId))
+    return { total: subjectCount, isCapped: false }
+  }
+  const lists = {
+    list,
+    countSubjects: countListed,
+    listFaces,
+    listGroups: listUnexpiredGroups,
+    readSubjects: search,
+  }
   return { size, find, findByIds, ...lists }
 }
 

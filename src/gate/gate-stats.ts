@@ -4,7 +4,7 @@ import type { Micros } from '../lib/money.ts'
 import type { Admission } from './incoming-call.ts'
 import type { AdmitResult } from './admission/admit.ts'
 import { errorCodeOf } from './log-call.ts'
-import { priceOf, type Settlement } from './settle.ts'
+import { amountsOf, type Settlement } from './settle.ts'
 
 /** Counts of this process since its start. */
 export type GateStats = {
@@ -49,9 +49,8 @@ export function createGateStats(steadyClock: SteadyClock): GateStatsRecorder {
     },
     recordSettlement: (admission, settlement) => {
       const { action } = admission.call
-      const amountMicros = priceOf(admission, settlement)
-      if (amountMicros > 0n)
-        chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + amountMicros)
+      const { costMicros } = amountsOf(admission, settlement)
+      if (costMicros > 0n) chargedMicros.set(action, (chargedMicros.get(action) ?? 0n) + costMicros)
     },
     recordSweep: () => {
       lastSweepUs = steadyClock()

@@ -48,8 +48,10 @@ export type Reservation = {
   readonly token: string
   readonly fingerprint: RequestFingerprint
   readonly windowStartMs: number
-  /** The reserved price of the whole call; later price changes do not affect it. */
+  /** The reserved price of the whole call; later price changes do not affect it. 0: not billed. */
   readonly reservedMicros: Micros
+  /** Whether the call is charged; if not, its price is only recorded. Fixed at admission. */
+  readonly isBilled: boolean
   /** The price when the given number of images failed. */
   readonly priceMicros: (failedCount: number) => Micros
 }

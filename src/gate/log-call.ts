@@ -10,6 +10,8 @@ export type CallOutcome = {
   /** The id and the amount of the charge, if there is one. */
   readonly transferId?: number
   readonly costMicros?: Micros
+  /** The price of a call that is not charged, because the project's billing is off. */
+  readonly meteredMicros?: Micros
 }
 
 const actionLengthMax = 128
@@ -39,6 +41,7 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Omit<C
     code: outcome.code,
     latencyMs: Math.round(latencyMs * 1000) / 1000,
     costMicros: outcome.costMicros ?? 0n,
+    meteredMicros: outcome.meteredMicros ?? 0n,
     isReplay: outcome.isReplay ? 1 : 0,
     transferId: outcome.transferId ?? null,
   }

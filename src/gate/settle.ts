@@ -77,11 +77,11 @@ export async function settle<Outcome, S extends Settlement>(
   await addResponseSubjects(tx, reservation, subjectIds)
   await release(tx, projectId, reservation.reservedMicros)
   for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
-  const amountMicros = priceOf(reservation, settlement)
-  const paid = amountMicros > 0n && {
+  const { costMicros, meteredMicros } = amountsOf(reservation, settlement)
+  const paid = costMicros > 0n && {
     transferId: await charge(tx, chargeOf(reservation, settlement, nowMs)),
   }
-  await logCall(tx, reservation.call, { code: replay.code, costMicros: amountMicros, ...paid })
+  await logCall(tx, reservation.call, { code: replay.code, costMicros, meteredMicros, ...paid })
   return settlement
 }
 
@@ -101,6 +101,7 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
   const { subjectIds = [], scores = [] } = settlement
   const replay = replayRowOf(reservation, settlement)
+  const { costMicros: amountMicros, meteredMicros } = amountsOf(reservation, settlement)
   const isSettled = await tx.settleInOneStatement({
     ...reservationKeyOf(reservation),
     ...replay,
@@ -110,7 +111,8 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
     action: reservation.call.action,
     windowStartMs: reservation.windowStartMs,
     reservedMicros: reservation.reservedMicros,
-    amountMicros: priceOf(reservation, settlement),
+    amountMicros,
+    meteredMicros,
     link: chargeHashInput(chargeOf(reservation, settlement, nowMs)),
     row: callRowOf(reservation.call, { code: replay.code }),
   })
@@ -149,15 +151,23 @@ function replayRowOf(reservation: Reservation, { response, scrubbed }: Settlemen
   }
 }
 
+/** Returns the amount to charge for a response, and the price that is only recorded. */
+export function amountsOf(reservation: Reservation, settlement: Settlement) {
+  const amountMicros = priceOf(reservation, settlement)
+  return reservation.isBilled
+    ? { costMicros: amountMicros, meteredMicros: 0n }
+    : { costMicros: 0n, meteredMicros: amountMicros }
+}
+
 /** Returns the price of a response: a failed call and a failed image of a batch cost nothing. */
-export function priceOf(
+function priceOf(
   reservation: Reservation,
   { response, unbilledImages = 0 }: Pick<Settlement, 'response' | 'unbilledImages'>,
 ): Micros {
   if (!response.ok) return 0n
   const failedCount = response.data?.results.filter((item) => !item.ok).length ?? 0
   const amountMicros = reservation.priceMicros(failedCount + unbilledImages)
-  if (amountMicros > reservation.reservedMicros)
+  if (reservation.isBilled && amountMicros > reservation.reservedMicros)
     throw new RangeError('the price of the response is higher than its reservation')
   return amountMicros
 }

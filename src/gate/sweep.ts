@@ -54,6 +54,7 @@ export async function expireAttempt(tx: Tx, attempt: AttemptRow, nowMs: number):
     code: 'EXPIRED',
     latencyMs: Math.max(0, nowMs - windowStartMs),
     costMicros: 0n,
+    meteredMicros: 0n,
     isReplay: 0,
     transferId: null,
   })

@@ -19,7 +19,8 @@ export const errorTable = {
   PAYMENT_REQUIRED: {
     status: 200,
     condition: 'The budget of the project does not cover the price of the call.',
-    remedy: 'Top up the wallet and allocate more to the project.',
+    remedy:
+      'Top up the wallet and allocate more to the project, or switch billing off: `facegate project set <project> --billing off`.',
   },
   RATE_LIMITED: {
     status: 200,

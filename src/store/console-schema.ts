@@ -59,6 +59,8 @@ export type CallHourRow = {
   readonly calls: number
   readonly billed: number
   readonly costMicros: bigint
+  /** The prices of calls that were not charged, because the project's billing was off. */
+  readonly meteredMicros: Generated<bigint>
   /** A histogram, see `lib/observability/latency-histogram.ts`. */
   readonly latencies: Uint8Array
 }

@@ -39,6 +39,7 @@ const sqlite: SqlDialect = {
       union all select 'transfer ' || transferId, typeof(amountMicros) from ledgerTransfers
       union all select 'attempt ' || requestId, typeof(reservedMicros) from attempts
       union all select 'call ' || callId, typeof(costMicros) from calls
+      union all select 'call ' || callId, typeof(meteredMicros) from calls
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer'`,
   hasVectors: sql`false`,

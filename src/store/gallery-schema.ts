@@ -111,6 +111,17 @@ export type SubjectGroupRow = {
   readonly subjectId: string
 }
 
+/**
+ * A top-level attribute of a subject whose value is a text, a boolean or a whole number, for lists.
+ * Triggers maintain it.
+ */
+export type SubjectAttributeRow = {
+  readonly galleryId: string
+  readonly name: string
+  readonly value: string
+  readonly subjectId: string
+}
+
 /** A deleted face, so that copies of the gallery in memory can remove it. */
 export type RemovalRow = {
   readonly galleryId: string

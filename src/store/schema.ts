@@ -17,6 +17,7 @@ import type {
   FaceRow,
   TemplateRow,
   CropRow,
+  SubjectAttributeRow,
   SubjectGroupRow,
   RemovalRow,
   DeletionRow,
@@ -49,6 +50,7 @@ export type Schema = VectorsSchema & {
   templates: TemplateRow
   crops: CropRow
   subjectGroups: SubjectGroupRow
+  subjectAttributes: SubjectAttributeRow
   removals: RemovalRow
   deletions: DeletionRow
   chainHeads: ChainHeadRow
@@ -187,7 +189,10 @@ export type CallRow = {
   /** `OK`, a code of the error table, `HTTP_<status>` or `EXPIRED`. */
   readonly code: string
   readonly latencyMs: number
+  /** The charged amount. */
   readonly costMicros: bigint
+  /** The price of a call that was not charged, because the project's billing was off. */
+  readonly meteredMicros: bigint
   readonly isReplay: 0 | 1
   /** The charge, if the call was billed. */
   readonly transferId: number | null

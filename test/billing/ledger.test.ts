@@ -61,7 +61,14 @@ async function openUsedLedger(): Promise<TestLedger> {
     await ledger.runTransaction(async (tx) => {
       const base = { projectId, requestId, windowStartMs: 1e12, action: 'svc.echo', atMs: 4 }
       const transferId = await charge(tx, { ...base, amountMicros: 1000n })
-      const call = { keyId: 'k', latencyMs: 1, isReplay: 0, code: 'OK', costMicros: 1000n } as const
+      const call = {
+        keyId: 'k',
+        latencyMs: 1,
+        isReplay: 0,
+        code: 'OK',
+        costMicros: 1000n,
+        meteredMicros: 0n,
+      } as const
       await tx.logCall({ ...call, atMs: 4, projectId, requestId, action: 'svc.echo', transferId })
     })
   return ledger

@@ -39,7 +39,7 @@ test('a project is created, funded and used with its key while the server runs',
   )
   assert.deepEqual(limited.permissions, ['svc.detect', 'debug'])
   assert.equal(limited.projectId, project.projectId)
-  assert.equal(limited.expiresAtUtc, null)
+  assert.ok(Math.abs(daysUntil(limited.expiresAtUtc) - 365) < 1)
   const unlimited = await runForJson(`key create --project ${project.projectId}`)
   const client = gate.withKey(unlimited.key)
   assert.equal((await client.post(echoRequest('x'))).body.errors[0].code, 'PAYMENT_REQUIRED')
@@ -55,6 +55,47 @@ test('a project is created, funded and used with its key while the server runs',
   })
   await runForJson('budget allocate --project kiosk --amount -500')
   assert.equal((await runForJson('wallet show')).balanceMicros, '2500')
+  assert.equal((await runForJson('ledger verify')).ok, true)
+})
+
+const daysUntil = (utc: string): number => (Date.parse(utc) - Date.now()) / 86_400_000
+
+test('a key expires after a duration, at a date or never, and by default after a year', async () => {
+  const expiryOf = async (option: string) =>
+    (await runForJson(`key create --project default ${option}`)).expiresAtUtc
+  for (const [option, days] of [
+    ['--expires 48h', 2],
+    ['--expires 90d', 90],
+    ['--expires 4w', 28],
+    ['--expires 2y', 730],
+  ] as const)
+    assert.ok(Math.abs(daysUntil(await expiryOf(option)) - days) < 0.1, option)
+  assert.equal(await expiryOf('--expires 2999-01-31'), '2999-01-31T00:00:00.000Z')
+  assert.equal(await expiryOf('--expires never'), null)
+  const printed = async (option: string) =>
+    (await runForLines(`key create --project default ${option}`.trim())).join(' ')
+  assert.match(
+    await printed(''),
+    /it expires at \d{4}-.*\(--expires sets another time, or never\)/u,
+  )
+  assert.match(await printed('--expires never'), /it never expires/u)
+  const [first] = await runForJson('key list --project default')
+  assert.equal(first.name, 'first key')
+  assert.ok(Math.abs(daysUntil(first.expiresAtUtc) - 365) < 1)
+})
+
+test('with billing off, calls are metered without a budget, from the next call', async () => {
+  const free = await runForJson('project create free --billing off')
+  assert.equal(free.switches.billing, false)
+  const client = gate.withKey((await runForJson('key create --project free')).key)
+  assert.equal((await client.post(echoRequest('x'))).body.ok, true)
+  const [entry] = await runForLines('log --project free --json')
+  const { billed, costMicros, meteredMicros } = JSON.parse(entry ?? '')
+  assert.deepEqual([billed, costMicros, meteredMicros], [false, '0', '1000'])
+  assert.match((await runForLines('log --project free')).join(' '), /\(1000\)/u)
+  assert.equal((await runForJson('project set free --billing on')).switches.billing, true)
+  assert.equal((await client.post(echoRequest('x'))).body.errors[0].code, 'PAYMENT_REQUIRED')
+  await assert.rejects(runForLines('project set free --billing no'), /--billing must be on or off/u)
   assert.equal((await runForJson('ledger verify')).ok, true)
 })
 
@@ -147,7 +188,8 @@ test('invalid input gives one clear line and an exit code other than 0', async (
       /2026-02-30 is a date that does not exist/u,
     ],
     ['key create --project default --expires 2020-01-01', /in the past/u],
-    ['key create --project default --expires soon', /ISO 8601/u],
+    ['key create --project default --expires soon', /90d.*ISO 8601.*never/u],
+    ['key create --project default --expires 0d', /must be a duration/u],
     ['key create --project default --permissions svc.typo', /svc\.typo is not valid; use svc/u],
     ['log --action svc.dtect', /svc\.dtect is not valid; did you mean svc\.detect\?/u],
     ['log --action svc.echo', /svc\.echo is not valid; use svc\.analyze/u],

@@ -102,7 +102,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     projectId = new URL(page.url()).searchParams.get('projectId') ?? ''
     await page.getByRole('button', { name: 'Create key' }).first().click()
     await page.getByLabel('Name').fill(`key ${canary}`)
-    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await driver.createKeyWithExpiry('90 days')
     const done = page.getByRole('button', { name: 'Done' })
     await done.waitFor()
     await driver.inspect('key-shown-once', 'light')

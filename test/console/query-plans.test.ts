@@ -9,6 +9,7 @@ import { countCalls, countScores, findLatencies } from '../../src/store/console/
 import { readCalls } from '../../src/store/gate/calls.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { findDeletions } from '../../src/store/gallery/deletions.ts'
+import { findFewIdsWithAttribute } from '../../src/store/gallery/search/attribute-filter.ts'
 import {
   findStepEnd,
   findSubjectPositions,
@@ -96,7 +97,7 @@ test('A search for a text reads only an index, and the found subjects by their i
     })
     return plan
   }
-  const after = { createdAtUtc: '2026', subjectId: 's' }
+  const after = { atUtc: '2026', subjectId: 's' }
   const filters = [{}, { after }, { group: 'g' }, { createdFromUtc: '2026', createdToUtc: '2027' }]
   for (const part of filters) {
     const filter = { galleryId: 'g', text: 't', limit: 51, ...part }
@@ -111,6 +112,16 @@ test('A search for a text reads only an index, and the found subjects by their i
     )
     assert.match(rows, /\(subjectId=\?\)/u)
   }
+  for (const isDescending of [false, true])
+    for (const part of [{}, { after }]) {
+      const sort = { by: 'updatedAtUtc', isDescending } as const
+      const filter = { galleryId: 'g', limit: 51, sort, ...part }
+      const plan = await planOf((reading) => findSubjects(reading, filter))
+      assert.match(plan, /INDEX subjects_by_update \(galleryId=\?/u)
+    }
+  const attribute = { name: 'team', value: 'a' }
+  const ids = await planOf((reading) => findFewIdsWithAttribute(reading, 'g', attribute))
+  assert.match(ids, /PRIMARY KEY \(galleryId=\? AND name=\? AND value=\?\)/u)
   connection.close()
   await store.close()
   await rm(dataDir, { recursive: true })

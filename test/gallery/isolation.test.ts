@@ -19,6 +19,7 @@ after(() => gallery[Symbol.asyncDispose]())
 type EnrolledSubject = {
   readonly subjectId: string
   readonly externalId: string
+  readonly faceId: string
   readonly group: string
 }
 type AccessAttempt = (client: GalleryClient, subject: EnrolledSubject) => Promise<unknown>
@@ -45,6 +46,9 @@ const accessAttempts: Readonly<Record<string, readonly AccessAttempt[]>> = {
   'svc.attributes': [],
   'svc.identify': [
     call('svc.identify', ({ group }) => ({ ...imageParams('Victim'), groups: [group] })),
+    call('svc.identify', ({ subjectId }) => ({ subjectId })),
+    call('svc.identify', ({ externalId }) => ({ externalId })),
+    call('svc.identify', ({ faceId }) => ({ faceId })),
   ],
   'svc.enroll': [
     call('svc.enroll', ({ subjectId }) => ({ ...imageParams('Victim'), subjectId })),
@@ -95,8 +99,9 @@ let count = 0
 async function enrollNewSubject(client: GalleryClient): Promise<EnrolledSubject> {
   const { externalId, group } = unknownSubject()
   const params = { ...imageParams(`Victim`), externalId, groups: [group] }
-  const { subjectId } = await client.value('svc.enroll', { ...params, duplicateCheck: 'off' })
-  return { externalId, group, subjectId }
+  const sent = { ...params, duplicateCheck: 'off' }
+  const { subjectId, faceId } = await client.value('svc.enroll', sent)
+  return { externalId, group, subjectId, faceId }
 }
 
 async function enrollAndDelete(client: GalleryClient): Promise<EnrolledSubject> {
@@ -107,6 +112,7 @@ async function enrollAndDelete(client: GalleryClient): Promise<EnrolledSubject> 
 
 const unknownSubject = (): EnrolledSubject => ({
   subjectId: randomUUID(),
+  faceId: randomUUID(),
   externalId: `secret-${++count}`,
   group: `circle-${count}`,
 })
@@ -169,10 +175,14 @@ function headerNames(headers: Headers): string[] {
 }
 
 /** Removes the only values that may differ: ids of the response, and values of the request itself. */
-function maskIds(response: unknown, { subjectId, externalId, group }: EnrolledSubject): string {
+function maskIds(response: unknown, subject: EnrolledSubject): string {
+  const { subjectId, externalId, faceId, group } = subject
   const masked = JSON.stringify(response).replaceAll(
     /"(requestId|correlationId)":"[^"]*"/gu,
     (_text, name) => `"${name}":""`,
   )
-  return [subjectId, externalId, group].reduce((text, value) => text.replaceAll(value, ''), masked)
+  return [subjectId, externalId, faceId, group].reduce(
+    (text, value) => text.replaceAll(value, ''),
+    masked,
+  )
 }

@@ -1,6 +1,7 @@
 import { runOnPostgres } from '../support/database/engine.ts'
 
 runOnPostgres({
+  'console/billing-switch': () => import('../console/billing-switch.test.ts'),
   'console/calibration-measurement': () => import('../console/calibration-measurement.test.ts'),
   'console/calibrations': () => import('../console/calibrations.test.ts'),
   'console/forms': () => import('../console/forms.test.ts'),

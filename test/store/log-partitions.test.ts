@@ -27,7 +27,7 @@ async function withLog(work: (store: Store, pool: ConnectionPool) => Promise<voi
 
 function addCall(store: Store, atMs: number): Promise<void> {
   const call = { keyId: 'k', projectId: 'p', requestId: `at ${atMs}`, action: 'a', code: 'OK' }
-  const unbilled = { costMicros: 0n, isReplay: 0, transferId: null } as const
+  const unbilled = { costMicros: 0n, meteredMicros: 0n, isReplay: 0, transferId: null } as const
   return store.write((tx) => tx.logCall({ ...call, ...unbilled, atMs, latencyMs: 1 }))
 }
 

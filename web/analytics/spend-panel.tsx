@@ -41,6 +41,11 @@ export function SpendPanel({ groupBy, filters }: Props) {
                 columns={[
                   { name: spendBy, renderCell: ({ name }) => name },
                   {
+                    name: 'Not charged',
+                    align: 'right',
+                    renderCell: ({ meteredMicros }) => <MoneyAmount micros={meteredMicros} />,
+                  },
+                  {
                     name: 'Spent',
                     align: 'right',
                     renderCell: ({ totalMicros }) => <MoneyAmount micros={totalMicros} />,

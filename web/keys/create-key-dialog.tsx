@@ -1,14 +1,12 @@
 import { Button, Checkbox, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
-import '@mantine/dates/styles.css'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { ConsolePermission } from '../api/responses.ts'
 import { useApiQuery, useApiMutation } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
-import { utcFromPicker } from '../format/picker-utc.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
+import { expiryUtc, KeyExpiry } from './key-expiry.tsx'
 
 type Props = { readonly projectId: string | undefined; readonly onClose: () => void }
 
@@ -61,29 +59,33 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
     projectId: string
     name: string
     permissions: string[]
+    expiry: string | null
     expires: string | null
   }>({
     initialValues: {
       projectId: projectId ?? '',
       name: '',
       permissions: actionPermissions,
+      expiry: null,
       expires: null,
     },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (selected) => (selected.length === 0 ? 'Select at least one permission' : null),
+      expiry: (expiry) => (expiry === null ? 'Choose when the key expires' : null),
+      expires: (expires, { expiry }) => (expiry === 'date' && !expires ? 'Choose a date' : null),
     },
   })
   const chosenProject = form.values.projectId || items[0]?.projectId || ''
   return (
     <form
-      onSubmit={form.onSubmit(({ name, permissions, expires }) =>
+      onSubmit={form.onSubmit(({ name, permissions, expiry, expires }) =>
         create.mutate({
           body: {
             projectId: chosenProject,
             name: name.trim(),
             permissions,
-            ...(expires ? { expiresAtUtc: utcFromPicker(expires) } : {}),
+            expiresAtUtc: expiryUtc(expiry, expires),
           },
         }),
       )}
@@ -108,14 +110,7 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
         <Checkbox.Group label="Permissions" required {...form.getInputProps('permissions')}>
           <PermissionCheckboxes permissions={availablePermissions} />
         </Checkbox.Group>
-        <DateTimePicker
-          label="Expires (UTC)"
-          description="Leave empty for no expiry."
-          valueFormat="YYYY-MM-DD HH:mm"
-          clearable
-          clearButtonProps={{ 'aria-label': 'Never' }}
-          {...form.getInputProps('expires')}
-        />
+        <KeyExpiry expiry={form.values.expiry} getInputProps={form.getInputProps} />
         <ErrorNotice title="Couldn't create key" error={create.error} />
         <Group justify="flex-end">
           <Button type="submit" loading={create.isPending}>

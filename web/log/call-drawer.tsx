@@ -5,7 +5,7 @@ import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../money/money-amount.tsx'
+import { CallCost } from '../money/call-cost.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
@@ -66,6 +66,6 @@ function definitionsOf(call: LoggedCallDetails) {
     Project: call.projectName,
     Key: call.keyName,
     Latency: formatDuration(call.latencyMs),
-    Cost: <MoneyAmount micros={call.costMicros} />,
+    Cost: <CallCost call={call} />,
   }
 }

@@ -7,7 +7,7 @@ import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
-import { MoneyAmount } from '../money/money-amount.tsx'
+import { CallCost } from '../money/call-cost.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
@@ -79,7 +79,6 @@ const columns: readonly Column<CallLogEntry>[] = [
   {
     name: 'Cost',
     align: 'right',
-    renderCell: ({ billed, costMicros }) =>
-      billed ? <MoneyAmount micros={costMicros} /> : 'Not billed',
+    renderCell: (call) => <CallCost call={call} />,
   },
 ]

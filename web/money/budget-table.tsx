@@ -28,7 +28,10 @@ export function BudgetTable({ projects }: { readonly projects: readonly BudgetRo
 }
 
 const columns: readonly Column<BudgetRow>[] = [
-  { name: 'Project', renderCell: ({ name }) => name },
+  {
+    name: 'Project',
+    renderCell: ({ name, billing }) => (billing ? name : `${name} (billing off)`),
+  },
   {
     name: 'Allocated',
     align: 'right',

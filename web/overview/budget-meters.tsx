@@ -23,6 +23,12 @@ export function BudgetMeters({ budgets }: { readonly budgets: readonly ProjectBu
 }
 
 function BudgetMeter({ budget }: { readonly budget: ProjectBudget }) {
+  if (!budget.billing)
+    return (
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {budget.name}: billing is off, calls are not charged
+      </Text>
+    )
   const used = usedShare(budget)
   const color = used >= 1 ? 'var(--fg-bad)' : used >= warningShare ? 'var(--fg-warn)' : 'petrol.5'
   return (

@@ -91,7 +91,15 @@ function Statistics({ overview }: { readonly overview: Overview }) {
       <StatCard
         label="Spent"
         value={<MoneyAmount micros={overview.spentMicros} />}
-        note="This period"
+        note={
+          BigInt(overview.meteredMicros) > 0n ? (
+            <>
+              <MoneyAmount micros={overview.meteredMicros} /> not charged
+            </>
+          ) : (
+            'This period'
+          )
+        }
       />
       <StatCard
         label="Wallet"

@@ -2,7 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core'
 import type { PlaygroundResponse } from '../api/responses.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
-import { MoneyAmount } from '../money/money-amount.tsx'
+import { CallCost } from '../money/call-cost.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { Panel } from '../layout/panel.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
@@ -31,7 +31,7 @@ export function ResultPanel({ response, images }: Props) {
               Result: <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failed'}</StatusTag>,
               ...Object.fromEntries(errors.map(({ code, message }) => [code, message])),
               Latency: formatDuration(response.latencyMs),
-              Cost: <MoneyAmount micros={response.costMicros} />,
+              Cost: <CallCost call={response} />,
             }}
           />
         </output>

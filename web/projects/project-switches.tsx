@@ -24,6 +24,10 @@ const switchTexts: Readonly<Record<SwitchName, readonly [label: string, descript
     'Enroll on verify',
     'svc.verify can add the face to a subject whose templates are all from the previous model.',
   ],
+  billing: [
+    'Billing',
+    'Charges calls to the budget, and rejects them when it is exhausted. Off: calls are metered in the request log and never rejected for a budget.',
+  ],
 }
 
 const switchNames = Object.keys(switchTexts) as readonly SwitchName[]

@@ -1,8 +1,10 @@
 import type {
   Actions,
+  Candidate,
   DeleteSubjectValue,
   IdentifyParams,
   IdentifyValue,
+  ImageFacts,
   LivenessParams,
   LivenessValue,
   OneImageActions,
@@ -28,7 +30,26 @@ export type SubjectReference =
   | { readonly subjectId: string; readonly externalId?: string | undefined }
   | { readonly externalId: string; readonly subjectId?: undefined }
 
-export type IdentifyOptions = Omit<IdentifyParams, 'images'>
+/** A stored face to search with: one face, or all faces of a subject. */
+export type StoredFaceReference =
+  | { readonly subjectId: string }
+  | { readonly externalId: string }
+  | { readonly faceId: string }
+
+export type IdentifyOptions = Omit<IdentifyParams, 'images' | 'subjectId' | 'externalId' | 'faceId'>
+export type StoredSearchOptions = Pick<IdentifyParams, 'maxCandidates' | 'threshold' | 'groups'>
+
+/** The result of a search with an image. */
+export type ImageSearchValue = Omit<IdentifyValue, 'image' | 'probe' | 'candidates'> & {
+  image: ImageFacts
+}
+/** The result of a search with a stored face. */
+export type StoredSearchValue = Omit<IdentifyValue, 'image' | 'faces' | 'probe' | 'candidates'> & {
+  /** The subject, which is not searched, and the faces that were used. */
+  probe: { subjectId: string; faceIds: string[] }
+  /** The subjects that match, best first. */
+  candidates: Candidate[]
+}
 export type VerifyOptions = Omit<VerifyParams, 'images' | 'mode' | 'subjectId' | 'externalId'>
 export type LivenessFrameOptions = Omit<LivenessParams, 'images' | 'challengeId'>
 export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
@@ -45,7 +66,10 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
     params?: VerifyOptions,
     options?: CallOptions,
   ) => CallResult<M, VerifyValue>
-  /** Search the gallery for the faces of one image, or of up to ten. Costs 2 units per image. */
+  /**
+   * Search the gallery for the faces of one image or of up to ten, or for a stored face. Costs 2 units
+   * per image, and 2 for a stored face.
+   */
   readonly identify: IdentifyMethod<Image, M>
   /**
    * Verify the frames of a response to a challenge, in the order of recording, the first one frontal.
@@ -77,11 +101,17 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
 }
 
 export type IdentifyMethod<Image, M extends FailureMode> = {
-  (image: Image, params?: IdentifyOptions, options?: CallOptions): CallResult<M, IdentifyValue>
+  /** Searches for a stored face among all other subjects. */
+  (
+    stored: StoredFaceReference,
+    params?: StoredSearchOptions,
+    options?: CallOptions,
+  ): CallResult<M, StoredSearchValue>
+  (image: Image, params?: IdentifyOptions, options?: CallOptions): CallResult<M, ImageSearchValue>
   /** Returns one result for each image. The call fails only if every image fails. */
   (
     images: readonly Image[],
     params?: IdentifyOptions,
     options?: CallOptions,
-  ): CallResult<M, readonly ItemResult<IdentifyValue>[]>
+  ): CallResult<M, readonly ItemResult<ImageSearchValue>[]>
 }

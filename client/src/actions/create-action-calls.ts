@@ -1,7 +1,9 @@
 import type {
   ActionCalls,
   IdentifyMethod,
+  IdentifyOptions,
   OneImageCalls,
+  StoredFaceReference,
   SubjectReference,
 } from './action-calls.ts'
 import { oneImageActions, type Actions, type ImageItem } from '../contract.ts'
@@ -82,17 +84,26 @@ function createIdentifyCall<Image, M extends FailureMode>({
   toImageItem,
   handleResult,
 }: ActionCallDependencies<Image, M>): IdentifyMethod<Image, M> {
-  type Rest = readonly [params?: Parameters<IdentifyMethod<Image, M>>[1], options?: CallOptions]
+  type Rest = readonly [params?: IdentifyOptions, options?: CallOptions]
   const run = async (images: readonly Image[], [params, options]: Rest) => {
     const items = await Promise.all(images.map(toImageItem))
     return execute('svc.identify', { ...params, images: items }, options)
   }
-  const call = (images: Image | readonly Image[], ...rest: Rest) =>
-    isList(images)
-      ? handleResult(run(images, rest), ({ results }) => results)
-      : handleResult(run([images], rest), singleValue)
-  // One function implements both overloads, which TypeScript cannot check.
+  const call = (sought: Image | readonly Image[] | StoredFaceReference, ...rest: Rest) => {
+    const [params, options] = rest
+    if (isStoredFace(sought))
+      return handleResult(execute('svc.identify', { ...params, ...sought }, options), singleValue)
+    return isList(sought)
+      ? handleResult(run(sought, rest), ({ results }) => results)
+      : handleResult(run([sought], rest), singleValue)
+  }
+  // One function implements all overloads, which TypeScript cannot check.
   return call as IdentifyMethod<Image, M>
+}
+
+function isStoredFace(sought: unknown): sought is StoredFaceReference {
+  if (typeof sought !== 'object' || sought === null) return false
+  return 'subjectId' in sought || 'externalId' in sought || 'faceId' in sought
 }
 
 function isList<Image>(images: Image | readonly Image[]): images is readonly Image[] {

@@ -37,7 +37,8 @@ export const callLog = defineCommand(
       to: optional('<ISO 8601>', 'only calls before this time', timeUtc),
       limit: withDefault('<n>', 'number of calls', { ...wholeNumber(1, limitMax), default: '50' }),
     },
-    description: '--json prints one object per line.',
+    description:
+      "A cost in brackets is the price of a call that was not charged, because the project's billing was off. --json prints one object per line.",
     examples: [
       'facegate log --limit 5',
       'facegate log --project door --code NO_FACE_FOUND --from 2026-01-31T08:00',

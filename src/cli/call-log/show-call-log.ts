@@ -41,7 +41,8 @@ export async function showCallLog({
 
 /** A row of the log with the field names of the API. */
 function toLogEntry(call: LoggedCall) {
-  const { atMs, keyId, projectId, action, requestId, code, latencyMs, costMicros } = call
+  const { atMs, keyId, projectId, action, requestId, code, latencyMs } = call
+  const { costMicros, meteredMicros } = call
   return {
     atUtc: new Date(atMs).toISOString(),
     projectId,
@@ -52,6 +53,7 @@ function toLogEntry(call: LoggedCall) {
     latencyMs,
     billed: call.transferId !== null,
     costMicros,
+    meteredMicros,
     replay: call.isReplay === 1,
   }
 }
@@ -66,7 +68,7 @@ function table(calls: readonly LoggedCall[]): string {
         row.action,
         row.code,
         row.latencyMs.toFixed(1),
-        String(row.costMicros),
+        row.meteredMicros > 0n ? `(${row.meteredMicros})` : String(row.costMicros),
         row.replay ? 'replay' : '',
         row.requestId,
         row.keyId,

@@ -1,7 +1,8 @@
+import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
 import { createKey, listKeys, revokeKey, type KeySummary } from '../../store/tenancy/keys.ts'
-import { UsageError } from '../command.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
+import type { KeyExpiry } from './expiry-option.ts'
 
 export async function create({
   name,
@@ -11,16 +12,21 @@ export async function create({
   readonly project: string
   readonly name: string
   readonly permissions: readonly string[] | undefined
-  readonly expires: Date | undefined
+  readonly expires: KeyExpiry | undefined
   readonly json: boolean
 }): Promise<void> {
-  const expiresAtUtc = toExpiry(values.expires)
+  const expiresAtUtc = values.expires ? values.expires.atUtc : defaultKeyExpiry(new Date())
   const created = await withStore(async (store) => {
     const { projectId } = await requireProject(store, values.project)
     const options = { projectId, name, permissions, expiresAtUtc }
     return { ...(await createKey(store.db, options, new Date())), ...options }
   })
-  print(created, values.json, () => `${created.key}\n\nkey ${created.keyId}, shown only once`)
+  const expiry = expiryText(created.expiresAtUtc, values.expires)
+  print(
+    created,
+    values.json,
+    () => `${created.key}\n\nkey ${created.keyId}, shown only once; ${expiry}`,
+  )
 }
 
 export async function list({
@@ -50,12 +56,10 @@ export async function revoke({
   print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 
-/** @throws UsageError for a time in the past. */
-function toExpiry(expires: Date | undefined): string | null {
-  if (expires === undefined) return null
-  if (expires.getTime() <= Date.now())
-    throw new UsageError(`--expires ${expires.toISOString()} is in the past`)
-  return expires.toISOString()
+function expiryText(expiresAtUtc: string | null, option: KeyExpiry | undefined): string {
+  if (expiresAtUtc === null) return 'it never expires'
+  const expires = `it expires at ${expiresAtUtc}`
+  return option === undefined ? `${expires} (--expires sets another time, or never)` : expires
 }
 
 function table(keys: readonly KeySummary[]): string {

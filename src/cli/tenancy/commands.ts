@@ -1,3 +1,4 @@
+import { defaultKeyLifetimeDays } from '../../lib/limits/key-limits.ts'
 import { UsageError } from '../command.ts'
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import {
@@ -7,12 +8,12 @@ import {
   onOrOff,
   orDefault,
   share,
-  timeUtc,
   wholeNumber,
 } from '../command-line/value-kinds.ts'
 import { masterKeyCommands } from '../database/commands.ts'
 import { optional, required, withDefault } from '../options.ts'
 import { optionalProject, requiredProject } from '../project-option.ts'
+import { keyExpiry } from './expiry-option.ts'
 import { parseKeyName, parseProjectName } from './names.ts'
 
 const permissionNames = async (): Promise<readonly string[]> =>
@@ -43,11 +44,16 @@ export const keyCommands = defineGroup(
             'actions and other permissions, separated by commas; without the option, all (*); docs/reference/permissions.md lists them',
             namesFrom(permissionNames),
           ),
-          expires: optional('<ISO 8601>', 'the end of validity; UTC without an offset', timeUtc),
+          expires: optional(
+            '<duration|ISO 8601|never>',
+            `the end of validity: a duration (12h, 90d, 4w, 1y), a date, or never; without the option, after ${defaultKeyLifetimeDays} days`,
+            keyExpiry,
+          ),
         },
         examples: [
           'facegate key create --project door --name entrance --permissions svc.identify',
-          'facegate key create --project door --expires 2027-12-31',
+          'facegate key create --project door --expires 90d',
+          'facegate key create --project door --expires never',
         ],
       },
       async (values) => (await import('./api-key.ts')).create(values),
@@ -95,6 +101,12 @@ export const consoleLink = defineGroup(
   ],
 )
 
+const billing = optional(
+  '<on|off>',
+  'off meters calls in the request log, without a charge, and never rejects them for the budget; on without the option',
+  onOrOff,
+)
+
 const galleryModes = oneOf(['isolated', 'shared'])
 const projectName = {
   rule: 'a text of 1 to 128 characters without spaces at the ends',
@@ -120,6 +132,7 @@ export const project = defineGroup(
             'a gallery of the project alone, or the common gallery of the account',
             { ...galleryModes, default: 'isolated' },
           ),
+          billing,
         },
         examples: ['facegate project create door'],
       },
@@ -172,10 +185,12 @@ export const project = defineGroup(
             'svc.verify may add a face to a subject that has only templates of a former model',
             onOrOff,
           ),
+          billing,
         },
         examples: [
           'facegate project set door --sustained 50 --burst 100',
           'facegate project set door --threshold default --retention-days 365',
+          'facegate project set door --billing off',
         ],
       },
       async (values) => {

@@ -14,18 +14,23 @@ import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 export async function create({
   name,
   gallery: galleryMode,
+  billing,
   json,
 }: {
   readonly name: string
   readonly gallery: Project['galleryMode']
+  readonly billing: boolean | undefined
   readonly json: boolean
 }): Promise<void> {
+  const switches = billing === undefined ? {} : { billing }
   const created = await withStore(async (store) => {
     const accountId = await requireAccountId(store)
     if (await findProject(store.db, name)) throw new Error(`the project ${name} exists already`)
-    return store.db
-      .transaction()
-      .execute((db) => createProject(db, { accountId, name, galleryMode }, new Date()))
+    return store.db.transaction().execute(async (db) => {
+      const project = await createProject(db, { accountId, name, galleryMode }, new Date())
+      await updateProject(db, project.projectId, { switches })
+      return { ...project, switches: { ...project.switches, ...switches } }
+    })
   })
   print(created, json, () => table([created]))
 }
@@ -47,6 +52,7 @@ type ProjectSettings = {
   readonly expression: boolean | undefined
   readonly 'store-crops': boolean | undefined
   readonly 'auto-enroll': boolean | undefined
+  readonly billing: boolean | undefined
   readonly json: boolean
 }
 
@@ -87,13 +93,14 @@ export async function set(values: ProjectSettings): Promise<void> {
 }
 
 function switchesOf(values: ProjectSettings): Partial<ProjectSwitches> {
-  const { gender, expression } = values
+  const { gender, expression, billing } = values
   return Object.fromEntries(
     Object.entries({
       gender,
       expression,
       storeCrops: values['store-crops'],
       adopt: values['auto-enroll'],
+      billing,
     }).filter(([, value]) => value !== undefined),
   )
 }
@@ -101,13 +108,14 @@ function switchesOf(values: ProjectSettings): Partial<ProjectSwitches> {
 function table(projects: readonly Project[]): string {
   const limit = (value: number | null): string => (value === null ? 'default' : String(value))
   return formatTable(
-    ['id', 'name', 'gallery', 'sustained/s', 'burst', 'created'],
+    ['id', 'name', 'gallery', 'sustained/s', 'burst', 'billing', 'created'],
     projects.map((row) => [
       row.projectId,
       row.name,
       row.galleryMode,
       limit(row.sustainedPerS),
       limit(row.burst),
+      row.switches.billing ? 'on' : 'off',
       row.createdAtUtc,
     ]),
   )

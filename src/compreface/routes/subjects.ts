@@ -95,7 +95,8 @@ async function listSubjectNames({ gallery }: Services, { galleryId }: Caller): P
   const names: string[] = []
   let after: SubjectRow | undefined
   do {
-    const filter = { galleryId, after, limit: pageSize }
+    const position = after && { atUtc: after.createdAtUtc, subjectId: after.subjectId }
+    const filter = { galleryId, after: position, limit: pageSize }
     const page = await gallery.read((reading) => gallery.list(reading, filter))
     names.push(...page.map(subjectName))
     if (names.length > namesMax)

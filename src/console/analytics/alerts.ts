@@ -45,7 +45,8 @@ function diskAlerts({ disk: { freeBytes } }: AlertInput): AccountAlert[] {
 }
 
 function budgetAlerts({ projects }: AlertInput): AccountAlert[] {
-  return projects.flatMap(({ projectId, name, balanceMicros, allocatedMicros }): AccountAlert[] => {
+  const billed = projects.filter(({ billing }) => billing === 1)
+  return billed.flatMap(({ projectId, name, balanceMicros, allocatedMicros }): AccountAlert[] => {
     if (balanceMicros === 0n)
       return [
         {

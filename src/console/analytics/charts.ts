@@ -10,6 +10,7 @@ import {
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import {
   countCalls,
+  type CallCount,
   countScores,
   findLatencies,
   type CallGrouping,
@@ -71,14 +72,26 @@ export const spendChart = defineRead({
   query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filterFields }),
   response: z.object({
     buckets,
-    series: z.array(z.object({ ...seriesFields, micros: z.array(micros), totalMicros: micros })),
+    series: z.array(
+      z.object({
+        ...seriesFields,
+        micros: z.array(micros),
+        totalMicros: micros,
+        meteredMicros: micros.meta({
+          description: 'The prices of calls that were not charged, because billing was off.',
+        }),
+      }),
+    ),
   }),
   handle: async ({ query, identity, services: { store, clock } }) => {
     const timeBuckets = createTimeBuckets(query, clock())
     const filter = { ...query, ...timeBuckets, accountId: identity.accountId }
     const grouping = { by: groupColumns[query.by], stepMs: timeBuckets.stepMs }
     return store.read(async (tx) => {
-      const rows = (await countCalls(tx, filter, grouping)).filter((row) => row.costMicros > 0n)
+      const rows = (await countCalls(tx, filter, grouping)).filter(
+        ({ costMicros, meteredMicros }) => costMicros + meteredMicros > 0n,
+      )
+      const metered = sumMetered(rows)
       const names = await readNames(tx, identity.accountId)
       const seriesById = groupSeries(rows, timeBuckets, {
         zero: 0n,
@@ -87,13 +100,22 @@ export const spendChart = defineRead({
       const series = [...seriesById].map(([id, amounts]) => {
         const total = amounts.reduce((sum, amount) => sum + amount, 0n)
         const name = names.get(id) ?? id
-        return { id, name, micros: amounts.map(String), totalMicros: String(total) }
+        const meteredMicros = String(metered.get(id) ?? 0n)
+        const values = { micros: amounts.map(String), totalMicros: String(total), meteredMicros }
+        return { id, name, ...values }
       })
       series.sort((a, b) => Number(BigInt(b.totalMicros) - BigInt(a.totalMicros)))
       return { buckets: [...timeBuckets.buckets], series }
     })
   },
 })
+
+/** Sums the prices of calls that were not charged, by series. */
+function sumMetered(rows: readonly CallCount[]): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { id, meteredMicros } of rows) sums.set(id, (sums.get(id) ?? 0n) + meteredMicros)
+  return sums
+}
 
 /** Returns the names of projects and keys by id. Actions and codes need no other name. */
 async function readNames(tx: ReadTx, accountId: string): Promise<ReadonlyMap<string, string>> {

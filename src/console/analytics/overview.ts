@@ -26,6 +26,7 @@ const budget = z.object({
   balanceMicros: micros,
   reservedMicros: micros,
   allocatedMicros: micros,
+  billing: z.boolean().meta({ description: 'Whether calls are charged to the budget.' }),
 })
 
 /** The last 24 hours by hour, or the last 7 or 30 days by day, UTC. The current one is included. */
@@ -42,6 +43,7 @@ export const getOverview = defineRead({
     p50Ms: z.number().nullable(),
     p95Ms: z.number().nullable(),
     spentMicros: micros,
+    meteredMicros: micros,
     billed: count,
     budgets: z.array(budget),
     walletMicros: micros,
@@ -77,6 +79,7 @@ export const getOverview = defineRead({
           balanceMicros: String(amounts.balanceMicros),
           reservedMicros: String(amounts.reservedMicros),
           allocatedMicros: String(amounts.allocatedMicros),
+          billing: amounts.billing === 1,
         })),
         walletMicros: String(wallet?.balanceMicros ?? 0n),
         galleries: galleries.map(({ galleryId, projectName, subjectCount, templateCount }) => ({
@@ -126,6 +129,7 @@ async function summarizeTraffic(tx: ReadTx, { query, identity, services }: Overv
     p50Ms: latencyPercentileMs(latencies, 0.5),
     p95Ms: latencyPercentileMs(latencies, 0.95),
     spentMicros: String(rows.reduce((sum, row) => sum + row.costMicros, 0n)),
+    meteredMicros: String(rows.reduce((sum, row) => sum + row.meteredMicros, 0n)),
     billed: rows.reduce((sum, row) => sum + row.billed, 0),
     topErrors: errors.slice(0, errorsShown).map(([code, count]) => ({ code, count })),
     series,

@@ -26,7 +26,7 @@ const deletionList = declareList({
         galleryId,
         ...ids,
         ...times,
-        before: after,
+        after,
         limit,
       })
       return deletions.map(({ seq, record }) => ({ item: record, position: seq }))

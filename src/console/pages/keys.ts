@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { allPermissions } from '../../http/permissions.ts'
 import { HttpError } from '../../lib/errors.ts'
+import { defaultKeyExpiry, defaultKeyLifetimeDays } from '../../lib/limits/key-limits.ts'
 import { findKey, findKeys } from '../../store/tenancy/key-list.ts'
 import { createKey, revokeKey } from '../../store/tenancy/keys.ts'
 import { id, utcTime, name } from '../server/schemas.ts'
@@ -67,7 +68,12 @@ export const addKey = defineWrite({
     projectId: id,
     name,
     permissions: z.array(permission).min(1),
-    expiresAtUtc: utcTime.nullable().optional(),
+    expiresAtUtc: utcTime
+      .nullable()
+      .optional()
+      .meta({
+        description: `null: the key never expires. If absent: after ${defaultKeyLifetimeDays} days.`,
+      }),
   }),
   response: key.extend({
     key: z.string().meta({ description: 'The full key. It is shown only in this response.' }),
@@ -81,7 +87,10 @@ export const addKey = defineWrite({
     })
     if (body.expiresAtUtc && body.expiresAtUtc <= now)
       throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
-    const expiresAtUtc = body.expiresAtUtc?.toISOString() ?? null
+    const expiresAtUtc =
+      body.expiresAtUtc === undefined
+        ? defaultKeyExpiry(now)
+        : (body.expiresAtUtc?.toISOString() ?? null)
     const permissions = [...new Set(body.permissions)]
     const settings = { projectId, name: body.name, permissions, expiresAtUtc }
     const created = await createKey(db, settings, now)

@@ -24,6 +24,9 @@ const logEntry = z.object({
   ok: z.boolean(),
   latencyMs: z.number(),
   costMicros: micros,
+  meteredMicros: micros.meta({
+    description: 'The price of a call that was not charged, because billing was off.',
+  }),
   billed: z.boolean(),
   isReplay: z.boolean(),
 })
@@ -107,6 +110,7 @@ async function createLogFormatter(tx: ReadTx, accountId: string) {
     ok: call.code === 'OK',
     latencyMs: call.latencyMs,
     costMicros: String(call.costMicros),
+    meteredMicros: String(call.meteredMicros),
     billed: call.transferId !== null,
     isReplay: call.isReplay === 1,
   })

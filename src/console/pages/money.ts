@@ -36,6 +36,7 @@ export const getMoney = defineRead({
         reservedMicros: micros,
         allocatedMicros: micros,
         spentMicros: micros,
+        billing: z.boolean().meta({ description: 'Whether calls are charged to the budget.' }),
       }),
     ),
     prices: z.array(price),
@@ -53,6 +54,7 @@ export const getMoney = defineRead({
         reservedMicros: String(reservedMicros),
         allocatedMicros: String(project.allocatedMicros),
         spentMicros: String(project.allocatedMicros - balanceMicros),
+        billing: project.billing === 1,
       })),
       prices: await readPrices(store.db, accountId, defaults.unitMicros),
     }

@@ -64,7 +64,7 @@ function imageLimits(params: z.ZodType) {
   const field: unknown = params instanceof z.ZodObject ? params.shape['images'] : undefined
   if (field === undefined) return { imagesMin: 0, imagesMax: 0 }
   const isSingle = field === images || field === optionalImages
-  return { imagesMin: field === optionalImages ? 0 : 1, imagesMax: isSingle ? 1 : 10 }
+  return { imagesMin: field instanceof z.ZodOptional ? 0 : 1, imagesMax: isSingle ? 1 : 10 }
 }
 
 export const listErrors = defineRead({
@@ -99,6 +99,7 @@ export const runPlaygroundCall = defineWrite({
     status: z.int(),
     latencyMs: z.number(),
     costMicros: micros,
+    meteredMicros: micros,
   }),
   prepare: async (call) => {
     const { body, services, request } = call
@@ -113,8 +114,9 @@ export const runPlaygroundCall = defineWrite({
     const measuredMs = performance.now() - startMs
     const filter = { keyId: caller.keyId, requestId, limit: 1 }
     const [row] = await services.store.read((tx) => readCalls(tx, filter))
-    const { latencyMs = measuredMs, costMicros = 0n } = row ?? {}
-    return { envelope, status, latencyMs, costMicros: String(costMicros), requestId }
+    const { latencyMs = measuredMs, costMicros = 0n, meteredMicros = 0n } = row ?? {}
+    const amounts = { costMicros: String(costMicros), meteredMicros: String(meteredMicros) }
+    return { envelope, status, latencyMs, ...amounts, requestId }
   },
   handle: async ({ body, prepared: { requestId, ...response } }) => {
     const { action } = body.call

@@ -17,6 +17,7 @@ const switches = z.strictObject({
   expression: switchState,
   storeCrops: switchState,
   adopt: switchState,
+  billing: switchState,
 }) satisfies z.ZodType<ProjectSwitches>
 
 const project = z.object({

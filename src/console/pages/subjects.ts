@@ -40,7 +40,7 @@ const subjectList = declareList({
       text,
       createdFromUtc: createdFromUtc?.toISOString(),
       createdToUtc: createdToUtc?.toISOString(),
-      after: after && { createdAtUtc: after[0], subjectId: after[1] },
+      after: after && { atUtc: after[0], subjectId: after[1] },
       limit,
     }
     return services.gallery.readSubjects(filter, async (tx, rows) => {

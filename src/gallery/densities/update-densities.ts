@@ -32,6 +32,8 @@ export type DensityUpdates = {
   readonly withoutUpdated: (modelIds: readonly string[]) => readonly string[]
   /** Returns the models and the later versions that their templates may have at any moment. */
   readonly withSuccessors: (modelIds: readonly string[]) => ReadonlySet<string>
+  /** Returns a template of an earlier version as templates of the later versions. */
+  readonly laterVersionsOf: (template: Template) => readonly Template[]
   /**
    * Updates a subject in the transaction that adds a template of the later version to it, so that a
    * subject never has templates of both versions. Must be called with the gallery locked.
@@ -84,6 +86,14 @@ export function createDensityUpdates(
       for (const { fromModelId, toModelId } of updates) if (all.has(fromModelId)) all.add(toModelId)
       return all
     },
+    laterVersionsOf: ({ modelId, vector }) =>
+      updates
+        .filter(({ fromModelId }) => fromModelId === modelId)
+        .map((update) => ({
+          modelId: update.toModelId,
+          vector,
+          density: cohortDensity(vector, update),
+        })),
     updateSubject: async (tx, { subjectId }, { modelId }) => {
       for (const { update, isDone } of states)
         if (!isDone && update.toModelId === modelId)

@@ -52,6 +52,7 @@ export async function admitInSingleStatement(
     token,
     windowStartMs: nowMs,
     unitMicros,
+    isBilled: facts.billing === 1,
   })
   return { kind: 'admitted', reservation, tokens }
 }

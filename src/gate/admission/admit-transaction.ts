@@ -139,12 +139,15 @@ async function replayOrReserve(
   const key = { projectId: call.caller.projectId, requestId: call.requestId.toLowerCase() }
   const unitMicros = context.keyFacts.unitMicros ?? context.unitMicros
   const found = await tx.attempts.find(key)
-  const input = { call, parsed, key, token, unitMicros }
+  const isBilled = context.keyFacts.billing === 1
+  const input = { call, parsed, key, token, unitMicros, isBilled }
   // This same admission was committed before, but its result was lost on the connection.
   if (found?.token === token) {
     const { windowStartMs, reservedMicros } = found
     const stored = createReservation({ ...input, windowStartMs })
-    return { kind: 'admitted', reservation: { ...stored, reservedMicros } }
+    // What was reserved shows whether the call is billed: the setting may have changed since.
+    const prices = { reservedMicros, isBilled: reservedMicros > 0n }
+    return { kind: 'admitted', reservation: { ...stored, ...prices } }
   }
   const earlier = findReplay(found, fingerprint.hash, context)
   if (earlier.kind === 'running') return { kind: 'inFlight' }

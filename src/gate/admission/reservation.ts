@@ -15,18 +15,24 @@ type NewReservation = {
   readonly windowStartMs: number
   /** The price of one unit at the time of admission. */
   readonly unitMicros: Micros
+  /** Whether the project's calls are charged at the time of admission. */
+  readonly isBilled: boolean
 }
 
 const imagesMax = 10
 
+const budgetExhausted =
+  'The budget of the project does not cover the price of the call. Top it up (facegate wallet top-up, then facegate budget allocate) or switch billing off (facegate project set <project> --billing off).'
+
 /** Creates the reservation of a call, with its price. It writes nothing. */
 export function createReservation(input: NewReservation): Reservation {
-  const { call, parsed, key, token, windowStartMs, unitMicros } = input
+  const { call, parsed, key, token, windowStartMs, unitMicros, isBilled } = input
   const priceMicros = (failedCount: number): Micros =>
     BigInt(priceUnitsOf(parsed, failedCount)) * unitMicros
   const { fingerprint } = parsed
-  const reservedMicros = priceMicros(0)
-  return { call, ...key, token, fingerprint, windowStartMs, reservedMicros, priceMicros }
+  const reservedMicros = isBilled ? priceMicros(0) : 0n
+  const prices = { reservedMicros, isBilled, priceMicros }
+  return { call, ...key, token, fingerprint, windowStartMs, ...prices }
 }
 
 /**
@@ -42,7 +48,7 @@ export async function storeReservation(
   const { call, projectId, requestId, token, fingerprint, windowStartMs, reservedMicros } =
     reservation
   if (!(await reserve(tx, projectId, reservedMicros)))
-    throw new ActionError('PAYMENT_REQUIRED', 'The budget of the project is exhausted.')
+    throw new ActionError('PAYMENT_REQUIRED', budgetExhausted)
   await tx.attempts.insert({
     projectId,
     requestId,

@@ -199,7 +199,10 @@ export function exampleRefs(kind: 'request' | 'response'): OpenApiObject {
 
 function requestExample(action: Action): OpenApiObject {
   const { name, summary, example } = action
-  const images = toParamsSchema(action).required.includes('images') ? { images: [image] } : {}
+  // svc.identify also accepts a stored face in place of its images; its example has an image.
+  const hasImages =
+    action.analyzesAllImages === true || toParamsSchema(action).required.includes('images')
+  const images = hasImages ? { images: [image] } : {}
   const value = { action: name, requestId, params: { ...images, ...example.params } }
   return { summary, value }
 }

@@ -9,42 +9,68 @@ import {
   utcTimestamp,
   nextCursor,
   packCursor,
+  total,
+  totalFields,
+  toTotal,
   toStoredTimestamp,
   unpackCursor,
 } from './pagination.ts'
 import { defineRoute } from './rest-route.ts'
 
+/** The number of a record as text, so that a cursor of the other order is refused. */
+const ascendingCursor = z
+  .string()
+  .regex(/^\d{1,15}$/u)
+  .transform(Number)
+
 export const listDeletions = defineRoute({
   method: 'GET',
   path: '/v1/deletions',
   name: 'listDeletions',
-  summary: 'List the deletion records of the gallery, newest first. They are kept permanently.',
+  summary:
+    'List the deletion records of the gallery, by default newest first. They are kept permanently.',
   permission: 'deletions:read',
   query: z.strictObject({
     subjectId: z.guid().optional(),
     externalId: externalId.optional(),
     fromUtc: utcTimestamp.optional(),
     toUtc: utcTimestamp.optional(),
+    sort: z.enum(['deleted', '-deleted']).default('-deleted').meta({
+      description: 'By the time of deletion, ascending or (`-`) descending.',
+    }),
+    total,
     limit,
     cursor,
   }),
-  value: z.object({ items: z.array(deletionRecord), nextCursor }).meta({ id: 'DeletionPage' }),
+  value: z
+    .object({ items: z.array(deletionRecord), nextCursor, ...totalFields })
+    .meta({ id: 'DeletionPage' }),
   example: { items: [deletionExample], nextCursor: null },
   run: async ({ query, caller, services: { gallery } }) => {
+    const isAscending = query.sort === 'deleted'
     const filter = {
       galleryId: caller.galleryId,
       subjectId: query.subjectId,
       externalId: query.externalId,
       fromUtc: toStoredTimestamp(query.fromUtc),
       toUtc: toStoredTimestamp(query.toUtc),
-      before: unpackCursor(query.cursor, z.int()),
+      isAscending,
+      after: unpackCursor(query.cursor, isAscending ? ascendingCursor : z.int()),
       limit: query.limit + 1,
     }
-    const found = await gallery.read((reading) => gallery.listDeletions(reading, filter))
+    const { found, counted } = await gallery.read(async (reading) => {
+      const { after: _after, limit: _limit, ...conditions } = filter
+      return {
+        found: await gallery.listDeletions(reading, filter),
+        counted:
+          query.total === 'true' && toTotal(await gallery.countDeletions(reading, conditions)),
+      }
+    })
     const { page, last } = cutPage(found, query.limit)
     return {
       items: page.map(({ record }) => record),
-      nextCursor: last ? packCursor(last.seq) : null,
+      nextCursor: last ? packCursor(isAscending ? `${last.seq}` : last.seq) : null,
+      ...counted,
     }
   },
 })

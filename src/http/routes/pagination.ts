@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ActionError } from '../../lib/errors.ts'
+import { listCountMax, type ListCount } from '../../lib/limits/list-limits.ts'
 import { requireStorable } from '../input/storable.ts'
 
 /** Parameters of every list. */
@@ -21,6 +22,30 @@ export const nextCursor = z
   .string()
   .nullable()
   .meta({ description: '`cursor` of the next page; null on the last.' })
+
+export const total = z
+  .enum(['true', 'false'])
+  .default('false')
+  .meta({ description: '`true` adds `total`, at the cost of counting.' })
+
+export const totalFields = {
+  total: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({
+      description: `Only with total=true: the number of items on all pages. With conditions, and for deletions, at most ${listCountMax}.`,
+    }),
+  totalIsCapped: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'There are more items than `total`.' }),
+}
+
+/** Returns the fields of a response with the number of items. */
+export function toTotal({ total, isCapped }: ListCount) {
+  return { total, ...(isCapped && { totalIsCapped: true as const }) }
+}
 
 export const utcTimestamp = z.iso.datetime({ error: 'must be an ISO 8601 UTC time that exists' })
 

@@ -11,6 +11,9 @@ import {
   utcTimestamp,
   nextCursor,
   packCursor,
+  total,
+  totalFields,
+  toTotal,
   toStoredTimestamp,
   unpackCursor,
 } from './pagination.ts'
@@ -25,7 +28,7 @@ export const listSubjects = defineRoute({
   method: 'GET',
   path: '/v1/subjects',
   name: 'listSubjects',
-  summary: 'List the subjects of the gallery, in the order of enrollment.',
+  summary: 'List the subjects of the gallery, by default in the order of enrollment.',
   permission: 'subjects:read',
   query: z.strictObject({
     externalId: externalId.optional(),
@@ -36,14 +39,31 @@ export const listSubjects = defineRoute({
     }),
     createdFromUtc: utcTimestamp.optional(),
     createdToUtc: utcTimestamp.optional(),
+    attribute: z
+      .string()
+      .max(385)
+      .regex(/^[^=]{1,128}=[^]{0,256}$/u, 'must be name=value, with a name of 1 to 128 characters')
+      .optional()
+      .meta({
+        description:
+          '`name=value`: only subjects with this attribute. The value is a text of at most 256 characters, `true`, `false` or a whole number; other values and nested attributes are not found.',
+      }),
+    sort: z.enum(['created', '-created', 'updated', '-updated']).default('created').meta({
+      description:
+        'By the time of enrollment or of the last change, ascending or (`-`) descending. With `updated`, a subject that changes while you read the pages moves.',
+    }),
+    total,
     limit,
     cursor,
     include,
   }),
-  value: z.object({ items: z.array(subject), nextCursor }).meta({ id: 'SubjectPage' }),
+  value: z
+    .object({ items: z.array(subject), nextCursor, ...totalFields })
+    .meta({ id: 'SubjectPage' }),
   example: { items: [subjectExample], nextCursor: null },
   run: async ({ query, caller, services: { gallery } }) => {
-    const position = unpackCursor(query.cursor, z.tuple([z.string(), z.string()]))
+    const sort = sortOf(query.sort)
+    const position = unpackCursor(query.cursor, cursorSchemas[query.sort])
     const filter = {
       galleryId: caller.galleryId,
       externalId: query.externalId,
@@ -51,18 +71,42 @@ export const listSubjects = defineRoute({
       text: query.q,
       createdFromUtc: toStoredTimestamp(query.createdFromUtc),
       createdToUtc: toStoredTimestamp(query.createdToUtc),
-      after: position && { createdAtUtc: position[0], subjectId: position[1] },
+      attribute: attributeOf(query.attribute),
+      sort,
+      after: position && { atUtc: position[0], subjectId: position[1] },
       limit: query.limit + 1,
     }
+    const counted = query.total === 'true' && toTotal(await gallery.countSubjects(filter))
     return gallery.readSubjects(filter, async (reading, subjects) => {
       const { page, last } = cutPage(subjects, query.limit)
       const items = await gallery.loadSubjectDetails(reading, page, {
         faces: query.include === 'faces',
       })
-      return { items, nextCursor: last ? packCursor([last.createdAtUtc, last.subjectId]) : null }
+      const end = last && [last[sort.by], last.subjectId]
+      const suffix = query.sort === 'created' ? [] : [query.sort]
+      return { items, nextCursor: end ? packCursor([...end, ...suffix]) : null, ...counted }
     })
   },
 })
+
+/** The position of a page. It contains the order, except the default one: another order is refused. */
+const cursorSchemas = {
+  created: z.tuple([z.string(), z.string()]),
+  '-created': z.tuple([z.string(), z.string(), z.literal('-created')]),
+  updated: z.tuple([z.string(), z.string(), z.literal('updated')]),
+  '-updated': z.tuple([z.string(), z.string(), z.literal('-updated')]),
+}
+
+function sortOf(sort: keyof typeof cursorSchemas) {
+  const by = sort.endsWith('updated') ? ('updatedAtUtc' as const) : ('createdAtUtc' as const)
+  return { by, isDescending: sort.startsWith('-') }
+}
+
+function attributeOf(text: string | undefined) {
+  if (text === undefined) return undefined
+  const end = text.indexOf('=')
+  return { name: text.slice(0, end), value: text.slice(end + 1) }
+}
 
 export const getSubject = defineRoute({
   method: 'GET',

@@ -21,6 +21,7 @@ export type CallCount = {
   readonly calls: number
   readonly billed: number
   readonly costMicros: bigint
+  readonly meteredMicros: bigint
 }
 
 export type CallGrouping = 'action' | 'projectId' | 'keyId' | 'code'
@@ -38,6 +39,7 @@ export function countCalls(
       sql<number>`sum(calls)`.as('calls'),
       sql<number>`sum(billed)`.as('billed'),
       sql<bigint>`sum("costMicros")`.as('costMicros'),
+      sql<bigint>`sum("meteredMicros")`.as('meteredMicros'),
     ])
     .groupBy(['atMs', 'id'])
     .orderBy('atMs')

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { listCountMax, toListCount, type ListCount } from '../../lib/limits/list-limits.ts'
 import { findWrongChainHeads, type ChainEnd } from '../chain-heads.ts'
 import type { DeletionRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
@@ -69,26 +70,45 @@ export type DeletionFilter = {
   /** Times `>= fromUtc` and `< toUtc`. */
   readonly fromUtc?: string | undefined
   readonly toUtc?: string | undefined
+  /** The oldest first; by default the newest. */
+  readonly isAscending?: boolean
   /** The number of the last record of the previous page. */
-  readonly before?: number | undefined
+  readonly after?: number | undefined
   readonly limit: number
 }
 
-/** Finds deletion records of a gallery, the newest first. */
+/** Finds deletion records of a gallery, by default the newest first. */
 export async function findDeletions(
   tx: ReadTx,
   filter: DeletionFilter,
 ): Promise<readonly { readonly seq: number; readonly record: DeletionRecord }[]> {
-  const { galleryId, subjectId, externalId, fromUtc, toUtc, before } = filter
-  let query = tx.build.selectFrom('deletions').selectAll().where('galleryId', '=', galleryId)
+  const { isAscending = false, after } = filter
+  let query = matchingDeletions(tx, filter).selectAll()
+  if (after !== undefined) query = query.where('seq', isAscending ? '>' : '<', after)
+  const rows = await tx.run(query.orderBy('seq', isAscending ? 'asc' : 'desc').limit(filter.limit))
+  return rows.map((row) => ({ seq: row.seq, record: deletionRecordOf(row) }))
+}
+
+/** Counts deletion records of a gallery, at most `listCountMax`. */
+export async function countDeletions(
+  tx: ReadTx,
+  filter: Omit<DeletionFilter, 'after' | 'limit'>,
+): Promise<ListCount> {
+  const rows = matchingDeletions(tx, filter).select('seq')
+  const counted = rows.limit(listCountMax + 1).as('counted')
+  const query = tx.build.selectFrom(counted).select((row) => row.fn.countAll<number>().as('count'))
+  return toListCount((await tx.run(query))[0]?.count ?? 0)
+}
+
+function matchingDeletions(tx: ReadTx, filter: Omit<DeletionFilter, 'after' | 'limit'>) {
+  const { galleryId, subjectId, externalId, fromUtc, toUtc } = filter
+  let query = tx.build.selectFrom('deletions').where('galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('subjectId', '=', subjectId.toLowerCase())
   if (externalId !== undefined)
     query = query.where('externalId', 'in', externalIdSpellings(externalId))
   if (fromUtc !== undefined) query = query.where('deletedAtUtc', '>=', fromUtc)
   if (toUtc !== undefined) query = query.where('deletedAtUtc', '<', toUtc)
-  if (before !== undefined) query = query.where('seq', '<', before)
-  const rows = await tx.run(query.orderBy('seq', 'desc').limit(filter.limit))
-  return rows.map((row) => ({ seq: row.seq, record: deletionRecordOf(row) }))
+  return query
 }
 
 function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {

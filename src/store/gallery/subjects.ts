@@ -3,7 +3,9 @@ import { dialectOf } from '../dialect.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import type { ReadTx, Tx } from '../tx.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
+import type { AttributeFilter } from './search/attribute-filter.ts'
 import { foldText, searchTextOf } from './search/search-text.ts'
+import { enrollmentOrder, type SubjectCursor, type SubjectSort } from './search/subject-order.ts'
 
 export type SubjectLookup = { readonly subjectId: string } | { readonly externalId: string }
 
@@ -105,17 +107,27 @@ export type SubjectFilter = {
   readonly createdToUtc?: string | undefined
   /** Leaves out subjects that have expired at this time. */
   readonly unexpiredAtUtc?: string | undefined
-  /** The last subject of the previous page. */
+  /** Only subjects with this attribute. */
+  readonly attribute?: AttributeFilter | undefined
+  /** By default the order of enrollment. */
+  readonly sort?: SubjectSort
+  /** The position of the last subject of the previous page. */
   readonly after?: SubjectCursor | undefined
   readonly limit: number
 }
 
-export type SubjectCursor = Pick<SubjectRow, 'createdAtUtc' | 'subjectId'>
-
-/** Finds subjects in the order of their enrollment. New subjects appear on the last page. */
+/** Finds subjects, by default in the order of their enrollment: new ones appear on the last page. */
 export function findSubjects(tx: ReadTx, filter: SubjectFilter): Promise<readonly SubjectRow[]> {
+  const { by, direction } = orderOf(filter)
   const query = matchingSubjects(tx, filter).selectAll()
-  return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
+  return tx.run(query.orderBy(by, direction).orderBy('subjectId', direction).limit(filter.limit))
+}
+
+function orderOf({ sort = enrollmentOrder }: Pick<SubjectFilter, 'sort'>) {
+  const { by, isDescending } = sort
+  return isDescending
+    ? ({ by, direction: 'desc', before: '>=', after: '<' } as const)
+    : ({ by, direction: 'asc', before: '<=', after: '>' } as const)
 }
 
 export type SubjectRange = SubjectFilter & {
@@ -128,33 +140,32 @@ export function findSubjectPositions(
   tx: ReadTx,
   { upTo, ...filter }: SubjectRange,
 ): Promise<readonly SubjectCursor[]> {
-  let query = matchingSubjects(tx, filter).select(['createdAtUtc', 'subjectId'])
+  const { by, direction, before } = orderOf(filter)
+  let query = matchingSubjects(tx, filter).select([`${by} as atUtc`, 'subjectId'])
   if (upTo)
     query = query.where((row) =>
-      row(
-        row.refTuple('createdAtUtc', 'subjectId'),
-        '<=',
-        row.tuple(upTo.createdAtUtc, upTo.subjectId),
-      ),
+      row(row.refTuple(by, 'subjectId'), before, row.tuple(upTo.atUtc, upTo.subjectId)),
     )
-  return tx.run(query.orderBy('createdAtUtc').orderBy('subjectId').limit(filter.limit))
+  return tx.run(query.orderBy(by, direction).orderBy('subjectId', direction).limit(filter.limit))
 }
 
 /** Returns the position after `rows` subjects of a list, matching or not; undefined at its end. */
 export async function findStepEnd(
   tx: ReadTx,
-  { galleryId, createdFromUtc, createdToUtc, after, limit }: SubjectFilter,
+  { galleryId, createdFromUtc, createdToUtc, sort = enrollmentOrder, after, limit }: SubjectFilter,
   rows: number,
 ): Promise<SubjectCursor | undefined> {
-  const range = { galleryId, createdFromUtc, createdToUtc, after, limit }
-  const query = matchingSubjects(tx, range).select(['createdAtUtc', 'subjectId'])
-  const page = query.orderBy('createdAtUtc').orderBy('subjectId').limit(1)
+  const range = { galleryId, createdFromUtc, createdToUtc, sort, after, limit }
+  const { by, direction } = orderOf(range)
+  const query = matchingSubjects(tx, range).select([`${by} as atUtc`, 'subjectId'])
+  const page = query.orderBy(by, direction).orderBy('subjectId', direction).limit(1)
   return (await tx.run(page.offset(rows - 1)))[0]
 }
 
 /** Builds the conditions of a filter. */
 function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
-  const { galleryId, externalId, group, text, subjectIds, unexpiredAtUtc: nowUtc } = filter
+  const { galleryId, externalId, group, text, attribute, subjectIds } = filter
+  const { unexpiredAtUtc: nowUtc } = filter
   const { searchTextContains, withoutIndex } = dialectOf(tx.build)
   let query = selectInTimeRange(tx, filter)
   if (nowUtc !== undefined)
@@ -171,6 +182,18 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
           .where('name', '=', group),
       ),
     )
+  if (attribute !== undefined)
+    query = query.where((row) =>
+      row.exists(
+        row
+          .selectFrom('subjectAttributes')
+          .select('name')
+          .whereRef('subjectAttributes.subjectId', '=', 'subjects.subjectId')
+          .where('subjectAttributes.galleryId', '=', galleryId)
+          .where('name', '=', attribute.name)
+          .where('value', '=', attribute.value),
+      ),
+    )
   if (text !== undefined) query = query.where(searchTextContains(foldText(text)))
   // A few ids are found faster by the primary key than in the order of the list.
   return subjectIds === undefined
@@ -180,17 +203,18 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
 
 function selectInTimeRange(
   tx: ReadTx,
-  { createdFromUtc, createdToUtc, after }: Omit<SubjectFilter, 'galleryId'>,
+  { createdFromUtc, createdToUtc, after, ...filter }: Omit<SubjectFilter, 'galleryId'>,
 ) {
+  const order = orderOf(filter)
   let query = tx.build.selectFrom('subjects')
   if (createdFromUtc !== undefined) query = query.where('createdAtUtc', '>=', createdFromUtc)
   if (createdToUtc !== undefined) query = query.where('createdAtUtc', '<', createdToUtc)
   if (after)
     query = query.where((row) =>
       row(
-        row.refTuple('createdAtUtc', 'subjectId'),
-        '>',
-        row.tuple(after.createdAtUtc, after.subjectId),
+        row.refTuple(order.by, 'subjectId'),
+        order.after,
+        row.tuple(after.atUtc, after.subjectId),
       ),
     )
   return query

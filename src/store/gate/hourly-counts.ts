@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely'
 import { recordLatency, createLatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { LatencyHistogram } from '../../lib/observability/latency-histogram.ts'
 import type { CallHourRow, ScoreHourRow } from '../console-schema.ts'
@@ -20,7 +21,7 @@ export type Score = {
 export type CountedCall = Omit<CallRow, 'callId'>
 
 /** The counts of calls with the same hour, project, key, action and code. */
-export type HourlyCallCount = Omit<CallHourRow, 'latencies'> & {
+export type HourlyCallCount = Omit<Selectable<CallHourRow>, 'latencies'> & {
   readonly latencies: LatencyHistogram
 }
 
@@ -60,6 +61,7 @@ export function emptyHourlyCallCount(row: CountedCall): HourlyCallCount {
     calls: 0,
     billed: 0,
     costMicros: 0n,
+    meteredMicros: 0n,
     latencies: createLatencyHistogram(),
   }
 }
@@ -72,6 +74,7 @@ export function withCall(count: HourlyCallCount, row: CountedCall): HourlyCallCo
     calls: count.calls + 1,
     billed: count.billed + (row.transferId === null ? 0 : 1),
     costMicros: count.costMicros + row.costMicros,
+    meteredMicros: count.meteredMicros + row.meteredMicros,
   }
 }
 

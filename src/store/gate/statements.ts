@@ -7,7 +7,7 @@ export type AdmissionFacts = Pick<
   Selectable<KeyRow>,
   'permissions' | 'expiresAtUtc' | 'revokedAtUtc' | 'lastUsedAtUtc'
 > &
-  Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst'> & {
+  Pick<Selectable<ProjectRow>, 'sustainedPerS' | 'burst' | 'billing'> & {
     /** The time at which the project's bucket is full again; null before its first call. */
     readonly fullAtUs: number | null
     /** The account's price of one unit of the action; null: the default price. */
@@ -86,10 +86,10 @@ export type AdmitStatementInput = {
   readonly deadlineMs: number
 }
 
-/** The limits and price of an admitted call; `fullAtUs` is the bucket's value before the call. */
+/** The limits, price and billing of an admitted call; `fullAtUs` is the bucket's value before the call. */
 export type AdmitStatementRow = Pick<
   AdmissionFacts,
-  'sustainedPerS' | 'burst' | 'fullAtUs' | 'unitMicros'
+  'sustainedPerS' | 'burst' | 'billing' | 'fullAtUs' | 'unitMicros'
 >
 
 /** A completed call with its response. */
@@ -103,6 +103,8 @@ export type SettleStatementInput = AttemptKey & {
   /** The reserved price, and the part of it that is charged. */
   readonly reservedMicros: bigint
   readonly amountMicros: bigint
+  /** The price of a call that is not charged, because the project's billing is off. */
+  readonly meteredMicros: bigint
   readonly action: string
   readonly windowStartMs: number
   readonly nowMs: number

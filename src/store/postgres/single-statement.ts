@@ -14,7 +14,7 @@ import { prepare, type QueryRunner } from './connection/statement.ts'
 import type { PostgresTransaction } from './connection/transaction.ts'
 
 const admitStatement = prepare<AdmitStatementRow>(
-  `select * from "claimAtOnce"(:scope, :keyId, :action, :requestId, :permissions, :nowMs, :nowUtc,
+  `select * from "admitCall"(:scope, :keyId, :action, :requestId, :permissions, :nowMs, :nowUtc,
      :touchedBeforeUtc, :steadyUs, :sustainedPerS, :burst, :defaultMicros, :units, :fingerprint,
      :token, :deadlineMs)`,
 )
@@ -39,8 +39,8 @@ export async function admitInOneStatement(
 }
 
 const settleStatement = prepare<{ readonly transferId: number }>(
-  `select * from "settleAtOnce"(:scope, :projectId, :requestId, :token, :code, :answer, :scrubbed,
-     :subjectIds, :reservedMicros, :amountMicros, :action, :windowStartMs, :nowMs, :linkBefore,
+  `select * from "settleCall"(:scope, :projectId, :requestId, :token, :code, :answer, :scrubbed,
+     :subjectIds, :reservedMicros, :amountMicros, :meteredMicros, :action, :windowStartMs, :nowMs, :linkBefore,
      :linkAfter, :scoreKinds, :scoreBins, :scoreMatches, :atMs, :keyId, :loggedRequestId,
      :loggedAction, :latencyMs, :bucket)`,
 )

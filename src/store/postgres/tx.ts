@@ -86,7 +86,7 @@ function lazySavepoints(transaction: PostgresTransaction) {
 
 const selectAdmissionFacts = prepare<AdmissionFacts>(
   `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
-     "fullAtUs", "unitMicros"
+     billing, "fullAtUs", "unitMicros"
    from keys join projects using ("projectId") join buckets using ("projectId")
    left join prices on prices."accountId" = projects."accountId" and prices.action = :action
    where "keyId" = :keyId for update of buckets`,
@@ -97,8 +97,8 @@ const upsertBucket = prepare(
 )
 const countScore = prepare('select "countScore"(:projectId, :kind, :hourMs, :bin, :matched)')
 const logCall = prepare(
-  `select "logCall"(:atMs, :keyId, :projectId, :requestId, :action, :code, :latencyMs, :bucket,
-     :costMicros, :isReplay, :transferId)`,
+  `select "recordCall"(:atMs, :keyId, :projectId, :requestId, :action, :code, :latencyMs, :bucket,
+     :costMicros, :meteredMicros, :isReplay, :transferId)`,
 )
 
 /** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */

@@ -48,6 +48,7 @@ const keys: Readonly<Record<TableName, readonly string[]>> = {
   galleryCalibrations: ['calibrationId'],
   subjects: ['subjectId'],
   subjectGroups: ['galleryId', 'name', 'subjectId'],
+  subjectAttributes: ['galleryId', 'name', 'value', 'subjectId'],
   faces: ['faceId'],
   templates: ['faceId', 'modelId'],
   crops: ['faceId'],
@@ -78,6 +79,7 @@ const overrides: Partial<Record<TableName, Partial<MigratedTable>>> = {
   },
   adminActs: { identity: identityColumn('adminActs', 'auditId') },
   chainHeads: { isFilledByTriggers: true },
+  subjectAttributes: { isFilledByTriggers: true },
 }
 
 /** All tables in the order in which they are filled. */

@@ -15,7 +15,9 @@ export async function backfillHourlyCounts(db: Database): Promise<void> {
       .where('atMs', '>=', dayStartMs)
       .where('atMs', '<', dayStartMs + dayMs)
       .execute()
-    for (const { latencies, ...count } of countCallsByHour(rows))
+    // At this migration neither table has the column yet.
+    const withoutMetered = rows.map((row) => ({ ...row, meteredMicros: 0n }))
+    for (const { latencies, meteredMicros: _, ...count } of countCallsByHour(withoutMetered))
       await db
         .insertInto('callHours')
         .values({ ...count, latencies: packLatencies(latencies) })

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Selectable } from 'kysely'
 import {
   addHistogram,
   createLatencyHistogram,
@@ -28,7 +29,7 @@ export type HourlyCountStatements = {
 }
 
 export function createHourlyCountStatements(connection: DatabaseSync): HourlyCountStatements {
-  const selectCount = prepare<CallHourRow>(
+  const selectCount = prepare<Selectable<CallHourRow>>(
     connection,
     `select * from callHours where hourMs = :hourMs and projectId = :projectId and keyId = :keyId
        and action = :action and code = :code`,
@@ -36,8 +37,9 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
   const replaceCount = prepare(
     connection,
     `insert or replace into callHours (hourMs, projectId, keyId, action, code, calls, billed,
-       costMicros, latencies)
-     values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros, :latencies)`,
+       costMicros, meteredMicros, latencies)
+     values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros,
+       :meteredMicros, :latencies)`,
   )
   const findCallCount: HourlyCountStatements['findCallCount'] = (key) => {
     const row = selectCount.first(key)

@@ -63,8 +63,8 @@ function gateStatements(
 ): Pick<Tx, 'findAdmissionFacts' | 'touchKey' | 'upsertBucket' | 'logCall' | 'sweepCalls'> {
   const selectAdmissionFacts = prepare<AdmissionFacts>(
     connection,
-    `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
-       unitMicros
+    `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, billing,
+       fullAtUs, unitMicros
      from keys join projects using (projectId) left join buckets using (projectId)
      left join prices on prices.accountId = projects.accountId and prices.action = :action
      where keyId = :keyId`,
@@ -202,6 +202,7 @@ const callColumns: readonly (keyof CallRow)[] = [
   'code',
   'latencyMs',
   'costMicros',
+  'meteredMicros',
   'isReplay',
   'transferId',
 ]

@@ -1,3 +1,4 @@
+import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
 import type { Database } from '../schema.ts'
 import { createKey } from './keys.ts'
 import { createAccount, createProject, findFirstAccountId } from './projects.ts'
@@ -23,7 +24,7 @@ export async function createInitialProject(
   const accountId = await createAccount(db, 'default', now)
   const project = { accountId, name: 'default', galleryMode: 'isolated' } as const
   const { projectId } = await createProject(db, project, now)
-  const newKey = { projectId, name: 'first key', permissions: ['*'], expiresAtUtc: null }
-  const { key } = await createKey(db, newKey, now)
+  const newKey = { projectId, name: 'first key', permissions: ['*'] }
+  const { key } = await createKey(db, { ...newKey, expiresAtUtc: defaultKeyExpiry(now) }, now)
   return { accountId, projectId, key }
 }

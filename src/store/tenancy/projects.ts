@@ -58,8 +58,10 @@ export async function listProjects(db: Database): Promise<Project[]> {
   return (await rows.execute()).map(projectFromRow)
 }
 
-function projectFromRow({ gender, expression, storeCrops, adopt, ...row }: Selectable<ProjectRow>) {
-  return { ...row, switches: switchesFromColumns({ gender, expression, storeCrops, adopt }) }
+function projectFromRow(project: Selectable<ProjectRow>): Project {
+  const { gender, expression, storeCrops, adopt, billing, ...row } = project
+  const columns = { gender, expression, storeCrops, adopt, billing }
+  return { ...row, switches: switchesFromColumns(columns) }
 }
 
 /** null: the server's setting applies. */

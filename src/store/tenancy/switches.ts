@@ -4,6 +4,7 @@ export const defaultSwitches: ProjectSwitches = {
   expression: true,
   storeCrops: false,
   adopt: false,
+  billing: true,
 }
 
 export type ProjectSwitches = {
@@ -15,20 +16,23 @@ export type ProjectSwitches = {
   readonly storeCrops: boolean
   /** Whether svc.verify may enroll the probe for a subject that has templates of former models only. */
   readonly adopt: boolean
+  /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
+  readonly billing: boolean
 }
 
 /** The switches as columns of `projects`. */
 export type SwitchColumns = { readonly [name in keyof ProjectSwitches]: 0 | 1 }
 
-export const switchNames = ['gender', 'expression', 'storeCrops', 'adopt'] as const
+export const switchNames = ['gender', 'expression', 'storeCrops', 'adopt', 'billing'] as const
 
 export function switchesFromColumns(row: SwitchColumns): ProjectSwitches {
-  const { gender, expression, storeCrops, adopt } = row
+  const { gender, expression, storeCrops, adopt, billing } = row
   return {
     gender: gender === 1,
     expression: expression === 1,
     storeCrops: storeCrops === 1,
     adopt: adopt === 1,
+    billing: billing === 1,
   }
 }
 

@@ -155,9 +155,14 @@ test('People are found in every search while an update runs', () =>
     await using gallery = await startGallery({ dataDir, key, models: laterCohort })
     const { store } = gallery.database
     const expected = [...names, 'Other 0', 'Other 99', undefined]
+    const duplicate = { ...imageParams(pictureOf('Other 50', 3)), externalId: 'Other 50 again' }
+    await gallery.value('svc.enroll', { ...duplicate, duplicateCheck: 'off' })
     let searches = 0
     for (let left = 1; left > 0; searches++) {
       left = (await countVersions(store))[0]
+      // The duplicate has a template of the later version, the subject possibly not yet.
+      const { bestMatch } = await gallery.value('svc.identify', { externalId: 'Other 50' })
+      assert.equal(bestMatch?.externalId, 'Other 50 again')
       assert.deepEqual(namesOf(await identifyAll(gallery)), expected)
     }
     assert.ok(searches > 0)

@@ -69,8 +69,16 @@ export const galleriesContract = {
         's-a',
         's-b',
       ])
-      const [, after] = await queries.findSubjects(tx, { galleryId, limit: 2 })
+      const after = { atUtc: end?.atUtc ?? '', subjectId: 's-a' }
       assertSameValues(await find({ after }), ['s-b'])
+      const sort = { by: 'updatedAtUtc', isDescending: true } as const
+      assertSameValues((await find({ sort })).toSorted(), ['s-a', 's-b', 's-c'])
+      const descending = { sort: { by: 'createdAtUtc', isDescending: true } }
+      assertSameValues(await find(descending), ['s-b', 's-a', 's-c'])
+      assertSameValues(await find({ ...descending, after }), ['s-c'])
+      const attribute = { name: 'a', value: '1' }
+      assertSameValues(await find({ attribute }), ['s-a'])
+      assertSameValues(await queries.findFewIdsWithAttribute(tx, galleryId, attribute), ['s-a'])
       assert.equal(
         (await queries.findSubject(tx, galleryId, { subjectId: 'S-A' }))?.attributes,
         '{"a":1}',

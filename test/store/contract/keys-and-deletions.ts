@@ -83,7 +83,14 @@ export const keysAndDeletionsContract = {
         limit: 2,
       })
       assert.ok(first && second && first.seq > second.seq)
-      assert.equal((await find({ before: second.seq })).length, 4)
+      assert.equal((await find({ after: second.seq })).length, 4)
+      assertSameValues(
+        await find({ isAscending: true, after: second.seq }),
+        await find({ limit: 1 }),
+      )
+      const counted = { total: 3, isCapped: false }
+      const odd = { galleryId: 'gallery', externalId: 'odd' }
+      assertSameValues(await queries.countDeletions(tx, odd), counted)
       assertSameValues(first.record.groups, ['a', 'b'])
     })
     await store.write((tx) =>

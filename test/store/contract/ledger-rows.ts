@@ -14,7 +14,13 @@ export function countedCallOf(
     action: 'svc.detect',
     code: 'OK',
   }
-  const unbilled = { latencyMs: 12.345, costMicros: 0n, isReplay: 0, transferId: null } as const
+  const unbilled = {
+    latencyMs: 12.345,
+    costMicros: 0n,
+    meteredMicros: 0n,
+    isReplay: 0,
+    transferId: null,
+  } as const
   return { ...identity, ...unbilled, atMs: nowMs, ...call }
 }
 

@@ -29,7 +29,7 @@ export const tenancyContract = {
       projectId: project.projectId,
       accountId,
       galleryId: project.projectId,
-      switches: { gender: true, expression: true, storeCrops: false, adopt: false },
+      switches: { gender: true, expression: true, storeCrops: false, adopt: false, billing: true },
       permissions: ['*'],
       state: 'active',
     })
@@ -53,7 +53,7 @@ export const tenancyContract = {
       burst: 7,
       retentionDays: 30,
       identifyThreshold: 0.625,
-      switches: { storeCrops: true, gender: false },
+      switches: { storeCrops: true, gender: false, billing: false },
     })
     await queries.updateProject(store.db, second.projectId, {})
     const changed = await queries.findProject(store.db, second.projectId)
@@ -63,7 +63,7 @@ export const tenancyContract = {
       burst: 7,
       retentionDays: 30,
       identifyThreshold: 0.625,
-      switches: { gender: false, expression: true, storeCrops: true, adopt: false },
+      switches: { gender: false, expression: true, storeCrops: true, adopt: false, billing: false },
     })
     assertSameValues(
       (await queries.listProjects(store.db)).map(({ name }) => name),

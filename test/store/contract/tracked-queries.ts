@@ -1,3 +1,4 @@
+import * as attributeFilter from '../../../src/store/gallery/search/attribute-filter.ts'
 import * as attemptStatus from '../../../src/store/gate/attempt-status.ts'
 import * as auditLog from '../../../src/store/console/audit-log.ts'
 import * as balances from '../../../src/store/billing/balances.ts'
@@ -35,6 +36,7 @@ import * as templates from '../../../src/store/gallery/templates.ts'
 import * as users from '../../../src/store/console/users.ts'
 
 const allQueries = {
+  ...attributeFilter,
   ...attemptStatus,
   ...auditLog,
   ...balances,

@@ -13,6 +13,8 @@ export type ConsoleDriver = {
   readonly runAction: (action: string) => Promise<void>
   /** Runs a liveness challenge in the playground until `text` is shown, and closes it. */
   readonly runChallenge: (text: string) => Promise<void>
+  /** Submits the form of a new key, which requires an expiry, and again with this choice. */
+  readonly createKeyWithExpiry: (choice: string) => Promise<void>
   /** Takes a screenshot and adds the accessibility violations of the page to `violations`. */
   readonly inspect: (name: string, scheme: 'light' | 'dark') => Promise<void>
   readonly violations: string[]
@@ -42,6 +44,15 @@ export function createConsoleDriver(page: Page): ConsoleDriver {
       await page.getByRole('button', { name: 'Start', exact: true }).click()
       await page.getByText(text).waitFor()
       await page.getByRole('button', { name: 'Close the challenge' }).click()
+    },
+    createKeyWithExpiry: async (choice) => {
+      const dialog = page.getByRole('dialog')
+      const create = dialog.getByRole('button', { name: 'Create key' })
+      await create.click()
+      await dialog.getByText('Choose when the key expires').waitFor()
+      await dialog.getByRole('combobox', { name: 'Expires' }).click()
+      await page.getByRole('option', { name: choice, exact: true }).click()
+      await create.click()
     },
     inspect: async (name, scheme) => {
       await takeScreenshot(page, `${name}-${scheme}`)

@@ -69,6 +69,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       code: 'OK',
       latencyMs: 1,
       costMicros: 0n,
+      meteredMicros: 0n,
       isReplay: 0,
       transferId: null,
     })
@@ -105,7 +106,7 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         projectId,
         externalId: null,
         displayName: null,
-        attributes: '{}',
+        attributes: '{"team":"a"}',
         keyId: galleryKey.keyId,
         wrappedKey: hash,
         createdAtUtc: nowUtc,

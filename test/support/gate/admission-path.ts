@@ -14,6 +14,7 @@ import { sweep } from '../../../src/gate/sweep.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { HttpError } from '../../../src/lib/errors.ts'
 import type { Store } from '../../../src/store/database.ts'
+import type { Tx } from '../../../src/store/tx.ts'
 import { openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer } from '../database/postgres-server.ts'
 import { admitRequestOf, type AdmissionSnapshot } from './admission-snapshot.ts'
@@ -80,18 +81,25 @@ export async function openAdmissionPath(
   }
 }
 
-/** Sweeps and moves money, as the service and its console do between calls. */
+/** Sweeps, switches billing and moves money, as the service and its console do between calls. */
 async function runOtherWork(
   store: Store,
   { projects: [project] }: AdmissionSnapshot,
-  { isSwept, allocatedMicros }: RandomCall,
+  { isSwept, allocatedMicros, billing }: RandomCall,
   now: Now,
 ): Promise<void> {
   if (isSwept) await store.write((tx) => sweep(tx, now, logMsMax))
+  if (billing !== undefined)
+    await store.write((tx) => tx.run(setBilling(tx, project.projectId, billing)))
   if (allocatedMicros === 0) return
   await store
     .write((tx) => allocate(tx, project, BigInt(allocatedMicros), now.nowMs))
     .catch(() => undefined)
+}
+
+function setBilling(tx: Tx, projectId: string, billing: boolean) {
+  const update = tx.build.updateTable('projects').set({ billing: billing ? 1 : 0 })
+  return update.where('projectId', '=', projectId)
 }
 
 function admitStepwise(

@@ -11,6 +11,8 @@ export type RandomCall = {
   readonly steadyMs: number
   readonly isSwept: boolean
   readonly allocatedMicros: number
+  /** Changes whether the calls of the first project are billed; undefined: no change. */
+  readonly billing: boolean | undefined
   /** Indexes of the request id, its content, and the key. */
   readonly request: number
   readonly content: number
@@ -56,6 +58,9 @@ export const randomCall: fc.Arbitrary<RandomCall> = fc
     ),
     isSwept: fc.nat({ max: 9 }).map((n) => n === 0),
     allocatedMicros: fc.constantFrom(0, 0, 0, 0, 500, 5000, -700),
+    billing: fc.constantFrom(
+      ...([undefined, undefined, undefined, undefined, true, false] as const),
+    ),
     request: fc.nat({ max: 11 }),
     content: fc.nat({ max: 7 }).map((n) => (n === 0 ? 1 : 0)),
     key: fc.nat({ max: 11 }),

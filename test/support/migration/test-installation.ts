@@ -139,6 +139,7 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
       code: 'INVALID_REQUEST',
       latencyMs: 1 / 3,
       costMicros: 0n,
+      meteredMicros: 0n,
       isReplay: 0,
       transferId: null,
     })

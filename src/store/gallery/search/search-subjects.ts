@@ -1,8 +1,10 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { unavailable } from '../../../lib/errors.ts'
+import { listCountMax, toListCount, type ListCount } from '../../../lib/limits/list-limits.ts'
 import type { Store } from '../../database.ts'
 import type { SubjectRow } from '../../gallery-schema.ts'
 import type { ReadTx } from '../../tx.ts'
+import { findFewIdsWithAttribute } from './attribute-filter.ts'
 import { findStepEnd, findSubjectPositions, findSubjects } from '../subjects.ts'
 import type { SubjectFilter } from '../subjects.ts'
 
@@ -24,8 +26,8 @@ const triesMax = 10
 export type LoadSubjects<T> = (reading: ReadTx, subjects: readonly SubjectRow[]) => Promise<T>
 
 /**
- * Finds subjects in the order of their enrollment and passes them to `load`, in one snapshot. A search
- * for a text reads an index with the folded texts in steps, so that other calls run in between and no
+ * Finds subjects in the order of the list and passes them to `load`, in one snapshot. A search for a
+ * text, or for an attribute of many subjects, reads an index in steps, so that other calls run in between and no
  * statement takes long. The number of subjects does not matter if the page is full after a few steps.
  *
  * @throws HttpError 503 if subjects of the page were deleted during every try.
@@ -35,10 +37,11 @@ export async function readSubjects<T>(
   filter: SubjectFilter,
   load: LoadSubjects<T>,
 ): Promise<T> {
-  if (filter.text === undefined)
-    return source.read(async (reading) => load(reading, await findSubjects(reading, filter)))
+  const narrowed = await narrowByAttribute(source, filter)
+  if (isSelective(narrowed))
+    return source.read(async (reading) => load(reading, await findSubjects(reading, narrowed)))
   for (let tries = 0; tries < triesMax; tries++) {
-    const subjectIds = await searchSubjects(source, filter)
+    const subjectIds = await searchSubjects(source, narrowed)
     const loaded = await source.read(async (reading) => {
       const subjects =
         subjectIds.length > 0 ? await findSubjects(reading, { ...filter, subjectIds }) : []
@@ -48,6 +51,42 @@ export async function readSubjects<T>(
     if (loaded) return loaded.value
   }
   throw unavailable('The gallery changed during the search; send it again.')
+}
+
+/** Whether an index or a list of ids finds the subjects of a page without reading many others. */
+function isSelective({ subjectIds, text, attribute }: SubjectFilter): boolean {
+  return subjectIds !== undefined || (text === undefined && attribute === undefined)
+}
+
+/** An attribute of few subjects is replaced by their ids, so that no other subjects are read. */
+async function narrowByAttribute(
+  source: SubjectSource,
+  filter: SubjectFilter,
+): Promise<SubjectFilter> {
+  const { attribute, galleryId, ...others } = filter
+  if (attribute === undefined) return filter
+  const subjectIds = await source.read((reading) =>
+    findFewIdsWithAttribute(reading, galleryId, attribute),
+  )
+  return subjectIds ? { ...others, galleryId, subjectIds } : filter
+}
+
+/** Counts the subjects of a list on all its pages. */
+export type CountSubjects = (filter: SubjectFilter) => Promise<ListCount>
+
+/** Counts the subjects of a list, at most `listCountMax`. */
+export async function countSubjects(
+  source: SubjectSource,
+  { after: _after, sort: _sort, ...filter }: SubjectFilter,
+): Promise<ListCount> {
+  const counted = await narrowByAttribute(source, { ...filter, limit: listCountMax + 1 })
+  const { length } =
+    isSelective(counted) && counted.group === undefined
+      ? await source.read((reading) =>
+          findSubjectPositions(reading, { ...counted, upTo: undefined }),
+        )
+      : await searchSubjects(source, counted)
+  return toListCount(length)
 }
 
 /** Returns the ids of at most `limit` subjects. */

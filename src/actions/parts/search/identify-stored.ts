@@ -1,0 +1,87 @@
+import type { SearchHit } from '../../../gallery/search/search-across-models.ts'
+import type { Tx } from '../../../store/tx.ts'
+import type { ActionCall, ItemOutcomes } from '../../action.ts'
+import { toWarnings } from '../pictures/warnings.ts'
+import { loadHitSubjects, splitAtThreshold, toCandidates } from './candidates.ts'
+import { countIncomparable, searchFacts, searchProbe } from './search-probe.ts'
+import { findProbeSubject, readStoredProbe } from './stored-probe.ts'
+import type { ProbeSelector, StoredProbe } from './stored-probe.ts'
+import { findUnknownGroups, unknownGroupWarnings } from './unknown-groups.ts'
+
+type IdentifyStoredCall = ActionCall<
+  ProbeSelector & {
+    readonly maxCandidates: number
+    readonly threshold?: number | 'auto' | undefined
+    readonly groups?: readonly string[] | undefined
+  }
+>
+
+/** A search for a stored face that has found its hits. */
+type StoredSearch = {
+  readonly probe: StoredProbe
+  readonly hits: readonly SearchHit[]
+  readonly timingsMs: Readonly<Record<string, number>>
+  readonly incomparableCount: number
+  readonly unknownGroups: readonly string[]
+}
+
+/**
+ * Searches for a stored face among the other subjects. It counts as no activity of the subjects that it
+ * finds: a search for duplicates must not extend their retention.
+ */
+export async function identifyStored(call: IdentifyStoredCall) {
+  const { gallery } = call.services
+  const { galleryId } = call.caller
+  const unknownGroups = await findUnknownGroups(gallery, galleryId, call.params.groups)
+  const startMs = performance.now()
+  const probe = await readStoredProbe(call)
+  const readMs = performance.now()
+  const hits = await searchProbe(call, probe.templates, probe.subjectId)
+  const timingsMs = { database: readMs - startMs, search: performance.now() - readMs }
+  const incomparableCount = await countIncomparable(call, modelsOf(probe))
+  const search = { probe, hits, timingsMs, incomparableCount, unknownGroups }
+  return {
+    effect: async (tx: Tx) => {
+      await gallery.lock(tx, galleryId, 'shared')
+      // The subject may have been deleted during the search.
+      await findProbeSubject(call, tx)
+      return [await toOutcome(call, tx, search)] satisfies ItemOutcomes
+    },
+  }
+}
+
+async function toOutcome(call: IdentifyStoredCall, tx: Tx, search: StoredSearch) {
+  const { params, caller, services } = call
+  const { gallery } = services
+  const { probe, hits } = search
+  const facts = await searchFacts(call, tx)
+  const subjects = await loadHitSubjects(gallery, tx, caller.galleryId, hits)
+  const split = splitAtThreshold(facts.threshold, toCandidates(gallery, subjects, hits))
+  const candidates = split.above.slice(0, params.maxCandidates)
+  const value = {
+    matched: candidates.length > 0,
+    bestMatch: candidates[0] ?? null,
+    faces: [],
+    probe: { subjectId: probe.subjectId, faceIds: [...probe.faceIds] },
+    candidates,
+    ...facts,
+    calibration: gallery.calibrationSource(modelsOf(probe)),
+    ...(search.incomparableCount > 0 && { notComparable: search.incomparableCount }),
+    ...toWarnings(...unknownGroupWarnings(search.unknownGroups)),
+    ...(call.debug && {
+      debug: {
+        providers: { recognizer: modelsOf(probe).join('+') },
+        scores: { ...(hits[0] && { recognizer: hits[0].score }) },
+        timingsMs: { ...search.timingsMs },
+        candidatesBelowThreshold: split.below,
+      },
+    }),
+  }
+  const shown = [...candidates, ...(call.debug ? split.below : [])]
+  const subjectIds = [probe.subjectId, ...shown.map(({ subjectId }) => subjectId)]
+  return { correlationId: undefined, subjectIds, value }
+}
+
+function modelsOf({ templates }: StoredProbe): string[] {
+  return templates.map(({ modelId }) => modelId)
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import { ActionError } from '../../../lib/errors.ts'
+import type { SubjectRow } from '../../../store/gallery-schema.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import type { Template } from '../../../vision/embed/template.ts'
+import type { ActionCall } from '../../action.ts'
+import { subjectNotFound } from '../action-errors.ts'
+import { mergeTemplates } from '../pictures/merge-templates.ts'
+
+/** The parameters that name what to search for. A call has exactly one of them. */
+const probeFields = ['images', 'subjectId', 'externalId', 'faceId'] as const
+
+export type ProbeSelector = {
+  readonly images?: readonly unknown[] | undefined
+  readonly subjectId?: string | undefined
+  readonly externalId?: string | undefined
+  readonly faceId?: string | undefined
+}
+
+/**
+ * Whether a search is for a stored face, not for those of images.
+ *
+ * @param pictureFields the parameters that only a search with images has, with their defaults.
+ * @throws ActionError INVALID_REQUEST unless exactly one parameter states what to search for, or for
+ *   a parameter that would have no effect.
+ */
+export function isStoredSearch(
+  params: ProbeSelector & object,
+  pictureFields: Readonly<Record<string, z.ZodType>>,
+): boolean {
+  const [field, other] = probeFields.filter((name) => params[name] !== undefined)
+  if (field === undefined)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      'params.images: is missing; send 1 to 10 images, or subjectId, externalId or faceId to search for a stored face',
+    )
+  if (other !== undefined)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `params.${other}: must be absent with ${field}; send one of ${probeFields.join(', ')}`,
+    )
+  if (field === 'images') return false
+  const values = new Map<string, unknown>(Object.entries(params))
+  for (const [name, schema] of Object.entries(pictureFields))
+    if (values.get(name) !== schema.parse(undefined))
+      throw new ActionError(
+        'INVALID_REQUEST',
+        `params.${name}: must be absent with ${field}; it applies only to images`,
+      )
+  return true
+}
+
+type StoredSearchCall = Pick<ActionCall<ProbeSelector>, 'params' | 'caller' | 'services'>
+
+/** A probe of stored templates. */
+export type StoredProbe = {
+  readonly subjectId: string
+  /** The faces whose templates the probe consists of. */
+  readonly faceIds: readonly string[]
+  /** One template per model. */
+  readonly templates: readonly Template[]
+}
+
+/**
+ * Reads the templates of a face, or those of all faces of a subject, merged into one probe.
+ *
+ * @throws ActionError SUBJECT_NOT_FOUND, or MODEL_MISMATCH if it has no template of a loaded model.
+ */
+export async function readStoredProbe(call: StoredSearchCall): Promise<StoredProbe> {
+  const { gallery } = call.services
+  const { faceId } = call.params
+  const subject = await gallery.read((reading) => findProbeSubject(call, reading))
+  const faces = await gallery.readStoredFaces({ subject, faceId: faceId?.toLowerCase() })
+  const all = faces.flatMap(({ templates }) => templates)
+  const modelIds = new Set(all.map(({ modelId }) => modelId))
+  if (modelIds.size === 0)
+    throw new ActionError('MODEL_MISMATCH', 'the subject has no template of a loaded model')
+  const templates = [...modelIds].map((modelId) =>
+    mergeOrTake(all.filter((template) => template.modelId === modelId)),
+  )
+  const faceIds = faces.map((face) => face.faceId)
+  return { subjectId: subject.subjectId, faceIds, templates }
+}
+
+/** Finds the subject of a stored search. @throws ActionError SUBJECT_NOT_FOUND. */
+export async function findProbeSubject(
+  { params, caller: { galleryId }, services: { gallery } }: StoredSearchCall,
+  reading: ReadTx,
+): Promise<SubjectRow> {
+  const { subjectId, externalId, faceId } = params
+  if (subjectId !== undefined || externalId !== undefined) {
+    const lookup = subjectId === undefined ? { externalId: externalId ?? '' } : { subjectId }
+    return (await gallery.find(reading, galleryId, lookup)) ?? subjectNotFound(params)
+  }
+  const [face] = await gallery.listFaces(reading, { galleryId, faceId, limit: 1 })
+  const subject = face && (await gallery.find(reading, galleryId, face))
+  if (subject) return subject
+  throw new ActionError(
+    'SUBJECT_NOT_FOUND',
+    'params.faceId: the gallery contains no face with this faceId',
+    { hint: 'List the faces of a subject with GET /v1/subjects/{subjectId}?include=faces.' },
+  )
+}
+
+/** The decrypted templates of several faces are overwritten after they were merged. */
+function mergeOrTake(templates: readonly Template[]): Template {
+  const [first] = templates
+  if (first && templates.length === 1) return first
+  const merged = mergeTemplates(templates)
+  for (const { vector } of templates) vector.fill(0)
+  return merged
+}

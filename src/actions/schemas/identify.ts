@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { sameSubjectDescription } from '../parts/pictures/merge-frames.ts'
+import {
+  calibration,
+  candidate,
+  debug,
+  externalId,
+  face,
+  faceParams,
+  groupName,
+  imageBatch,
+  imageFacts,
+  requiredLivenessParams,
+  similarity,
+  subjectId,
+  warnings,
+} from './fields.ts'
+
+/** The parameters that apply only to images. */
+export const pictureFields = {
+  sameSubject: z.boolean().default(false).meta({ description: sameSubjectDescription }),
+  maxFaces: z.int().min(1).max(20).default(1),
+  ...faceParams,
+  ...requiredLivenessParams,
+}
+
+/** The parameters of svc.identify. */
+export const identifyParams = z
+  .strictObject({
+    images: imageBatch.optional().meta({
+      description:
+        'Each image is one item of the batch, with a separate result. Exactly one of images, subjectId, externalId and faceId is required.',
+    }),
+    subjectId: subjectId.optional().meta({
+      description:
+        'Searches with the stored templates of this subject, merged into one probe, among all other subjects. No image is analyzed; the price is that of one image.',
+    }),
+    externalId: externalId.optional().meta({
+      description: 'The same, by the external id of the subject.',
+    }),
+    faceId: z.guid().optional().meta({
+      description: 'The same with the template of one stored face.',
+    }),
+    maxCandidates: z.int().min(1).max(100).default(5),
+    threshold: z
+      .union([similarity, z.literal('auto')])
+      .optional()
+      .meta({
+        description:
+          '0..1, or `auto`: from 0.80 for a small gallery to 0.95, so that about 1 % of searches for people who are not enrolled return a false match. If absent, the threshold of the project applies, or else `auto`.',
+      }),
+    groups: z.array(groupName).min(1).max(20).optional().meta({
+      description:
+        'Only subjects of any of these groups. If none of them exists: GROUP_NOT_FOUND; if some do not, `warnings` names them.',
+    }),
+    ...pictureFields,
+  })
+  .meta({ id: 'IdentifyParams' })
+
+/** The value of a result of svc.identify. */
+export const identifyValue = z
+  .object({
+    matched: z.boolean(),
+    bestMatch: candidate.nullable(),
+    faces: z
+      .array(face.extend({ matched: z.boolean(), candidates: z.array(candidate) }))
+      .meta({ description: 'Empty in a search for a stored face.' }),
+    probe: z
+      .object({ subjectId: z.uuid(), faceIds: z.array(z.uuid()) })
+      .optional()
+      .meta({
+        description:
+          'Only in a search for a stored face: the subject, which is not searched, and the faces that were used.',
+      }),
+    candidates: z.array(candidate).optional().meta({
+      description: 'Only in a search for a stored face: the subjects that match, best first.',
+    }),
+    threshold: similarity,
+    thresholdSource: z.enum(['request', 'project', 'auto']),
+    calibration,
+    gallerySize: z.int().min(0).meta({ description: 'Number of subjects in the gallery.' }),
+    notComparable: z.int().min(1).optional().meta({
+      description:
+        'Number of faces that were not compared because they have only templates of other models; absent if there are none.',
+    }),
+    image: imageFacts.optional().meta({ description: 'Absent in a search for a stored face.' }),
+    warnings,
+    debug,
+  })
+  .meta({ id: 'IdentifyValue' })
