@@ -25,7 +25,7 @@ const actions = [
 /** Parameters with one image for each person; without a name, the image cannot be decoded. */
 function pictures(...people: readonly (FakePerson | string | null)[]) {
   const images = people.map((person, index) => ({
-    ...(imageParams(person ?? 'nobody') as { images: object[] }).images[0],
+    ...(imageParams(person ?? 'unreadable') as { images: object[] }).images[0],
     ...(person === null && { bytes: 'AAAA' }),
     ...(index !== 1 && { correlationId: `picture ${index}` }),
   }))

@@ -6,7 +6,7 @@ import { parseJson, type JsonLimits } from './parse-json.ts'
 import { mediaTypeOf, readBody } from './read-body.ts'
 import { toStorable } from './storable.ts'
 
-export type CallBodyOptions = {
+export type SentCallOptions = {
   readonly bodyBytesMax: number
   readonly jsonLimits: JsonLimits
   /**
@@ -16,7 +16,7 @@ export type CallBodyOptions = {
   readonly imageBodyTypes?: readonly string[] | undefined
 }
 
-export type CallBody = {
+export type SentCall = {
   /** The fields of the envelope; they may be invalid. */
   readonly body: Readonly<Record<string, unknown>>
   /** The problems that the fields do not show. */
@@ -34,8 +34,8 @@ const formType = 'multipart/form-data'
  */
 export async function readCallBody(
   request: HttpRequest,
-  options: CallBodyOptions,
-): Promise<CallBody> {
+  options: SentCallOptions,
+): Promise<SentCall> {
   const { bodyBytesMax, jsonLimits, imageBodyTypes } = options
   const type = mediaTypeOf(request) ?? ''
   const isBinary = type === formType || type.startsWith('image/')
@@ -50,7 +50,7 @@ export async function readCallBody(
 }
 
 /** @throws HttpError 415. */
-function requireAcceptedType(type: string, { imageBodyTypes }: CallBodyOptions): void {
+function requireAcceptedType(type: string, { imageBodyTypes }: SentCallOptions): void {
   const sent = type.slice(0, 64) || 'absent'
   if (!imageBodyTypes)
     throw new HttpError(
@@ -69,7 +69,7 @@ type SentImage = { readonly bytes: Buffer; readonly contentType: string }
 /** The name of the file in a form. */
 const fileName = 'image'
 
-function readForm(parts: readonly MultipartPart[], jsonLimits: JsonLimits): CallBody {
+function readForm(parts: readonly MultipartPart[], jsonLimits: JsonLimits): SentCall {
   const files = parts.filter(({ isFile }) => isFile)
   const fields = parts.filter(({ isFile, name }) => !isFile && name !== fileName)
   const texts = fields.map(({ name, content }): TextField => [name, content.toString('utf8')])
@@ -122,7 +122,7 @@ function toCallBody(
   texts: readonly TextField[],
   image: SentImage | undefined,
   jsonLimits: JsonLimits,
-): CallBody {
+): SentCall {
   const fields = new Map<string, string>()
   for (const [name, text] of texts) {
     if (fields.has(name))

@@ -3,7 +3,7 @@ import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
-import { readCallBody, type CallBody, type CallBodyOptions } from './read-call-body.ts'
+import { readCallBody, type SentCall, type SentCallOptions } from './read-call-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable } from './storable.ts'
 
@@ -27,7 +27,7 @@ export type EchoedFields = {
   readonly correlationIds?: readonly (string | undefined)[]
 }
 
-export type ReadCallOptions = CallBodyOptions & { readonly actions: ActionsByName }
+export type ReadCallOptions = SentCallOptions & { readonly actions: ActionsByName }
 
 /** Reads a call. An error is returned, because the gate decides when to report it. */
 export async function readCall(
@@ -78,7 +78,7 @@ function readCorrelationIds(params: unknown): (string | undefined)[] {
 
 /** @throws ActionError INVALID_REQUEST with one item for each problem of the envelope. */
 function parseCall(
-  { body, problems: bodyProblems }: CallBody,
+  { body, problems: bodyProblems }: SentCall,
   actionsByName: ActionsByName,
 ): ParsedCall {
   const action = actionsByName.get(typeof body['action'] === 'string' ? body['action'] : '')
