@@ -1,13 +1,44 @@
 #!/usr/bin/env node
-// Runs the command line with Node 24 from node_modules if the current Node is older.
-import { spawnSync } from 'node:child_process'
+// Starts the command line: the sources in a checkout, the compiled files in the npm package.
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
-const isSupported = Number(process.versions.node.split('.')[0]) >= 24
-const node = isSupported || !existsSync(bundledNode) ? process.execPath : bundledNode
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-const { status, signal } = spawnSync(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
-if (signal) process.kill(process.pid, signal)
-process.exit(status ?? 1)
+const fileOf = (name) => new URL(`../${name}`, import.meta.url)
+const sources = fileOf('src/cli/main.ts')
+const isCheckout = existsSync(sources)
+const main = isCheckout ? sources : fileOf('dist/src/cli/main.js')
+const [major, minor] = process.versions.node.split('.').map(Number)
+
+if (major >= 24) await import(main)
+else if (isCheckout) run(bundledNode(), [])
+// Its SQLite module works but prints a warning.
+else if (major === 22 && minor >= 16)
+  run(process.execPath, ['--disable-warning=ExperimentalWarning'])
+else exitUnsupported('Node 22.16 or later')
+
+/** The Node 24 that `npm ci` installs in a checkout. */
+function bundledNode() {
+  const node = fileURLToPath(fileOf('node_modules/.bin/node'))
+  return existsSync(node) ? node : exitUnsupported('Node 24: run npm ci')
+}
+
+/** Runs the command line in another process. A terminal sends SIGINT to both processes. */
+function run(node, flags) {
+  const child = spawn(node, [...flags, fileURLToPath(main), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
+  process.on('SIGINT', () => {})
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.once('exit', (status, signal) => {
+    if (signal === null) process.exit(status)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+function exitUnsupported(needed) {
+  const found = `this is Node ${process.versions.node}`
+  process.stderr.write(`facegate: ${found}; facegate needs ${needed}\n`)
+  process.exit(1)
+}
