@@ -15,6 +15,7 @@ export type LockedPackage = {
   readonly optional?: boolean
   readonly engines?: unknown
   readonly hasInstallScript?: boolean
+  readonly deprecated?: string
 }
 
 /** Its install script would only download a library for GPUs, which the service does not use. */

@@ -61,7 +61,7 @@ export const contents: readonly ContentsSection[] = [
   },
   {
     title: 'Development',
-    files: ['docs/architecture.md', 'docs/dependencies.md', 'CHANGELOG.md'],
+    files: ['docs/architecture.md', 'docs/dependencies.md', 'docs/releasing.md', 'CHANGELOG.md'],
   },
 ]
 
