@@ -1,33 +1,52 @@
 #!/usr/bin/env node
-// Runs the command line; with Node 24 from node_modules if the current Node is older.
+// Starts the command line: the sources in a checkout, the compiled files in the npm package.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { constants, homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+const fileOf = (name) => new URL(`../${name}`, import.meta.url)
+const sources = fileOf('src/cli/main.ts')
+const isCheckout = existsSync(sources)
+const main = isCheckout ? sources : fileOf('dist/src/cli/main.js')
+const [major, minor] = process.versions.node.split('.').map(Number)
+
 const cacheFolder = process.env.NODE_COMPILE_CACHE ?? findCacheFolder()
 if (cacheFolder) process.env.NODE_COMPILE_CACHE = cacheFolder
 
-const main = new URL('../src/cli/main.ts', import.meta.url)
-const bundledNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
-const isSupported = Number(process.versions.node.split('.')[0]) >= 24
-if (isSupported || !existsSync(bundledNode)) {
-  const { enableCompileCache } = await import('node:module')
-  if (cacheFolder) enableCompileCache?.(cacheFolder)
+if (major >= 24) {
+  if (cacheFolder) enableCompileCache(cacheFolder)
   await import(main.href)
-} else {
-  const child = spawn(bundledNode, [fileURLToPath(main), ...process.argv.slice(2)], {
+} else if (isCheckout) run(bundledNode(), [])
+// Its SQLite module works but prints a warning.
+else if (major === 22 && minor >= 16)
+  run(process.execPath, ['--disable-warning=ExperimentalWarning'])
+else exitUnsupported('Node 22.16 or later')
+
+/** The Node 24 that `npm ci` installs in a checkout. */
+function bundledNode() {
+  const node = fileURLToPath(fileOf('node_modules/.bin/node'))
+  return existsSync(node) ? node : exitUnsupported('Node 24: run npm ci')
+}
+
+/** Runs the command line in another process. Ctrl-C reaches both; the command decides when it ends. */
+function run(node, flags) {
+  const child = spawn(node, [...flags, fileURLToPath(main), ...process.argv.slice(2)], {
     stdio: 'inherit',
   })
-  // Ctrl-C reaches both processes; the command decides when it ends.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => {
-      if (signal !== 'SIGINT') child.kill(signal)
-    })
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0)
+  process.on('SIGINT', () => {})
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.once('exit', (status, signal) => {
+    process.exitCode = status ?? 128 + (constants.signals[signal] ?? 0)
   })
+}
+
+function exitUnsupported(needed) {
+  const found = `this is Node ${process.versions.node}`
+  process.stderr.write(`facegate: ${found}; facegate needs ${needed}\n`)
+  process.exit(1)
 }
 
 /**

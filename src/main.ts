@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module'
-import path from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
@@ -58,8 +56,6 @@ function reportProgress({ done, total, id, outcome }: PrepareProgress): void {
 type WelcomeParts = { readonly link: string; readonly credit: string }
 
 function welcomeMessage(address: string, key: string, { link, credit }: WelcomeParts): string {
-  const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
-  const photograph = path.relative('.', path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
   return `
 Facegate is running at ${address}
 Your API key. It is shown only once and expires after ${defaultKeyLifetimeDays} days:
@@ -69,7 +65,7 @@ Your API key. It is shown only once and expires after ${defaultKeyLifetimeDays} 
 Try it:
 
   printf '{"action":"svc.detect","params":{"images":[{"kind":"image","contentType":"image/jpeg","bytes":"%s"}]}}' \\
-    "$(base64 < '${photograph}' | tr -d '\\n')" |
+    "$(curl -sS ${address}/docs/sample.jpg | base64 | tr -d '\\n')" |
     curl -sS ${address}/v1/face/execute -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' --data-binary @-
 
 ${credit}

@@ -89,6 +89,7 @@ export const contents: readonly ContentsSection[] = [
       'SECURITY.md',
       'docs/architecture.md',
       'docs/dependencies.md',
+      'docs/releasing.md',
       'CHANGELOG.md',
     ],
   },

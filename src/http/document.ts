@@ -11,10 +11,10 @@ export type DocumentOptions = {
  * serialization and no copy. A client that has the document already receives 304.
  */
 export function serveDocument(
-  text: string,
+  content: string | Uint8Array,
   { contentType, headers = {} }: DocumentOptions,
 ): (request: HttpRequest) => HttpResponse {
-  const bytes = Buffer.from(text)
+  const bytes = Buffer.from(content)
   const etag = etagOf(bytes)
   const validators = { ...headers, etag, 'cache-control': 'no-cache' }
   return (request) =>

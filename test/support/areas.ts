@@ -43,10 +43,16 @@ export function runArea(name: keyof typeof areas): void {
     void test(file, async () => void (await import(path.join(rootDir, file))))
 }
 
-/** Returns what `npm test` runs: the areas, and each test file that belongs to none. */
+/**
+ * Returns what `npm test` runs: the areas, and each test file that belongs to none. The slow tests of
+ * `test/packaging` have a command for themselves.
+ */
 export function allTestFiles(): string[] {
   const shared = new Set(Object.values<Area>(areas).flatMap(filesOf))
-  const all = globSync(['test/**/*.test.ts', 'src/**/*.test.ts'], { cwd: rootDir })
+  const all = globSync(['test/**/*.test.ts', 'src/**/*.test.ts'], {
+    cwd: rootDir,
+    exclude: ['test/packaging/**'],
+  })
   const separate = all.filter((file) => !shared.has(file)).sort()
   return [...Object.keys(areas).map((name) => `test/areas/${name}.ts`), ...separate]
 }

@@ -1,4 +1,4 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { createPasswordQueue, type PasswordSource } from './password-queue.ts'
 
@@ -13,7 +13,8 @@ type Argon2Parameters = typeof currentParameters
 const saltBytes = 16
 const hashBytes = 32
 
-const runArgon2 = promisify(argon2)
+// Not a named import: Node 22 lacks the function, and the package adds it there.
+const runArgon2 = promisify(crypto.argon2)
 
 export type PasswordHasher = {
   /**

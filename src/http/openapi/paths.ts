@@ -197,6 +197,13 @@ const serviceOperations: Readonly<Record<string, ServiceOperation>> = {
     contentType: 'text/html',
     schema: { type: 'string' },
   },
+  '/docs/sample.jpg': {
+    operationId: 'samplePhotograph',
+    summary: 'A photograph for a first call',
+    description: 'Three people, from the package that contains the built-in networks.',
+    contentType: 'image/jpeg',
+    schema: { type: 'string', contentMediaType: 'image/jpeg' },
+  },
 }
 
 function serviceOperation(operation: ServiceOperation): OpenApiObject {

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
 import { serveDocument } from '../document.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import type { Route } from '../route.ts'
@@ -65,5 +68,13 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
     },
     { method: 'GET', path: '/v1/openapi.json', handle: description },
     { method: 'GET', path: '/docs', handle: page },
+    { method: 'GET', path: '/docs/sample.jpg', handle: servePhotograph() },
   ]
+}
+
+/** Serves a photograph of three people for the first call, which the caller may send from anywhere. */
+function servePhotograph(): Route['handle'] {
+  const faceApi = createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')
+  const bytes = readFileSync(path.join(path.dirname(faceApi), 'demo', 'sample1.jpg'))
+  return serveDocument(bytes, { contentType: 'image/jpeg' })
 }

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+
+/** The part of package-lock.json that the package and the checks read. */
+export type LockFile = {
+  readonly name: string
+  readonly version: string
+  readonly lockfileVersion: number
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+
+export type LockedPackage = {
+  readonly version?: string
+  readonly dev?: boolean
+  readonly devOptional?: boolean
+  readonly optional?: boolean
+  readonly engines?: unknown
+  readonly hasInstallScript?: boolean
+  readonly deprecated?: string
+}
+
+/** Its install script would only download a library for GPUs, which the service does not use. */
+const withoutInstallScript = 'node_modules/onnxruntime-node'
+
+/**
+ * Returns the lock file without two facts that npm acts on:
+ *
+ * - the engines of packages. npm compares them with the Node that runs npm and prints a warning for
+ *   each one. The project runs on the Node of the package `node`.
+ * - the install script of `onnxruntime-node`. npm 10 has no setting that blocks one script.
+ */
+export function normalizeLockFile(lock: LockFile): LockFile {
+  const packages = Object.entries(lock.packages).map(([location, entry]) =>
+    location === '' ? [location, entry] : [location, normalizeEntry(location, entry)],
+  )
+  return { ...lock, packages: Object.fromEntries(packages) as LockFile['packages'] }
+}
+
+function normalizeEntry(location: string, entry: LockedPackage): LockedPackage {
+  const { engines: _engines, ...rest } = entry
+  if (location !== withoutInstallScript) return rest
+  const { hasInstallScript: _script, ...withoutScript } = rest
+  return withoutScript
+}
+
+export function readLockFile(file: string): LockFile {
+  return JSON.parse(readFileSync(file, 'utf8')) as LockFile
+}
+
+export function writeJsonFile(file: string, content: unknown): void {
+  writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`)
+}
+
+if (import.meta.main) {
+  for (const file of process.argv.slice(2))
+    writeJsonFile(file, normalizeLockFile(readLockFile(file)))
+}
