@@ -113,7 +113,7 @@ function unsupportedPluginHeaders({ face_plugins: { unsupported } }: ImageQuery)
   return unsupported.length > 0 ? { [unsupportedPluginsHeader]: unsupported.join(',') } : {}
 }
 
-export const unsupportedPluginsHeader = 'x-unsupported-plugins'
+const unsupportedPluginsHeader = 'x-unsupported-plugins'
 
 export function needsAnalysis({ face_plugins: plugins }: ImageQuery): boolean {
   const { supported } = plugins

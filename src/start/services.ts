@@ -2,6 +2,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import path from 'node:path'
 import { allActions } from '../actions/all-actions.ts'
 import { comprefaceRoutes } from '../compreface/compreface-routes.ts'
+import { compreFaceDescription } from '../compreface/description/describe-routes.ts'
 import type { Config } from '../config.ts'
 import { setupLinkPath, createSetupLink } from '../console/auth/setup.ts'
 import { createCalibrations } from '../gallery/calibration/calibrations.ts'
@@ -89,7 +90,13 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),
-      ...serviceRoutes({ version, metrics, limits: apiLimits(config), notReady }),
+      ...serviceRoutes({
+        version,
+        metrics,
+        limits: apiLimits(config),
+        optionalRoutes: config.COMPREFACE_API === 'on' ? [compreFaceDescription()] : [],
+        notReady,
+      }),
       ...createConsoleRoutes(config, consoleOptions),
     ],
     fallback: serveStaticFiles(webFolder),

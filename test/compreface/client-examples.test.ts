@@ -142,7 +142,7 @@ console.log(JSON.stringify(await fresh().list()));`
   assert.deepEqual(lines, ['{"updated":true}', '{"subjects":["Jane"]}'])
 })
 
-type Axios = (request: object) => Promise<{
+type SendByAxios = (request: object) => Promise<{
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -155,7 +155,7 @@ type MultipartForm = {
 
 /** Sends a form as cameras do: a stream of a file, without its length, and any status is accepted. */
 async function postFile(target: string, file: string, params: object) {
-  const axios = sdkRequire('axios') as Axios
+  const axios = sdkRequire('axios') as SendByAxios
   const form = new (sdkRequire('form-data') as new () => MultipartForm)()
   form.append('file', createReadStream(path.join(folder, 'images', file)))
   return axios({

@@ -7,8 +7,23 @@ import { openApiSchemas, type OpenApiObject } from './schemas.ts'
 /** The limits of requests, with the values of the running service. */
 export type ApiLimits = Readonly<Record<string, number>>
 
-/** Returns the OpenAPI 3.1 description, derived from the schemas that validate requests. */
-export function openApiDocument(version: string, limits: ApiLimits = {}): OpenApiObject {
+/** The description of routes that a setting switches on. */
+export type OptionalRoutes = {
+  readonly tag: { readonly name: string; readonly description: string }
+  readonly paths: OpenApiObject
+  readonly schemas: OpenApiObject
+}
+
+/**
+ * Returns the OpenAPI 3.1 description, derived from the schemas that validate requests.
+ *
+ * @param optional routes that this service also has.
+ */
+export function openApiDocument(
+  version: string,
+  limits: ApiLimits = {},
+  optional: readonly OptionalRoutes[] = [],
+): OpenApiObject {
   return {
     openapi: '3.1.0',
     info: {
@@ -25,8 +40,13 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
       { name: 'service', description: 'About the service. No key needed.' },
+      ...optional.map(({ tag }) => tag),
     ],
-    paths: openApiPaths(),
+    paths: Object.assign(
+      {},
+      openApiPaths(),
+      ...optional.map(({ paths }) => paths),
+    ) as OpenApiObject,
     components: {
       securitySchemes: {
         bearerKey: {
@@ -42,7 +62,11 @@ export function openApiDocument(version: string, limits: ApiLimits = {}): OpenAp
             'The complete key. It determines the project, its gallery, budget and rate limit.',
         },
       },
-      schemas: openApiSchemas(),
+      schemas: Object.assign(
+        {},
+        openApiSchemas(),
+        ...optional.map(({ schemas }) => schemas),
+      ) as OpenApiObject,
       responses: errorResponses(),
       headers: openApiHeaders,
       examples: openApiExamples(),

@@ -1,7 +1,7 @@
 import { serveDocument } from '../document.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import type { Route } from '../route.ts'
-import { openApiDocument, type ApiLimits } from '../openapi/openapi.ts'
+import { openApiDocument, type ApiLimits, type OptionalRoutes } from '../openapi/openapi.ts'
 import { shareRuns } from './share-runs.ts'
 
 export type ServiceRouteOptions = {
@@ -11,6 +11,7 @@ export type ServiceRouteOptions = {
   readonly metrics: () => Promise<string>
   /** For the API description. */
   readonly limits: ApiLimits
+  readonly optionalRoutes?: readonly OptionalRoutes[]
 }
 
 /** One rendering of the metrics takes several milliseconds of the event loop. */
@@ -21,12 +22,15 @@ const readinessIntervalMs = 100
 
 /** Returns the routes about the service. They need no key and contain no personal data. */
 export function serviceRoutes(options: ServiceRouteOptions): Route[] {
-  const { version, notReady, metrics, limits } = options
+  const { version, notReady, metrics, limits, optionalRoutes } = options
   const readMetrics = shareRuns(async () => Buffer.from(await metrics()), metricsIntervalMs)
   const readReasons = shareRuns(async () => notReady(), readinessIntervalMs)
-  const description = serveDocument(JSON.stringify(openApiDocument(version, limits)), {
-    contentType: 'application/json; charset=utf-8',
-  })
+  const description = serveDocument(
+    JSON.stringify(openApiDocument(version, limits, optionalRoutes)),
+    {
+      contentType: 'application/json; charset=utf-8',
+    },
+  )
   const page = serveDocument(docsPage(version), {
     contentType: 'text/html; charset=utf-8',
     headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
