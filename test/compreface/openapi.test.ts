@@ -8,12 +8,12 @@ import { toOpenApiPath } from '../../src/http/openapi/paths.ts'
 import { fakeImageFile, sendCompreFace } from '../support/compreface/send.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
-type OpenApiNode = { readonly [key: string]: OpenApiNode }
+type DocumentNode = { readonly [key: string]: DocumentNode }
 
 /** The document of a service with the routes, as clients receive it. */
 const document = JSON.parse(
   JSON.stringify(openApiDocument('test', {}, [compreFaceDescription()])),
-) as OpenApiNode
+) as DocumentNode
 
 let gallery: TestGallery
 before(async () => {

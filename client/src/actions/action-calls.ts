@@ -1,6 +1,8 @@
 import type {
   Actions,
   DeleteSubjectValue,
+  EnrollParams,
+  EnrollValue,
   IdentifyParams,
   IdentifyValue,
   LivenessParams,
@@ -16,20 +18,24 @@ import type { CallOptions } from '../options.ts'
 import type { FailureMode, CallResult } from './failure-mode.ts'
 
 export type OneImageCalls<Image, M extends FailureMode> = {
-  readonly [Name in keyof OneImageActions]: (
+  readonly [Name in Exclude<keyof OneImageActions, 'enroll'>]: (
     image: Image,
     params?: Omit<OneImageActions[Name]['params'], 'images'>,
     options?: CallOptions,
   ) => CallResult<M, OneImageActions[Name]['value']>
 }
 
-/** The subject to compare a face with. */
+/** A subject by exactly one of its ids. */
 export type SubjectReference =
-  | { readonly subjectId: string; readonly externalId?: string | undefined }
+  | { readonly subjectId: string; readonly externalId?: undefined }
   | { readonly externalId: string; readonly subjectId?: undefined }
 
+export type EnrollOptions = Omit<EnrollParams, 'images' | 'allImages'>
 export type IdentifyOptions = Omit<IdentifyParams, 'images'>
-export type VerifyOptions = Omit<VerifyParams, 'images' | 'mode' | 'subjectId' | 'externalId'>
+export type VerifyOptions = Omit<
+  VerifyParams,
+  'images' | 'mode' | 'subjectId' | 'externalId' | 'sameSubject'
+>
 export type LivenessFrameOptions = Omit<LivenessParams, 'images' | 'challengeId'>
 export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
   /** Adds a template, with the same checks as enrollment. */
@@ -38,13 +44,18 @@ export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'ima
 
 /** The actions. Each call has a `requestId`, so that it runs and is charged only once. */
 export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls<Image, M> {
-  /** Compare a face with another image, or with a subject of the gallery. Costs 2 units. */
-  readonly verify: (
-    probe: Image,
-    reference: Image | SubjectReference,
-    params?: VerifyOptions,
+  /**
+   * Enroll the face of an image as a new subject, or add it to an existing subject. Several images of
+   * one person become several templates of the subject; `images` of the result reports each of them.
+   * Costs 2 units per enrolled image.
+   */
+  readonly enroll: (
+    images: Image | readonly Image[],
+    params?: EnrollOptions,
     options?: CallOptions,
-  ) => CallResult<M, VerifyValue>
+  ) => CallResult<M, EnrollValue>
+  /** Compare a face with another image, or with a subject of the gallery. */
+  readonly verify: VerifyMethod<Image, M>
   /** Search the gallery for the faces of one image, or of up to ten. Costs 2 units per image. */
   readonly identify: IdentifyMethod<Image, M>
   /**
@@ -57,15 +68,15 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
     params?: LivenessFrameOptions,
     options?: CallOptions,
   ) => CallResult<M, LivenessValue>
-  /** Change a subject: ids, attributes, groups, templates, expiry. Free without an image. */
+  /** Change a subject, given by its `subjectId` or an object with one of its ids: ids, attributes, groups, templates, expiry. Free without an image. */
   readonly updateSubject: (
-    subjectId: string,
+    subject: string | SubjectReference,
     changes: SubjectChanges<Image>,
     options?: CallOptions,
   ) => CallResult<M, UpdateSubjectValue>
-  /** Delete a subject permanently. Its deletion record is kept. Free. */
+  /** Delete a subject, given as for `updateSubject`, permanently. Its deletion record is kept. Free. */
   readonly deleteSubject: (
-    subjectId: string,
+    subject: string | SubjectReference,
     options?: CallOptions,
   ) => CallResult<M, DeleteSubjectValue>
   /** Run any action, with the parameters and results of the HTTP API. */
@@ -76,8 +87,34 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
   ) => CallResult<M, ActionResponse<Actions[Name]['value']>>
 }
 
+export type VerifyMethod<Image, M extends FailureMode> = {
+  /** Costs 2 units. */
+  (
+    probe: Image,
+    reference: Image | SubjectReference,
+    params?: VerifyOptions,
+    options?: CallOptions,
+  ): CallResult<M, VerifyValue>
+  /**
+   * Compares two to ten images of one person, merged into one probe, with a subject. Costs 2 units
+   * per image.
+   */
+  (
+    probes: readonly Image[],
+    subject: SubjectReference,
+    params?: VerifyOptions,
+    options?: CallOptions,
+  ): CallResult<M, VerifyValue>
+}
+
 export type IdentifyMethod<Image, M extends FailureMode> = {
   (image: Image, params?: IdentifyOptions, options?: CallOptions): CallResult<M, IdentifyValue>
+  /** Merges two to ten images of one person into one probe with one result. */
+  (
+    images: readonly Image[],
+    params: IdentifyOptions & { readonly sameSubject: true },
+    options?: CallOptions,
+  ): CallResult<M, IdentifyValue>
   /** Returns one result for each image. The call fails only if every image fails. */
   (
     images: readonly Image[],

@@ -1,4 +1,4 @@
-import type { OpenApiObject } from './schemas.ts'
+type SchemaKeywords = { readonly [keyword: string]: unknown }
 
 /**
  * Converts the JSON Schema of a request to keywords that generators of clients read as it is meant.
@@ -8,8 +8,8 @@ import type { OpenApiObject } from './schemas.ts'
  * - A default is part of the description: generators treat a field with `default` as required, also in
  *   requests, where it can be omitted.
  */
-export function toRequestSchema(schema: OpenApiObject): OpenApiObject {
-  return convert(schema) as OpenApiObject
+export function toRequestSchema(schema: SchemaKeywords): SchemaKeywords {
+  return convert(schema) as SchemaKeywords
 }
 
 function convert(node: unknown): unknown {
@@ -28,7 +28,7 @@ function convert(node: unknown): unknown {
     : converted
 }
 
-function withoutPrefixItems(schema: OpenApiObject): OpenApiObject {
+function withoutPrefixItems(schema: SchemaKeywords): SchemaKeywords {
   const { prefixItems, ...rest } = schema
   if (!Array.isArray(prefixItems)) return schema
   const isSame = prefixItems.every((item) => JSON.stringify(item) === JSON.stringify(rest['items']))
@@ -36,7 +36,7 @@ function withoutPrefixItems(schema: OpenApiObject): OpenApiObject {
   return { ...rest, minItems: prefixItems.length }
 }
 
-function withDescribedDefault(schema: OpenApiObject): OpenApiObject {
+function withDescribedDefault(schema: SchemaKeywords): SchemaKeywords {
   const { default: value, description, ...rest } = schema
   if (value === undefined) return schema
   const text = `Default: \`${JSON.stringify(value)}\`.`
@@ -48,10 +48,10 @@ function isLiteral(keyword: string): boolean {
   return keyword === 'const' || keyword === 'enum' || keyword === 'examples'
 }
 
-function isObject(value: unknown): value is OpenApiObject {
+function isObject(value: unknown): value is SchemaKeywords {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function mapValues(record: OpenApiObject, map: (value: unknown) => unknown): OpenApiObject {
+function mapValues(record: SchemaKeywords, map: (value: unknown) => unknown): SchemaKeywords {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 }
