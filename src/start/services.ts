@@ -90,13 +90,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),
-      ...serviceRoutes({
-        version,
-        metrics,
-        limits: apiLimits(config),
-        optionalRoutes: config.COMPREFACE_API === 'on' ? [compreFaceDescription()] : [],
-        notReady,
-      }),
+      ...serviceRoutes({ version, metrics, ...apiDescription(config), notReady }),
       ...createConsoleRoutes(config, consoleOptions),
     ],
     fallback: serveStaticFiles(webFolder),
@@ -145,6 +139,12 @@ function apiRoutes(config: Config, options: ExecuteOptions, modelSet: ModelSet):
     ...restRoutes.map((route) => serveRest(route, options)),
     ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes({ ...options, detectorKind }) : []),
   ]
+}
+
+/** What the API description contains in addition to the routes of every service. */
+function apiDescription(config: Config) {
+  const optionalRoutes = config.COMPREFACE_API === 'on' ? [compreFaceDescription()] : []
+  return { limits: apiLimits(config), optionalRoutes }
 }
 
 /** The pool statistics under the names of the console's API. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync, globSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import {
   type TestFacegate,
 } from '../support/facegate/test-facegate.ts'
 import { createGalleryClient } from '../support/gallery/test-gallery.ts'
-import { rootDir } from '../support/paths.ts'
+import { evalDataFolder, rootDir } from '../support/paths.ts'
 
 const require = createRequire(import.meta.url)
 const sdkFolder = path.join(rootDir, 'node_modules/@exadel/compreface-js-sdk')
@@ -157,7 +157,7 @@ type MultipartForm = {
 async function postFile(target: string, file: string, params: object) {
   const axios = sdkRequire('axios') as SendByAxios
   const form = new (sdkRequire('form-data') as new () => MultipartForm)()
-  form.append('file', createReadStream(path.join(folder, 'images', file)))
+  form.append('file', createReadStream(path.resolve(folder, 'images', file)))
   return axios({
     method: 'post',
     url: `${facegate.url}${target}`,
@@ -207,3 +207,28 @@ test('A client with axios, a form and the plugins mask, gender and age enrolls a
   })
   assert.equal(faces.length, 4)
 })
+
+const pressPictures = path.join(evalDataFolder, 'verification/images')
+
+test(
+  'Press photographs keep their face at the threshold 0.8',
+  { skip: !existsSync(pressPictures) && 'eval-data is missing' },
+  async (t) => {
+    const files = globSync('*/*.jpg', { cwd: pressPictures }).toSorted()
+    const sampled = files.filter((_, index) => index % 32 === 0)
+    const { run } = facegate
+    let belowThreshold = 0
+    for (const file of sampled) {
+      const picture = path.join(pressPictures, file)
+      const params = { det_prob_threshold: 0.8, limit: 1 }
+      const { status, data } = await postFile('/api/v1/detection/detect', picture, params)
+      assert.equal(status, 200, `${file}: ${JSON.stringify(data)}`)
+      assert.ok(data.result[0].box.probability >= 0.8, file)
+      const image = { bytes: await readFile(picture), contentType: 'image/jpeg' }
+      const { body } = await run('svc.detect', image, { maxFaces: 1 })
+      if (body.data.results[0].value.faces[0].confidence < 0.8) belowThreshold++
+    }
+    t.diagnostic(`${sampled.length} pictures, ${belowThreshold} with a confidence below 0.8`)
+    assert.ok(belowThreshold > 0, 'some would be lost without the scale of the probability')
+  },
+)

@@ -144,7 +144,7 @@ test('Requests have no prefixItems, and no field that can be omitted has a defau
   assert.deepEqual(images?.['items'], { $ref: '#/components/schemas/ImageItem' })
   assert.deepEqual([images?.['minItems'], images?.['maxItems']], [1, 10])
   const confidence = schemas['DetectParams']?.['properties']?.['minFaceConfidence']
-  assert.match(String(confidence?.['description']), /are ignored\. Default: `0\.6`\.$/u)
+  assert.match(JSON.stringify(confidence?.['description']), /are ignored\. Default: `0\.6`\."$/u)
 })
 
 test('Real responses match the description', async () => {

@@ -42,31 +42,10 @@ export function openApiDocument(
       { name: 'service', description: 'About the service. No key needed.' },
       ...optional.map(({ tag }) => tag),
     ],
-    paths: Object.assign(
-      {},
-      openApiPaths(),
-      ...optional.map(({ paths }) => paths),
-    ) as OpenApiObject,
+    paths: mergeObjects(openApiPaths(), ...optional.map(({ paths }) => paths)),
     components: {
-      securitySchemes: {
-        bearerKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'The same key as `Authorization: Bearer`.',
-        },
-        apiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description:
-            'The complete key. It determines the project, its gallery, budget and rate limit.',
-        },
-      },
-      schemas: Object.assign(
-        {},
-        openApiSchemas(),
-        ...optional.map(({ schemas }) => schemas),
-      ) as OpenApiObject,
+      securitySchemes,
+      schemas: mergeObjects(openApiSchemas(), ...optional.map(({ schemas }) => schemas)),
       responses: errorResponses(),
       headers: openApiHeaders,
       examples: openApiExamples(),
@@ -74,6 +53,24 @@ export function openApiDocument(
     'x-limits': limits,
     'x-error-catalogue': errorTable,
   }
+}
+
+const securitySchemes = {
+  bearerKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The same key as `Authorization: Bearer`.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'The complete key. It determines the project, its gallery, budget and rate limit.',
+  },
+}
+
+function mergeObjects(...objects: readonly OpenApiObject[]): OpenApiObject {
+  return Object.fromEntries(objects.flatMap((object) => Object.entries(object)))
 }
 
 const introduction = `Every action is a call of \`POST /v1/face/execute\`; \`action\` selects it. A successful

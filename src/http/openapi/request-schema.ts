@@ -40,7 +40,7 @@ function withDescribedDefault(schema: SchemaKeywords): SchemaKeywords {
   const { default: value, description, ...rest } = schema
   if (value === undefined) return schema
   const text = `Default: \`${JSON.stringify(value)}\`.`
-  return { ...rest, description: description ? `${String(description)} ${text}` : text }
+  return { ...rest, description: typeof description === 'string' ? `${description} ${text}` : text }
 }
 
 /** The values of these keywords are data. */
