@@ -2,6 +2,7 @@
 export type * from './contract.ts'
 export type {
   ActionCalls,
+  EnrollOptions,
   IdentifyOptions,
   ImageSearchValue,
   LivenessFrameOptions,

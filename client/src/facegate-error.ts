@@ -5,12 +5,16 @@ import type { ErrorCode } from './contract.ts'
  *
  * `CONNECTION_FAILED`: the response did not arrive, or not completely. `TIMED_OUT`: it did not arrive
  * in time. `BAD_RESPONSE`: it did not come from the service. `HTTP_<status>`: it has no error code.
+ * `FILE_NOT_READABLE`: the file of an image cannot be read. `INVALID_ARGUMENT`: an argument of the
+ * method is invalid. With the last two, nothing was sent.
  */
 export type FacegateErrorCode =
   | ErrorCode
   | 'CONNECTION_FAILED'
   | 'TIMED_OUT'
   | 'BAD_RESPONSE'
+  | 'FILE_NOT_READABLE'
+  | 'INVALID_ARGUMENT'
   | `HTTP_${number}`
 
 /** One problem of a call. */
@@ -28,6 +32,11 @@ export type Problem = {
   readonly subjectId?: string
   /** One sentence: what to change. */
   readonly hint?: string
+}
+
+/** Returns the error of a call that was not sent because of an argument. */
+export function invalidArgument(message: string, cause?: unknown): FacegateError {
+  return new FacegateError([{ code: 'INVALID_ARGUMENT', message }], { cause })
 }
 
 export type FacegateErrorDetails = {

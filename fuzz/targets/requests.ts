@@ -148,7 +148,7 @@ export const query: FuzzTarget = {
     assert.ok(Number.isInteger(page.page) && page.size >= 1 && page.size <= 1000)
     const image = readQuery(imageQuery, new URLSearchParams(text))
     assert.ok(Number.isInteger(image.limit) && image.prediction_count <= 100)
-    return `${image.face_plugins.length} plugins, ${image.status}`
+    return `${image.face_plugins.supported.length} plugins, ${image.status}`
   },
   isExpected: isInvalidRequest,
 }

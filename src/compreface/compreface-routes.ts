@@ -2,7 +2,7 @@ import type { Route } from '../http/route.ts'
 import { addFace } from './routes/add-face.ts'
 import { deleteFace, deleteFaceList, deleteFaces } from './routes/delete-faces.ts'
 import { detectFaces } from './routes/detect-faces.ts'
-import { listFaces, showFace } from './routes/faces.ts'
+import { listFaces } from './routes/faces.ts'
 import { recognizeFaces } from './routes/recognize-faces.ts'
 import {
   addSubject,
@@ -11,13 +11,14 @@ import {
   listSubjects,
   renameSubject,
 } from './routes/subjects.ts'
+import { embeddingRoutes, showFace, staticImageRoute } from './routes/unavailable.ts'
 import { verifyFace } from './routes/verify-face.ts'
 import { verifyImages } from './routes/verify-images.ts'
 import { serveRoute, type CompreFaceRoute, type CompreFaceOptions } from './serve-route.ts'
 
 /** The routes of the CompreFace REST API (version 1), served by the gate and the galleries. */
 export function comprefaceRoutes(options: CompreFaceOptions): Route[] {
-  return routes.map((route) => serveRoute(route, options))
+  return [...routes.map((route) => serveRoute(route, options)), staticImageRoute(options.log)]
 }
 
 const routes: readonly CompreFaceRoute[] = [
@@ -36,4 +37,5 @@ const routes: readonly CompreFaceRoute[] = [
   recognizeFaces,
   detectFaces,
   verifyImages,
+  ...embeddingRoutes,
 ]

@@ -9,7 +9,7 @@ type ActionDebug = {
 
 /**
  * Converts a face to the format of CompreFace: a box in whole pixels of the upright image, and the
- * fields of the requested plugins.
+ * fields of those requested plugins that Facegate has.
  *
  * @param analysis of the same image, if a plugin needs one.
  * @param source the value that contains the face.
@@ -23,18 +23,18 @@ export function toCompreFaceFace(
   }: { readonly analysis?: AnalyzeOutput | undefined; readonly source: ActionDebug },
 ) {
   const { left, top, width, height } = face.boundingBox
-  const { face_plugins: plugins, status } = query
+  const { face_plugins: plugins, status, boxProbability } = query
   return {
     ...appearancePlugins(face, plugins, analysis),
-    ...(plugins.includes('pose') && { pose: face.pose }),
+    ...(plugins.supported.includes('pose') && { pose: face.pose }),
     box: {
-      probability: face.confidence,
+      probability: boxProbability.ofConfidence(face.confidence),
       x_max: left + width,
       y_max: top + height,
       x_min: left,
       y_min: top,
     },
-    ...(plugins.includes('landmarks') && { landmarks: toLandmarkPoints(face) }),
+    ...(plugins.supported.includes('landmarks') && { landmarks: toLandmarkPoints(face) }),
     ...(status === 'true' && { execution_time: source.debug?.timingsMs ?? {} }),
   }
 }
@@ -56,9 +56,9 @@ function appearancePlugins(
   const analyzed = analysis?.faces.find((other) => boxKey(other) === boxKey(face))
   const { age, gender } = analyzed?.attributes ?? {}
   return {
-    ...(plugins.includes('age') &&
+    ...(plugins.supported.includes('age') &&
       age && { age: { probability: ageProbability, high: age.high, low: age.low } }),
-    ...(plugins.includes('gender') &&
+    ...(plugins.supported.includes('gender') &&
       gender && { gender: { probability: gender.confidence, value: gender.value } }),
   }
 }

@@ -84,7 +84,7 @@ export function toCompreFaceCall<Value>({
             value,
             replies.map((reply) => reply.value),
           )
-          return { body, scores }
+          return { body, scores, headers: unsupportedPluginHeaders(query) }
         },
         afterCommit: 'effect' in output ? output.afterCommit : undefined,
       }
@@ -108,8 +108,16 @@ function outcomeOf<Outcome>(output: CallOutput<Outcome>, tx: Tx): Promise<Outcom
   return 'effect' in output ? output.effect(tx) : output.outcome
 }
 
+/** Names the plugins of the request that the response does not contain. */
+function unsupportedPluginHeaders({ face_plugins: { unsupported } }: ImageQuery) {
+  return unsupported.length > 0 ? { [unsupportedPluginsHeader]: unsupported.join(',') } : {}
+}
+
+const unsupportedPluginsHeader = 'x-unsupported-plugins'
+
 export function needsAnalysis({ face_plugins: plugins }: ImageQuery): boolean {
-  return plugins.includes('age') || plugins.includes('gender')
+  const { supported } = plugins
+  return supported.includes('age') || supported.includes('gender')
 }
 
 /** The highest number of faces that svc.analyze returns. */
@@ -127,6 +135,8 @@ export function prepareAnalysis(
   })
 }
 
-export function confidenceParams({ det_prob_threshold: minFaceConfidence }: ImageQuery) {
-  return minFaceConfidence === undefined ? {} : { minFaceConfidence }
+export function confidenceParams({ det_prob_threshold: threshold, boxProbability }: ImageQuery) {
+  return threshold === undefined
+    ? {}
+    : { minFaceConfidence: boxProbability.toConfidence(threshold) }
 }

@@ -6,11 +6,13 @@ import { errorEnvelope, outcomeEnvelope, type Envelope } from '../http/envelope.
 import { executeCall, type ExecuteOptions } from '../http/execute.ts'
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts'
 import type { RunnableCall } from '../http/run-call.ts'
+import { runAsAccount } from '../lib/account-context.ts'
 import { ActionError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
+import type { DetectorKind } from './box-probability.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
 import { requireStorableParameters } from '../http/input/storable.ts'
 
@@ -23,7 +25,7 @@ export type CompreFaceRoute = {
   /** The part of every call that is known before its body is read; undefined without a body. */
   readonly known?: KnownCall | undefined
   /** @throws ActionError or HttpError if the request is malformed; the gate rejects the call. */
-  readonly parse: (request: CompreFaceRequest) => Promise<CompreFaceCall> | CompreFaceCall
+  readonly parse: (request: CompreFaceRequest) => Promise<CompreFaceCall>
 }
 
 /** The name and the permissions of a call. They are checked before the body is read. */
@@ -39,7 +41,10 @@ export type CompreFaceRequest = {
 export type CompreFaceOptions = Pick<
   ExecuteOptions,
   'gate' | 'services' | 'log' | 'bodyBytesMax' | 'jsonLimits' | 'onCallCompleted'
->
+> & {
+  /** Determines the scale of the box probability. */
+  readonly detectorKind: DetectorKind
+}
 
 /** A parsed request: one call with one price, one row in the request log and one result. */
 export type CompreFaceCall = {
@@ -58,7 +63,11 @@ export type CallContext = {
   readonly signal: AbortSignal
 }
 
-export type CompreFaceReply = { readonly body: unknown; readonly scores?: readonly Score[] }
+export type CompreFaceReply = {
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly scores?: readonly Score[]
+}
 
 /** Serves a route through the gate, as `http/execute.ts` serves an action. */
 export function serveRoute(route: CompreFaceRoute, options: CompreFaceOptions): Route {
@@ -90,7 +99,7 @@ async function handleRequest(
     const { response: envelope, reply } = end.settlement
     options.onCallCompleted(envelope, performance.now() - startMs)
     if (reply instanceof ActionError) throw reply
-    return { status: route.status, headers, body: reply.body }
+    return { status: route.status, headers: { ...headers, ...reply.headers }, body: reply.body }
   } catch (error) {
     const response = compreFaceErrorResponse(error, requestId, options.log)
     return { ...response, headers: { ...headers, ...response.headers } }
@@ -141,7 +150,9 @@ async function parseRequest(
 }> {
   try {
     requireStorableParameters(compreFaceRequest.request)
-    const call = await route.parse(compreFaceRequest)
+    const { accountId } = compreFaceRequest.caller
+    // Some routes read the gallery to build their call.
+    const call = await runAsAccount(accountId, () => route.parse(compreFaceRequest))
     return { name: call.name, parsed: toRunnableCall(call, compreFaceRequest, requestId) }
   } catch (error) {
     return { name: routeName(route), parsed: { error } }

@@ -20,6 +20,7 @@ import { addFace, createSubject } from './enroll.ts'
 import type { EnrollLimits, FaceToEnroll, NewSubject, SubjectOwner } from './enroll.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
 import { openGalleryCalibrations } from './calibration/gallery-calibrations.ts'
+import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
 import { matchOperations, type MatchOperations } from './match-operations.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
 import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
@@ -95,6 +96,13 @@ export type Gallery = MatchOperations & {
   readonly addFace: (tx: Tx, subject: SubjectRow, face: FaceToEnroll) => Promise<string>
   readonly update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) => Promise<SubjectRow>
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
+  /**
+   * Moves all faces and groups of a subject to another one and deletes the first: see
+   * `mergeSubjects`.
+   *
+   * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST.
+   */
+  readonly merge: (tx: Tx, subjects: MergedSubjects) => Promise<DeletionRecord>
   /** Records activity of subjects. */
   readonly touch: (tx: Tx, subjectIds: readonly string[]) => Promise<void>
   /** Removes committed deletions from memory and from the database files. */
@@ -222,7 +230,7 @@ type WriteDeps = {
 function writeOperations(
   { keys, search: { storeVector }, densities }: WriteDeps,
   options: GalleryOptions & PurgeDue,
-): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
+): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'merge' | 'touch'> {
   const nowUtc = (): string => formatUtc(options.clock())
   const onDeleted = (galleryId: string): void => void options.purgeDue.add(galleryId)
   return {
@@ -235,6 +243,11 @@ function writeOperations(
     update: (tx, subject, update) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted }),
     remove: (tx, subject) => deleteSubject(tx, subject, nowUtc()),
+    merge: (tx, subjects) => {
+      const { templatesPerSubject } = options
+      const deps = { keys, storeVector, updateDensities: densities.updateSubject }
+      return mergeSubjects(tx, subjects, { templatesPerSubject, ...deps, nowUtc: nowUtc() })
+    },
     touch: (tx, subjectIds) => touchSubjects(tx, subjectIds, nowUtc()),
   }
 }

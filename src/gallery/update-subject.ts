@@ -31,7 +31,7 @@ export type UpdateSubjectOptions = {
   readonly onDeleted: OnExpiredDeleted
 }
 
-const groupsMax = 20
+export const groupsMax = 20
 const attributesBytesMax = 4096
 
 /**

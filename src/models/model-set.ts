@@ -1,5 +1,5 @@
 import { builtinPack } from './builtin/builtin-pack.ts'
-import { isRecognizerDecoding } from './decoding.ts'
+import { isRecognizerDecoding, type Decoding } from './decoding.ts'
 import type { PackModel } from './pack-manifest.ts'
 import { readTemplateModel } from './template/template-model.ts'
 
@@ -60,6 +60,18 @@ export async function earlierModelIds(
 ): Promise<readonly string[]> {
   if (recognizer !== 'builtin') return []
   return (await readTemplateModel()).earlier.map(({ modelId }) => modelId)
+}
+
+type DetectorDecodingKind = Extract<Decoding, { readonly boxToFace: unknown }>['kind']
+
+/** Returns how the outputs of the detector are read. @throws Error if the model is no detector. */
+export function detectorKindOf({
+  detector,
+}: Pick<ModelSet, 'detector'>): 'builtin' | DetectorDecodingKind {
+  if (detector === 'builtin') return 'builtin'
+  const { id, decoding } = detector.model
+  if ('boxToFace' in decoding) return decoding.kind
+  throw new Error(`${id} is not a detector`)
 }
 
 /** The score from which a face is live. For several networks it is the mean, as their score is. */

@@ -1,9 +1,11 @@
+import { compreFaceDescription } from '../compreface/description/describe-routes.ts'
 import type { Config } from '../config.ts'
 import { acceptedContentTypes } from '../lib/image-types/image-types.ts'
 
 /** What the API description publishes to callers. */
 export function apiDescription(config: Config) {
-  return { limits: apiLimits(config), formats: apiFormats(config) }
+  const optionalRoutes = config.COMPREFACE_API === 'on' ? [compreFaceDescription()] : []
+  return { limits: apiLimits(config), extensions: { ...apiFormats(config), optionalRoutes } }
 }
 
 function apiLimits(config: Config) {

@@ -18,6 +18,7 @@ import { serveStaticFiles } from '../http/static-files.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
+import { detectorKindOf, type ModelSet } from '../models/model-set.ts'
 import { requireDecoders } from '../vision/image/extra-types.ts'
 import { runSelfTest } from '../vision/self-test/run-self-test.ts'
 import {
@@ -88,8 +89,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const consoleOptions = { ...parts, ...models, gallery: services.gallery, workers, executeOptions }
   const server = createHttpServer({
     routes: [
-      ...apiRoutes(config, executeOptions),
-      ...serviceRoutes({ version, metrics, notReady, ...apiDescription(config) }),
+      ...apiRoutes(config, executeOptions, models.modelSet),
+      ...serviceRoutes({ version, metrics, ...apiDescription(config), notReady }),
       ...createConsoleRoutes(config, consoleOptions),
     ],
     fallback: serveStaticFiles(webFolder),
@@ -132,11 +133,12 @@ function toReEmbedClient(vision: VisionPool): ReEmbedVisionClient {
 }
 
 /** The routes that require an API key. */
-function apiRoutes(config: Config, options: ExecuteOptions): Route[] {
+function apiRoutes(config: Config, options: ExecuteOptions, modelSet: ModelSet): Route[] {
+  const detectorKind = detectorKindOf(modelSet)
   return [
     { method: 'POST', path: '/v1/face/execute', handle: (request) => execute(request, options) },
     ...restRoutes.map((route) => serveRest(route, options)),
-    ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(options) : []),
+    ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes({ ...options, detectorKind }) : []),
   ]
 }
 

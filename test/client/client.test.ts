@@ -124,21 +124,6 @@ test('Real photographs over a connection that breaks for every fourth request ar
   assert.equal(JSON.parse(await runCli('ledger', 'verify', '--json')).ok, true)
 })
 
-test('Data that is not an image is rejected before a request is sent', async () => {
-  const events: ClientEvent[] = []
-  const onEvent = (event: ClientEvent): void => void events.push(event)
-  const client = createClient({ baseUrl: gallery.url, apiKey: gallery.key, onEvent })
-  for (const bytes of [new Uint8Array(), Buffer.from('RIFF....WEBP'), new Blob(['GIF89a'])]) {
-    await assert.rejects(client.detect(bytes), { code: 'UNSUPPORTED_IMAGE_TYPE' })
-    const outcome = await client.try.identify([bytes])
-    assert.equal(!outcome.ok && outcome.error.code, 'UNSUPPORTED_IMAGE_TYPE')
-  }
-  await assert.rejects(client.detect(path.join(tmpdir(), randomUUID())), { code: 'ENOENT' })
-  // @ts-expect-error a number is not an image
-  await assert.rejects(client.detect(17), TypeError)
-  assert.deepEqual(events, [])
-})
-
 test('A subject is enrolled, identified, verified, updated, listed and deleted', async () => {
   const client = await createProjectClient()
   const ada = await client.enroll(imageOf('Ada'), { externalId: 'badge-1', groups: ['staff'] })

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import sharp, { type Sharp } from 'sharp'
+import { build } from 'vite'
 import { contractSource } from '../../client/contract/contract-source.ts'
 import {
   samplePhotograph,
@@ -90,8 +91,8 @@ export const none = () => facegate.detect('photo.jpg')
   )
   await compile('page.ts', '--types', '', '--lib', 'es2022,dom', '--module', 'preserve')
   const dist = path.join(installed, 'dist')
-  const files = globSync('**/*.d.ts', { cwd: dist })
-  assert.ok(files.length > 3, 'the declaration files are found')
+  const files = globSync('{esm,cjs}/**/*.d.ts', { cwd: dist })
+  assert.ok(files.length > 6, 'the declaration files are found')
   for (const file of files)
     for (const [, target = ''] of (await readFile(path.join(dist, file), 'utf8')).matchAll(
       /from '([^']+)'/gu,
@@ -102,12 +103,62 @@ export const none = () => facegate.detect('photo.jpg')
     }
 })
 
+test('A CommonJS module with types calls the service, and both kinds of modules have the same exports', async () => {
+  const program = `import { createClient, FacegateError, type Client } from 'facegate-client'
+import node = require('facegate-client/node')
+const [baseUrl = '', apiKey = ''] = process.argv.slice(2)
+const facegate: Client = createClient({ baseUrl, apiKey })
+const same: boolean = node.createClient === createClient && node.FacegateError === FacegateError
+void facegate.detect('mia.jpg').then(({ faceCount }) => console.log(faceCount, same))
+`
+  await writeFile(path.join(consumer, 'program.cts'), program)
+  await writeFile(
+    path.join(consumer, 'liveness.cts'),
+    `import liveness = require('facegate-client/liveness')
+export const check: typeof liveness.runLivenessCheck = liveness.runLivenessCheck
+`,
+  )
+  const options = ['--types', 'node', '--lib', 'es2022,dom', '--module', 'node16']
+  await compile('program.cts', 'liveness.cts', ...options)
+  const emit = ['tsc', '--ignoreConfig', '--target', 'es2022', '--skipLibCheck', ...options]
+  await shell([...emit, '"program.cts"'].join(' '), consumer)
+  const { stdout } = await run(process.execPath, ['program.cjs', facegate.url, facegate.key])
+  assert.equal(stdout.trim(), '1 true')
+  const compare = `import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)
+for (const entry of ['', '/node', '/liveness']) {
+  const imported = Object.keys(await import('facegate-client' + entry)).filter((name) => name !== 'module.exports')
+  console.log(imported.join() === Object.keys(require('facegate-client' + entry)).toSorted().join())
+}`
+  await writeFile(path.join(consumer, 'compare.mjs'), compare)
+  const compared = await run(process.execPath, ['compare.mjs'])
+  assert.equal(compared.stdout, 'true\ntrue\ntrue\n')
+})
+
+test('A bundler for browsers selects the entry without Node', async () => {
+  const page = `import { createClient } from 'facegate-client'
+import { runLivenessCheck } from 'facegate-client/liveness'
+console.log(createClient, runLivenessCheck)`
+  const entry = path.join(consumer, 'bundled.js')
+  await writeFile(entry, page)
+  const built = await build({
+    root: consumer,
+    configFile: false,
+    logLevel: 'silent',
+    build: { write: false, minify: false, rollupOptions: { input: entry } },
+  })
+  const outputs = [built].flat().flatMap((result) => ('output' in result ? result.output : []))
+  const code = outputs.map((file) => ('code' in file ? file.code : '')).join('')
+  assert.match(code, /x-api-key/u)
+  assert.doesNotMatch(code, /node:fs|__vite-browser-external|require\(/u)
+})
+
 test('The web entry runs without Node', async () => {
   const { stdout } = await run(process.execPath, [
     '--experimental-vm-modules',
     '--no-warnings',
     path.join(import.meta.dirname, 'edge-runtime.ts'),
-    path.join(installed, 'dist'),
+    path.join(installed, 'dist', 'esm'),
     facegate.url,
     facegate.key,
     path.join(consumer, 'mia.jpg'),
@@ -117,7 +168,7 @@ test('The web entry runs without Node', async () => {
 
 for (const [tool, ...options] of [
   ['publint', '--strict'],
-  ['attw', '--pack', '.', '--profile', 'esm-only'],
+  ['attw', '--pack', '.', '--profile', 'node16'],
 ] as const)
   test(`${tool} reports no problem in the package`, async (t) => {
     if (!existsSync(path.join(tools, tool))) return t.skip(`${tool} is not installed`)

@@ -48,6 +48,12 @@ test('Wrong names and types do not compile', () => {
     () => web.detect('photo.jpg'),
     // @ts-expect-error the id of the subject is missing
     () => facegate.verify(bytes, {}),
+    // @ts-expect-error both ids of the subject
+    () => facegate.verify(bytes, { subjectId: 'a', externalId: 'b' }),
+    // @ts-expect-error several images cannot be compared with another image
+    () => facegate.verify([bytes], bytes),
+    // @ts-expect-error one merged probe has one result
+    async () => (await facegate.identify([bytes], { sameSubject: true }))[0],
     // @ts-expect-error several images have several results
     async () => (await facegate.identify([bytes])).bestMatch,
     // @ts-expect-error a result may have failed
@@ -65,7 +71,7 @@ test('Wrong names and types do not compile', () => {
     // @ts-expect-error the iterator manages the cursor
     () => facegate.subjects.list({ cursor: 'x' }),
   ]
-  assert.equal(wrong.length, 15)
+  assert.equal(wrong.length, 18)
 })
 
 test('Correct calls compile and have the types of their results', () => {
@@ -77,6 +83,10 @@ test('Correct calls compile and have the types of their results', () => {
       (await facegate.enroll(new Blob([]), { groups: ['a'] as const })).subjectId,
     async (): Promise<boolean> => (await facegate.verify(image, { externalId: 'x' })).matched,
     async (): Promise<boolean> => (await facegate.verify(image, image)).matched,
+    async (): Promise<boolean> =>
+      (await facegate.verify([image, image], { subjectId: 'x' })).matched,
+    async (): Promise<boolean> => (await facegate.identify([image], { sameSubject: true })).matched,
+    async (): Promise<number> => (await facegate.enroll([image, 'photo.jpg'])).embeddingCount,
     async (): Promise<string | undefined> =>
       (await facegate.identify(image)).bestMatch?.displayName ?? undefined,
     async (): Promise<string[]> => {
@@ -92,5 +102,5 @@ test('Correct calls compile and have the types of their results', () => {
       return results[0].ok ? results[0].value.deletionId : results[0].value.error.message
     },
   ]
-  assert.equal(right.length, 8)
+  assert.equal(right.length, 11)
 })

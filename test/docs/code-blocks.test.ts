@@ -9,7 +9,7 @@ import { pageFiles, rootDir } from '../../docs/build/contents.ts'
 import { parseOutline, type CodeBlock } from '../../docs/build/page-outline.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
 import { readerEnvironment, createClone } from '../support/docs/reader-environment.ts'
-import { runBlocks } from '../support/docs/shell-blocks.ts'
+import { interpreterSkipReason, runBlocks, shellLanguages } from '../support/docs/shell-blocks.ts'
 import {
   committedImagePath,
   meanDifference,
@@ -18,7 +18,13 @@ import {
 import { outputDir } from '../support/paths.ts'
 
 /** Blocks in these languages are tested; `text` is for diagrams. Others need a `skip` reason. */
-const languages = ['sh', 'json', 'ts', 'text']
+const languages = [...shellLanguages, 'json', 'ts', 'text']
+
+/** Why the blocks of each language cannot run here. */
+const skipReasons = new Map(
+  shellLanguages.map((language) => [language, interpreterSkipReason(language)]),
+)
+const reasonNotToRun = (language: string): string | undefined => skipReasons.get(language)
 
 let clone: string
 let facegate: FacegateProcess
@@ -49,7 +55,12 @@ for (const file of pageFiles)
       )
       if (language === 'json') assert.doesNotThrow(() => void JSON.parse(text), text)
     }
-    const shell = tested.filter(({ language }) => language === 'sh')
+    const shell = tested.filter(
+      ({ language }) => shellLanguages.includes(language) && !reasonNotToRun(language),
+    )
+    for (const language of new Set(tested.map((block) => block.language)))
+      if (reasonNotToRun(language))
+        t.diagnostic(`NOT RUN: the blocks in ${language}: ${reasonNotToRun(language)}`)
     const { runCount, failures } = await runBlocks(shell, {
       cwd: clone,
       env: readerEnvironment(clone, facegate),
@@ -89,6 +100,12 @@ test('A block that fails or prints an undocumented result is reported', async ()
     /did not print two/u,
   )
   assert.deepEqual(await failuresOf(block('sh error="NO_FACE_FOUND"', rejected)), [])
+  if (reasonNotToRun('python')) return
+  assert.match((await failuresOf(block('python', 'raise SystemExit(1)'))).join(), /did not run/u)
+  assert.match(
+    (await failuresOf(block('python prints="two"', 'print("one")'))).join(),
+    /did not print two/u,
+  )
 })
 
 test('The TypeScript blocks of the pages compile', async () => {

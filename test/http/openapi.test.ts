@@ -134,6 +134,19 @@ test('Validators from the description accept valid data and reject invalid data'
   assert.ok(!response.safeParse({ ...empty, ok: false }).success)
 })
 
+test('Requests have no prefixItems, and no field that can be omitted has a default', () => {
+  const schemas = description['components']?.['schemas'] ?? {}
+  const requests = Object.entries(schemas).filter(([name]) => /(?:Params|Request)$/u.test(name))
+  assert.ok(requests.length >= 2 * allActions.length)
+  for (const [name, schema] of requests)
+    assert.doesNotMatch(JSON.stringify(schema), /"prefixItems"|"default":/u, name)
+  const images = schemas['DetectParams']?.['properties']?.['images']
+  assert.deepEqual(images?.['items'], { $ref: '#/components/schemas/ImageItem' })
+  assert.deepEqual([images?.['minItems'], images?.['maxItems']], [1, 10])
+  const confidence = schemas['DetectParams']?.['properties']?.['minFaceConfidence']
+  assert.match(JSON.stringify(confidence?.['description']), /are ignored\. Default: `0\.6`\."$/u)
+})
+
 test('Real responses match the description', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   const assertCallDescribed = (response: ReceivedResponse): void =>

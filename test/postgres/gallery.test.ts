@@ -1,6 +1,8 @@
 import { runOnPostgres } from '../support/database/engine.ts'
 
 runOnPostgres({
+  'compreface/merge': () => import('../compreface/merge.test.ts'),
+  'compreface/routes': () => import('../compreface/routes.test.ts'),
   'gallery/actions': () => import('../gallery/actions.test.ts'),
   'gallery/crops': () => import('../gallery/crops.test.ts'),
   'gallery/deletion': () => import('../gallery/deletion.test.ts'),

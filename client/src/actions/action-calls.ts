@@ -2,6 +2,8 @@ import type {
   Actions,
   Candidate,
   DeleteSubjectValue,
+  EnrollParams,
+  EnrollValue,
   IdentifyParams,
   IdentifyValue,
   ImageFacts,
@@ -18,18 +20,19 @@ import type { CallOptions } from '../options.ts'
 import type { FailureMode, CallResult } from './failure-mode.ts'
 
 export type OneImageCalls<Image, M extends FailureMode> = {
-  readonly [Name in keyof OneImageActions]: (
+  readonly [Name in Exclude<keyof OneImageActions, 'enroll'>]: (
     image: Image,
     params?: Omit<OneImageActions[Name]['params'], 'images'>,
     options?: CallOptions,
   ) => CallResult<M, OneImageActions[Name]['value']>
 }
 
-/** The subject to compare a face with. */
+/** A subject by exactly one of its ids. */
 export type SubjectReference =
-  | { readonly subjectId: string; readonly externalId?: string | undefined }
+  | { readonly subjectId: string; readonly externalId?: undefined }
   | { readonly externalId: string; readonly subjectId?: undefined }
 
+export type EnrollOptions = Omit<EnrollParams, 'images' | 'allImages'>
 /** A stored face to search with: one face, or all faces of a subject. */
 export type StoredFaceReference =
   | { readonly subjectId: string }
@@ -50,7 +53,10 @@ export type StoredSearchValue = Omit<IdentifyValue, 'image' | 'faces' | 'probe' 
   /** The subjects that match, best first. */
   candidates: Candidate[]
 }
-export type VerifyOptions = Omit<VerifyParams, 'images' | 'mode' | 'subjectId' | 'externalId'>
+export type VerifyOptions = Omit<
+  VerifyParams,
+  'images' | 'mode' | 'subjectId' | 'externalId' | 'sameSubject'
+>
 export type LivenessFrameOptions = Omit<LivenessParams, 'images' | 'challengeId'>
 export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'images'> & {
   /** Adds a template, with the same checks as enrollment. */
@@ -59,13 +65,18 @@ export type SubjectChanges<Image> = Omit<UpdateSubjectParams, 'subjectId' | 'ima
 
 /** The actions. Each call has a `requestId`, so that it runs and is charged only once. */
 export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls<Image, M> {
-  /** Compare a face with another image, or with a subject of the gallery. Costs 2 units. */
-  readonly verify: (
-    probe: Image,
-    reference: Image | SubjectReference,
-    params?: VerifyOptions,
+  /**
+   * Enroll the face of an image as a new subject, or add it to an existing subject. Several images of
+   * one person become several templates of the subject; `images` of the result reports each of them.
+   * Costs 2 units per enrolled image.
+   */
+  readonly enroll: (
+    images: Image | readonly Image[],
+    params?: EnrollOptions,
     options?: CallOptions,
-  ) => CallResult<M, VerifyValue>
+  ) => CallResult<M, EnrollValue>
+  /** Compare a face with another image, or with a subject of the gallery. */
+  readonly verify: VerifyMethod<Image, M>
   /**
    * Search the gallery for the faces of one image or of up to ten, or for a stored face. Costs 2 units
    * per image, and 2 for a stored face.
@@ -81,15 +92,15 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
     params?: LivenessFrameOptions,
     options?: CallOptions,
   ) => CallResult<M, LivenessValue>
-  /** Change a subject: ids, attributes, groups, templates, expiry. Free without an image. */
+  /** Change a subject, given by its `subjectId` or an object with one of its ids: ids, attributes, groups, templates, expiry. Free without an image. */
   readonly updateSubject: (
-    subjectId: string,
+    subject: string | SubjectReference,
     changes: SubjectChanges<Image>,
     options?: CallOptions,
   ) => CallResult<M, UpdateSubjectValue>
-  /** Delete a subject permanently. Its deletion record is kept. Free. */
+  /** Delete a subject, given as for `updateSubject`, permanently. Its deletion record is kept. Free. */
   readonly deleteSubject: (
-    subjectId: string,
+    subject: string | SubjectReference,
     options?: CallOptions,
   ) => CallResult<M, DeleteSubjectValue>
   /** Run any action, with the parameters and results of the HTTP API. */
@@ -100,6 +111,26 @@ export interface ActionCalls<Image, M extends FailureMode> extends OneImageCalls
   ) => CallResult<M, ActionResponse<Actions[Name]['value']>>
 }
 
+export type VerifyMethod<Image, M extends FailureMode> = {
+  /** Costs 2 units. */
+  (
+    probe: Image,
+    reference: Image | SubjectReference,
+    params?: VerifyOptions,
+    options?: CallOptions,
+  ): CallResult<M, VerifyValue>
+  /**
+   * Compares two to ten images of one person, merged into one probe, with a subject. Costs 2 units
+   * per image.
+   */
+  (
+    probes: readonly Image[],
+    subject: SubjectReference,
+    params?: VerifyOptions,
+    options?: CallOptions,
+  ): CallResult<M, VerifyValue>
+}
+
 export type IdentifyMethod<Image, M extends FailureMode> = {
   /** Searches for a stored face among all other subjects. */
   (
@@ -108,6 +139,12 @@ export type IdentifyMethod<Image, M extends FailureMode> = {
     options?: CallOptions,
   ): CallResult<M, StoredSearchValue>
   (image: Image, params?: IdentifyOptions, options?: CallOptions): CallResult<M, ImageSearchValue>
+  /** Merges two to ten images of one person into one probe with one result. */
+  (
+    images: readonly Image[],
+    params: IdentifyOptions & { readonly sameSubject: true },
+    options?: CallOptions,
+  ): CallResult<M, ImageSearchValue>
   /** Returns one result for each image. The call fails only if every image fails. */
   (
     images: readonly Image[],

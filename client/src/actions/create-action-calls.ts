@@ -5,8 +5,10 @@ import type {
   OneImageCalls,
   StoredFaceReference,
   SubjectReference,
+  VerifyOptions,
 } from './action-calls.ts'
 import { oneImageActions, type Actions, type ImageItem } from '../contract.ts'
+import { invalidArgument } from '../facegate-error.ts'
 import { singleValue, type ResultHandler, type FailureMode } from './failure-mode.ts'
 import type { ActionName, ActionResponse } from './read-envelope.ts'
 import type { CallOptions } from '../options.ts'
@@ -31,14 +33,19 @@ export function createActionCalls<Image, M extends FailureMode>(
   const { execute, handleResult } = dependencies
   return {
     ...createOneImageCalls(dependencies),
+    enroll: createEnrollCall(dependencies),
     verify: createVerifyCall(dependencies),
     identify: createIdentifyCall(dependencies),
     answerLivenessChallenge: createAnswerCall(dependencies),
     updateSubject: createUpdateCall(dependencies),
-    deleteSubject: (subjectId, options) =>
-      handleResult(execute('svc.deleteSubject', { subjectId }, options), singleValue),
-    execute: (action, params, options) =>
-      handleResult(execute(action, params, options), (response) => response),
+    deleteSubject: (subject, options) => {
+      const run = async () => execute('svc.deleteSubject', readReference(subject), options)
+      return handleResult(run, singleValue, options)
+    },
+    execute: (action, params, options) => {
+      const run = async () => execute(action, params, options)
+      return handleResult(run, (response) => response, options)
+    },
   }
 }
 
@@ -51,11 +58,26 @@ function createOneImageCalls<Image, M extends FailureMode>({
     const run = async (image: Image, params: object, options?: CallOptions) =>
       execute(action, { ...params, images: [await toImageItem(image)] }, options)
     return (image: Image, params: object = {}, options?: CallOptions) =>
-      handleResult<unknown, unknown>(run(image, params, options), singleValue)
+      handleResult<unknown, unknown>(() => run(image, params, options), singleValue, options)
   }
   const calls = Object.entries(oneImageActions).map(([name, action]) => [name, createCall(action)])
   // The type is derived from the same table.
   return Object.fromEntries(calls) as OneImageCalls<Image, M>
+}
+
+function createEnrollCall<Image, M extends FailureMode>({
+  execute,
+  toImageItem,
+  handleResult,
+}: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['enroll'] {
+  type Arguments = Parameters<ActionCalls<Image, M>['enroll']>
+  const run = async (...[pictures, params, options]: Arguments) => {
+    const isSeveral = isList(pictures)
+    const images = await toImageItems(isSeveral ? pictures : [pictures], toImageItem)
+    const several = isSeveral ? { allImages: true } : {}
+    return execute('svc.enroll', { ...params, ...several, images }, options)
+  }
+  return (...args) => handleResult(() => run(...args), singleValue, args[2])
 }
 
 function createVerifyCall<Image, M extends FailureMode>({
@@ -63,20 +85,47 @@ function createVerifyCall<Image, M extends FailureMode>({
   toImageItem,
   handleResult,
 }: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['verify'] {
-  type Arguments = Parameters<ActionCalls<Image, M>['verify']>
-  const run = async (...[probe, reference, params, options]: Arguments) => {
-    const item = await toImageItem(probe)
-    const compared = isSubjectReference(reference)
-      ? { ...reference, images: [item] }
-      : { images: [item, await toImageItem(reference)] }
-    return execute('svc.verify', { ...params, ...compared }, options)
+  type Options = readonly [params?: VerifyOptions, options?: CallOptions]
+  const run = async (
+    probe: Image | readonly Image[],
+    reference: Image | SubjectReference,
+    [params, options]: Options,
+  ) => {
+    if (isSubjectReference(reference)) {
+      const images = await toImageItems(isList(probe) ? probe : [probe], toImageItem)
+      const several = isList(probe) ? { sameSubject: true } : {}
+      const request = { ...params, ...several, ...readReference(reference), images }
+      return execute('svc.verify', request, options)
+    }
+    if (isList(probe)) throw invalidArgument('several images can be compared with a subject only')
+    const images = [await toImageItem(probe), await toImageItem(reference)]
+    return execute('svc.verify', { ...params, images }, options)
   }
-  return (...args) => handleResult(run(...args), singleValue)
+  return (probe: Image | readonly Image[], reference: Image | SubjectReference, ...rest: Options) =>
+    handleResult(() => run(probe, reference, rest), singleValue, rest[1])
 }
 
 function isSubjectReference(reference: unknown): reference is SubjectReference {
   if (typeof reference !== 'object' || reference === null) return false
   return 'subjectId' in reference || 'externalId' in reference
+}
+
+/**
+ * Returns the one id of a reference; text is a `subjectId`.
+ *
+ * @throws FacegateError INVALID_ARGUMENT if there is none, or if there are two.
+ */
+function readReference(reference: string | SubjectReference): SubjectReference {
+  if (typeof reference === 'string') return { subjectId: reference }
+  const { subjectId, externalId } = reference ?? {}
+  if (isId(subjectId) && !isId(externalId)) return { subjectId }
+  if (isId(externalId) && !isId(subjectId)) return { externalId }
+  throw invalidArgument('exactly one of subjectId and externalId is required')
+}
+
+/** Programs in JavaScript can pass anything. */
+function isId(id: string | null | undefined): id is string {
+  return id !== undefined && id !== null
 }
 
 function createIdentifyCall<Image, M extends FailureMode>({
@@ -85,17 +134,20 @@ function createIdentifyCall<Image, M extends FailureMode>({
   handleResult,
 }: ActionCallDependencies<Image, M>): IdentifyMethod<Image, M> {
   type Rest = readonly [params?: IdentifyOptions, options?: CallOptions]
-  const run = async (images: readonly Image[], [params, options]: Rest) => {
-    const items = await Promise.all(images.map(toImageItem))
-    return execute('svc.identify', { ...params, images: items }, options)
-  }
+  const run = async (images: readonly Image[], [params, options]: Rest) =>
+    execute('svc.identify', { ...params, images: await toImageItems(images, toImageItem) }, options)
+  const search = async (stored: StoredFaceReference, [params, options]: Rest) =>
+    execute('svc.identify', { ...params, ...stored }, options)
   const call = (sought: Image | readonly Image[] | StoredFaceReference, ...rest: Rest) => {
     const [params, options] = rest
-    if (isStoredFace(sought))
-      return handleResult(execute('svc.identify', { ...params, ...sought }, options), singleValue)
-    return isList(sought)
-      ? handleResult(run(sought, rest), ({ results }) => results)
-      : handleResult(run([sought], rest), singleValue)
+    if (isStoredFace(sought)) return handleResult(() => search(sought, rest), singleValue, options)
+    return isList(sought) && params?.sameSubject !== true
+      ? handleResult(
+          () => run(sought, rest),
+          ({ results }) => results,
+          options,
+        )
+      : handleResult(() => run(isList(sought) ? sought : [sought], rest), singleValue, options)
   }
   // One function implements all overloads, which TypeScript cannot check.
   return call as IdentifyMethod<Image, M>
@@ -104,6 +156,16 @@ function createIdentifyCall<Image, M extends FailureMode>({
 function isStoredFace(sought: unknown): sought is StoredFaceReference {
   if (typeof sought !== 'object' || sought === null) return false
   return 'subjectId' in sought || 'externalId' in sought || 'faceId' in sought
+}
+
+/** Converts the images of a request. @throws FacegateError INVALID_ARGUMENT if there is none. */
+async function toImageItems<Image>(
+  images: readonly Image[],
+  toImageItem: (image: Image) => Promise<ImageItem>,
+): Promise<readonly [ImageItem, ...ImageItem[]]> {
+  const [first, ...others] = images
+  if (first === undefined) throw invalidArgument('at least one image is required')
+  return [await toImageItem(first), ...(await Promise.all(others.map(toImageItem)))]
 }
 
 function isList<Image>(images: Image | readonly Image[]): images is readonly Image[] {
@@ -116,14 +178,11 @@ function createAnswerCall<Image, M extends FailureMode>({
   handleResult,
 }: ActionCallDependencies<Image, M>): ActionCalls<Image, M>['answerLivenessChallenge'] {
   type Arguments = Parameters<ActionCalls<Image, M>['answerLivenessChallenge']>
-  const run = async (...[challengeId, [frontal, ...others], params, options]: Arguments) => {
-    const images = [
-      await toImageItem(frontal),
-      ...(await Promise.all(others.map(toImageItem))),
-    ] as const
+  const run = async (...[challengeId, frames, params, options]: Arguments) => {
+    const images = await toImageItems(frames, toImageItem)
     return execute('svc.liveness', { ...params, challengeId, images }, options)
   }
-  return (...args) => handleResult(run(...args), singleValue)
+  return (...args) => handleResult(() => run(...args), singleValue, args[3])
 }
 
 function createUpdateCall<Image, M extends FailureMode>({
@@ -132,10 +191,14 @@ function createUpdateCall<Image, M extends FailureMode>({
   handleResult,
 }: ActionCallDependencies<Image, M>) {
   type Call = ActionCalls<Image, M>['updateSubject']
-  const run = async (...[subjectId, { image, ...changes }, options]: Parameters<Call>) => {
+  const run = async (...[subject, { image, ...changes }, options]: Parameters<Call>) => {
+    const reference = readReference(subject)
+    // The service takes an external id without a subject id for that of the subject.
+    if ('externalId' in reference && 'externalId' in changes)
+      throw invalidArgument('an external id can be changed only by subjectId')
     const images = image === undefined ? {} : { images: [await toImageItem(image)] }
-    return execute('svc.updateSubject', { ...changes, subjectId, ...images }, options)
+    return execute('svc.updateSubject', { ...changes, ...reference, ...images }, options)
   }
-  const call: Call = (...args) => handleResult(run(...args), singleValue)
+  const call: Call = (...args) => handleResult(() => run(...args), singleValue, args[2])
   return call
 }

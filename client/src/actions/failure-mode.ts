@@ -1,5 +1,6 @@
 import type { ActionResponse } from './read-envelope.ts'
-import { FacegateError } from '../facegate-error.ts'
+import { FacegateError, invalidArgument } from '../facegate-error.ts'
+import type { CallOptions } from '../options.ts'
 
 /** Whether a failed call throws an error (`throw`) or returns it (`try`). */
 export type FailureMode = 'throw' | 'try'
@@ -19,24 +20,31 @@ export type CallResult<M extends FailureMode, Value> = Promise<
   M extends 'try' ? Outcome<Value> : Value
 >
 
-/** Turns the response of an action into the result of its method, or its failure. */
+/** Runs a call and turns its response into the result of its method, or into its failure. */
 export type ResultHandler<M extends FailureMode> = <ActionValue, Value>(
-  pending: Promise<ActionResponse<ActionValue>>,
+  run: () => Promise<ActionResponse<ActionValue>>,
   select: (response: ActionResponse<ActionValue>) => Value,
+  options: CallOptions | undefined,
 ) => CallResult<M, Value>
 
-export const throwFailures: ResultHandler<'throw'> = async (pending, select) =>
-  select(await pending)
+export const throwFailures: ResultHandler<'throw'> = async (run, select) => select(await run())
 
-export const returnFailures: ResultHandler<'try'> = async (pending, select) => {
+/** Throws only the reason of the signal of the call, when it is aborted. */
+export const returnFailures: ResultHandler<'try'> = async (run, select, options) => {
   try {
-    const response = await pending
+    const response = await run()
     const { requestId, isReplay } = response
     return { ok: true, value: select(response), requestId, isReplay }
   } catch (error) {
     if (error instanceof FacegateError) return { ok: false, error }
-    throw error
+    const { signal } = options ?? {}
+    if (signal?.aborted && error === signal.reason) throw error
+    return { ok: false, error: invalidArgument(messageOf(error), error) }
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Returns the only value of a response. @throws FacegateError when its item failed. */

@@ -1,6 +1,6 @@
 import { decodeFirstBytes, toBase64 } from './base64.ts'
 import type { ImageItem } from '../contract.ts'
-import { FacegateError } from '../facegate-error.ts'
+import { FacegateError, invalidArgument } from '../facegate-error.ts'
 import { sniffContentType, type ContentType } from './sniff-content-type.ts'
 
 /** The bytes of a JPEG or PNG. A `Buffer` is a `Uint8Array`, a `File` is a `Blob`. */
@@ -23,15 +23,17 @@ export type Image = ImageBytes | DescribedImage<ImageBytes>
 export type Platform<Source> = {
   readonly read: (source: Source) => Promise<Uint8Array>
   readonly toBase64: (bytes: Uint8Array) => string
+  /** The name of the file, for error messages; undefined if the source is no file. */
+  readonly nameOf: (source: Source) => string | undefined
 }
 
-export const webPlatform: Platform<ImageBytes> = { read: readBytes, toBase64 }
+export const webPlatform: Platform<ImageBytes> = { read: readBytes, toBase64, nameOf: fileNameOf }
 
 /**
  * Reads the bytes of an image. It checks the features of a value and not its class, because frames
  * and test runners have separate copies of the classes.
  *
- * @throws TypeError when the value is not an image.
+ * @throws FacegateError INVALID_ARGUMENT when the value is not an image.
  */
 export async function readBytes(source: ImageBytes): Promise<Uint8Array> {
   if (ArrayBuffer.isView(source))
@@ -41,7 +43,13 @@ export async function readBytes(source: ImageBytes): Promise<Uint8Array> {
     if (Object.prototype.toString.call(source) === '[object ArrayBuffer]')
       return new Uint8Array(source)
   }
-  throw new TypeError('an image must be a Uint8Array, ArrayBuffer, Blob or { bytes }')
+  throw invalidArgument('an image must be a Uint8Array, ArrayBuffer, Blob or { bytes }')
+}
+
+/** Returns the name of a `File`. */
+export function fileNameOf(source: ImageBytes): string | undefined {
+  if (typeof source !== 'object' || source === null || !('name' in source)) return undefined
+  return typeof source.name === 'string' ? source.name : undefined
 }
 
 /**
@@ -54,29 +62,34 @@ export async function toImageItem<Source>(
   image: Source | DescribedImage<Source>,
   platform: Platform<Source>,
 ): Promise<ImageItem> {
-  if (!isDescribedImage(image)) return buildImageItem(await encode(image, platform), {})
+  if (!isDescribedImage(image)) return encodeImage(image, {}, platform)
   const { bytes } = image
-  if (typeof bytes !== 'string') return buildImageItem(await encode(bytes, platform), image)
+  if (typeof bytes !== 'string') return encodeImage(bytes, image, platform)
   return buildImageItem({ base64: bytes, firstBytes: decodeFirstBytes(bytes) }, image)
 }
 
 type Base64Bytes = { readonly base64: string; readonly firstBytes: Uint8Array }
 
-async function encode<Source>(source: Source, platform: Platform<Source>): Promise<Base64Bytes> {
+async function encodeImage<Source>(
+  source: Source,
+  description: ImageDescription,
+  platform: Platform<Source>,
+): Promise<ImageItem> {
   const bytes = await platform.read(source)
-  return { base64: platform.toBase64(bytes), firstBytes: bytes }
+  const encoded = { base64: platform.toBase64(bytes), firstBytes: bytes }
+  return buildImageItem(encoded, description, platform.nameOf(source))
 }
+
+type ImageDescription = Omit<DescribedImage<unknown>, 'bytes'>
 
 function buildImageItem(
   { base64, firstBytes }: Base64Bytes,
-  {
-    contentType = sniffContentType(firstBytes),
-    correlationId,
-  }: Omit<DescribedImage<unknown>, 'bytes'>,
+  { contentType = sniffContentType(firstBytes), correlationId }: ImageDescription,
+  fileName = 'the image',
 ): ImageItem {
   if (!contentType)
     throw new FacegateError([
-      { code: 'UNSUPPORTED_IMAGE_TYPE', message: 'the image is neither a JPEG nor a PNG' },
+      { code: 'UNSUPPORTED_IMAGE_TYPE', message: `${fileName} is neither a JPEG nor a PNG` },
     ])
   const optional = correlationId === undefined ? {} : { correlationId }
   return { kind: 'image', bytes: base64, contentType, ...optional }

@@ -3,21 +3,35 @@ import { externalId } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { toMessage } from '../../lib/validation/describe-issue.ts'
 import { parseInput } from '../../lib/validation/parse-input.ts'
+import { boxProbabilityOf, type BoxProbability } from '../box-probability.ts'
+import type { CompreFaceRequest } from '../serve-route.ts'
 
 /** The query parameters of CompreFace. Unknown parameters are ignored, as CompreFace does. */
 
-const plugins = ['age', 'gender', 'landmarks', 'pose'] as const
+/** The plugins that Facegate has. */
+const supportedPlugins = ['age', 'gender', 'landmarks', 'pose'] as const
 
-export type FacePlugin = (typeof plugins)[number]
+export type FacePlugin = (typeof supportedPlugins)[number]
 
-const unsupportedPlugins: Readonly<Record<string, string>> = {
-  calculator: 'must not contain calculator: Facegate never returns templates',
-  mask: 'must not contain mask: there is no model for it',
+/** The names are returned in a header, so that they contain only these characters. */
+const pluginName = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/u, 'must be a list of plugin names, separated by commas')
+
+/** The plugins of a request: those that the response contains, and the names of the others. */
+type RequestedPlugins = {
+  readonly supported: readonly FacePlugin[]
+  readonly unsupported: readonly string[]
 }
 
-const plugin = z.enum(plugins, {
-  error: ({ input }) => unsupportedPlugins[String(input)] ?? `must be one of ${plugins.join(', ')}`,
-})
+function splitPlugins(names: readonly string[]): RequestedPlugins {
+  const isSupported = (name: string): name is FacePlugin =>
+    supportedPlugins.some((plugin) => plugin === name)
+  return {
+    supported: names.filter(isSupported),
+    unsupported: [...new Set(names.filter((name) => !isSupported(name)))],
+  }
+}
 
 const count = z.coerce.number<string>().int().min(0).max(1_000_000)
 
@@ -31,12 +45,35 @@ export const imageQuery = z.object({
     .string()
     .max(256)
     .default('')
-    .transform((text) => text.split(',').filter((name) => name.trim() !== ''))
-    .pipe(z.array(z.string().trim().pipe(plugin))),
+    .transform((text) =>
+      text
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+    )
+    .pipe(z.array(pluginName))
+    .transform(splitPlugins),
+  detect_faces: z
+    .enum(['true', 'false'])
+    .default('true')
+    .refine((text) => text === 'true', {
+      error: 'must be true or absent: Facegate detects the faces of every image',
+    }),
   status: z.enum(['true', 'false']).default('false'),
 })
 
-export type ImageQuery = z.output<typeof imageQuery>
+export type ImageQuery = z.output<typeof imageQuery> & {
+  /** The scale of `det_prob_threshold` and of the box probability. */
+  readonly boxProbability: BoxProbability
+}
+
+/** Reads the parameters of a route with an image. @throws ActionError INVALID_REQUEST. */
+export function readImageQuery({ request, options }: CompreFaceRequest): ImageQuery {
+  return {
+    ...readQuery(imageQuery, request.query),
+    boxProbability: boxProbabilityOf(options.detectorKind),
+  }
+}
 
 export const subjectQuery = z.object({ subject: externalId })
 
@@ -65,6 +102,7 @@ export function readQuery<Query extends z.ZodType>(
 
 /** Without a limit, the SDK writes a second question mark before the other options. */
 function repairQuery(query: URLSearchParams): URLSearchParams {
-  const misplacedOption = /%3F(limit|det_prob_threshold|prediction_count|face_plugins|status)%3D/gu
+  const misplacedOption =
+    /%3F(limit|det_prob_threshold|prediction_count|face_plugins|status|detect_faces)%3D/gu
   return new URLSearchParams(query.toString().replaceAll(misplacedOption, '&$1='))
 }

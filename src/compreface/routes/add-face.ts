@@ -1,6 +1,6 @@
 import { enroll } from '../../actions/enroll.ts'
 import { readImages } from '../input/read-images.ts'
-import { imageQuery, readQuery, subjectQuery } from '../input/query.ts'
+import { readImageQuery, readQuery, subjectQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
 import { findSubjectByName } from './subject-name.ts'
@@ -15,7 +15,7 @@ export const addFace: CompreFaceRoute = {
     const { request, caller, options } = compreFaceRequest
     const { gallery } = options.services
     const { subject } = readQuery(subjectQuery, request.query)
-    const query = readQuery(imageQuery, request.query)
+    const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
     const existing = await gallery.read((reading) =>
       findSubjectByName({ gallery }, reading, caller, subject),

@@ -3,7 +3,7 @@ import type { FaceValue } from '../../actions/schemas/fields.ts'
 import { ActionError } from '../../lib/errors.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
-import { imageQuery, readQuery } from '../input/query.ts'
+import { readImageQuery } from '../input/query.ts'
 import {
   confidenceParams,
   needsAnalysis,
@@ -22,7 +22,7 @@ export const detectFaces: CompreFaceRoute = {
   // The plugins decide between the two actions, and so the permission.
   known: { name: detect.name, permissions: [] },
   parse: async (compreFaceRequest) => {
-    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
     const call = { images: [], query }
     if (needsAnalysis(query)) {

@@ -1,4 +1,3 @@
-import { HttpError } from '../../lib/errors.ts'
 import { pageQuery, readQuery } from '../input/query.ts'
 import { defineJsonRoute } from '../json-route.ts'
 import { findSubjectByName, subjectName } from './subject-name.ts'
@@ -33,16 +32,5 @@ export const listFaces = defineJsonRoute({
       }
     })
     return { outcome: { body } }
-  },
-})
-
-/** CompreFace returns the image of a face; Facegate stores no images, so it always fails. */
-export const showFace = defineJsonRoute({
-  method: 'GET',
-  path: '/api/v1/recognition/faces/:image_id/img',
-  permissions: ['subjects:read'],
-  query: () => undefined,
-  run: () => {
-    throw new HttpError(404, 'Facegate does not store images of faces.')
   },
 })

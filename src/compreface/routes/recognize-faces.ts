@@ -1,7 +1,7 @@
 import { identify } from '../../actions/identify.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
-import { imageQuery, readQuery } from '../input/query.ts'
+import { readImageQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
 import { subjectName } from './subject-name.ts'
@@ -16,7 +16,7 @@ export const recognizeFaces: CompreFaceRoute = {
   status: 200,
   known: { name: identify.name, permissions: [identify.name] },
   parse: async (compreFaceRequest) => {
-    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
     const main = prepareAction(identify, {
       images: [image],

@@ -43,7 +43,11 @@ export const addSubject = defineJsonRoute({
   }),
 })
 
-/** CompreFace merges two subjects if the new name is in use; Facegate rejects the call. */
+/**
+ * Renames a subject. If the new name is in use, the subjects are merged, as CompreFace does: the
+ * faces and groups move to the subject with that name, and the renamed subject is deleted with a
+ * deletion record. Merging therefore also needs the permission to delete a subject.
+ */
 export const renameSubject = defineJsonRoute({
   method: 'PUT',
   path: `${subjectsPath}/:subject`,
@@ -55,11 +59,27 @@ export const renameSubject = defineJsonRoute({
       await services.gallery.lock(tx, caller.galleryId, 'exclusive')
       const name = pathParams['subject'] ?? ''
       const subject = (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
-      await services.gallery.update(tx, subject, { externalId: body.subject })
+      const holder = await findSubjectByName(services, tx, caller, body.subject)
+      if (holder && holder.subjectId !== subject.subjectId) {
+        requireDeletePermission(caller)
+        await services.gallery.merge(tx, { source: subject, target: holder })
+      } else await services.gallery.update(tx, subject, { externalId: body.subject })
       return { body: { updated: true } }
     },
+    afterCommit: () => services.gallery.purge(caller.galleryId),
   }),
 })
+
+/** @throws ActionError FORBIDDEN. */
+function requireDeletePermission({ permissions }: Caller): void {
+  if (permissions.includes('*') || permissions.includes(deletePermission)) return
+  throw new ActionError(
+    'FORBIDDEN',
+    `A subject with the new name exists, so that the subjects would be merged. This key lacks the permission ${deletePermission}.`,
+  )
+}
+
+const deletePermission = 'svc.deleteSubject'
 
 export const deleteSubject = defineJsonRoute({
   method: 'DELETE',

@@ -2,7 +2,7 @@ import { verify } from '../../actions/verify.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
-import { imageQuery, readQuery } from '../input/query.ts'
+import { readImageQuery } from '../input/query.ts'
 import { confidenceParams, prepareAction, toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRequest, CompreFaceRoute } from '../serve-route.ts'
 
@@ -16,7 +16,7 @@ export const verifyFace: CompreFaceRoute = {
   status: 200,
   known: { name: verify.name, permissions: [verify.name] },
   parse: async (compreFaceRequest) => {
-    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
     const owner = await findOwner(compreFaceRequest)
     // For an unknown face a new id: the call fails with SUBJECT_NOT_FOUND after its admission.

@@ -1,7 +1,7 @@
 import { verify } from '../../actions/verify.ts'
 import { toCompreFaceFace, pluginVersions } from '../face-response.ts'
 import { readImages } from '../input/read-images.ts'
-import { imageQuery, readQuery } from '../input/query.ts'
+import { readImageQuery } from '../input/query.ts'
 import { toCompreFaceCall } from '../prepare-action.ts'
 import type { CompreFaceRoute } from '../serve-route.ts'
 import { compareFaces } from './compare-faces.ts'
@@ -13,7 +13,7 @@ export const verifyImages: CompreFaceRoute = {
   status: 200,
   known: { name: verify.name, permissions: [verify.name] },
   parse: async (compreFaceRequest) => {
-    const query = readQuery(imageQuery, compreFaceRequest.request.query)
+    const query = readImageQuery(compreFaceRequest)
     const images = await readImages(compreFaceRequest, ['source_image', 'target_image'])
     return toCompreFaceCall({
       main: compareFaces(images, query),

@@ -57,7 +57,7 @@ export async function renewSubjectKey(
 }
 
 /** Returns undefined if the ciphertext was changed or is bound to other ids. */
-function decrypted<T>(decrypt: () => T): T | undefined {
+export function decrypted<T>(decrypt: () => T): T | undefined {
   try {
     return decrypt()
   } catch {

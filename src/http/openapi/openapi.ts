@@ -8,18 +8,27 @@ import { openApiSchemas, type OpenApiObject } from './schemas.ts'
 /** The limits of requests, with the values of the running service. */
 export type ApiLimits = Readonly<Record<string, number>>
 
-/** What the server accepts in addition to JPEG and PNG in JSON. */
-export type ApiFormats = {
+/** The description of routes that a setting switches on. */
+export type OptionalRoutes = {
+  readonly tag: { readonly name: string; readonly description: string }
+  readonly paths: OpenApiObject
+  readonly schemas: OpenApiObject
+}
+
+/** What the settings of a server add to the API. */
+export type ApiExtensions = {
+  /** Image types in addition to JPEG and PNG. */
   readonly extraImageTypes?: readonly ExtraImageType[]
   /** The content types of images as the body, which permit forms, too. */
   readonly imageBodyTypes?: readonly string[] | undefined
+  readonly optionalRoutes?: readonly OptionalRoutes[]
 }
 
 /** Returns the OpenAPI 3.1 description, derived from the schemas that validate requests. */
 export function openApiDocument(
   version: string,
   limits: ApiLimits = {},
-  { extraImageTypes, imageBodyTypes }: ApiFormats = {},
+  { extraImageTypes, imageBodyTypes, optionalRoutes: optional = [] }: ApiExtensions = {},
 ): OpenApiObject {
   return {
     openapi: '3.1.0',
@@ -37,24 +46,15 @@ export function openApiDocument(
       { name: 'face', description: `The actions: ${allActions.map(nameOf).join(', ')}.` },
       { name: 'gallery', description: 'The contents of the gallery. Free of charge.' },
       { name: 'service', description: 'About the service. No key needed.' },
+      ...optional.map(({ tag }) => tag),
     ],
-    paths: openApiPaths(imageBodyTypes),
+    paths: mergeObjects(openApiPaths(imageBodyTypes), ...optional.map(({ paths }) => paths)),
     components: {
-      securitySchemes: {
-        bearerKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'The same key as `Authorization: Bearer`.',
-        },
-        apiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Api-Key',
-          description:
-            'The complete key. It determines the project, its gallery, budget and rate limit.',
-        },
-      },
-      schemas: openApiSchemas(acceptedContentTypes(extraImageTypes)),
+      securitySchemes,
+      schemas: mergeObjects(
+        openApiSchemas(acceptedContentTypes(extraImageTypes)),
+        ...optional.map(({ schemas }) => schemas),
+      ),
       responses: errorResponses(),
       headers: openApiHeaders,
       examples: openApiExamples(),
@@ -62,6 +62,24 @@ export function openApiDocument(
     'x-limits': limits,
     'x-error-catalogue': errorTable,
   }
+}
+
+const securitySchemes = {
+  bearerKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The same key as `Authorization: Bearer`.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: 'The complete key. It determines the project, its gallery, budget and rate limit.',
+  },
+}
+
+function mergeObjects(...objects: readonly OpenApiObject[]): OpenApiObject {
+  return Object.fromEntries(objects.flatMap((object) => Object.entries(object)))
 }
 
 const introduction = `Every action is a call of \`POST /v1/face/execute\`; \`action\` selects it. A successful

@@ -10,6 +10,7 @@ import {
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
 import { binaryBody } from './binary-body.ts'
+import { toRequestSchema } from './request-schema.ts'
 import { schemaRef, type OpenApiObject } from './schemas.ts'
 
 /** Returns `paths`: the endpoint of the actions, the REST routes and the routes without a key. */
@@ -104,7 +105,7 @@ function restOperation(route: RestRoute): OpenApiObject {
 
 function jsonBody(body: z.ZodType): OpenApiObject {
   const description = 'Unknown fields are rejected.'
-  const content = { 'application/json': { schema: inlineSchema(body, 'input') } }
+  const content = { 'application/json': { schema: toRequestSchema(inlineSchema(body, 'input')) } }
   return { required: true, description, content }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
+import { toRequestSchema } from './request-schema.ts'
 
 export type OpenApiObject = { readonly [key: string]: unknown }
 
@@ -61,7 +62,9 @@ function registeredSchemas(): OpenApiObject {
   const schemasOf = (io: 'input' | 'output') =>
     z.toJSONSchema(z.globalRegistry, { io, uri: (id) => schemaRef(id).$ref }).schemas
   const isParams = ([id]: readonly [string, unknown]): boolean => id.endsWith('Params')
-  const inputs = Object.entries(schemasOf('input')).filter(isParams)
+  const inputs = Object.entries(schemasOf('input'))
+    .filter(isParams)
+    .map(([id, schema]) => [id, toRequestSchema(schema)] as const)
   const outputs = Object.entries(schemasOf('output')).filter((entry) => !isParams(entry))
   const withoutIds = ([id, schema]: readonly [string, OpenApiObject]): [string, OpenApiObject] => {
     const { $schema: _dialect, $id: _address, ...rest } = schema
@@ -122,11 +125,11 @@ function requestSchema(action: Action): OpenApiObject {
         description: 'An id from you, for safe retries; generated if absent.',
       },
       params: schemaRef(`${schemaName(action)}Params`),
-      debug: {
+      debug: toRequestSchema({
         type: 'boolean',
         default: false,
         description: 'Adds debug information to the response; needs the permission `debug`.',
-      },
+      }),
     },
     {
       description: `${summary} ${describePrice(action)} Needs the permission \`${name}\`. Error codes of this action: ${codes}.`,

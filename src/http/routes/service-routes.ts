@@ -4,7 +4,7 @@ import path from 'node:path'
 import { serveDocument } from '../document.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import type { Route } from '../route.ts'
-import { openApiDocument, type ApiFormats, type ApiLimits } from '../openapi/openapi.ts'
+import { openApiDocument, type ApiExtensions, type ApiLimits } from '../openapi/openapi.ts'
 import { shareRuns } from './share-runs.ts'
 
 export type ServiceRouteOptions = {
@@ -14,7 +14,7 @@ export type ServiceRouteOptions = {
   readonly metrics: () => Promise<string>
   /** For the API description. */
   readonly limits: ApiLimits
-  readonly formats?: ApiFormats
+  readonly extensions?: ApiExtensions
 }
 
 /** One rendering of the metrics takes several milliseconds of the event loop. */
@@ -25,10 +25,10 @@ const readinessIntervalMs = 100
 
 /** Returns the routes about the service. They need no key and contain no personal data. */
 export function serviceRoutes(options: ServiceRouteOptions): Route[] {
-  const { version, notReady, metrics, limits, formats } = options
+  const { version, notReady, metrics, limits, extensions } = options
   const readMetrics = shareRuns(async () => Buffer.from(await metrics()), metricsIntervalMs)
   const readReasons = shareRuns(async () => notReady(), readinessIntervalMs)
-  const description = serveDocument(JSON.stringify(openApiDocument(version, limits, formats)), {
+  const description = serveDocument(JSON.stringify(openApiDocument(version, limits, extensions)), {
     contentType: 'application/json; charset=utf-8',
   })
   const page = serveDocument(docsPage(version), {

@@ -87,6 +87,24 @@ export async function markSubjectFacesChanged(
   await tx.run(tx.build.updateTable('faces').set({ sequence }).where('subjectId', '=', subjectId))
 }
 
+/**
+ * Moves all faces of a subject to another subject of the gallery. Their templates and crops must be
+ * encrypted for that subject in the same transaction.
+ */
+export async function moveFaces(
+  tx: Tx,
+  { fromSubjectId, toSubjectId, sequence }: FaceMove,
+): Promise<void> {
+  const query = tx.build.updateTable('faces').set({ subjectId: toSubjectId, sequence })
+  await tx.run(query.where('subjectId', '=', fromSubjectId))
+}
+
+type FaceMove = {
+  readonly fromSubjectId: string
+  readonly toSubjectId: string
+  readonly sequence: number
+}
+
 /** Marks a face as changed, because its templates changed: copies of the gallery reload it. */
 export async function markFaceChanged(tx: Tx, faceId: string, sequence: number): Promise<void> {
   await tx.run(tx.build.updateTable('faces').set({ sequence }).where('faceId', '=', faceId))

@@ -22,7 +22,10 @@ export type NewVector = Omit<VectorRow, 'embedding' | 'space'> & {
   readonly embedding: Float16Array | null
 }
 
-/** Inserts vectors. They replace vectors that an earlier version stored in an obfuscated space. */
+/**
+ * Inserts vectors. They replace vectors of the same templates: of another subject, or in the
+ * obfuscated space of an earlier version.
+ */
 export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
   if (vectors.length === 0) return
   const rows = vectors.map((vector) => ({
@@ -36,6 +39,8 @@ export async function upsertVectors(tx: Tx, vectors: readonly NewVector[]): Prom
       .values(rows)
       .onConflict((row) =>
         row.columns(['galleryId', 'faceId', 'modelId']).doUpdateSet((stored) => ({
+          // A face changes its subject when two subjects are merged.
+          subjectId: stored.ref('excluded.subjectId'),
           space: stored.ref('excluded.space'),
           slack: stored.ref('excluded.slack'),
           embedding: stored.ref('excluded.embedding'),

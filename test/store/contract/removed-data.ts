@@ -49,4 +49,36 @@ export const removedDataContract = {
       assert.equal((await queries.findSubjectCrops(tx, 'kept')).length, 0)
     })
   },
+  'the faces of a subject are moved to another one, and the change is found': async (
+    fixture: StoreFixture,
+  ) => {
+    const { store, project } = fixture
+    const galleryId = project.projectId
+    await createProjectGallery(fixture)
+    const kept = await enrollSubject(fixture, 'target')
+    const moved = await enrollSubject(fixture, 'source')
+    const sequence = await store.write(async (tx) => {
+      const change = await queries.recordGalleryChange(tx, { galleryId })
+      await queries.moveFaces(tx, {
+        fromSubjectId: 'source',
+        toSubjectId: 'target',
+        sequence: change,
+      })
+      await queries.removeSubject(tx, 'source')
+      return change
+    })
+    await store.read(async (tx) => {
+      const faces = await queries.findSubjectFaces(tx, 'target')
+      assertSameValues(
+        faces.map(({ faceId }) => faceId).toSorted(),
+        [kept.faceId, moved.faceId].toSorted(),
+      )
+      const after = { sequence: sequence - 1, faceId: '\u{10FFFF}' }
+      const changes = await queries.findFaceChanges(tx, galleryId, after, 9)
+      assertSameValues(
+        changes.map(({ faceId, face }) => [faceId, face?.subjectId]),
+        [[moved.faceId, 'target']],
+      )
+    })
+  },
 }

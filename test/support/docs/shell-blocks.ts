@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { CodeBlock } from '../../../docs/build/page-outline.ts'
 
 /** The result of the shell blocks of one page. */
@@ -13,6 +13,30 @@ export type ShellEnvironment = {
 
 const documentedAddress = 'http://127.0.0.1:8080'
 
+/** How a block of each language runs in the shell. */
+const commands: Readonly<Record<string, (text: string) => string>> = {
+  sh: (text) => text,
+  python: (text) => `python3 - <<'@@end'\n${text}\n@@end`,
+  go: (text) =>
+    `mkdir -p example\ncat > example/main.go <<'@@end'\n${text}\n@@end\ngo run example/main.go`,
+}
+
+const interpreters: Readonly<Record<string, readonly [program: string, argument: string]>> = {
+  python: ['python3', '--version'],
+  go: ['go', 'version'],
+}
+
+/** The languages of blocks that run. */
+export const shellLanguages: readonly string[] = Object.keys(commands)
+
+/** Returns why blocks of a language cannot run on this machine; undefined if they can. */
+export function interpreterSkipReason(language: string): string | undefined {
+  const [program, argument] = interpreters[language] ?? []
+  if (program === undefined) return undefined
+  const isThere = spawnSync(program, argument === undefined ? [] : [argument]).status === 0
+  return isThere ? undefined : `${program} is not installed`
+}
+
 /**
  * Runs the blocks in order in one shell, so that a block can use the definitions of earlier ones. A
  * block fails if a command fails, if it prints a response with `ok: false` other than its `error`
@@ -22,7 +46,13 @@ export async function runBlocks(
   blocks: readonly CodeBlock[],
   environment: ShellEnvironment,
 ): Promise<BlockRun> {
-  const script = blocks.map(({ text }, index) => `${text}\nprintf '\\n@@%s\\n' ${index}`).join('\n')
+  const script = blocks
+    .map(({ language, text }, index) => {
+      const command = commands[language]?.(text)
+      if (command === undefined) throw new Error(`no command runs blocks in ${language}`)
+      return `${command}\nprintf '\\n@@%s\\n' ${index}`
+    })
+    .join('\n')
   const { stdout, stderr } = await runBash(
     script.replaceAll(documentedAddress, environment.url),
     environment,

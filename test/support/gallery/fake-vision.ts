@@ -31,6 +31,8 @@ export type FakePerson = {
   /** Number of the image, to distinguish images with the same deviation. */
   readonly take?: number
   readonly quality?: number
+  /** Detection confidence; 0.99 by default. */
+  readonly confidence?: number
   readonly side?: number
   readonly left?: number
   readonly yaw?: number
@@ -154,12 +156,12 @@ function imageAnalysisOf(
   models: FakeModels,
 ): ImageAnalysis {
   const all = people.map((person, index) => faceResultOf(person, index, request, models))
-  const isLarge =
+  const isSelected =
     (minimums: FaceMinimums) =>
-    ({ boundingBox }: FaceResult): boolean =>
-      boundingBox.width >= minimums.minFaceSizePx
+    ({ boundingBox, confidence }: FaceResult): boolean =>
+      boundingBox.width >= minimums.minFaceSizePx && confidence >= minimums.minFaceConfidence
   const largestFirst = (minimums: FaceMinimums): FaceResult[] =>
-    all.filter(isLarge(minimums)).toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
+    all.filter(isSelected(minimums)).toSorted((a, b) => b.boundingBox.width - a.boundingBox.width)
   const faces = largestFirst(request)
   const counted = request.countMinimums && largestFirst(request.countMinimums)
   return {
@@ -205,14 +207,14 @@ function faceResultOf(
   request: AnalysisRequest,
   models: FakeModels,
 ): FaceResult {
-  const { quality = 90, side = 200, left = 10 + index, yaw = 0 } = person
+  const { quality = 90, confidence = 0.99, side = 200, left = 10 + index, yaw = 0 } = person
   const { active, former = [] } = models
   const point = { x: 50, y: 50 }
   const template = (modelId: string): Template => fakeTemplate(person, modelId)
   const previousModelIds = request.previousTemplates?.filter((modelId) => former.includes(modelId))
   return {
     boundingBox: { left, top: 10, width: side, height: side },
-    confidence: 0.99,
+    confidence,
     landmarks: {
       leftEye: point,
       rightEye: point,

@@ -161,7 +161,9 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     routes: [
       { method: 'POST', path: '/v1/face/execute', handle },
       ...restRoutes.map((route) => serveRest(route, executeOptions)),
-      ...(config.COMPREFACE_API === 'on' ? comprefaceRoutes(executeOptions) : []),
+      ...(config.COMPREFACE_API === 'on'
+        ? comprefaceRoutes({ ...executeOptions, detectorKind: 'builtin' })
+        : []),
       ...createConsoleRoutes(config, {
         ...consoleOptions,
         notReady: async () => [],

@@ -46,7 +46,7 @@ export async function createVectors(
   return vectors
 }
 
-/** Stores the vectors of those templates that still exist. */
+/** Stores the vectors of those templates that still exist, for their present subjects. */
 export async function storeExistingVectors(tx: Tx, vectors: readonly NewVector[]): Promise<void> {
   const [first] = vectors
   if (!first) return
@@ -54,11 +54,12 @@ export async function storeExistingVectors(tx: Tx, vectors: readonly NewVector[]
   await lockGallery(tx, galleryId, 'exclusive')
   const faceIds = vectors.map(({ faceId }) => faceId)
   const templates = await findModelTemplates(tx, { galleryId, modelId }, faceIds)
-  const existing = new Set(templates.map(({ faceId }) => faceId))
-  await upsertVectors(
-    tx,
-    vectors.filter(({ faceId }) => existing.has(faceId)),
-  )
+  const subjectIds = new Map(templates.map(({ faceId, subjectId }) => [faceId, subjectId]))
+  const existing = vectors.flatMap((vector) => {
+    const subjectId = subjectIds.get(vector.faceId)
+    return subjectId === undefined ? [] : [{ ...vector, subjectId }]
+  })
+  await upsertVectors(tx, existing)
 }
 
 function createVector(owner: VectorOwner, template: Template): NewVector {

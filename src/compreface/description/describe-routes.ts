@@ -1,0 +1,83 @@
+import type { OptionalRoutes } from '../../http/openapi/openapi.ts'
+import { toOpenApiPath } from '../../http/openapi/paths.ts'
+import type { OpenApiObject } from '../../http/openapi/schemas.ts'
+import { describedRoutes, type DescribedRoute } from './described-routes.ts'
+import { compreFaceRef, compreFaceSchemas, record } from './schemas.ts'
+
+/** Returns the description of the routes of CompreFace for the OpenAPI document. */
+export function compreFaceDescription(): OptionalRoutes {
+  const paths: Record<string, Record<string, OpenApiObject>> = {}
+  for (const route of describedRoutes)
+    (paths[toOpenApiPath(route.path)] ??= {})[route.method.toLowerCase()] = operationOf(route)
+  return {
+    tag: {
+      name: 'compreface',
+      description:
+        'The routes of the CompreFace REST API, version 1 (`COMPREFACE_API=on`). docs/reference/compreface.md lists the differences.',
+    },
+    paths,
+    schemas: compreFaceSchemas,
+  }
+}
+
+function operationOf(route: DescribedRoute): OpenApiObject {
+  const { operationId, summary, permission, units = 0, status = 200, response } = route
+  const price = units === 0 ? 'Free of charge.' : `Costs ${units} units.`
+  return {
+    operationId,
+    tags: ['compreface'],
+    summary,
+    description: `Needs the permission \`${permission}\`. ${price}`,
+    parameters: [...pathParameters(route), ...(route.query ?? [])],
+    ...(route.images && { requestBody: imageBody(route.images) }),
+    ...(route.body && { requestBody: jsonBody(route.body) }),
+    responses: {
+      [status]: {
+        description: summary,
+        ...(route.images && { headers: unsupportedPlugins }),
+        content: { 'application/json': { schema: compreFaceRef(response) } },
+      },
+      default: {
+        description: 'The call failed and costs nothing. 429 and 503 include Retry-After.',
+        content: { 'application/json': { schema: compreFaceRef('Error') } },
+      },
+    },
+  }
+}
+
+const unsupportedPlugins: OpenApiObject = {
+  'X-Unsupported-Plugins': {
+    description: 'The names in `face_plugins` that the response does not contain.',
+    schema: { type: 'string' },
+    example: 'mask,calculator',
+  },
+}
+
+function pathParameters({ path }: DescribedRoute): OpenApiObject[] {
+  return [...path.matchAll(/:(\w+)/gu)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: name === 'image_id' ? { type: 'string', format: 'uuid' } : { type: 'string' },
+  }))
+}
+
+/** A form with files, or a JSON object with base64. */
+function imageBody(names: readonly string[]): OpenApiObject {
+  const fields = (schema: OpenApiObject): OpenApiObject =>
+    record(Object.fromEntries(names.map((name) => [name, schema])))
+  return {
+    required: true,
+    description: 'JPEG or PNG of at most 8 MiB each.',
+    content: {
+      'multipart/form-data': { schema: fields({ type: 'string', format: 'binary' }) },
+      'application/json': {
+        schema: fields({ type: 'string', contentEncoding: 'base64', description: 'Base64.' }),
+      },
+    },
+  }
+}
+
+function jsonBody(schema: OpenApiObject): OpenApiObject {
+  return { required: true, content: { 'application/json': { schema } } }
+}

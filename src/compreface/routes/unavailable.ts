@@ -1,0 +1,52 @@
+import type { Route } from '../../http/route.ts'
+import { ActionError, HttpError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { newId } from '../../lib/ids.ts'
+import { compreFaceErrorResponse } from '../error-response.ts'
+import { defineJsonRoute } from '../json-route.ts'
+import type { CompreFaceRoute } from '../serve-route.ts'
+
+const noImages =
+  'Facegate does not store images of faces. Store the image yourself, with the image_id.'
+
+/** CompreFace returns the image of a face; Facegate stores no images, so it always fails. */
+export const showFace = defineJsonRoute({
+  method: 'GET',
+  path: '/api/v1/recognition/faces/:image_id/img',
+  permissions: ['subjects:read'],
+  query: () => undefined,
+  run: () => {
+    throw new HttpError(404, noImages)
+  },
+})
+
+/** The same image without a header. The key is in the path, so it is neither read nor checked. */
+export function staticImageRoute(log: Log): Route {
+  return {
+    method: 'GET',
+    path: '/api/v1/static/:key/images/:image_id',
+    handle: () => compreFaceErrorResponse(new HttpError(404, noImages), newId(), log),
+  }
+}
+
+/** The routes that accept embeddings. The body is not read. */
+export const embeddingRoutes: readonly CompreFaceRoute[] = (
+  [
+    ['/api/v1/recognition/embeddings/recognize', 'svc.identify'],
+    ['/api/v1/recognition/embeddings/faces/:image_id/verify', 'svc.verify'],
+    ['/api/v1/verification/embeddings/verify', 'svc.verify'],
+  ] as const
+).map(([path, permission]) =>
+  defineJsonRoute({
+    method: 'POST',
+    path,
+    permissions: [permission],
+    query: () => undefined,
+    run: () => {
+      throw new ActionError(
+        'INVALID_REQUEST',
+        'Facegate neither accepts nor returns embeddings; send the image to the route without /embeddings',
+      )
+    },
+  }),
+)

@@ -1,0 +1,59 @@
+import {
+  findSubjectCrops,
+  replaceSealedCrop,
+  replaceSealedTemplate,
+} from '../../store/gallery/key-renewals.ts'
+import { findSubjectTemplates } from '../../store/gallery/templates.ts'
+import type { SubjectRow } from '../../store/gallery-schema.ts'
+import type { Tx } from '../../store/tx.ts'
+import type { Template } from '../../vision/embed/template.ts'
+import { decryptCrop, encryptCrop } from './crop-encryption.ts'
+import { decrypted } from './renew-subject-key.ts'
+import type { SubjectKeys } from './subject-keys.ts'
+import { decryptTemplate, encryptTemplate } from './template-encryption.ts'
+
+type Reencryption = {
+  readonly source: SubjectRow
+  readonly target: SubjectRow
+  /** The account of the gallery of both. */
+  readonly accountId: string
+  readonly keys: SubjectKeys
+}
+
+type FaceTemplate = { readonly faceId: string; readonly template: Template }
+
+/**
+ * Encrypts all templates and crops of a subject with the key of another one and binds them to its id.
+ * A ciphertext that was changed or moved stays as it is: it could not be decrypted before either.
+ *
+ * @returns the templates. The caller must zero them.
+ * @throws Error if a key cannot be unwrapped.
+ */
+export async function encryptForSubject(
+  tx: Tx,
+  { source, target, accountId, keys }: Reencryption,
+): Promise<readonly FaceTemplate[]> {
+  const { galleryId } = target
+  const [oldKey, newKey] = [await keys.unwrap(tx, source), await keys.unwrap(tx, target)]
+  const templates: FaceTemplate[] = []
+  for (const { faceId, modelId, sealed } of await findSubjectTemplates(tx, source.subjectId)) {
+    const binding = { accountId, galleryId, faceId, modelId }
+    const from = { ...binding, subjectId: source.subjectId }
+    const template = decrypted(() => decryptTemplate(oldKey, from, sealed))
+    if (!template) continue
+    const to = { ...binding, subjectId: target.subjectId }
+    const replacement = encryptTemplate(newKey, to, template)
+    await replaceSealedTemplate(tx, { galleryId, faceId, modelId, sealed: replacement })
+    templates.push({ faceId, template })
+  }
+  for (const { faceId, sealed } of await findSubjectCrops(tx, source.subjectId)) {
+    const binding = { accountId, galleryId, faceId }
+    const from = { ...binding, subjectId: source.subjectId }
+    const jpeg = decrypted(() => decryptCrop(oldKey, from, sealed))
+    if (!jpeg) continue
+    const to = { ...binding, subjectId: target.subjectId }
+    await replaceSealedCrop(tx, { faceId, sealed: encryptCrop(newKey, to, jpeg) })
+    jpeg.fill(0)
+  }
+  return templates
+}

@@ -1,0 +1,112 @@
+import { ActionError } from '../lib/errors.ts'
+import type { DeletionRecord } from '../store/gallery/deletions.ts'
+import { faceCounts, markSubjectFacesChanged, moveFaces } from '../store/gallery/faces.ts'
+import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
+import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
+import type { SubjectRow } from '../store/gallery-schema.ts'
+import { findSubjectTemplates } from '../store/gallery/templates.ts'
+import { updateSubjectRow } from '../store/gallery/subjects.ts'
+import type { Tx } from '../store/tx.ts'
+import { deleteSubject } from './deletion/delete-subject.ts'
+import type { EnrollLimits } from './enroll.ts'
+import type { DensityUpdates } from './densities/update-densities.ts'
+import { encryptForSubject } from './keys/encrypt-for-subject.ts'
+import type { SubjectKeys } from './keys/subject-keys.ts'
+import type { GallerySearch } from './search/gallery-search.ts'
+import { groupsMax } from './update-subject.ts'
+
+export type MergeSubjectsOptions = Pick<EnrollLimits, 'templatesPerSubject'> & {
+  readonly keys: SubjectKeys
+  readonly storeVector: GallerySearch['storeVector']
+  readonly updateDensities: DensityUpdates['updateSubject']
+  readonly nowUtc: string
+}
+
+/** The subject that ends, and the subject that receives its faces. Both are of one gallery. */
+export type MergedSubjects = { readonly source: SubjectRow; readonly target: SubjectRow }
+
+/**
+ * Moves all faces and groups of a subject to another one, and deletes the first with a deletion
+ * record. The faces keep their ids; their templates and crops are encrypted with the key of the
+ * target. The target keeps its ids, name, attributes and expiry. Must be called with the gallery
+ * locked in exclusive mode.
+ *
+ * @returns the deletion record. Its `embeddingCount` is 0, because no template was deleted.
+ * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST if the target would have too many
+ *   faces or groups.
+ */
+export async function mergeSubjects(
+  tx: Tx,
+  { source, target }: MergedSubjects,
+  options: MergeSubjectsOptions,
+): Promise<DeletionRecord> {
+  const { subjectId, galleryId } = target
+  const { keys, storeVector, nowUtc } = options
+  const faces = await countMergedFaces(tx, { source, target }, options)
+  await uniteGroups(tx, { source, target })
+  await updateToSameVersions(tx, { source, target }, options)
+  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
+  const sequence = await recordGalleryChange(tx, { galleryId })
+  const moved = await encryptForSubject(tx, { source, target, accountId, keys })
+  await moveFaces(tx, { fromSubjectId: source.subjectId, toSubjectId: subjectId, sequence })
+  for (const { faceId, template } of moved) {
+    await storeVector(tx, { galleryId, subjectId, faceId }, template)
+    template.vector.fill(0)
+  }
+  const record = await deleteSubject(tx, source, nowUtc)
+  await updateSubjectRow(tx, subjectId, {
+    updatedAtUtc: nowUtc,
+    lastSeenAtUtc: nowUtc,
+    ...(faces > 0 && { withoutFaces: 0 }),
+  })
+  return record
+}
+
+/** @throws ActionError TEMPLATE_LIMIT_REACHED. @returns the faces of both subjects. */
+async function countMergedFaces(
+  tx: Tx,
+  { source, target }: MergedSubjects,
+  { templatesPerSubject }: MergeSubjectsOptions,
+): Promise<number> {
+  const counts = await faceCounts(tx, [source.subjectId, target.subjectId])
+  const faces = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  if (faces > templatesPerSubject)
+    throw new ActionError(
+      'TEMPLATE_LIMIT_REACHED',
+      `the merged subject would have ${faces} templates; the limit is ${templatesPerSubject}. Delete faces of one of the subjects first`,
+    )
+  return faces
+}
+
+/** A subject never has templates of two versions of a model. */
+async function updateToSameVersions(
+  tx: Tx,
+  { source, target }: MergedSubjects,
+  { updateDensities }: MergeSubjectsOptions,
+): Promise<void> {
+  for (const [subject, other] of [
+    [target, source],
+    [source, target],
+  ] as const) {
+    const templates = await findSubjectTemplates(tx, other.subjectId)
+    for (const modelId of new Set(templates.map((template) => template.modelId)))
+      await updateDensities(tx, subject, { modelId })
+  }
+}
+
+/** Adds the groups of the source to the target. @throws ActionError INVALID_REQUEST. */
+async function uniteGroups(tx: Tx, { source, target }: MergedSubjects): Promise<void> {
+  const groups = await findSubjectGroups(tx, [source.subjectId, target.subjectId])
+  const united = new Set([...groups.values()].flat())
+  if (united.size > groupsMax)
+    throw new ActionError(
+      'INVALID_REQUEST',
+      `the merged subject would have ${united.size} groups; a subject can have at most ${groupsMax}. Remove groups of one of the subjects first`,
+    )
+  const added = groups.get(source.subjectId) ?? []
+  await addGroups(tx, target, added)
+  if (added.length === 0) return
+  // The search in memory filters the existing faces of the target by its groups.
+  const { galleryId, subjectId } = target
+  await markSubjectFacesChanged(tx, subjectId, await recordGalleryChange(tx, { galleryId }))
+}

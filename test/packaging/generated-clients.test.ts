@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { compreFaceDescription } from '../../src/compreface/description/describe-routes.ts'
+import { openApiDocument } from '../../src/http/openapi/openapi.ts'
+import { fakeImage } from '../support/gallery/fake-vision.ts'
+import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+
+/** The generators, with their lock file. */
+const generators = path.join(import.meta.dirname, 'generated-clients')
+
+let folder: string
+let gallery: TestGallery
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'facegate-generated-'))
+  for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+    await cp(path.join(generators, file), path.join(folder, file))
+  await run('npm', ['ci', '--no-audit', '--no-fund'], folder)
+  const document = openApiDocument('test', {}, { optionalRoutes: [compreFaceDescription()] })
+  await writeFile(path.join(folder, 'openapi.json'), JSON.stringify(document))
+  gallery = await startGallery({ environment: { COMPREFACE_API: 'on' } })
+})
+after(async () => {
+  await gallery?.[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const compilerOptions = {
+  strict: true,
+  skipLibCheck: false,
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+  types: [],
+  outDir: 'built',
+}
+
+/** The part of a program that is the same for every generator. No parameter with a default is set. */
+const setup = (imports: string) => `${imports}
+declare const process: { readonly argv: readonly string[] }
+const [, , baseUrl = '', key = '', bytes = ''] = process.argv
+const image = { kind: 'image' as const, bytes, contentType: 'image/jpeg' as const }
+const body = { action: 'svc.detect' as const, params: { images: [image] } }
+`
+
+/** How each client is generated, and a program that makes a call with it. */
+const clients = {
+  'openapi-typescript with openapi-fetch': {
+    generate: ['openapi-typescript', 'openapi.json', '-o', 'client/schema.ts'],
+    program: `${setup(`import createClient from 'openapi-fetch'
+import type { paths } from './schema'`)}
+const client = createClient<paths>({ baseUrl, headers: { 'X-Api-Key': key } })
+const { data } = await client.POST('/v1/face/execute', { body })
+if (!data?.ok || data.action !== 'svc.detect') throw new Error(JSON.stringify(data))
+const [result] = data.data.results
+console.log(result?.value.faceCount)
+// @ts-expect-error the type of a parameter is checked
+void client.POST('/v1/face/execute', { body: { ...body, params: { ...body.params, maxFaces: 'x' } } })
+const found = await client.POST('/api/v1/detection/detect', { body: { file: bytes } })
+console.log(found.data?.result[0]?.box.probability)
+`,
+  },
+  '@hey-api/openapi-ts': {
+    generate: ['openapi-ts', '-i', 'openapi.json', '-o', 'client/sdk'],
+    program: `${setup(`import { execute } from './sdk/index'
+import { client } from './sdk/client.gen'`)}
+client.setConfig({ baseUrl, auth: key })
+const { data } = await execute({ body })
+if (!data?.ok || data.action !== 'svc.detect') throw new Error(JSON.stringify(data))
+const [result] = data.data.results
+console.log(result?.value.faceCount)
+// @ts-expect-error the type of a parameter is checked
+void execute({ body: { ...body, params: { ...body.params, maxFaces: 'x' } } })
+`,
+  },
+  orval: {
+    generate: ['orval', '--config', 'orval.config.cjs'],
+    program: `${setup(`import { execute } from './api'`)}
+const { data } = await execute(body, { headers: { 'X-Api-Key': key } })
+if (!('ok' in data) || !data.ok || data.action !== 'svc.detect') throw new Error(JSON.stringify(data))
+const [result] = data.data.results
+console.log(result?.value.faceCount)
+// @ts-expect-error the type of a parameter is checked
+void execute({ ...body, params: { ...body.params, maxFaces: 'x' } })
+`,
+  },
+} as const
+
+for (const [name, { generate, program }] of Object.entries(clients))
+  test(`A client of ${name} compiles in strict mode and makes a call`, async () => {
+    const project = path.join(folder, name.replaceAll(/\W+/gu, '-'))
+    await mkdir(path.join(project, 'client'), { recursive: true })
+    await cp(path.join(folder, 'openapi.json'), path.join(project, 'openapi.json'))
+    await symlink(path.join(folder, 'node_modules'), path.join(project, 'node_modules'))
+    await writeFile(path.join(project, 'package.json'), '{"type":"module"}')
+    const output = { target: 'client/api.ts', client: 'fetch', baseUrl: gallery.url }
+    const config = { facegate: { input: 'openapi.json', output } }
+    await writeFile(
+      path.join(project, 'orval.config.cjs'),
+      `module.exports = ${JSON.stringify(config)}`,
+    )
+    const [tool, ...args] = generate
+    await runTool(tool, args, project)
+    await writeFile(path.join(project, 'client/program.ts'), program)
+    await writeFile(
+      path.join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: ['client'] }),
+    )
+    await runTool('tsc', ['--project', '.'], project)
+    const image = fakeImage('Ada', 'Ben').bytes.toString('base64')
+    // The compiled imports have no extension, which bundlers resolve.
+    const bundle = path.join(project, 'program.mjs')
+    await runTool(
+      'esbuild',
+      ['built/program.js', '--bundle', '--format=esm', '--platform=node', `--outfile=${bundle}`],
+      project,
+    )
+    const printed = await run(process.execPath, [bundle, gallery.url, gallery.key, image], project)
+    assert.equal(printed.split('\n')[0], '2')
+    if (program.includes('probability')) assert.equal(printed.split('\n')[1], '0.995')
+  })
+
+function runTool(tool: string, args: readonly string[], cwd: string): Promise<string> {
+  const file = path.join(folder, 'node_modules', '.bin', tool)
+  return run(file, args, cwd)
+}
+
+/** @throws Error with the output of the program. */
+async function run(file: string, args: readonly string[], cwd: string): Promise<string> {
+  try {
+    return (await promisify(execFile)(file, args, { cwd, maxBuffer: 1e8 })).stdout
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { readonly stdout?: string; stderr?: string }
+    throw new Error(`${file} failed:\n${stdout}\n${stderr}`, { cause: error })
+  }
+}
