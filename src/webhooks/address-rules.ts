@@ -42,7 +42,7 @@ export function isAllowedAddress(
   address: string,
   { allowedNetworks }: Pick<AddressRules, 'allowedNetworks'>,
 ): boolean {
-  if (!ipaddr.isValid(address)) return false
+  if (isIP(address) === 0) return false
   const parsed = ipaddr.process(address)
   return isPublic(parsed) || allowedNetworks.some((network) => isIn(parsed, network))
 }

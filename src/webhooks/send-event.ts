@@ -17,7 +17,7 @@ export type EventRequest = {
   readonly body: string
 }
 
-/** What came of an attempt. `error` is undefined for a status from 200 to 299. */
+/** The result of an attempt. `error` is undefined for a status from 200 to 299. */
 export type SendResult = { readonly status: number | null; readonly error: string | null }
 
 /** The rest of a longer response is not read. */

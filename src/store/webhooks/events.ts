@@ -15,7 +15,7 @@ export type FaceMatch = {
   readonly threshold: number
 }
 
-export type WebhookEvent = {
+export type NewEvent = {
   readonly projectId: string
   readonly type: WebhookEventType
   readonly data: Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ export type WebhookEvent = {
  */
 export async function addEvent(
   tx: Tx,
-  { projectId, type, data, atMs }: WebhookEvent,
+  { projectId, type, data, atMs }: NewEvent,
   { outboxMax, webhooks }: { readonly outboxMax: number; readonly webhooks?: number },
 ): Promise<void> {
   if (webhooks === 0) return
