@@ -25,6 +25,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/reference/challenges.md',
       'docs/reference/errors.md',
       'docs/reference/permissions.md',
+      'docs/reference/webhooks.md',
       'docs/configuration.md',
       'docs/reference/client.md',
       'client/README.md',
