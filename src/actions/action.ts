@@ -65,7 +65,7 @@ type ActionEffect<Value> = {
 }
 
 /** A match in the value of one outcome. */
-type ValueMatch = Omit<FaceMatch, 'resultIndex'>
+export type ValueMatch = Omit<FaceMatch, 'resultIndex'>
 
 type ActionNameFormat = `svc.${string}`
 

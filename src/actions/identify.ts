@@ -22,6 +22,7 @@ import {
   sameSubjectDescription,
 } from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
+import { faceMatches } from './parts/search/face-matches.ts'
 import { searchThreshold } from './parts/search/search-threshold.ts'
 import { findUnknownGroups, unknownGroupWarnings } from './parts/search/unknown-groups.ts'
 import { toWarnings } from './parts/pictures/warnings.ts'
@@ -120,12 +121,7 @@ export const identify = defineAction({
     faces.flatMap(({ matched, candidates: [best] }) =>
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
-  matches: ({ faces, threshold }) =>
-    faces.flatMap(({ faceIndex, candidates: [best] }) => {
-      if (!best) return []
-      const { subjectId, externalId, faceId, similarity } = best
-      return [{ faceIndex, subjectId, externalId, faceId, similarity, threshold }]
-    }),
+  matches: faceMatches,
   run: spendLivenessToken(async (call: IdentifyCall) => {
     const { caller, services } = call
     const { gallery } = services

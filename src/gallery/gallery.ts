@@ -30,6 +30,7 @@ import type { DensityProgress, DensityUpdate } from './densities/density-update.
 import { createDensityUpdates, type DensityUpdates } from './densities/update-densities.ts'
 import { deleteSubjects, type DeletedSubjects } from './deletion/delete-subjects.ts'
 import { deleteSubject } from './deletion/delete-subject.ts'
+import { reportRemoval } from './deletion/report-removal.ts'
 import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
@@ -268,6 +269,7 @@ function deleteOperations(
     }
   }
   const deleteOptions = { store, remove, purge }
+  const removeExpired = reportRemoval(remove, onExpired)
   return {
     purge,
     removeGroup: (galleryId, name) =>
@@ -282,11 +284,6 @@ function deleteOperations(
     },
     sweep: async () => {
       const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
-      const removeExpired: Gallery['remove'] = async (tx, subject) => {
-        const record = await remove(tx, subject)
-        await onExpired?.(tx, subject, record.deletedAtUtc)
-        return record
-      }
       const { records } = await deleteSubjects({ ...deleteOptions, remove: removeExpired }, overdue)
       for (const galleryId of purgeDue) {
         purgeDue.delete(galleryId)

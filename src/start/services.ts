@@ -74,7 +74,6 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
   const openedWebhooks = openWebhooks(config, { store, clock, log })
-  const { webhooks } = openedWebhooks
   const services = { vision, gallery, challenges }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
@@ -82,12 +81,13 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
   const connectionStats = createConnectionStats()
   const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
-  const sources = { ...parts, config, gallerySearch, openedWebhooks }
-  const observability = await openObservability({ ...sources, actions })
+  const sources = { ...parts, gallerySearch, openedWebhooks }
+  const observability = await openObservability({ ...sources, config, actions })
   const { onCallCompleted, metrics } = observability
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
   const workers = () => toWorkerStats(vision.stats())
+  const { webhooks } = openedWebhooks
   const consoleOptions = { ...parts, ...models, gallery, webhooks, workers, executeOptions }
   const server = createHttpServer({
     routes: [
@@ -105,18 +105,23 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   return {
     server,
     createFirstKey: database.createFirstKey,
-    createOwnerLink: async () =>
-      setupLinkPath(
-        await runAsAllAccounts(() => store.write((tx) => createSetupLink(tx, null, clock()))),
-      ),
+    createOwnerLink: () => createOwnerLink(database),
     vision,
     close: async () => {
       await announceShutdown()
       for (const part of [server, observability, vision]) await part.close()
-      for (const part of [openedWebhooks, gallerySearch, database])
-        await part[Symbol.asyncDispose]()
+      await disposeInOrder(openedWebhooks, gallerySearch, database)
     },
   }
+}
+
+async function disposeInOrder(...parts: readonly AsyncDisposable[]): Promise<void> {
+  for (const part of parts) await part[Symbol.asyncDispose]()
+}
+
+async function createOwnerLink({ store, clock }: OpenedDatabase): Promise<string> {
+  const create = () => store.write((tx) => createSetupLink(tx, null, clock()))
+  return setupLinkPath(await runAsAllAccounts(create))
 }
 
 /** Starts the vision workers. Throws when the models fail their self-test. */

@@ -270,6 +270,6 @@ test('Two servers on one database deliver each event once', { skip: !isOnPostgre
   assert.deepEqual([...new Set(deliveries.map(({ attempts }) => attempts))], [1])
   const received = receiver.requests
     .filter(isFor('shared'))
-    .map(({ headers }) => headers['facegate-event-id'])
+    .map(({ headers }) => String(headers['facegate-event-id']))
   assert.deepEqual(received.toSorted(), eventIds.toSorted())
 })

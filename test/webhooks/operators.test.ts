@@ -146,11 +146,12 @@ test('The command line manages webhooks while a server runs, with audit entries'
   assert.match(table, /^id +project +url/u)
   await cli(`delete ${webhookId}`)
   const { items } = await get('/audit?limit=200')
-  const acts = items
-    .filter(({ userName }: { userName: string }) => userName === 'command line')
-    .map(({ act }: { act: string }) => act)
+  const byCommand = items.filter(
+    ({ userName }: { userName: string }) => userName === 'command line',
+  )
+  const acts = new Set(byCommand.map(({ act }: { act: string }) => act))
   for (const act of ['create', 'test', 'rotateSecret', 'redeliver', 'delete'])
-    assert.ok(acts.includes(`webhook.${act}`), act)
+    assert.ok(acts.has(`webhook.${act}`), act)
   const failures = {
     [`${create} --events no`]: /'no' is not an event; use budget\.low/u,
     'create --project default': /the address was not given; pass --url/u,

@@ -58,7 +58,10 @@ export async function listProjects(db: Database): Promise<Project[]> {
   return (await rows.execute()).map(projectFromRow)
 }
 
-function projectFromRow({ matchWebhooks: _, ...columns }: Selectable<ProjectRow>): Project {
+function projectFromRow({
+  matchWebhooks: _matchWebhooks,
+  ...columns
+}: Selectable<ProjectRow>): Project {
   const { gender, expression, storeCrops, adopt, ...row } = columns
   return { ...row, switches: switchesFromColumns({ gender, expression, storeCrops, adopt }) }
 }

@@ -209,8 +209,8 @@ export async function deleteOldDeliveries(
     .limit(limit)
   const query = tx.build
     .deleteFrom('webhookDeliveries')
-    .where(({ refTuple, eb }) =>
-      eb(refTuple('eventId', 'webhookId'), 'in', old.$asTuple('eventId', 'webhookId')),
+    .where((row) =>
+      row(row.refTuple('eventId', 'webhookId'), 'in', old.$asTuple('eventId', 'webhookId')),
     )
     .returning('eventId')
   return (await tx.run(query)).length

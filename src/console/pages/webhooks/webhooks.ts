@@ -157,7 +157,7 @@ export async function requireWebhook(
   return webhook
 }
 
-function toItem({ failingSinceMs, pausedUntilMs: _, events, ...webhook }: Webhook) {
+function toItem({ failingSinceMs, pausedUntilMs: _pausedUntilMs, events, ...webhook }: Webhook) {
   const failingSinceUtc = failingSinceMs === null ? null : formatUtc(failingSinceMs)
   return { ...webhook, events: [...events], failingSinceUtc }
 }
