@@ -2,10 +2,9 @@ import type { MetricSource } from '../http/metrics/metrics.ts'
 import type { OpenedWebhooks } from './open-webhooks.ts'
 
 /** The deliveries of this process, and the state of the outbox that all servers share. */
-export function webhookMetrics({
-  deliveryCounts,
-  outbox,
-}: Pick<OpenedWebhooks, 'deliveryCounts' | 'outbox'>): MetricSource[] {
+export function webhookMetrics(
+  opened: Pick<OpenedWebhooks, 'deliveryCounts' | 'outbox'>,
+): MetricSource[] {
   const gauge = (name: string, help: string, read: () => number): MetricSource => ({
     name,
     help,
@@ -20,7 +19,7 @@ export function webhookMetrics({
       kind: 'counter',
       labels: ['outcome'],
       read: () =>
-        Object.entries(deliveryCounts()).map(([outcome, value]) => ({
+        Object.entries(opened.deliveryCounts()).map(([outcome, value]) => ({
           labels: { outcome },
           value,
         })),
@@ -28,17 +27,17 @@ export function webhookMetrics({
     gauge(
       'facegate_webhook_pending_deliveries',
       'Webhook events of all servers that wait for their delivery.',
-      () => outbox().pending,
+      () => opened.outbox().pending,
     ),
     gauge(
       'facegate_webhooks_failing',
       'Webhooks whose last attempt failed.',
-      () => outbox().failing,
+      () => opened.outbox().failing,
     ),
     gauge(
       'facegate_webhook_discarded_events',
       'Events that existing webhooks did not receive because their outbox was full.',
-      () => outbox().discarded,
+      () => opened.outbox().discarded,
     ),
   ]
 }

@@ -10,7 +10,7 @@ export type AddressRules = {
 }
 
 /** Maximum length of a webhook's URL. */
-export const urlCharsMax = 2048
+const urlCharsMax = 2048
 
 /**
  * Returns what is wrong with the URL of a webhook, or undefined. Names are resolved only when an event

@@ -77,6 +77,13 @@ test('A webhook that fails is shown as failing until it accepts an event', async
   const readItem = async () => (await get('/webhooks')).items[0]
   while ((await readItem()).failures === 0) await new Promise((done) => setTimeout(done, 20))
   assert.notEqual((await readItem()).failingSinceUtc, null)
+  const alertsOf = async () =>
+    (await get('/overview')).alerts.map(({ kind }: { kind: string }) => kind)
+  assert.equal((await alertsOf()).includes('webhookFailing'), false)
+  const failingSinceMs = Date.now() - 3_600_000
+  const { db } = testConsole.gallery.database.store
+  await db.updateTable('webhooks').set({ failingSinceMs }).execute()
+  assert.ok((await alertsOf()).includes('webhookFailing'))
   receiver.respond(accept)
   assertOk(await send('POST', `/webhooks/${webhookId}/test`))
   await waitForState(webhookId, 'delivered')

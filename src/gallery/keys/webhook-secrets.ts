@@ -11,7 +11,7 @@ import type { Keyring } from './keyring.ts'
 import { masterKeyLock } from './subject-keys.ts'
 
 /** Of a secret's text, before its 32 random bytes in base64url. */
-export const webhookSecretPrefix = 'whsec_'
+const webhookSecretPrefix = 'whsec_'
 
 const secretBytes = 32
 
