@@ -17,6 +17,8 @@ import {
 let testConsole: TestConsole
 let receiver: WebhookReceiver
 before(async () => {
+  // The command line reads its settings from the environment of this process.
+  Object.assign(process.env, webhookSettings)
   receiver = await startWebhookReceiver()
   testConsole = await startConsole({ environment: webhookSettings })
 })
@@ -30,7 +32,7 @@ const send = (method: string, path: string, body?: unknown) =>
   testConsole.owner.send(method, path, body)
 
 /** Runs a command in this process, on the database of the running server. */
-const cli = (line: string) => runJson(testConsole.gallery.dataDir, webhook, line, webhookSettings)
+const cli = (line: string) => runJson(testConsole.gallery.dataDir, webhook, line)
 
 async function waitForState(webhookId: string, state: string) {
   for (;;) {
@@ -149,7 +151,7 @@ test('The command line manages webhooks while a server runs, with audit entries'
   const deliveries = await cli(`deliveries ${webhookId} --state delivered`)
   assert.equal(deliveries[0].eventId, tested.eventId)
   const { dataDir } = testConsole.gallery
-  const [table = ''] = await runLines(dataDir, webhook, 'list', webhookSettings)
+  const [table = ''] = await runLines(dataDir, webhook, 'list')
   assert.match(table, /^id +project +url/u)
   await cli(`delete ${webhookId}`)
   const { items } = await get('/audit?limit=200')
@@ -169,7 +171,7 @@ test('The command line manages webhooks while a server runs, with audit entries'
     'deliveries x --state open': /must be pending, delivered or failed/u,
   }
   for (const [line, message] of Object.entries(failures))
-    await assert.rejects(runLines(dataDir, webhook, line, webhookSettings), message)
+    await assert.rejects(runLines(dataDir, webhook, line), message)
 })
 
 test('Events are signed with the same secret after a rotation of the master key', async () => {
