@@ -210,7 +210,8 @@ test('Events are delivered after a crash during a request, and between commit an
   opened.defer(() => dropDatabase(dataDir))
   const hanging = opened.use(await startWebhookReceiver())
   hanging.respond(() => {})
-  const crashing = await startGalleryProcess(dataDir, '', { environment: webhookSettings })
+  const environment = { ...webhookSettings, WEBHOOK_TIMEOUT_MS: '60000' }
+  const crashing = await startGalleryProcess(dataDir, '', { environment })
   opened.defer(() => killGalleryProcess(crashing))
   const { client, key } = crashing
   await client.value('svc.enroll', imageParams('Ann'))
@@ -231,9 +232,9 @@ test('Events are delivered after a crash during a request, and between commit an
     ],
   )
   hanging.respond(accept)
-  // The lease of the killed server ends after a minute.
+  // The lease of the killed server ends 50 seconds after the timeout of its request.
   const clock = () => Date.now() + 120_000
-  opened.use(await startGallery({ dataDir, key, clock, environment: webhookSettings }))
+  opened.use(await startGallery({ dataDir, key, clock, environment }))
   const received = await hanging.waitFor(() => true, 3)
   const idOf = ({ headers }: ReceivedRequest) => String(headers['facegate-event-id'])
   const again = received.slice(1)
