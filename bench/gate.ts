@@ -98,6 +98,8 @@ async function bareCommits(
   return load
 }
 
+const callerRights = { permissions: ['*'], switches: defaultSwitches, matchWebhooks: 0 } as const
+
 /**
  * Measures key check, fingerprint, admission, settlement and encryption on an in-memory database,
  * without disk and network. The CPU clock is too coarse for single calls, so its mean is returned.
@@ -110,7 +112,7 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
   await ledger.runTransaction((tx) => allocate(tx, project, 10n ** 12n, 1))
   const { projectId, accountId } = project
   const ids = { keyId, projectId, accountId, galleryId: projectId }
-  const caller = { ...ids, permissions: ['*'], switches: defaultSwitches, state: 'active' } as const
+  const caller = { ...ids, ...callerRights, state: 'active' } as const
   const key = generateApiKey('live')
   const latenciesMs: number[] = []
   const cpuBefore = process.threadCpuUsage()
@@ -145,7 +147,8 @@ async function gateCpu(calls: number): Promise<Quantiles & { readonly cpuMs: num
     if (admission.kind !== 'admitted') throw new Error(admission.kind)
     const response = { ok: true, errors: [], data: { results: [{ ok: true, value: params }] } }
     const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
-    await ledger.runTransaction((tx) => settle(tx, admission.reservation, completed, Date.now()))
+    const options = { nowMs: Date.now(), outboxMax: 1 }
+    await ledger.runTransaction((tx) => settle(tx, admission.reservation, completed, options))
     latenciesMs.push(performance.now() - startMs)
   }
   const { user, system } = process.threadCpuUsage(cpuBefore)

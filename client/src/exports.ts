@@ -20,3 +20,9 @@ export type { ClientEvent } from './client-event.ts'
 export type { DescribedImage, ImageBytes } from './image/to-image-item.ts'
 export type { CallOptions, ClientOptions } from './options.ts'
 export type { Routes } from './routes.ts'
+export {
+  verifyWebhook,
+  WebhookSignatureError,
+  type WebhookToVerify,
+} from './webhooks/verify-webhook.ts'
+export type { WebhookEvent, WebhookEventData, WebhookMatch } from './webhooks/webhook-event.ts'

@@ -44,6 +44,7 @@ export const contents: readonly ContentsSection[] = [
       'docs/reference/challenges.md',
       'docs/reference/errors.md',
       'docs/reference/permissions.md',
+      'docs/reference/webhooks.md',
       'docs/configuration.md',
       'docs/reference/cli.md',
       'docs/reference/client.md',

@@ -13,6 +13,7 @@ import { extractProbes, type ExtractedProbes, type ProbeFace } from './parts/ext
 import { toFaceValue, toImageFacts } from './parts/face-value.ts'
 import { extractMergedProbe, requireFrames } from './parts/pictures/merge-frames.ts'
 import { reserveImages } from './parts/reserve-images.ts'
+import { faceMatches } from './parts/search/face-matches.ts'
 import { identifyStored } from './parts/search/identify-stored.ts'
 import { countIncomparable, searchFacts, searchProbe } from './parts/search/search-probe.ts'
 import { isStoredSearch } from './parts/search/stored-probe.ts'
@@ -68,6 +69,7 @@ export const identify = defineAction({
       ({ matched, candidates: [best] }) =>
         best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
+  matches: faceMatches,
   run: spendLivenessToken<IdentifyParams, IdentifyResult>(async (call) => {
     const { images } = call.params
     return isStoredSearch(call.params, pictureFields) || images === undefined

@@ -10,6 +10,7 @@ import { importFaces } from './import/command.ts'
 import { migrate } from './migrate/commands.ts'
 import { models } from './models/commands.ts'
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
+import { webhook } from './webhooks/commands.ts'
 
 const serve = defineCommand(
   {
@@ -31,6 +32,7 @@ export const commands: readonly CliCommand[] = [
   project,
   keyCommands,
   formerKeys,
+  webhook,
   consoleLink,
   wallet,
   budget,

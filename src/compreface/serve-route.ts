@@ -12,6 +12,7 @@ import { newId } from '../lib/ids.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
+import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
 import { requireStorableParameters } from '../http/input/storable.ts'
@@ -67,6 +68,7 @@ export type CompreFaceReply = {
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly scores?: readonly Score[]
+  readonly matches?: readonly FaceMatch[]
 }
 
 /** Serves a route through the gate, as `http/execute.ts` serves an action. */
@@ -184,5 +186,6 @@ function toSettlement(
 ): CompreFaceSettlement {
   if (reply instanceof ActionError) return { response: errorEnvelope(echoed, reply), reply }
   const response = outcomeEnvelope(echoed, [{ correlationId: undefined, value: {} }])
-  return { response, scores: reply.scores ?? [], reply }
+  const { scores = [], matches = [] } = reply
+  return { response, scores, matches, reply }
 }

@@ -32,6 +32,7 @@ import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './ht
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
+import { openWebhooks } from './open-webhooks.ts'
 import { createReadiness } from './readiness.ts'
 import { visionOptions, type VisionEnvironment } from './vision-options.ts'
 
@@ -74,6 +75,7 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const galleryOptions = { store, calibrations, ...updates, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
+  const openedWebhooks = openWebhooks(config, { store, clock, log })
   const services = { vision, gallery, challenges, extraImageTypes: config.IMAGE_TYPES_EXTRA }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
@@ -81,12 +83,14 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
   const connectionStats = createConnectionStats()
   const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
-  const observability = await openObservability({ ...parts, config, gallerySearch, actions })
+  const sources = { ...parts, gallerySearch, openedWebhooks }
+  const observability = await openObservability({ ...sources, config, actions })
   const { onCallCompleted, metrics } = observability
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
   const workers = () => toWorkerStats(vision.stats())
-  const consoleOptions = { ...parts, ...models, gallery: services.gallery, workers, executeOptions }
+  const { webhooks } = openedWebhooks
+  const consoleOptions = { ...parts, ...models, gallery, webhooks, workers, executeOptions }
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions, models.modelSet),
@@ -103,17 +107,23 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   return {
     server,
     createFirstKey: database.createFirstKey,
-    createOwnerLink: async () =>
-      setupLinkPath(
-        await runAsAllAccounts(() => store.write((tx) => createSetupLink(tx, null, clock()))),
-      ),
+    createOwnerLink: () => createOwnerLink(database),
     vision,
     close: async () => {
       await announceShutdown()
       for (const part of [server, observability, vision]) await part.close()
-      for (const part of [gallerySearch, database]) await part[Symbol.asyncDispose]()
+      await disposeInOrder(openedWebhooks, gallerySearch, database)
     },
   }
+}
+
+async function disposeInOrder(...parts: readonly AsyncDisposable[]): Promise<void> {
+  for (const part of parts) await part[Symbol.asyncDispose]()
+}
+
+async function createOwnerLink({ store, clock }: OpenedDatabase): Promise<string> {
+  const create = () => store.write((tx) => createSetupLink(tx, null, clock()))
+  return setupLinkPath(await runAsAllAccounts(create))
 }
 
 /** Starts the vision workers. Throws when the models fail their self-test. */

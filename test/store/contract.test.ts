@@ -17,6 +17,7 @@ import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
 import { tenancyContract } from './contract/tenancy.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
+import { webhooksContract } from './contract/webhooks.ts'
 import { createStoreFixture, type StoreFixture } from './contract/store-fixture.ts'
 
 /** Tests of the behavior that both engines have in common, by their titles. */
@@ -29,6 +30,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...callsContract,
   ...ledgerContract,
   ...livenessContract,
+  ...webhooksContract,
 }
 
 async function onSqlite(work: (store: Store) => Promise<void>): Promise<void> {

@@ -16,6 +16,8 @@ import type { getSession } from '../../src/console/auth/session.ts'
 import type * as subjects from '../../src/console/pages/subjects.ts'
 import type { getSystem } from '../../src/console/pages/system.ts'
 import type * as team from '../../src/console/pages/team.ts'
+import type { listWebhookDeliveries } from '../../src/console/pages/webhooks/deliveries.ts'
+import type { listWebhooks } from '../../src/console/pages/webhooks/webhooks.ts'
 
 /**
  * The response of each console route, by path. The types come from the schemas that the server
@@ -29,6 +31,8 @@ export type ConsoleResponses = {
   readonly '/projects/:projectId/gallery-mode-preview': ResponseOf<typeof previewGalleryMode>
   readonly '/keys': ResponseOf<typeof keys.listKeys>
   readonly '/permissions': ResponseOf<typeof keys.listPermissions>
+  readonly '/webhooks': ResponseOf<typeof listWebhooks>
+  readonly '/webhooks/:webhookId/deliveries': ResponseOf<typeof listWebhookDeliveries>
   readonly '/actions': ResponseOf<typeof playground.listActions>
   readonly '/errors': ResponseOf<typeof playground.listErrors>
   readonly '/projects/:projectId/calibration/measurement': ResponseOf<typeof getMeasurement>
@@ -68,6 +72,9 @@ export type ConsoleProject = ConsoleResponses['/projects/:projectId']
 export type GalleryModePreview = ConsoleResponses['/projects/:projectId/gallery-mode-preview']
 export type ConsoleKey = ConsoleResponses['/keys']['items'][number]
 export type ConsolePermission = ConsoleResponses['/permissions'][number]
+export type ConsoleWebhook = ConsoleResponses['/webhooks']['items'][number]
+export type WebhookEventInfo = ConsoleResponses['/webhooks']['eventTypes'][number]
+export type ConsoleDelivery = ConsoleResponses['/webhooks/:webhookId/deliveries']['items'][number]
 export type ActionInfo = ConsoleResponses['/actions'][number]
 export type ErrorInfo = ConsoleResponses['/errors'][number]
 export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>

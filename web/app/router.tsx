@@ -112,6 +112,12 @@ const project = createRoute({
   path: '/projects/$id',
   component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
 })
+const webhooks = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks',
+  validateSearch: textSearchParams('webhook', 'cursor'),
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: '/keys',
@@ -175,6 +181,7 @@ const routeTree = rootRoute.addChildren([
   projects,
   project,
   keys,
+  webhooks,
   money,
   ledger,
   models,

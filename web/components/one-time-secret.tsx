@@ -2,15 +2,26 @@ import { Alert, Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { CodeBlock } from './code-block.tsx'
 
-type Props = { readonly secret: string; readonly label: string; readonly onDone: () => void }
+type Props = {
+  readonly secret: string
+  readonly label: string
+  /** How the service stores the secret. */
+  readonly storage?: string
+  readonly onDone: () => void
+}
 
 /** Shows a secret once. The user must confirm that it was copied. */
-export function OneTimeSecret({ secret, label, onDone }: Props) {
+export function OneTimeSecret({
+  secret,
+  label,
+  storage = 'The service stores only its hash.',
+  onDone,
+}: Props) {
   const [isCopied, setIsCopied] = useState(false)
   return (
     <Stack>
       <Alert variant="default" title={`This ${label} is shown only once`}>
-        The service stores only its hash. Copy it now and store it safely, never in source code.
+        {storage} Copy it now and store it safely, never in source code.
       </Alert>
       <CodeBlock label={label} text={secret} />
       <Checkbox

@@ -16,6 +16,7 @@ import {
   IconTrash,
   IconUserShield,
   IconUsers,
+  IconWebhook,
 } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 
@@ -49,6 +50,7 @@ const sections = [
     links: [
       { to: '/projects', text: 'Projects', Icon: IconFolders },
       { to: '/keys', text: 'API keys', Icon: IconKey },
+      { to: '/webhooks', text: 'Webhooks', Icon: IconWebhook },
       { to: '/team', text: 'Team', Icon: IconUserShield },
       { to: '/team/audit', text: 'Audit log', Icon: IconBooks },
     ],

@@ -16,7 +16,7 @@ export function AlertList({ alerts }: { readonly alerts: readonly OverviewAlert[
     <Stack gap="xs" component="section" aria-label="Alerts">
       {alerts.map((alert) => (
         <Alert
-          key={`${alert.kind} ${alert.projectId} ${alert.keyId}`}
+          key={`${alert.kind} ${alert.projectId} ${alert.keyId} ${alert.text}`}
           variant="default"
           py="xs"
           role="note"
@@ -47,5 +47,6 @@ function AlertLink({ kind }: { readonly kind: string }) {
 function alertLinkOf(kind: string) {
   if (kind.startsWith('key')) return { to: '/keys', label: 'View API keys' } as const
   if (kind.startsWith('budget')) return { to: '/money', label: 'View budget' } as const
+  if (kind.startsWith('webhook')) return { to: '/webhooks', label: 'View webhooks' } as const
   return { to: '/system', label: 'View system' } as const
 }

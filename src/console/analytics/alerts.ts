@@ -1,10 +1,19 @@
 import { findKeys } from '../../store/tenancy/key-list.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/tx.ts'
+import { findWebhooks } from '../../store/webhooks/webhooks.ts'
 import type { ServerStatus } from '../services.ts'
 
+type AlertKind =
+  | 'keyExpiring'
+  | 'keyExpired'
+  | 'budgetLow'
+  | 'budgetEmpty'
+  | 'webhookFailing'
+  | 'diskLow'
+
 export type AccountAlert = {
-  readonly kind: 'keyExpiring' | 'keyExpired' | 'budgetLow' | 'budgetEmpty' | 'diskLow'
+  readonly kind: AlertKind
   readonly severity: 'info' | 'warning' | 'critical'
   readonly text: string
   readonly projectId?: string
@@ -22,6 +31,7 @@ const dayMs = 86_400_000
 const keyExpiringMs = 14 * dayMs
 const keyExpiredMs = 7 * dayMs
 const keysMax = 1000
+const webhookFailingMs = 3_600_000
 
 /** A budget is low when at least four fifths of its allocations are spent. */
 const budgetLowDivisor = 5n
@@ -32,7 +42,12 @@ const diskLowBytes = 5 * 1024 ** 3
 
 /** Returns what needs attention, the most severe alerts first. */
 export async function findAlerts(tx: ReadTx, input: AlertInput): Promise<AccountAlert[]> {
-  const alerts = [...diskAlerts(input), ...budgetAlerts(input), ...(await keyAlerts(tx, input))]
+  const alerts = [
+    ...diskAlerts(input),
+    ...budgetAlerts(input),
+    ...(await keyAlerts(tx, input)),
+    ...(await webhookAlerts(tx, input)),
+  ]
   const order = ['critical', 'warning', 'info']
   return alerts.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity))
 }
@@ -80,4 +95,17 @@ async function keyAlerts(tx: ReadTx, { accountId, nowMs }: AlertInput): Promise<
       return [{ kind: 'keyExpiring', severity: 'warning', text, ...ids }]
     },
   )
+}
+
+/** Webhooks that have not accepted an event for an hour. */
+async function webhookAlerts(
+  tx: ReadTx,
+  { accountId, nowMs }: AlertInput,
+): Promise<AccountAlert[]> {
+  const webhooks = await findWebhooks(tx, { accountId })
+  return webhooks.flatMap(({ projectId, projectName, url, failingSinceMs }): AccountAlert[] => {
+    if (failingSinceMs === null || nowMs - failingSinceMs < webhookFailingMs) return []
+    const text = `The webhook ${new URL(url).hostname} of ${projectName} does not accept events.`
+    return [{ kind: 'webhookFailing', severity: 'warning', text, projectId }]
+  })
 }

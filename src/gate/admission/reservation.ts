@@ -1,5 +1,4 @@
 import { reserve } from '../../billing/ledger.ts'
-import { ActionError } from '../../lib/errors.ts'
 import type { Micros } from '../../lib/money.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { RequestFingerprint } from '../fingerprint.ts'
@@ -21,7 +20,8 @@ type NewReservation = {
 
 const imagesMax = 10
 
-const budgetExhausted =
+/** The message of a call that the budget does not cover. */
+export const budgetExhausted =
   'The budget of the project does not cover the price of the call. Top it up (facegate wallet top-up, then facegate budget allocate) or switch billing off (facegate project set <project> --billing off).'
 
 /** Creates the reservation of a call, with its price. It writes nothing. */
@@ -38,17 +38,16 @@ export function createReservation(input: NewReservation): Reservation {
 /**
  * Reserves the price in the budget of the project, and stores the reservation.
  *
- * @throws ActionError PAYMENT_REQUIRED; then nothing was written.
+ * @returns false if the budget is too small; then nothing was written.
  */
 export async function storeReservation(
   tx: Tx,
   reservation: Reservation,
   deadlineMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { call, projectId, requestId, token, fingerprint, windowStartMs, reservedMicros } =
     reservation
-  if (!(await reserve(tx, projectId, reservedMicros)))
-    throw new ActionError('PAYMENT_REQUIRED', budgetExhausted)
+  if (!(await reserve(tx, projectId, reservedMicros))) return false
   await tx.attempts.insert({
     projectId,
     requestId,
@@ -60,6 +59,7 @@ export async function storeReservation(
     deadlineMs,
     windowStartMs,
   })
+  return true
 }
 
 /** Returns the price in units when the given number of images failed. */

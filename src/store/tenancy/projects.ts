@@ -10,7 +10,7 @@ import {
 } from './switches.ts'
 import type { ReadTx } from '../tx.ts'
 
-export type Project = Omit<Selectable<ProjectRow>, keyof ProjectSwitches> & {
+export type Project = Omit<Selectable<ProjectRow>, keyof ProjectSwitches | 'matchWebhooks'> & {
   readonly switches: ProjectSwitches
 }
 
@@ -58,7 +58,10 @@ export async function listProjects(db: Database): Promise<Project[]> {
   return (await rows.execute()).map(projectFromRow)
 }
 
-function projectFromRow(project: Selectable<ProjectRow>): Project {
+function projectFromRow({
+  matchWebhooks: _matchWebhooks,
+  ...project
+}: Selectable<ProjectRow>): Project {
   const { gender, expression, storeCrops, adopt, billing, ...row } = project
   const columns = { gender, expression, storeCrops, adopt, billing }
   return { ...row, switches: switchesFromColumns(columns) }

@@ -34,6 +34,12 @@ import * as subjects from '../../../src/store/gallery/subjects.ts'
 import * as switches from '../../../src/store/tenancy/switches.ts'
 import * as templates from '../../../src/store/gallery/templates.ts'
 import * as users from '../../../src/store/console/users.ts'
+import * as webhookDeliveries from '../../../src/store/webhooks/deliveries.ts'
+import * as eventTypes from '../../../src/store/webhooks/event-types.ts'
+import * as webhookEvents from '../../../src/store/webhooks/events.ts'
+import * as expiringKeys from '../../../src/store/webhooks/expiring-keys.ts'
+import * as webhookSecrets from '../../../src/store/webhooks/secrets.ts'
+import * as webhooks from '../../../src/store/webhooks/webhooks.ts'
 
 const allQueries = {
   ...attributeFilter,
@@ -72,6 +78,12 @@ const allQueries = {
   ...switches,
   ...templates,
   ...users,
+  ...webhookDeliveries,
+  ...eventTypes,
+  ...webhookEvents,
+  ...expiringKeys,
+  ...webhookSecrets,
+  ...webhooks,
 }
 
 const calledQueries = new Set<string>()
@@ -88,7 +100,8 @@ export const queries = Object.fromEntries(
 const pureFunctions = new Set(
   (
     'createKeyFinder keyState parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
-    'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings'
+    'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings ' +
+    'parseEventTypes'
   ).split(' '),
 )
 

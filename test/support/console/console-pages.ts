@@ -13,6 +13,7 @@ export const consolePages = [
   ['deletions', '/deletions'],
   ['projects', '/projects'],
   ['keys', '/keys'],
+  ['webhooks', '/webhooks'],
   ['money', '/money'],
   ['ledger', '/money/ledger'],
   ['models', '/models'],

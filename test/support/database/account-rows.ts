@@ -157,6 +157,22 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ tokenHash: hash, projectId, modelId: 'm', sealed: hash, expiresAtMs: 1 })
       .execute()
     await db.insertInto('answerSubjects').values({ subjectId, projectId, requestId }).execute()
+    const webhook = { webhookId: `w-${name}`, projectId, url: 'https://example.com' }
+    await db
+      .insertInto('webhooks')
+      .values({ ...webhook, events: '[]', createdAtUtc: nowUtc })
+      .execute()
+    const { webhookId } = webhook
+    const wrapped = { masterKeyId: 'm', wrapped: hash, createdAtMs: 1, expiresAtMs: null }
+    await db
+      .insertInto('webhookSecrets')
+      .values({ secretId: `s-${name}`, webhookId, ...wrapped })
+      .execute()
+    const event = { eventId: 'e', type: 'webhook.test', data: '{}' }
+    await db
+      .insertInto('webhookDeliveries')
+      .values({ ...event, webhookId, projectId, createdAtMs: 1, queuedAtMs: 1 })
+      .execute()
     const user = { userId: `u-${name}`, accountId, name, nameKey: name, role: 'owner' as const }
     const unused = { password: null, lastSeenAtUtc: null, disabledAtUtc: null }
     await db

@@ -27,6 +27,7 @@ import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
+import { openWebhooks, type OpenedWebhooks } from '../../../src/start/open-webhooks.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
@@ -51,6 +52,7 @@ export type TestGallery = AsyncDisposable &
   GalleryClient & {
     readonly database: OpenedDatabase
     readonly openedGallery: OpenedGallery
+    readonly webhooks: OpenedWebhooks['webhooks']
     readonly vision: FakeVisionClient
     readonly dataDir: string
     readonly withKey: (key: string) => GalleryClient
@@ -131,6 +133,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     }),
   )
   const { gallery, challenges } = openedGallery
+  const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const extraImageTypes = config.IMAGE_TYPES_EXTRA
   const services = { vision, gallery, challenges, extraImageTypes }
   const executeOptions = {
@@ -152,6 +155,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     store,
     gate,
     gallery,
+    webhooks,
     calibration,
     executeOptions,
     clock,
@@ -192,6 +196,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     ...withKey(key),
     database,
     openedGallery,
+    webhooks,
     vision: fakeVision,
     dataDir,
     withKey,

@@ -64,6 +64,7 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
   const newKey = { projectId, name: 'lost', permissions: ['*'], expiresAtUtc: null }
   const revoked = await createKey(store.db, newKey, new Date())
   await revokeKey(store.db, revoked.keyId, new Date())
+  await addWebhook(gallery, projectId)
   await addSubjects(gallery, project, subjects)
   const masterKeyFile = path.join(dataDir, 'master.key')
   await rotateKeys({ store, masterKeyFile, nowMs: Date.now })
@@ -81,6 +82,16 @@ export async function createInstallation(subjects: number): Promise<TestInstalla
     responses,
     completedCall,
   }
+}
+
+/** A webhook with an undelivered event: its name cannot exist. */
+async function addWebhook({ database, webhooks }: TestGallery, projectId: string): Promise<void> {
+  const webhook = { projectId, url: 'https://webhook.invalid', events: ['budget.low'] as const }
+  await database.store.write(async (tx) => {
+    const created = await webhooks.create(tx, webhook, Date.now())
+    assert.ok(created)
+    await webhooks.sendTest(tx, { ...created, projectId }, Date.now())
+  })
 }
 
 async function enrollSamples({ value }: TestGallery): Promise<void> {

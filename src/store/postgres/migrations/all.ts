@@ -10,6 +10,7 @@ import { removals } from './0008-removals.ts'
 import { newKeyMarks } from './0009-new-key-marks.ts'
 import { galleryCalibrations } from './0011-gallery-calibrations.ts'
 import { livenessChallenges } from './0012-liveness-challenges.ts'
+import { webhooks } from './0013-webhooks.ts'
 import { subjectLists } from './0014-subject-lists.ts'
 import { billingSwitch } from './0015-billing-switch.ts'
 
@@ -29,6 +30,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0009-new-key-marks': newKeyMarks,
   '0011-gallery-calibrations': galleryCalibrations,
   '0012-liveness-challenges': livenessChallenges,
+  '0013-webhooks': webhooks,
   '0014-subject-lists': subjectLists,
   '0015-billing-switch': billingSwitch,
 }

@@ -15,6 +15,7 @@ import { removals } from './0013-removals.ts'
 import { newKeyMarks } from './0014-new-key-marks.ts'
 import { galleryCalibrations } from './0016-gallery-calibrations.ts'
 import { livenessChallenges } from './0017-liveness-challenges.ts'
+import { webhooks } from './0018-webhooks.ts'
 import { subjectLists } from './0019-subject-lists.ts'
 import { billingSwitch } from './0020-billing-switch.ts'
 
@@ -36,6 +37,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0014-new-key-marks': newKeyMarks,
   '0016-gallery-calibrations': galleryCalibrations,
   '0017-liveness-challenges': livenessChallenges,
+  '0018-webhooks': webhooks,
   '0019-subject-lists': subjectLists,
   '0020-billing-switch': billingSwitch,
 }

@@ -1,0 +1,58 @@
+/** The data of each event, by its type. Times are ISO 8601 in UTC; amounts are digits in text. */
+export type WebhookEventData = {
+  readonly 'budget.low': BudgetEventData
+  readonly 'budget.exhausted': BudgetEventData
+  readonly 'key.expiring': {
+    readonly keyId: string
+    readonly name: string
+    readonly prefix: string
+    readonly last4: string
+    readonly expiresAtUtc: string
+    /** The notice: 14 or 1 days before the expiry. */
+    readonly days: number
+  }
+  readonly 'subject.expired': {
+    readonly subjectId: string
+    readonly externalId: string | null
+    /** Its expiry, or the time without a match after which the project deletes subjects. */
+    readonly reason: 'expiresAtUtc' | 'retention'
+    readonly deletedAtUtc: string
+  }
+  readonly 'identify.matched': {
+    /** In lower case. */
+    readonly requestId: string
+    readonly keyId: string
+    /** The best match of each face that has one. */
+    readonly matches: readonly WebhookMatch[]
+  }
+  readonly 'webhook.test': { readonly webhookId: string }
+}
+
+type BudgetEventData = {
+  /** The remaining budget in millionths of the currency. */
+  readonly balanceMicros: string
+  /** The event was due at this balance or a lower one. */
+  readonly thresholdMicros: string
+}
+
+export type WebhookMatch = {
+  /** The element of `results` in the response of the call. */
+  readonly resultIndex: number
+  readonly faceIndex: number
+  readonly subjectId: string
+  readonly externalId: string | null
+  readonly faceId: string
+  readonly similarity: number
+  readonly threshold: number
+}
+
+/** An event as a webhook receives it. A repeated delivery has the same `id`. */
+export type WebhookEvent = {
+  [Type in keyof WebhookEventData]: {
+    readonly id: string
+    readonly type: Type
+    readonly createdAtUtc: string
+    readonly projectId: string
+    readonly data: WebhookEventData[Type]
+  }
+}[keyof WebhookEventData]

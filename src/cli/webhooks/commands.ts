@@ -1,0 +1,110 @@
+import { allEventTypes } from '../../store/webhooks/event-types.ts'
+import { overlapHoursDefault, overlapHoursMax } from '../../webhooks/overlap-hours.ts'
+import { defineCommand, defineGroup } from '../command-line/define-command.ts'
+import { anyText, namesFrom, oneOf, wholeNumber } from '../command-line/value-kinds.ts'
+import { optional, required, withDefault } from '../options.ts'
+import { optionalProject, requiredProject } from '../project-option.ts'
+
+const webhookId = required('<webhookId>', 'id of the webhook, as in facegate webhook list', anyText)
+const exampleId = '0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'
+
+export const webhook = defineGroup(
+  {
+    name: 'webhook',
+    summary: 'send events of a project to an address',
+    description: 'docs/reference/webhooks.md describes the events and their signature.',
+  },
+  [
+    defineCommand(
+      {
+        name: 'create',
+        summary: 'create a webhook; its signing secret is shown only once',
+        options: {
+          project: requiredProject,
+          url: required('<https://…>', 'the address that receives the events', anyText),
+          events: optional(
+            '<a,b>',
+            `events, separated by commas, or all: ${allEventTypes.join(', ')}; without the option, all but identify.matched`,
+            namesFrom(['all', ...allEventTypes]),
+          ),
+        },
+        examples: [
+          'facegate webhook create --project door --url https://hooks.example.org/facegate',
+        ],
+      },
+      async (values) => (await import('./webhook.ts')).create(values),
+    ),
+    defineCommand(
+      {
+        name: 'list',
+        summary: 'list webhooks with the number of pending and discarded events',
+        options: { project: optionalProject },
+        examples: ['facegate webhook list'],
+      },
+      async (values) => (await import('./webhook.ts')).list(values),
+    ),
+    defineCommand(
+      {
+        name: 'delete',
+        summary: 'delete a webhook and its pending events',
+        arguments: { webhookId },
+        examples: [`facegate webhook delete ${exampleId}`],
+      },
+      async (values) => (await import('./webhook.ts')).remove(values),
+    ),
+    defineCommand(
+      {
+        name: 'test',
+        summary: 'send a test event; a running server sends it, the command waits up to 15 seconds',
+        arguments: { webhookId },
+        examples: [`facegate webhook test ${exampleId}`],
+      },
+      async (values) => (await import('./deliveries.ts')).sendTestEvent(values),
+    ),
+    defineCommand(
+      {
+        name: 'deliveries',
+        summary: 'list the events of a webhook, the newest first',
+        arguments: { webhookId },
+        options: {
+          state: optional(
+            '<state>',
+            'only events in this state: pending, delivered or failed',
+            oneOf(['pending', 'delivered', 'failed']),
+          ),
+          limit: withDefault('<n>', 'number of events', { ...wholeNumber(1, 1000), default: '20' }),
+        },
+        examples: [`facegate webhook deliveries ${exampleId} --state failed`],
+      },
+      async (values) => (await import('./deliveries.ts')).listDeliveries(values),
+    ),
+    defineCommand(
+      {
+        name: 'redeliver',
+        summary: 'send an event again',
+        arguments: {
+          webhookId,
+          eventId: required('<eventId>', 'id of the event, as in webhook deliveries', anyText),
+        },
+        examples: [`facegate webhook redeliver ${exampleId} 0197f2f1-0c2d-7e3f-9a4b-5c6d7e8f9a0b`],
+      },
+      async (values) => (await import('./deliveries.ts')).redeliverEvent(values),
+    ),
+    defineCommand(
+      {
+        name: 'rotate-secret',
+        summary: 'create a new signing secret; it is shown only once',
+        arguments: { webhookId },
+        options: {
+          'overlap-hours': withDefault(
+            '<n>',
+            'hours in which events are also signed with the earlier secret',
+            { ...wholeNumber(0, overlapHoursMax), default: String(overlapHoursDefault) },
+          ),
+        },
+        examples: [`facegate webhook rotate-secret ${exampleId} --overlap-hours 0`],
+      },
+      async (values) => (await import('./webhook.ts')).rotateSecret(values),
+    ),
+  ],
+)

@@ -1,0 +1,123 @@
+import { formatUtc } from '../../lib/utc.ts'
+import {
+  allEventTypes,
+  defaultEventTypes,
+  type WebhookEventType,
+} from '../../store/webhooks/event-types.ts'
+import {
+  deleteWebhook,
+  findWebhooks,
+  webhooksPerProjectMax,
+} from '../../store/webhooks/webhooks.ts'
+import type { Webhook } from '../../store/webhooks/webhooks.ts'
+import { UsageError } from '../command.ts'
+import { formatTable, print } from '../output.ts'
+import { requireProject, withStore } from '../with-store.ts'
+import { changeWebhook, requireWebhook } from './change-webhook.ts'
+
+type NewWebhookOptions = {
+  readonly project: string
+  readonly url: string
+  readonly events: readonly string[] | undefined
+  readonly json: boolean
+}
+
+export async function create({ url, ...values }: NewWebhookOptions): Promise<void> {
+  const events = selectEvents(values.events)
+  const created = await withStore(async (store) => {
+    const { projectId, accountId } = await requireProject(store, values.project)
+    return changeWebhook(store, 'webhook.create', async ({ tx, webhooks, nowMs }) => {
+      const problem = webhooks.findUrlProblem(url)
+      if (problem !== undefined) throw new UsageError(`--url ${problem}`)
+      const added = await webhooks.create(tx, { projectId, url, events }, nowMs)
+      if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
+      const detail = { projectId, url, events }
+      return { result: { ...added, ...detail }, accountId, target: added.webhookId, detail }
+    })
+  })
+  print(
+    created,
+    values.json,
+    () =>
+      `${created.secret}\n\nsigning secret of the webhook ${created.webhookId}, shown only once`,
+  )
+}
+
+export async function list({
+  project,
+  json,
+}: {
+  readonly project: string | undefined
+  readonly json: boolean
+}): Promise<void> {
+  const found = await withStore(async (store) => {
+    const projectId =
+      project === undefined ? undefined : (await requireProject(store, project)).projectId
+    return store.read((tx) => findWebhooks(tx, { projectId }))
+  })
+  print(found, json, () => webhookTable(found))
+}
+
+export async function remove({
+  webhookId,
+  json,
+}: {
+  readonly webhookId: string
+  readonly json: boolean
+}): Promise<void> {
+  await withStore((store) =>
+    changeWebhook(store, 'webhook.delete', async ({ tx }) => {
+      const { accountId, projectId, url } = await requireWebhook(tx, webhookId)
+      await deleteWebhook(tx, { webhookId, projectId })
+      return { result: undefined, accountId, target: webhookId, detail: { projectId, url } }
+    }),
+  )
+  print({ webhookId }, json, () => `the webhook ${webhookId} is deleted`)
+}
+
+export async function rotateSecret({
+  webhookId,
+  'overlap-hours': overlapHours,
+  json,
+}: {
+  readonly webhookId: string
+  readonly 'overlap-hours': number
+  readonly json: boolean
+}): Promise<void> {
+  const secret = await withStore((store) =>
+    changeWebhook(store, 'webhook.rotateSecret', async ({ tx, webhooks, nowMs }) => {
+      const { accountId } = await requireWebhook(tx, webhookId)
+      const result = await webhooks.rotateSecret(tx, { webhookId }, { nowMs, overlapHours })
+      return { result, accountId, target: webhookId, detail: { overlapHours } }
+    }),
+  )
+  print(
+    { webhookId, secret, overlapHours },
+    json,
+    () =>
+      `${secret}\n\nnew signing secret of the webhook ${webhookId}, shown only once; events are ` +
+      `also signed with the earlier one for ${overlapHours} hours`,
+  )
+}
+
+function selectEvents(names: readonly string[] | undefined): readonly WebhookEventType[] {
+  if (names === undefined) return defaultEventTypes
+  return names.includes('all')
+    ? allEventTypes
+    : allEventTypes.filter((type) => names.includes(type))
+}
+
+function webhookTable(found: readonly Webhook[]): string {
+  return formatTable(
+    ['id', 'project', 'url', 'events', 'pending', 'discarded', 'failing since'],
+    found.map((row) => [
+      row.webhookId,
+      row.projectName,
+      row.url,
+      row.events.join(','),
+      String(row.pending),
+      String(row.discarded),
+      row.failingSinceMs === null ? '' : formatUtc(row.failingSinceMs),
+    ]),
+  )
+}

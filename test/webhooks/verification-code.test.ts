@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { verifyWebhook, WebhookSignatureError } from '../../client/src/webhooks/verify-webhook.ts'
+import { sign } from '../../src/webhooks/signature.ts'
+import { rootDir } from '../support/paths.ts'
+
+const secret = 'whsec_example'
+const nowMs = Date.now()
+const body = JSON.stringify({ id: 'evt_1', type: 'webhook.test', data: { text: 'Zoë' } })
+
+/** Requests that must be accepted (true) or rejected. */
+const cases: readonly (readonly [title: string, signature: string, isValid: boolean])[] = [
+  ['one secret', sign(body, [secret], nowMs), true],
+  ['the second of two secrets', sign(body, ['whsec_new', secret], nowMs), true],
+  ['an unknown later scheme', `${sign(body, [secret], nowMs)},v2=abc`, true],
+  ['another secret', sign(body, ['whsec_other'], nowMs), false],
+  ['another body', sign(`${body} `, [secret], nowMs), false],
+  ['another time', sign(body, [secret], nowMs).replace(/^t=\d+/u, 't=1700000000'), false],
+  ['an old request', sign(body, [secret], nowMs - 302_000), false],
+  ['a request of the future', sign(body, [secret], nowMs + 360_000), false],
+  ['no signature', `t=${Math.floor(nowMs / 1000)}`, false],
+  ['no time', sign(body, [secret], nowMs).replace(/^t=\d+,/u, ''), false],
+  ['an empty header', '', false],
+]
+
+test('verifyWebhook of the client accepts signed, recent requests only', async () => {
+  for (const [title, signature, isValid] of cases) {
+    const verified = verifyWebhook({ body, signature, secret, nowMs })
+    if (isValid) assert.equal((await verified).id, 'evt_1', title)
+    else await assert.rejects(verified, WebhookSignatureError, title)
+  }
+  const signature = sign(body, [secret], nowMs)
+  const bytes = new TextEncoder().encode(body)
+  const secrets = ['whsec_old', secret]
+  assert.equal((await verifyWebhook({ body: bytes, signature, secret: secrets })).id, 'evt_1')
+  const late = { body, signature, secret, nowMs: nowMs + 3_000_000 }
+  await assert.rejects(verifyWebhook(late), WebhookSignatureError)
+  assert.equal((await verifyWebhook({ ...late, toleranceS: 4000 })).id, 'evt_1')
+})
+
+test('The Python code of the documentation gives the same results', (t) => {
+  const page = readFileSync(path.join(rootDir, 'docs/reference/webhooks.md'), 'utf8')
+  const code = /```python[^\n]*\n(.*?)```/su.exec(page)?.[1] ?? ''
+  const program = `${code}
+import sys
+for signature in json.load(sys.stdin)["signatures"]:
+    try:
+        print(verify_webhook(${JSON.stringify(body)}.encode(), signature, "${secret}")["id"])
+    except ValueError:
+        print("rejected")
+`
+  const input = JSON.stringify({ signatures: cases.map(([, signature]) => signature) })
+  let printed: string
+  try {
+    printed = execFileSync('python3', ['-c', program], { input, encoding: 'utf8' })
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== 'ENOENT') throw error
+    return t.skip('python3 is not installed')
+  }
+  const expected = cases.map(([, , isValid]) => (isValid ? 'evt_1' : 'rejected'))
+  assert.deepEqual(printed.trim().split('\n'), expected)
+})

@@ -1,0 +1,100 @@
+import { Button, Checkbox, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import type { WebhookEventInfo } from '../api/responses.ts'
+import { useApiMutation, useApiQuery } from '../api/use-api.ts'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { WebhookSecret } from './webhook-secret.tsx'
+
+type Props = {
+  readonly projectId: string | undefined
+  readonly eventTypes: readonly WebhookEventInfo[]
+  readonly onClose: () => void
+}
+
+/** Creates a webhook and shows its signing secret once. */
+export function CreateWebhookDialog({ projectId, eventTypes, onClose }: Props) {
+  const [secret, setSecret] = useState<string>()
+  return (
+    <Modal
+      opened
+      // The secret cannot be shown again, so only the Done button closes the dialog.
+      onClose={secret ? () => {} : onClose}
+      withCloseButton={!secret}
+      title={secret ? 'New signing secret' : 'Create webhook'}
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {secret ? (
+        <WebhookSecret secret={secret} onDone={onClose} />
+      ) : (
+        <CreateWebhookForm eventTypes={eventTypes} projectId={projectId} onCreated={setSecret} />
+      )}
+    </Modal>
+  )
+}
+
+type CreateWebhookFormProps = Omit<Props, 'onClose'> & {
+  readonly onCreated: (secret: string) => void
+}
+
+function CreateWebhookForm({ projectId, eventTypes, onCreated }: CreateWebhookFormProps) {
+  const projects = useApiQuery('/projects')
+  const create = useApiMutation<{ readonly secret: string }>({
+    method: 'POST',
+    path: '/webhooks',
+    onSuccess: ({ secret }) => onCreated(secret),
+  })
+  const items = projects.data?.items ?? []
+  const form = useForm<{ projectId: string; url: string; events: string[] }>({
+    initialValues: {
+      projectId: projectId ?? '',
+      url: '',
+      events: eventTypes.filter(({ isDefault }) => isDefault).map(({ type }) => type),
+    },
+    validate: {
+      url: (url) => (url.trim() === '' ? 'Enter an address' : null),
+      events: (selected) => (selected.length === 0 ? 'Select at least one event' : null),
+    },
+  })
+  const chosenProject = form.values.projectId || items[0]?.projectId || ''
+  return (
+    <form
+      onSubmit={form.onSubmit(({ url, events }) =>
+        create.mutate({ body: { projectId: chosenProject, url: url.trim(), events } }),
+      )}
+    >
+      <Stack>
+        <TextInput
+          label="URL"
+          description="An https address that receives the events by POST."
+          placeholder="https://example.com/facegate"
+          required
+          data-autofocus
+          {...form.getInputProps('url')}
+        />
+        <Select
+          label="Project"
+          required
+          allowDeselect={false}
+          data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
+          value={chosenProject}
+          onChange={(value) => form.setFieldValue('projectId', value ?? '')}
+        />
+        <Checkbox.Group label="Events" required {...form.getInputProps('events')}>
+          <Stack gap={6} mt={6}>
+            {eventTypes.map(({ type, summary }) => (
+              <Checkbox key={type} value={type} label={type} description={summary} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <ErrorNotice title="Couldn't create webhook" error={create.error} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={create.isPending}>
+            Create webhook
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,96 @@
+import { Button } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { ConsoleWebhook } from '../api/responses.ts'
+import { useHasRole } from '../api/session.ts'
+import { useApiQuery } from '../api/use-api.ts'
+import { EmptyState } from '../components/empty-state.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { StatusTag } from '../components/status-tag.tsx'
+import { UtcTime } from '../components/utc-time.tsx'
+import { Page } from '../layout/page.tsx'
+import { DataTable, type Column } from '../lists/data-table.tsx'
+import { CreateWebhookDialog } from './create-webhook-dialog.tsx'
+import { WebhookDrawer } from './webhook-drawer.tsx'
+
+const route = getRouteApi('/webhooks')
+
+/** The webhooks of the projects, with the state of their deliveries. */
+export function WebhooksPage() {
+  const { projectId, webhook: openId, cursor } = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayWrite = useHasRole('admin')
+  const [isCreating, setIsCreating] = useState(false)
+  const query = useApiQuery('/webhooks', { query: { projectId } })
+  const createButton = (
+    <Button size="sm" onClick={() => setIsCreating(true)}>
+      Create webhook
+    </Button>
+  )
+  const open = (webhook: string | undefined): void =>
+    void navigate({ search: (old) => ({ ...old, webhook, cursor: undefined }) })
+  return (
+    <Page
+      title="Webhooks"
+      description="A webhook receives events of one project: signed requests that are repeated until they are accepted."
+      actions={mayWrite && createButton}
+    >
+      <QueryContent query={query}>
+        {({ items, eventTypes }) => (
+          <>
+            <div className="fg-panel">
+              <DataTable
+                caption="Webhooks"
+                rows={items}
+                rowKey={({ webhookId }) => webhookId}
+                columns={columns}
+                onOpen={({ webhookId }) => open(webhookId)}
+                openLabel={({ url }) => `Open ${url}`}
+                empty={
+                  <EmptyState title="No webhooks" action={mayWrite && createButton}>
+                    Create one to learn when a budget is low, a key expires, a subject was deleted
+                    or a face was found.
+                  </EmptyState>
+                }
+              />
+            </div>
+            {isCreating && (
+              <CreateWebhookDialog
+                projectId={projectId}
+                eventTypes={eventTypes}
+                onClose={() => setIsCreating(false)}
+              />
+            )}
+            <WebhookDrawer
+              webhook={items.find(({ webhookId }) => webhookId === openId)}
+              cursor={cursor}
+              onCursorChange={(next) =>
+                void navigate({ search: (old) => ({ ...old, cursor: next }) })
+              }
+              onClose={() => open(undefined)}
+            />
+          </>
+        )}
+      </QueryContent>
+    </Page>
+  )
+}
+
+const columns: readonly Column<ConsoleWebhook>[] = [
+  { name: 'URL', isMonospace: true, renderCell: ({ url }) => url },
+  { name: 'Project', renderCell: ({ projectName }) => projectName },
+  { name: 'Events', renderCell: ({ events }) => events.join(', ') },
+  { name: 'Status', renderCell: (webhook) => <WebhookStatus webhook={webhook} /> },
+  { name: 'Pending', align: 'right', renderCell: ({ pending }) => pending },
+  { name: 'Discarded', align: 'right', renderCell: ({ discarded }) => discarded },
+]
+
+function WebhookStatus({ webhook }: { readonly webhook: ConsoleWebhook }) {
+  const { failingSinceUtc } = webhook
+  if (failingSinceUtc === null) return <StatusTag tone="ok">no failure</StatusTag>
+  return (
+    <StatusTag tone="bad">
+      failing since <UtcTime timestampUtc={failingSinceUtc} />
+    </StatusTag>
+  )
+}
