@@ -24,6 +24,9 @@ type Props = {
   readonly onImagesChange: (images: readonly PlaygroundImage[]) => void
 }
 
+/** The fields of svc.identify that replace its images, often left over from another action. */
+const storedFaceFields: readonly string[] = ['subjectId', 'externalId', 'faceId']
+
 /** Runs one action: images and parameters on the left, request and response on the right. */
 export function ActionRunner({
   action,
@@ -34,7 +37,7 @@ export function ActionRunner({
   onImagesChange,
 }: Props) {
   const mayCall = useHasRole('admin')
-  const fields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
+  const allFields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
   const [result, setResult] = useState<RunResult>()
   const run = useApiMutation<PlaygroundResponse>({
@@ -42,8 +45,12 @@ export function ActionRunner({
     path: '/playground',
     onSuccess: (response) => setResult({ response, images: callImages }),
   })
-  const { params, problems } = parseParams(fields, entries)
   const callImages = images.slice(0, action.imagesMax)
+  const isImageSearch = action.name === 'svc.identify' && callImages.length > 0
+  const fields = isImageSearch
+    ? allFields.filter(({ name }) => !storedFaceFields.includes(name))
+    : allFields
+  const { params, problems } = parseParams(fields, entries)
   const isReady = Object.keys(problems).length === 0 && callImages.length >= action.imagesMin
   const call = toCall(action.name, { params, images: callImages, debug })
   return (
