@@ -5,7 +5,7 @@ import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { formFieldsOf } from './form/form-fields.ts'
+import { formFieldsOf, usableFields } from './form/form-fields.ts'
 import { ParamsForm } from './form/params-form.tsx'
 import { parseParams, type FormEntries } from './form/parse-params.ts'
 import type { PlaygroundImage } from './images/playground-image.ts'
@@ -23,9 +23,6 @@ type Props = {
   readonly onEntriesChange: (entries: FormEntries) => void
   readonly onImagesChange: (images: readonly PlaygroundImage[]) => void
 }
-
-/** The fields of svc.identify that replace its images, often left over from another action. */
-const storedFaceFields: readonly string[] = ['subjectId', 'externalId', 'faceId']
 
 /** Runs one action: images and parameters on the left, request and response on the right. */
 export function ActionRunner({
@@ -46,10 +43,7 @@ export function ActionRunner({
     onSuccess: (response) => setResult({ response, images: callImages }),
   })
   const callImages = images.slice(0, action.imagesMax)
-  const isImageSearch = action.name === 'svc.identify' && callImages.length > 0
-  const fields = isImageSearch
-    ? allFields.filter(({ name }) => !storedFaceFields.includes(name))
-    : allFields
+  const fields = usableFields(action.name, allFields, callImages.length)
   const { params, problems } = parseParams(fields, entries)
   const isReady = Object.keys(problems).length === 0 && callImages.length >= action.imagesMin
   const call = toCall(action.name, { params, images: callImages, debug })
