@@ -136,7 +136,15 @@ test('An attribute of many subjects is found in the order of the list, and its t
   const { projectId } = client.project
   await fillSubjects(gallery, client.project, listCountMax - 1)
   const added = { attributes: '{"site":"north"}' }
-  await db.updateTable('subjects').set(added).where('galleryId', '=', projectId).execute()
+  const ids = await db
+    .selectFrom('subjects')
+    .select('subjectId')
+    .where('galleryId', '=', projectId)
+    .execute()
+  for (let index = 0; index < ids.length; index += 500) {
+    const part = ids.slice(index, index + 500).map(({ subjectId }) => subjectId)
+    await db.updateTable('subjects').set(added).where('subjectId', 'in', part).execute()
+  }
   const path = '/v1/subjects?attribute=site%3Dnorth&limit=2'
   const { items, total, totalIsCapped } = await get(client, `${path}&total=true`)
   assert.deepEqual([items.length, total, totalIsCapped], [2, listCountMax, true])

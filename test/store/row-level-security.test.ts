@@ -51,7 +51,8 @@ after(async () => {
 /** The tables with row-level security. */
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
-  'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups faces ' +
+  'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
+  'subjectAttributes faces ' +
   'templates crops removals appliedRemovals deletions users sessions links adminActs chainHeads ' +
   'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries'
 ).split(' ')

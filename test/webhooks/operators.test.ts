@@ -162,8 +162,8 @@ test('The command line manages webhooks while a server runs, with audit entries'
   for (const act of ['create', 'test', 'rotateSecret', 'redeliver', 'delete'])
     assert.ok(acts.has(`webhook.${act}`), act)
   const failures = {
-    [`${create} --events no`]: /'no' is not an event; use budget\.low/u,
-    'create --project default': /the address was not given; pass --url/u,
+    [`${create} --events no`]: /no is not valid; use all, budget\.low/u,
+    'create --project default': /--url was not given; pass --url <https/u,
     'create --project default --url http://10.0.0.1': /not a public address/u,
     'create --project none --url https://example.com': /there is no project none/u,
     'rotate-secret x --overlap-hours 169': /whole number from 0 to 168/u,

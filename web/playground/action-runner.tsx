@@ -5,7 +5,7 @@ import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
-import { formFieldsOf } from './form/form-fields.ts'
+import { formFieldsOf, usableFields } from './form/form-fields.ts'
 import { ParamsForm } from './form/params-form.tsx'
 import { parseParams, type FormEntries } from './form/parse-params.ts'
 import type { PlaygroundImage } from './images/playground-image.ts'
@@ -34,7 +34,7 @@ export function ActionRunner({
   onImagesChange,
 }: Props) {
   const mayCall = useHasRole('admin')
-  const fields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
+  const allFields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
   const [result, setResult] = useState<RunResult>()
   const run = useApiMutation<PlaygroundResponse>({
@@ -42,8 +42,9 @@ export function ActionRunner({
     path: '/playground',
     onSuccess: (response) => setResult({ response, images: callImages }),
   })
-  const { params, problems } = parseParams(fields, entries)
   const callImages = images.slice(0, action.imagesMax)
+  const fields = usableFields(action.name, allFields, callImages.length)
+  const { params, problems } = parseParams(fields, entries)
   const isReady = Object.keys(problems).length === 0 && callImages.length >= action.imagesMin
   const call = toCall(action.name, { params, images: callImages, debug })
   return (

@@ -37,6 +37,19 @@ type FormSchema = {
   readonly oneOf?: readonly FormSchema[]
 }
 
+/** The fields of svc.identify that replace its images. Values are often left from another action. */
+const storedFaceFields = new Set(['subjectId', 'externalId', 'faceId'])
+
+/** Returns the fields that can be used with this number of images. */
+export function usableFields(
+  action: string,
+  fields: readonly FormField[],
+  imageCount: number,
+): readonly FormField[] {
+  if (action !== 'svc.identify' || imageCount === 0) return fields
+  return fields.filter(({ name }) => !storedFaceFields.has(name))
+}
+
 /** Returns the form fields of an action. Images are excluded: they have a separate control. */
 export function formFieldsOf(paramsSchema: unknown): FormField[] {
   // The server generates this JSON schema from its validation schema: an object with properties.

@@ -39,7 +39,9 @@ export async function readSubjects<T>(
 ): Promise<T> {
   const narrowed = await narrowByAttribute(source, filter)
   if (isSelective(narrowed))
-    return source.read(async (reading) => load(reading, await findSubjects(reading, narrowed)))
+    return source.read(async (reading) =>
+      load(reading, isEmpty(narrowed) ? [] : await findSubjects(reading, narrowed)),
+    )
   for (let tries = 0; tries < triesMax; tries++) {
     const subjectIds = await searchSubjects(source, narrowed)
     const loaded = await source.read(async (reading) => {
@@ -56,6 +58,11 @@ export async function readSubjects<T>(
 /** Whether an index or a list of ids finds the subjects of a page without reading many others. */
 function isSelective({ subjectIds, text, attribute }: SubjectFilter): boolean {
   return subjectIds !== undefined || (text === undefined && attribute === undefined)
+}
+
+/** PostgreSQL has no condition for an empty list of ids. */
+function isEmpty({ subjectIds }: SubjectFilter): boolean {
+  return subjectIds?.length === 0
 }
 
 /** An attribute of few subjects is replaced by their ids, so that no other subjects are read. */
@@ -80,6 +87,7 @@ export async function countSubjects(
   { after: _after, sort: _sort, ...filter }: SubjectFilter,
 ): Promise<ListCount> {
   const counted = await narrowByAttribute(source, { ...filter, limit: listCountMax + 1 })
+  if (isEmpty(counted)) return toListCount(0)
   const { length } =
     isSelective(counted) && counted.group === undefined
       ? await source.read((reading) =>
