@@ -78,7 +78,7 @@ function combineErrors(suppressed: unknown, error: unknown): Error {
   return Object.assign(combined, { error, suppressed })
 }
 
-type Argon2Parameters = {
+type PasswordHashInput = {
   readonly message: string
   readonly nonce: Uint8Array
   readonly memory: number
@@ -88,7 +88,7 @@ type Argon2Parameters = {
 }
 
 /** Hashes a password as `crypto.argon2('argon2id', …)`, in JavaScript, with pauses for other work. */
-export async function hashWithArgon2id(parameters: Argon2Parameters): Promise<Buffer> {
+export async function hashWithArgon2id(parameters: PasswordHashInput): Promise<Buffer> {
   const { argon2idAsync } = await import('@noble/hashes/argon2.js')
   const { message, nonce, memory, passes, parallelism, tagLength } = parameters
   const costs = { m: memory, t: passes, p: parallelism, dkLen: tagLength }
@@ -96,7 +96,7 @@ export async function hashWithArgon2id(parameters: Argon2Parameters): Promise<Bu
 }
 
 /** Replaces the one algorithm of `crypto.argon2` that the service uses. */
-const argon2 = callbackify((_algorithm: 'argon2id', parameters: Argon2Parameters) =>
+const argon2 = callbackify((_algorithm: 'argon2id', parameters: PasswordHashInput) =>
   hashWithArgon2id(parameters),
 )
 

@@ -9,9 +9,11 @@ import { environmentOfUser, installNode } from '../support/packaging/node-versio
 import { runTool } from '../support/packaging/tools.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
 import { rootDir } from '../support/paths.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 
 /** The oldest Node on which the package runs. */
 const oldestNode = '22.16.0'
+const packageFile = `./facegate-${packageJson.version}.tgz`
 const installedBytesMax = 450_000_000
 
 /** The tests follow a new user, in the order in which they are written. */
@@ -69,7 +71,7 @@ test('npm pack makes a package of compiled files and restores package.json', asy
 
 test('npm install adds the production packages and downloads no GPU library', async (t) => {
   startMs = performance.now()
-  const { stderr } = await runTool('npm', ['install', './facegate-0.1.0.tgz'], {
+  const { stderr } = await runTool('npm', ['install', packageFile], {
     cwd: userFolder,
     env: environment,
   })

@@ -64,15 +64,16 @@ function unshareArguments(
   writeHostsFile(hostsFile, hosts)
   for (const [target, source] of Object.entries(mounts))
     createMountPoint(path.join(root, target), source)
-  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  return [
-    ...['--mount', '--propagation', 'private', 'sh', '-euc', script, 'sh'],
-    ...[root, config.User, config.WorkingDir, dataFolder, hostsFile],
-    ...Object.entries(mounts).flatMap(([target, source]) => [source, target]),
-    // Here the init process of the image does not have the process id 1.
-    ...['--', ...config.Env, 'TINI_SUBREAPER=1', ...variables],
-    ...command,
-  ]
+  const unshare = ['--mount', '--propagation', 'private', 'sh', '-euc', script, 'sh']
+  const folders = [root, config.User, config.WorkingDir, dataFolder, hostsFile]
+  const pairs = Object.entries(mounts).flatMap(([target, source]) => [source, target])
+  // Here the init process of the image does not have the process id 1.
+  const variables = [...config.Env, 'TINI_SUBREAPER=1', ...toVariables(environment)]
+  return [...unshare, ...folders, ...pairs, '--', ...variables, ...command]
+}
+
+function toVariables(environment: Readonly<Record<string, string>>): string[] {
+  return Object.entries(environment).map(([name, value]) => `${name}=${value}`)
 }
 
 /** Writes a hosts file with this machine and further names. */
