@@ -17,6 +17,7 @@ import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/mon
 import { getOverview } from './analytics/overview.ts'
 import {
   createPlaygroundChallenge,
+  getPlaygroundSettings,
   listActions,
   listErrors,
   runPlaygroundCall,
@@ -41,7 +42,8 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
-  [listActions, listErrors, runPlaygroundCall, createPlaygroundChallenge],
+  [listActions, listErrors, getPlaygroundSettings],
+  [runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [listAllGroups, countGroup, removeGroup],
   [listDeletions, deletionsCsv, checkDeletions],

@@ -30,6 +30,7 @@ export type ConsoleResponses = {
   readonly '/keys': ResponseOf<typeof keys.listKeys>
   readonly '/permissions': ResponseOf<typeof keys.listPermissions>
   readonly '/actions': ResponseOf<typeof playground.listActions>
+  readonly '/playground/settings': ResponseOf<typeof playground.getPlaygroundSettings>
   readonly '/errors': ResponseOf<typeof playground.listErrors>
   readonly '/projects/:projectId/calibration/measurement': ResponseOf<typeof getMeasurement>
   readonly '/projects/:projectId/subjects': ResponseOf<typeof subjects.listSubjects>
@@ -70,6 +71,7 @@ export type ConsoleKey = ConsoleResponses['/keys']['items'][number]
 export type ConsolePermission = ConsoleResponses['/permissions'][number]
 export type ActionInfo = ConsoleResponses['/actions'][number]
 export type ErrorInfo = ConsoleResponses['/errors'][number]
+export type PlaygroundSettings = ConsoleResponses['/playground/settings']
 export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>
 export type PlaygroundChallenge = ResponseOf<typeof playground.createPlaygroundChallenge>
 export type ConsoleSubject = ConsoleResponses['/projects/:projectId/subjects/:subjectId']

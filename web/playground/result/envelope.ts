@@ -1,0 +1,56 @@
+import type {
+  AnalyzedFace,
+  Appearance,
+  Candidate,
+  Face,
+  LivenessJudgement,
+} from '../../../client/src/contract.ts'
+
+/** One failure of a response. */
+export type ResultProblem = {
+  readonly code: string
+  readonly message: string
+  readonly path?: string
+  readonly imageIndex?: number
+  readonly hint?: string
+}
+
+/** A face of any response, with the fields that some actions add. */
+export type ResponseFace = Pick<Face, 'boundingBox'> &
+  Partial<Omit<Face, 'boundingBox' | 'quality'>> & {
+    readonly quality?: AnalyzedFace['quality'] | Face['quality'] | undefined
+    readonly candidates?: readonly Candidate[]
+    readonly liveness?: LivenessJudgement | undefined
+    readonly attributes?: Appearance | undefined
+    readonly suitableForEnrollment?: boolean
+    readonly reasons?: AnalyzedFace['reasons']
+  }
+
+/** The fields of a result from which faces are drawn. */
+export type ResponseValue = {
+  readonly faces?: readonly ResponseFace[]
+  readonly face?: ResponseFace | null
+  readonly probe?: ResponseFace | null
+  readonly reference?: ResponseFace | null
+  readonly matched?: boolean
+  readonly similarity?: number
+  readonly threshold?: number
+  readonly decision?: string
+  readonly warnings?: readonly string[]
+  /** Only in an item that failed. */
+  readonly error?: ResultProblem
+}
+
+export type ResultItem = {
+  /** The position of the image in the call. */
+  readonly index: number
+  readonly ok: boolean
+  readonly value: ResponseValue
+}
+
+/** The fields of a response envelope that the playground shows. */
+export type ResultEnvelope = {
+  readonly ok: boolean
+  readonly errors?: readonly ResultProblem[]
+  readonly data?: { readonly results: readonly ResultItem[] } | null
+}
