@@ -1,7 +1,9 @@
 import type { Action, Caller } from '../../actions/action.ts'
+import type { RequestDescription } from '../../gate/call-detail.ts'
 import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
+import { describeRequest } from './describe-request.ts'
 import { readBody } from './read-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { parseJson, type JsonLimits } from './parse-json.ts'
@@ -36,17 +38,21 @@ export async function readCall(
 ): Promise<{
   readonly echoed: EchoedFields
   readonly parsed: ParsedCall | { readonly error: unknown }
+  /** Describes the request for the request log. */
+  readonly describeRequest: () => RequestDescription
 }> {
   request.body.accept(keyId, bodyBytesMax)
   let echoed: EchoedFields = { requestId: newId(), action: '' }
+  let sent: Readonly<Record<string, unknown>> = {}
+  const describe = () => describeRequest(sent, actions.get(echoed.action))
   try {
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
-    const body = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
-    echoed = readEchoedFields(body)
-    return { echoed, parsed: parseCall(body, actions) }
+    sent = parseJson(await readBody(request, bodyBytesMax), jsonLimits)
+    echoed = readEchoedFields(sent)
+    return { echoed, parsed: parseCall(sent, actions), describeRequest: describe }
   } catch (error) {
-    return { echoed, parsed: { error } }
+    return { echoed, parsed: { error }, describeRequest: describe }
   }
 }
 
