@@ -3,6 +3,7 @@ import { runOnPostgres } from '../support/database/engine.ts'
 runOnPostgres({
   'console/calibration-measurement': () => import('../console/calibration-measurement.test.ts'),
   'console/calibrations': () => import('../console/calibrations.test.ts'),
+  'console/call-failures': () => import('../console/call-failures.test.ts'),
   'console/forms': () => import('../console/forms.test.ts'),
   'console/pages': () => import('../console/pages.test.ts'),
   'console/session': () => import('../console/session.test.ts'),

@@ -15,14 +15,21 @@ const textCharsMax = 4096
  */
 export function describeRequest(body: unknown, action: Action | undefined): RequestDescription {
   const schema = action ? toJsonSchema(action.params, 'input') : {}
-  const words = wordsOf(schema)
-  const { params, debug } = Object(body) as { readonly params?: unknown; readonly debug?: unknown }
+  const words = new Set([...envelopeFields, ...wordsOf(schema)])
+  const { params, ...envelope } = Object(body) as Readonly<Record<string, unknown>>
+  const options = optionsOf(schema, params)
+  // The number of an option may be in a message; any other number can be personal.
+  const others = Object.entries(Object(params)).filter(
+    ([name]) => typeof options[name] !== 'number',
+  )
   return {
     names: words,
-    texts: textsOf(body, words),
-    parameters: { ...optionsOf(schema, params), ...(debug === true && { debug }) },
+    texts: textsOf({ ...envelope, params: Object.fromEntries(others) }, words),
+    parameters: { ...options, ...(envelope['debug'] === true && { debug: true }) },
   }
 }
+
+const envelopeFields = ['action', 'requestId', 'params', 'debug']
 
 /** Describes a request without an action: its values are texts that messages must not contain. */
 export function describeFields(
@@ -47,10 +54,14 @@ function wordsOf(schema: RuleSchema): Set<string> {
   return words
 }
 
-/** The texts and the names of fields in a value that are not words of the schema. */
+/** Smaller numbers identify no person, and are part of many messages. */
+const personalNumberMin = 100
+
+/** The texts, the numbers and the names of fields in a value that are not words of the schema. */
 function textsOf(value: unknown, words: ReadonlySet<string>): string[] {
   if (typeof value === 'string')
     return value.length > textCharsMax || words.has(value) ? [] : [value]
+  if (typeof value === 'number') return Math.abs(value) < personalNumberMin ? [] : [String(value)]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) => [
     ...(Array.isArray(value) || words.has(name) ? [] : nameVariants(name)),
