@@ -45,6 +45,7 @@ test('No list filter and no chart scans a large table', async () => {
     { keyId: 'k' },
     { action: 'svc.detect' },
     { code: 'NO_FACE_FOUND' },
+    { result: 'failed' },
     { requestId: 'r' },
     { requestIdPrefix: 'abcd' },
     { after: { atMs: 1, callId: 1 } },
@@ -80,7 +81,7 @@ test('No list filter and no chart scans a large table', async () => {
   await rm(dataDir, { recursive: true })
 })
 
-test('A filter by a prefix of a request id reads only the calls that match', async () => {
+test('A filter by a prefix of a request id, or by failures, reads only the calls that match', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
   const store = await openStore(dataDir)
   const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))
@@ -105,6 +106,10 @@ test('A filter by a prefix of a request id reads only the calls that match', asy
     assert.match(plan, /SEARCH calls USING INTEGER PRIMARY KEY/u, plan)
     assert.match(plan, /COVERING INDEX calls_by_request \(requestId>\? AND requestId<\?\)/u, plan)
   }
+  const failed = { accountId: 'a', result: 'failed', limit: 50 } as const
+  const latest = await planOf((reading) => readCalls(reading, failed))
+  assert.match(latest, /USING INDEX calls_failed_by_time/u)
+  assert.doesNotMatch(latest, /TEMP B-TREE/u, 'the rows are in the order of time')
   const count = await planOf((reading) => countCallsByPrefix(reading, 'abcd', 9))
   assert.match(count, /COVERING INDEX calls_by_request/u, count)
   connection.close()

@@ -54,6 +54,7 @@ const callLog = declareList({
     projectId: id.optional(),
     action: z.string().max(128).optional(),
     code: z.string().max(64).optional(),
+    result: z.enum(['ok', 'failed']).optional(),
     requestId: requestIdPrefix.optional(),
     ...timeRange,
   }),

@@ -11,6 +11,8 @@ export type CallFilter = {
   readonly keyId?: string | undefined
   readonly action?: string | undefined
   readonly code?: string | undefined
+  /** Only calls with this result. */
+  readonly result?: 'ok' | 'failed' | undefined
   /** As the caller sent it, or in lower case. */
   readonly requestId?: string | undefined
   /** The first characters of the request id, as the caller sent it, in lower or in upper case. */
@@ -39,7 +41,7 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 }
 
 function callQuery(db: Database, filter: CallFilter) {
-  const { requestId, requestIdPrefix, accountId, fromMs, toMs, after } = filter
+  const { result, requestId, requestIdPrefix, accountId, fromMs, toMs, after } = filter
   const isByPrefix = requestIdPrefix !== undefined
   let query = db.selectFrom('calls').selectAll()
   for (const name of ['projectId', 'keyId', 'action', 'code'] as const) {
@@ -50,8 +52,10 @@ function callQuery(db: Database, filter: CallFilter) {
       ? query.where(dialectOf(db).withoutIndex(`calls.${name}`), '=', value)
       : query.where(name, '=', value)
   }
-  // The partial index of failures is used only if the query contains its condition.
-  if (filter.code !== undefined && filter.code !== 'OK' && !isByPrefix)
+  if (result === 'ok') query = query.where('code', '=', 'OK')
+  // The partial indexes of failures are used only if the query contains their condition.
+  const isFailure = filter.code !== undefined && filter.code !== 'OK'
+  if (result === 'failed' || (isFailure && !isByPrefix))
     query = query.where(sql<boolean>`code <> 'OK'`)
   if (requestId !== undefined)
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])

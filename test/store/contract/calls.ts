@@ -112,6 +112,8 @@ export const callsContract = {
     assertSameValues(await find({ requestId: 'R2' }), ['R2'])
     assertSameValues(await find({ requestIdPrefix: 'r', code: 'OK' }), ['R2', 'R0'])
     assertSameValues(await find({ requestIdPrefix: 'R1' }), ['R1'])
+    assertSameValues(await find({ result: 'failed' }), ['R3', 'R1'])
+    assertSameValues(await find({ result: 'ok', requestIdPrefix: 'R' }), ['R2', 'R0'])
     assertSameValues(await find({ requestIdPrefix: 'R10' }), [])
     assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
     await store.read(async (tx) => {

@@ -45,6 +45,13 @@ export function ResultPanel({ run, settings }: Props) {
                 remedyOf={remedyOf}
               />
             ))}
+            <DefinitionList
+              items={{
+                Status: <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failed'}</StatusTag>,
+                Latency: formatDuration(response.latencyMs),
+                Cost: <MoneyAmount micros={response.costMicros} />,
+              }}
+            />
           </Stack>
         </output>
         {original !== undefined && threshold !== undefined && (
@@ -64,13 +71,6 @@ export function ResultPanel({ run, settings }: Props) {
             />
           ))}
         </SimpleGrid>
-        <DefinitionList
-          items={{
-            Status: <StatusTag tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failed'}</StatusTag>,
-            Latency: formatDuration(response.latencyMs),
-            Cost: <MoneyAmount micros={response.costMicros} />,
-          }}
-        />
         <LinkButton
           to="/log"
           search={{ requestId: envelope.requestId }}

@@ -29,12 +29,7 @@ export function ScoreBar({ label, value, max = 1, tone = 'plain', text, mark }: 
       </Group>
       <Box pos="relative">
         <Progress.Root size="md">
-          <Progress.Section
-            value={percent}
-            color={colors[tone]}
-            aria-label={label}
-            aria-valuetext={text}
-          />
+          <Progress.Section value={percent} color={colors[tone]} aria-label={`${label}: ${text}`} />
         </Progress.Root>
         {mark !== undefined && (
           <Box
