@@ -62,6 +62,7 @@ function toLogEntry(call: LoggedCall) {
     billed: call.transferId !== null,
     costMicros,
     replay: call.isReplay === 1,
+    ...(call.detail !== null && { detail: JSON.parse(call.detail) as unknown }),
   }
 }
 

@@ -95,10 +95,11 @@ function toLogged(
 const hidden = '…'
 
 /** Names that are part of every path. */
-const pathRoots: ReadonlySet<string> = new Set([
-  ...['params', 'body', 'query', 'path', 'action', 'requestId', 'debug', 'images', 'bytes'],
-  ...['contentType', 'correlationId', 'kind'],
-])
+const pathRoots: ReadonlySet<string> = new Set(
+  'params body query path action requestId debug images bytes contentType correlationId kind'.split(
+    ' ',
+  ),
+)
 
 /** Replaces every name of a JSON path that is not one of the API. */
 function keepNames(path: string, names: ReadonlySet<string>): string {

@@ -26,14 +26,11 @@ import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-f
 
 const executable = findChromium()
 const skip = executable ? false : 'Chromium is not installed: the console is not tested'
-
 const password = 'a long enough password'
 const canary = '<img src="/canary" onerror="alert(1)">'
-/** The timeout of one step. A slow machine is not a failure. */
-const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
+const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000) // for one step
 const desktopViewport = { width: 1360, height: 900 }
 const phoneViewport = { width: 360, height: 740 }
-
 const scriptBytesMax = 350_000
 /** The elements that a page shows while it loads. */
 const loadingSelector = '[aria-busy=true], .mantine-Skeleton-root'

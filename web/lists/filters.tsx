@@ -36,7 +36,7 @@ export function TextFilter({
   value = '',
   onChange,
   placeholder,
-  problemOf = () => undefined,
+  problemOf,
 }: TextFilterProps) {
   const [typed, setTyped] = useState(value)
   const [appliedValue, setAppliedValue] = useState(value)
@@ -45,9 +45,9 @@ export function TextFilter({
     setAppliedValue(value)
     setTyped(value)
   }
-  const problem = typed.trim() === '' ? undefined : problemOf(typed.trim())
+  const problem = typed.trim() === '' ? undefined : problemOf?.(typed.trim())
   const applyLater = useDebouncedCallback((text: string) => {
-    if (text.trim() === '' || problemOf(text.trim()) === undefined)
+    if (text.trim() === '' || problemOf?.(text.trim()) === undefined)
       onChange(text.trim() || undefined)
   }, debounceMs)
   return (

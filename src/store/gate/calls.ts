@@ -81,11 +81,11 @@ function callQuery(db: Database, filter: CallFilter) {
 /** Selects the calls whose request id starts with a prefix, with the index on request ids. */
 function callsByPrefix(db: Database, prefix: string) {
   const spellings = [...new Set([prefix, prefix.toLowerCase(), prefix.toUpperCase()])]
-  return db.selectFrom('calls').where(({ or, and, eb }) =>
-    or(
+  return db.selectFrom('calls').where((row) =>
+    row.or(
       spellings.map((start) =>
         // Request ids have digits, letters and hyphens, which precede the end of this range.
-        and([eb('requestId', '>=', start), eb('requestId', '<', `${start}~`)]),
+        row.and([row('requestId', '>=', start), row('requestId', '<', `${start}~`)]),
       ),
     ),
   )
@@ -95,7 +95,7 @@ function callsByPrefix(db: Database, prefix: string) {
 export async function countCallsByPrefix(tx: ReadTx, prefix: string, max: number): Promise<number> {
   const found = callsByPrefix(tx.build, prefix).select('callId').limit(max).as('found')
   const query = tx.build.selectFrom(found).select(({ fn }) => fn.countAll<number>().as('count'))
-  return Number((await tx.run(query))[0]?.count ?? 0)
+  return (await tx.run(query))[0]?.count ?? 0
 }
 
 /** Finds one row by its id. */

@@ -75,6 +75,7 @@ export function ResultPanel({ run, settings }: Props) {
           to="/log"
           search={{ requestId: envelope.requestId }}
           size="xs"
+          variant="default"
           style={{ alignSelf: 'flex-start' }}
         >
           Open in request log
