@@ -1,5 +1,4 @@
 import { ActionError, HttpError, type ActionProblem } from '../lib/errors.ts'
-import type { AuthenticatedCall } from './incoming-call.ts'
 
 /** A parameter that is an option of the call: no text of the caller. */
 type LoggedParameter = number | boolean | string | readonly string[]
@@ -39,7 +38,7 @@ const noDescription: RequestDescription = { names: new Set(), texts: [], paramet
 
 /** Returns the detail to store of a call with these problems; null if there are none. */
 export function callDetailOf(
-  { describeRequest }: Pick<AuthenticatedCall, 'describeRequest'>,
+  { describeRequest }: { readonly describeRequest?: (() => RequestDescription) | undefined },
   problems: readonly LoggedProblem[],
 ): string | null {
   if (problems.length === 0) return null

@@ -58,6 +58,10 @@ test('Every invalid parameter is one problem with its path; a wrong value is sho
   assert.equal(parameters.maxFaces, 500)
   assert.equal(parameters.threshold, 'auto')
   assert.equal(parameters.minQuality, 'set')
+  const features = Array.from({ length: 500 }, () => 'pose')
+  const repeated = { ...imageParams('Ada'), features: [...features, 'canary'] }
+  const listed = await failedCall({ action: 'svc.analyze', params: repeated })
+  assert.deepEqual(listed.parameters.features, ['pose'])
   const text = { ...imageParams('Ada'), displayName: 19_840_229 }
   const wrong = await failedCall({ action: 'svc.enroll', params: text })
   assert.match(wrong.problems[0].message, /^params\.displayName: must be text .*; received …$/u)

@@ -109,7 +109,7 @@ test('Each action takes the number of images that its parameters require', () =>
     const action = allActions.find((candidate) => candidate.name === name)
     assert.ok(action)
     const paramsSchema = toJsonSchema(action.params, 'input') as Record<string, unknown>
-    const hasImages = 'images' in (paramsSchema['properties'] ?? {})
+    const hasImages = Object.hasOwn(Object(paramsSchema['properties']), 'images')
     const imagesMin = hasImages && name !== 'svc.updateSubject' ? 1 : 0
     const imagesMax = !hasImages ? 0 : /detect|attributes|updateSubject/u.test(name) ? 1 : 10
     const facts = { name, imagesMin, imagesMax, paramsSchema }

@@ -98,9 +98,9 @@ function optionOf(
     const items = branches.map(({ items }) => resolveNode(items, root)).find((item) => item.enum)
     const isOption = (item: unknown): item is string =>
       typeof item === 'string' && items?.enum?.includes(item) === true
-    return items
-      ? value.filter(isOption)
-      : `${value.length} ${value.length === 1 ? 'item' : 'items'}`
+    // Each option once, so that the stored text is short.
+    if (items) return [...new Set(value.filter(isOption))]
+    return `${value.length} ${value.length === 1 ? 'item' : 'items'}`
   }
   const isOption = branches.some(({ type, enum: values = [], const: literal }) => {
     if (typeof value === 'number') return type === 'number' || type === 'integer'

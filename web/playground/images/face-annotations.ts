@@ -1,4 +1,4 @@
-import type { Candidate, LivenessJudgement } from '../../../client/src/contract.ts'
+import type { CandidateValue, LivenessResultValue } from '../result/action-values.ts'
 import type { ResponseFace, ResponseValue, ResultEnvelope } from '../result/envelope.ts'
 import { judgeLiveness } from '../result/judge.ts'
 import type { LabelBox } from './place-labels.ts'
@@ -71,7 +71,7 @@ export function nameOf({
   displayName,
   externalId,
   subjectId,
-}: Pick<Candidate, 'displayName' | 'externalId' | 'subjectId'>): string {
+}: Pick<CandidateValue, 'displayName' | 'externalId' | 'subjectId'>): string {
   return displayName ?? externalId ?? subjectId
 }
 
@@ -80,12 +80,12 @@ function truncateName(name: string): string {
   return name.length > 24 ? `${name.slice(0, 23)}…` : name
 }
 
-type Verdict = { readonly text?: string; readonly tone: FaceAnnotation['tone'] }
+type FaceVerdict = { readonly text?: string; readonly tone: FaceAnnotation['tone'] }
 
-function verdictOf(value: ResponseValue, threshold: number | undefined): Verdict {
+function verdictOf(value: ResponseValue, threshold: number | undefined): FaceVerdict {
   if (value.decision !== undefined) {
     // A result with a decision has the other fields of a liveness judgement.
-    const verdict = judgeLiveness(value as LivenessJudgement, threshold)
+    const verdict = judgeLiveness(value as LivenessResultValue, threshold)
     const text = verdict === 'notLive' ? 'not live' : verdict
     return {
       text,

@@ -4,13 +4,13 @@ import { useCallback, useEffect, useState } from 'react'
 import { CameraDialog } from './camera-dialog.tsx'
 import { ImageCanvas } from './image-canvas.tsx'
 import type { ImageCount } from './image-count.ts'
-import { fitImages, type ImageLimits } from './image-refusal.ts'
+import { fitImages, type FileLimits } from './image-refusal.ts'
 import { readCheckedFile, type PlaygroundImage } from './playground-image.ts'
 
 type Props = {
   readonly images: readonly PlaygroundImage[]
   readonly imageCount: ImageCount
-  readonly limits: ImageLimits
+  readonly limits: FileLimits
   readonly onChange: (images: readonly PlaygroundImage[]) => void
 }
 

@@ -1,7 +1,7 @@
 import type { PlaygroundSettings } from '../../api/responses.ts'
 import { formatBytes, formatCount } from '../../format/numbers.ts'
 
-export type ImageLimits = Omit<PlaygroundSettings, 'falseMatchRates'>
+export type FileLimits = Omit<PlaygroundSettings, 'falseMatchRates'>
 
 export type ImageFileFacts = {
   readonly name: string
@@ -27,7 +27,7 @@ export function contentTypeOf(head: Uint8Array): 'image/jpeg' | 'image/png' | un
 }
 
 /** Returns why the service would refuse a file, with the remedy; undefined if it would not. */
-export function refusalOf(file: ImageFileFacts, limits: ImageLimits): string | undefined {
+export function refusalOf(file: ImageFileFacts, limits: FileLimits): string | undefined {
   const { name, bytes, head, size } = file
   if (bytes === 0) return `${name} is empty. Choose the file that the camera wrote.`
   if (contentTypeOf(head) === undefined)

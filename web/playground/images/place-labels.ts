@@ -24,7 +24,7 @@ export type PlacedLabel = {
   readonly isDetached: boolean
 }
 
-type ImageSize = { readonly width: number; readonly height: number }
+type ScreenSize = { readonly width: number; readonly height: number }
 
 const gap = 2
 /** The fewest characters of a label. */
@@ -37,7 +37,7 @@ const charactersMin = 3
  */
 export function placeLabels(
   faces: readonly LabelledFace[],
-  image: ImageSize,
+  image: ScreenSize,
   metrics: LabelMetrics,
 ): PlacedLabel[] {
   const placed: PlacedLabel[] = []
@@ -66,7 +66,7 @@ export function textColumns(text: string): number {
 function textVariants(
   text: string,
   index: number,
-  { width }: ImageSize,
+  { width }: ScreenSize,
   { characterWidth, padding }: LabelMetrics,
 ): string[] {
   const columnsMax = Math.floor((width - 2 * padding) / characterWidth)
@@ -86,12 +86,15 @@ function shorten(text: string, columnsMax: number): string {
   return `${kept.trimEnd()}…`
 }
 
-function labelSize(text: string, { characterWidth, lineHeight, padding }: LabelMetrics): ImageSize {
+function labelSize(
+  text: string,
+  { characterWidth, lineHeight, padding }: LabelMetrics,
+): ScreenSize {
   return { width: textColumns(text) * characterWidth + 2 * padding, height: lineHeight }
 }
 
 type Surroundings = {
-  readonly image: ImageSize
+  readonly image: ScreenSize
   readonly taken: readonly LabelBox[]
   readonly others: readonly LabelBox[]
 }
@@ -99,7 +102,7 @@ type Surroundings = {
 /** Returns the best free place next to the face, or else the nearest free place in the image. */
 function findPlace(
   face: LabelBox,
-  size: ImageSize,
+  size: ScreenSize,
   surroundings: Surroundings,
 ): Pick<PlacedLabel, 'box' | 'isDetached'> | undefined {
   const { image, others } = surroundings
@@ -117,7 +120,7 @@ function findPlace(
 }
 
 /** Places next to a face, the preferred ones first. */
-function placesBeside(face: LabelBox, { width, height }: ImageSize): LabelBox[] {
+function placesBeside(face: LabelBox, { width, height }: ScreenSize): LabelBox[] {
   const right = face.left + face.width
   const bottom = face.top + face.height
   const at = (left: number, top: number): LabelBox => ({ left, top, width, height })
@@ -131,7 +134,7 @@ function placesBeside(face: LabelBox, { width, height }: ImageSize): LabelBox[] 
   ]
 }
 
-function gridPlaces({ width, height }: ImageSize, image: ImageSize): LabelBox[] {
+function gridPlaces({ width, height }: ScreenSize, image: ScreenSize): LabelBox[] {
   const columns = Math.floor(image.width / (width + gap))
   const rows = Math.floor(image.height / (height + gap))
   return Array.from({ length: rows * columns }, (_, index) => ({
@@ -142,7 +145,7 @@ function gridPlaces({ width, height }: ImageSize, image: ImageSize): LabelBox[] 
   }))
 }
 
-function moveInside(box: LabelBox, image: ImageSize): LabelBox {
+function moveInside(box: LabelBox, image: ScreenSize): LabelBox {
   return {
     ...box,
     left: Math.max(0, Math.min(box.left, image.width - box.width)),

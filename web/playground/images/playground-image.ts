@@ -3,7 +3,7 @@ import {
   headBytes,
   refusalOf,
   type ImageFileFacts,
-  type ImageLimits,
+  type FileLimits,
 } from './image-refusal.ts'
 
 /** An image in the memory of the browser. */
@@ -28,7 +28,7 @@ export async function readImageFile(file: File): Promise<PlaygroundImage> {
 /** Reads an image file, unless the service would refuse it: then the reason with its remedy. */
 export async function readCheckedFile(
   file: File,
-  limits: ImageLimits,
+  limits: FileLimits,
 ): Promise<{ readonly image: PlaygroundImage } | { readonly refusal: string }> {
   const facts = await readFacts(file, limits.imageBytesMax)
   const refusal = refusalOf(facts, limits)

@@ -1,10 +1,10 @@
 import type {
-  AnalyzedFace,
-  Appearance,
-  Candidate,
-  Face,
-  LivenessJudgement,
-} from '../../../client/src/contract.ts'
+  AnalyzedFaceValue,
+  AppearanceValue,
+  CandidateValue,
+  DetectedFaceValue,
+  LivenessResultValue,
+} from './action-values.ts'
 
 /** One failure of a response. */
 export type ResultProblem = {
@@ -16,14 +16,14 @@ export type ResultProblem = {
 }
 
 /** A face of any response, with the fields that some actions add. */
-export type ResponseFace = Pick<Face, 'boundingBox'> &
-  Partial<Omit<Face, 'boundingBox' | 'quality'>> & {
-    readonly quality?: AnalyzedFace['quality'] | Face['quality'] | undefined
-    readonly candidates?: readonly Candidate[]
-    readonly liveness?: LivenessJudgement | undefined
-    readonly attributes?: Appearance | undefined
+export type ResponseFace = Pick<DetectedFaceValue, 'boundingBox'> &
+  Partial<Omit<DetectedFaceValue, 'boundingBox' | 'quality'>> & {
+    readonly quality?: AnalyzedFaceValue['quality'] | DetectedFaceValue['quality'] | undefined
+    readonly candidates?: readonly CandidateValue[]
+    readonly liveness?: LivenessResultValue | undefined
+    readonly attributes?: AppearanceValue | undefined
     readonly suitableForEnrollment?: boolean
-    readonly reasons?: AnalyzedFace['reasons']
+    readonly reasons?: AnalyzedFaceValue['reasons']
   }
 
 /** The fields of a result from which faces are drawn. */

@@ -1,7 +1,7 @@
 import { Badge, Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
-import type { Appearance } from '../../../client/src/contract.ts'
+import type { AppearanceValue } from './action-values.ts'
 import { DefinitionList } from '../../components/definition-list.tsx'
 import { formatPercentage } from '../../format/numbers.ts'
 import type { ResponseFace } from './envelope.ts'
@@ -123,7 +123,7 @@ export function QualityBars({ quality }: QualityBarsProps) {
 }
 
 /** Age, gender, expression, eyes and mouth. Absent values are left out. */
-export function AppearanceFacts({ appearance }: { readonly appearance: Appearance }) {
+export function AppearanceFacts({ appearance }: { readonly appearance: AppearanceValue }) {
   const { age, gender, expression, eyesOpen, mouthOpen } = appearance
   const eye = (probability: number): string => (probability >= 0.5 ? 'open' : 'closed')
   return (

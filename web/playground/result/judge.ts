@@ -1,7 +1,7 @@
-import type { LivenessJudgement } from '../../../client/src/contract.ts'
+import type { LivenessResultValue } from './action-values.ts'
 import { formatCount } from '../../format/numbers.ts'
 
-export type RatePoint = { readonly similarity: number; readonly rate: number }
+export type FalseMatchPoint = { readonly similarity: number; readonly rate: number }
 
 /** A false-match rate. Outside the measured similarities only a limit is available. */
 export type FalseMatchRate = {
@@ -14,7 +14,7 @@ export type FalseMatchRate = {
  * points of the calibration, on a logarithmic scale.
  */
 export function falseMatchRateAt(
-  points: readonly RatePoint[],
+  points: readonly FalseMatchPoint[],
   similarity: number,
 ): FalseMatchRate | undefined {
   const sorted = points.toSorted((a, b) => a.similarity - b.similarity)
@@ -38,11 +38,11 @@ export function formatRate({ rate, kind }: FalseMatchRate): string {
   return `${kindTexts[kind]} 1 of ${formatCount(Math.round(pairs))} pairs of different people`
 }
 
-export type LivenessVerdict = LivenessJudgement['decision'] | 'notLive'
+export type JudgedVerdict = LivenessResultValue['decision'] | 'notLive'
 
 /** The fields of a liveness result that its decision depends on. */
-export type JudgedLiveness = Pick<LivenessJudgement, 'decision' | 'score' | 'threshold'> & {
-  readonly reasons: readonly LivenessJudgement['reasons'][number][]
+export type JudgedLiveness = Pick<LivenessResultValue, 'decision' | 'score' | 'threshold'> & {
+  readonly reasons: readonly LivenessResultValue['reasons'][number][]
 }
 
 /**
@@ -52,7 +52,7 @@ export type JudgedLiveness = Pick<LivenessJudgement, 'decision' | 'score' | 'thr
 export function judgeLiveness(
   { decision, score, reasons, ...result }: JudgedLiveness,
   threshold = result.threshold,
-): LivenessVerdict {
+): JudgedVerdict {
   const isUnrelated =
     decision === 'uncertain' && reasons.some((reason) => !scoreReasons.has(reason))
   if (threshold === result.threshold || isUnrelated) return decision

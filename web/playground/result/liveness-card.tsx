@@ -1,11 +1,11 @@
 import { List, Stack, Text } from '@mantine/core'
-import type { LivenessJudgement, LivenessValue } from '../../../client/src/contract.ts'
-import { judgeLiveness, type LivenessVerdict } from './judge.ts'
+import type { ActionValues, LivenessResultValue } from './action-values.ts'
+import { judgeLiveness, type JudgedVerdict } from './judge.ts'
 import { ScoreBar } from './score-bar.tsx'
 import { VerdictLine, type VerdictTone } from './verdict-line.tsx'
 import { livenessReasonTexts, stepTexts, verdictTexts } from './words.ts'
 
-const tones: Readonly<Record<LivenessVerdict, VerdictTone>> = {
+const tones: Readonly<Record<JudgedVerdict, VerdictTone>> = {
   live: 'good',
   spoof: 'bad',
   notLive: 'bad',
@@ -13,7 +13,8 @@ const tones: Readonly<Record<LivenessVerdict, VerdictTone>> = {
 }
 
 type Props = {
-  readonly value: LivenessJudgement & Pick<LivenessValue, 'challenge' | 'livenessToken'>
+  readonly value: LivenessResultValue &
+    Pick<ActionValues['svc.liveness'], 'challenge' | 'livenessToken'>
   readonly threshold: number
 }
 
@@ -48,7 +49,9 @@ export function LivenessCard({ value, threshold }: Props) {
   )
 }
 
-type ChallengeStepsProps = { readonly challenge: NonNullable<LivenessValue['challenge']> }
+type ChallengeStepsProps = {
+  readonly challenge: NonNullable<ActionValues['svc.liveness']['challenge']>
+}
 
 function ChallengeSteps({ challenge }: ChallengeStepsProps) {
   return (

@@ -1,10 +1,10 @@
 import { Stack, Text } from '@mantine/core'
-import type { Candidate, IdentifyValue, VerifyValue } from '../../../client/src/contract.ts'
+import type { ActionValues, CandidateValue } from './action-values.ts'
 import { nameOf } from '../images/face-annotations.ts'
 import { ScoreBar } from './score-bar.tsx'
 import { VerdictLine } from './verdict-line.tsx'
 
-type VerifyCardProps = { readonly value: VerifyValue; readonly threshold: number }
+type VerifyCardProps = { readonly value: ActionValues['svc.verify']; readonly threshold: number }
 
 /** Whether two faces belong to one person. */
 export function VerifyCard({ value, threshold }: VerifyCardProps) {
@@ -31,7 +31,7 @@ export function VerifyCard({ value, threshold }: VerifyCardProps) {
 }
 
 type IdentifyCardProps = {
-  readonly value: IdentifyValue
+  readonly value: ActionValues['svc.identify']
   /** The image in the call. */
   readonly imageIndex: number
   readonly threshold: number
@@ -81,7 +81,7 @@ const thresholdSources = {
 
 type FaceCandidatesProps = {
   readonly title: string
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly CandidateValue[]
   readonly threshold: number
 }
 
@@ -108,7 +108,7 @@ function FaceCandidates({ title, candidates, threshold }: FaceCandidatesProps) {
   )
 }
 
-function uniqueCandidates(candidates: readonly Candidate[]): Candidate[] {
+function uniqueCandidates(candidates: readonly CandidateValue[]): CandidateValue[] {
   const bySubject = new Map(candidates.map((candidate) => [candidate.subjectId, candidate]))
   return [...bySubject.values()].toSorted((a, b) => b.similarity - a.similarity)
 }

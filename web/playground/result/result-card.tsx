@@ -1,15 +1,5 @@
 import { Alert, List, Stack } from '@mantine/core'
-import type {
-  AnalyzeValue,
-  AttributesValue,
-  DeleteSubjectValue,
-  DetectValue,
-  EnrollValue,
-  IdentifyValue,
-  LivenessValue,
-  UpdateSubjectValue,
-  VerifyValue,
-} from '../../../client/src/contract.ts'
+import type { ActionValues } from './action-values.ts'
 import type { ResultItem } from './envelope.ts'
 import { FacesCard } from './faces-card.tsx'
 import { FailureCard } from './failure-card.tsx'
@@ -52,33 +42,33 @@ export function ResultCard({ action, item, threshold, remedyOf }: Props) {
 function ValueCard({ action, item: { value, index }, threshold }: Omit<Props, 'remedyOf'>) {
   switch (action) {
     case 'svc.verify': {
-      const result = value as VerifyValue
+      const result = value as ActionValues['svc.verify']
       return <VerifyCard value={result} threshold={threshold ?? result.threshold} />
     }
     case 'svc.identify': {
-      const result = value as IdentifyValue
+      const result = value as ActionValues['svc.identify']
       const decided = threshold ?? result.threshold
       return <IdentifyCard value={result} imageIndex={index} threshold={decided} />
     }
     case 'svc.liveness': {
-      const result = value as LivenessValue
+      const result = value as ActionValues['svc.liveness']
       return <LivenessCard value={result} threshold={threshold ?? result.threshold} />
     }
     case 'svc.detect':
     case 'svc.analyze': {
-      const { faces, faceCount } = value as DetectValue | AnalyzeValue
+      const { faces, faceCount } = value as ActionValues['svc.detect'] | ActionValues['svc.analyze']
       return <FacesCard faces={faces} faceCount={faceCount} imageIndex={index} />
     }
     case 'svc.attributes': {
-      const { face, attributes } = value as AttributesValue
+      const { face, attributes } = value as ActionValues['svc.attributes']
       return <FacesCard faces={[{ ...face, attributes }]} faceCount={1} imageIndex={index} />
     }
     case 'svc.enroll':
-      return <EnrollCard value={value as EnrollValue} />
+      return <EnrollCard value={value as ActionValues['svc.enroll']} />
     case 'svc.updateSubject':
-      return <UpdateCard value={value as unknown as UpdateSubjectValue} />
+      return <UpdateCard value={value as unknown as ActionValues['svc.updateSubject']} />
     case 'svc.deleteSubject':
-      return <DeleteCard value={value as unknown as DeleteSubjectValue} />
+      return <DeleteCard value={value as unknown as ActionValues['svc.deleteSubject']} />
     default:
       return null
   }

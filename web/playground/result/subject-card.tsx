@@ -1,9 +1,5 @@
 import { List, Stack, Text } from '@mantine/core'
-import type {
-  DeleteSubjectValue,
-  EnrollValue,
-  UpdateSubjectValue,
-} from '../../../client/src/contract.ts'
+import type { ActionValues } from './action-values.ts'
 import { DefinitionList } from '../../components/definition-list.tsx'
 import { UtcTime } from '../../components/utc-time.tsx'
 import { QualityBars } from './faces-card.tsx'
@@ -11,7 +7,7 @@ import { ScoreBar } from './score-bar.tsx'
 import { VerdictLine } from './verdict-line.tsx'
 
 /** The enrolled subject, the quality of the face and similar subjects. */
-export function EnrollCard({ value }: { readonly value: EnrollValue }) {
+export function EnrollCard({ value }: { readonly value: ActionValues['svc.enroll'] }) {
   const { created, subjectId, externalId, embeddingCount, groups, duplicates, images = [] } = value
   const enrolled = images.filter((image) => image.enrolled).length
   return (
@@ -59,7 +55,7 @@ export function EnrollCard({ value }: { readonly value: EnrollValue }) {
 }
 
 /** The subject after its update. */
-export function UpdateCard({ value }: { readonly value: UpdateSubjectValue }) {
+export function UpdateCard({ value }: { readonly value: ActionValues['svc.updateSubject'] }) {
   return (
     <Stack gap="sm">
       <VerdictLine tone="good" text="Subject updated" />
@@ -79,7 +75,7 @@ export function UpdateCard({ value }: { readonly value: UpdateSubjectValue }) {
 }
 
 /** What was deleted, and what the deletion ledger keeps. */
-export function DeleteCard({ value }: { readonly value: DeleteSubjectValue }) {
+export function DeleteCard({ value }: { readonly value: ActionValues['svc.deleteSubject'] }) {
   return (
     <Stack gap="sm">
       <VerdictLine tone="good" text="Subject deleted" />

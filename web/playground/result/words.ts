@@ -1,21 +1,22 @@
-import type { AnalyzedFace, LivenessJudgement } from '../../../client/src/contract.ts'
-import type { LivenessVerdict } from './judge.ts'
+import type { AnalyzedFaceValue, LivenessResultValue } from './action-values.ts'
+import type { JudgedVerdict } from './judge.ts'
 
 /** The reasons of a liveness decision in words. */
-export const livenessReasonTexts: Readonly<Record<LivenessJudgement['reasons'][number], string>> = {
-  FACE_TOO_SMALL: 'The face is too small. Move closer to the camera.',
-  FACE_TOO_CLOSE_TO_EDGE: 'The face is cut off or too close to the edge. Show the whole head.',
-  EXTREME_POSE: 'The head is turned too far. Face the camera.',
-  LOW_QUALITY: 'The face is blurred, badly lit or without colour. Take the picture again.',
-  INCONCLUSIVE: 'The score is between the limits of live and spoof. Take another picture.',
-  MULTIPLE_FACES: 'Another face of similar size is in the picture. Show one person.',
-  DIFFERENT_PERSON: 'The images show different people.',
-  CHALLENGE_NOT_FOLLOWED: 'The requested movements were not made.',
-  FLAT_FACE: 'The face moved like a flat picture.',
-  FRAMES_IDENTICAL: 'The images are identical.',
-}
+export const livenessReasonTexts: Readonly<Record<LivenessResultValue['reasons'][number], string>> =
+  {
+    FACE_TOO_SMALL: 'The face is too small. Move closer to the camera.',
+    FACE_TOO_CLOSE_TO_EDGE: 'The face is cut off or too close to the edge. Show the whole head.',
+    EXTREME_POSE: 'The head is turned too far. Face the camera.',
+    LOW_QUALITY: 'The face is blurred, badly lit or without colour. Take the picture again.',
+    INCONCLUSIVE: 'The score is between the limits of live and spoof. Take another picture.',
+    MULTIPLE_FACES: 'Another face of similar size is in the picture. Show one person.',
+    DIFFERENT_PERSON: 'The images show different people.',
+    CHALLENGE_NOT_FOLLOWED: 'The requested movements were not made.',
+    FLAT_FACE: 'The face moved like a flat picture.',
+    FRAMES_IDENTICAL: 'The images are identical.',
+  }
 
-export const verdictTexts: Readonly<Record<LivenessVerdict, string>> = {
+export const verdictTexts: Readonly<Record<JudgedVerdict, string>> = {
   live: 'Live person',
   spoof: 'Spoof: a print or screen that shows a person',
   uncertain: 'Uncertain',
@@ -23,7 +24,7 @@ export const verdictTexts: Readonly<Record<LivenessVerdict, string>> = {
 }
 
 /** The defects of a face in words. */
-export const qualityReasonTexts: Readonly<Record<AnalyzedFace['reasons'][number], string>> = {
+export const qualityReasonTexts: Readonly<Record<AnalyzedFaceValue['reasons'][number], string>> = {
   EXTREME_POSE: 'head turned too far',
   LOW_BRIGHTNESS: 'too dark',
   HIGH_BRIGHTNESS: 'too bright',
