@@ -123,7 +123,7 @@ export function QualityBars({ quality }: QualityBarsProps) {
 }
 
 /** Age, gender, expression, eyes and mouth. Absent values are left out. */
-export function AppearanceFacts({ appearance }: { readonly appearance: AppearanceValue }) {
+function AppearanceFacts({ appearance }: { readonly appearance: AppearanceValue }) {
   const { age, gender, expression, eyesOpen, mouthOpen } = appearance
   const eye = (probability: number): string => (probability >= 0.5 ? 'open' : 'closed')
   return (
