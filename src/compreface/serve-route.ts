@@ -15,6 +15,7 @@ import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { DetectorKind } from './box-probability.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
+import { describeFields } from '../http/input/describe-request.ts'
 import { requireStorableParameters } from '../http/input/storable.ts'
 
 /** A route of CompreFace: it parses its request to a call. */
@@ -93,7 +94,8 @@ async function handleRequest(
       (await rejectEarly(route, compreFaceRequest)) ??
       (await parseRequest(route, compreFaceRequest, requestId))
     if (!('error' in parsed)) assertCallHasRoom(parsed.params, caller, options)
-    const call = { requestId, action: name, startMs, parsed }
+    const describe = () => describeRequest(request, parsed)
+    const call = { requestId, action: name, startMs, parsed, describeRequest: describe }
     const end = await executeCall(caller, call, options)
     headers = { ...end.headers, ...headers }
     if (end.kind === 'replay') throw new Error('a request id of a CompreFace call was reused')
@@ -106,6 +108,15 @@ async function handleRequest(
     const response = compreFaceErrorResponse(error, requestId, options.log)
     return { ...response, headers: { ...headers, ...response.headers } }
   }
+}
+
+/** Names of subjects are in the query, in the path or in the parameters. */
+function describeRequest(
+  { query, pathParams }: HttpRequest,
+  parsed: { readonly params: unknown } | { readonly error: unknown },
+) {
+  const params = 'params' in parsed ? parsed.params : undefined
+  return describeFields([], [...query].flat(), Object.values(pathParams), params)
 }
 
 /** The images that a plugin analyzes again are checked when the call runs. */

@@ -17,6 +17,7 @@ import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/mon
 import { getOverview } from './analytics/overview.ts'
 import {
   createPlaygroundChallenge,
+  getPlaygroundSettings,
   listActions,
   listErrors,
   runPlaygroundCall,
@@ -51,7 +52,8 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listKeys, addKey, revokeKeyById, listPermissions],
   [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
   [listWebhookDeliveries, redeliverEvent],
-  [listActions, listErrors, runPlaygroundCall, createPlaygroundChallenge],
+  [listActions, listErrors, getPlaygroundSettings],
+  [runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [listAllGroups, countGroup, removeGroup],
   [listDeletions, deletionsCsv, checkDeletions],

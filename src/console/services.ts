@@ -36,6 +36,12 @@ export type ConsoleServices = {
   readonly anonymousLimit: AnonymousLimit
   readonly passwordHasher: PasswordHasher
   readonly bodyBytesMax: number
+  /** The limits of an image of a call. */
+  readonly imageLimits: Readonly<
+    Record<'imageBytesMax' | 'imagePixelsMax' | 'imageSideMinPx', number>
+  >
+  /** The false-match rate of each similarity of the calibration, falling. */
+  readonly falseMatchRates: readonly { readonly similarity: number; readonly rate: number }[]
   readonly jsonLimits: JsonLimits
   /** Runs an API call as if the request had been sent with this key. */
   readonly execute: (caller: KeyIdentity, request: HttpRequest) => Promise<HttpResponse>

@@ -1,5 +1,6 @@
 import type { Micros } from '../lib/money.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { RequestDescription } from './call-detail.ts'
 import type { RequestFingerprint } from './fingerprint.ts'
 
 /** A call as it arrives at the gate: parsed, or with the reason why it could not be parsed. */
@@ -10,6 +11,8 @@ export type IncomingCall = {
   /** Time of arrival, by `performance.now()`. */
   readonly startMs: number
   readonly parsed: BillableCall | UnparsedCall
+  /** Describes the request for the request log. It is called only if the call fails. */
+  readonly describeRequest?: (() => RequestDescription) | undefined
 }
 
 /** The reason why a call could not be parsed, and the permissions that it needs in any case. */

@@ -1,7 +1,8 @@
 import { ActionError, errorTable, HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
-import type { CallRow } from '../store/schema.ts'
+import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/tx.ts'
+import { callDetailOf, problemsOfError, type LoggedProblem } from './call-detail.ts'
 import type { AuthenticatedCall } from './incoming-call.ts'
 
 export type CallOutcome = {
@@ -12,6 +13,8 @@ export type CallOutcome = {
   readonly costMicros?: Micros
   /** The price of a call that is not charged, because the project's billing is off. */
   readonly meteredMicros?: Micros
+  /** Why the call, or a part of it, failed. */
+  readonly problems?: readonly LoggedProblem[]
 }
 
 const actionLengthMax = 128
@@ -27,9 +30,9 @@ export async function logCall(
 
 /**
  * Returns the log row of a call that ends now. Fields are copied one by one, so that parameters
- * cannot get into the log.
+ * cannot get into the log, except for the options that `callDetailOf` selects.
  */
-export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Omit<CallRow, 'callId'> {
+export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): NewCallRow {
   const { caller, requestId, action, startMs } = call
   const latencyMs = performance.now() - startMs
   return {
@@ -44,7 +47,14 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Omit<C
     meteredMicros: outcome.meteredMicros ?? 0n,
     isReplay: outcome.isReplay ? 1 : 0,
     transferId: outcome.transferId ?? null,
+    detail: callDetailOf(call, outcome.problems ?? []),
   }
+}
+
+/** Returns the outcome of a call that failed with this error. */
+export function outcomeOfError(error: unknown): CallOutcome {
+  const code = errorCodeOf(error)
+  return { code, problems: problemsOfError(error, code) }
 }
 
 /**

@@ -6,14 +6,17 @@ import type { Score } from '../store/gate/hourly-counts.ts'
 import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './incoming-call.ts'
-import { callRowOf, errorCodeOf, logCall } from './log-call.ts'
+import { problemsOfResults, type LoggedProblem } from './call-detail.ts'
+import { callRowOf, logCall, outcomeOfError } from './log-call.ts'
 import { encryptResponse } from './fingerprint.ts'
 
 /** The part of a response that determines its price. The gate returns the rest unchanged. */
 export type BillableResponse = {
   readonly ok: boolean
-  readonly errors: readonly { readonly code: string }[]
-  readonly data: { readonly results: readonly { readonly ok: boolean }[] } | null
+  readonly errors: readonly LoggedProblem[]
+  readonly data: {
+    readonly results: readonly { readonly ok: boolean; readonly value?: unknown }[]
+  } | null
 }
 
 /** What a call returned: its outcome, or an effect that returns the outcome when it is settled. */
@@ -76,15 +79,26 @@ export async function settle<Outcome, S extends Settlement>(
       completed,
       options,
     )
-  const { nowMs } = options
   const stored = await tx.attempts.find(reservation)
   if (stored?.token !== reservation.token || stored.state !== 'running') return undefined
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
+  await writeSettlement(tx, reservation, settlement, options)
+  return settlement
+}
+
+/** Writes a settlement statement by statement. @returns false if the reservation has expired. */
+async function writeSettlement(
+  tx: Tx,
+  reservation: Reservation,
+  settlement: Settlement,
+  options: SettleOptions,
+): Promise<boolean> {
+  const { nowMs } = options
   const { subjectIds = [], scores = [] } = settlement
   const { projectId } = reservation
   await addMatchEvent(tx, reservation, settlement, options)
   const replay = replayRowOf(reservation, settlement)
-  await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay })
+  if (!(await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay }))) return false
   await addResponseSubjects(tx, reservation, subjectIds)
   await release(tx, projectId, reservation.reservedMicros)
   for (const score of scores) await tx.countScore(score, { projectId, atMs: nowMs })
@@ -92,8 +106,14 @@ export async function settle<Outcome, S extends Settlement>(
   const paid = costMicros > 0n && {
     transferId: await charge(tx, chargeOf(reservation, settlement, nowMs)),
   }
-  await logCall(tx, reservation.call, { code: replay.code, costMicros, meteredMicros, ...paid })
-  return settlement
+  const problems = problemsOf(settlement)
+  const outcome = { code: replay.code, costMicros, meteredMicros, problems, ...paid }
+  await logCall(tx, reservation.call, outcome)
+  return true
+}
+
+function problemsOf({ response: { errors, data } }: Settlement): readonly LoggedProblem[] {
+  return errors.length > 0 ? errors : problemsOfResults(data?.results ?? [])
 }
 
 type SingleStatementTx = Tx & Required<Pick<Tx, 'settleInOneStatement'>>
@@ -111,6 +131,11 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
 ): Promise<S> {
   const { nowMs } = options
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
+  if (problemsOf(settlement).length > 0) {
+    // The single statement does not store why a call failed.
+    if (!(await writeSettlement(tx, reservation, settlement, options))) throw reservationExpired()
+    return settlement
+  }
   await addMatchEvent(tx, reservation, settlement, options)
   const { subjectIds = [], scores = [] } = settlement
   const replay = replayRowOf(reservation, settlement)
@@ -213,7 +238,7 @@ export async function releaseReservation(
 ): Promise<void> {
   if (!(await tx.attempts.deleteOwned(reservationKeyOf(reservation)))) return
   await release(tx, reservation.projectId, reservation.reservedMicros)
-  await logCall(tx, reservation.call, { code: errorCodeOf(error) })
+  await logCall(tx, reservation.call, outcomeOfError(error))
 }
 
 /** Ends a successful call that is free and is not stored for replays. */

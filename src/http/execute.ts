@@ -26,10 +26,11 @@ export async function execute(request: HttpRequest, options: ExecuteOptions) {
   const startMs = performance.now()
   const caller = await gate.authenticate(request) // before the body is read
   await beforeStep?.('read')
-  const { echoed, parsed } = await readCall(request, caller, options) // the gate rejects errors
+  const { echoed, parsed, describeRequest } = await readCall(request, caller, options)
   addCallAttributes({ requestId: echoed.requestId })
   const call = toRunnableCall(parsed, { echoed, caller, services, signal: request.signal })
-  const end = await executeCall(caller, { ...echoed, startMs, parsed: call }, options)
+  const incoming = { ...echoed, startMs, parsed: call, describeRequest } // the gate rejects errors
+  const end = await executeCall(caller, incoming, options)
   if (end.kind === 'failed') {
     const response = errorResponse(end.error, echoed.requestId, log)
     return { ...response, headers: { ...end.headers, ...response.headers } }

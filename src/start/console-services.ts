@@ -84,6 +84,15 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
       livenessMin: liveScoreMin(options.modelSet),
     },
     bodyBytesMax: config.BODY_BYTES_MAX,
+    imageLimits: {
+      imageBytesMax: config.IMAGE_BYTES_MAX,
+      imagePixelsMax: config.IMAGE_PIXELS_MAX,
+      imageSideMinPx: config.IMAGE_SIDE_MIN_PX,
+    },
+    falseMatchRates: options.calibration.points.map(({ fmr, score }) => ({
+      rate: fmr,
+      similarity: similarityAt(score, options.calibration),
+    })),
     jsonLimits: { depthMax: config.JSON_DEPTH_MAX, tokensMax: config.JSON_TOKENS_MAX },
     execute: (caller, request) => execute(request, authenticatedAs(caller)),
     createChallenge: async (caller, request) =>

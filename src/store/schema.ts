@@ -208,7 +208,12 @@ export type CallRow = {
   readonly isReplay: 0 | 1
   /** The charge, if the call was billed. */
   readonly transferId: number | null
+  /** Why the call failed, as JSON; null for successes and for rows of earlier versions. */
+  readonly detail: string | null
 }
+
+/** A row to add to the request log. */
+export type NewCallRow = Omit<CallRow, 'callId' | 'detail'> & { readonly detail?: string | null }
 
 export type MarkRow = { readonly name: 'callsSweptBefore'; readonly valueMs: number }
 

@@ -7,7 +7,7 @@ import type {
   SettleStatementResult,
 } from './gate/statements.ts'
 import type { Score } from './gate/hourly-counts.ts'
-import type { BucketRow, CallRow, Database } from './schema.ts'
+import type { BucketRow, CallRow, Database, NewCallRow } from './schema.ts'
 
 /** Queries of one snapshot of the database. */
 export type ReadTx = {
@@ -40,7 +40,7 @@ export type Tx = ReadTx & {
   /** Counts a score of a call for the charts. */
   readonly countScore: (score: Score, call: Pick<CallRow, 'atMs' | 'projectId'>) => Promise<void>
   /** Adds a row to the request log and to the counts of its hour. */
-  readonly logCall: (row: Omit<CallRow, 'callId'>) => Promise<void>
+  readonly logCall: (row: NewCallRow) => Promise<void>
   /** Deletes the oldest rows of the log and records up to when. @returns the number of rows. */
   readonly sweepCalls: (range: {
     readonly beforeMs: number

@@ -188,7 +188,7 @@ async function applySettle(
   if (!reservation) return
   const response = ok
     ? { ok, errors: [], data: { results: [{ ok }] } }
-    : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
+    : { ok, errors: [{ code: 'NO_FACE_FOUND', message: 'no face' }], data: null }
   const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
   const settled = await state.ledger
     .runTransaction(

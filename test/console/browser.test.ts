@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
-import path from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { englishTexts } from '../../client/src/liveness/texts.ts'
@@ -14,22 +12,25 @@ import {
 } from '../support/console/chromium.ts'
 import { createConsoleDriver, type ConsoleDriver } from '../support/console/console-driver.ts'
 import { consolePages } from '../support/console/console-pages.ts'
+import {
+  assertLegibleLabels,
+  chooseFiles,
+  judgeAgain,
+} from '../support/console/playground-checks.ts'
+import { explainFailedCall } from '../support/console/log-checks.ts'
+import { measureScripts } from '../support/console/measure-scripts.ts'
 import { calibrateDefaultProject } from '../support/console/calibrate-gallery.ts'
 import { createTestClient, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { sequentialTests } from '../support/console/sequential-tests.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
-import { rootDir } from '../support/paths.ts'
 
 const executable = findChromium()
 const skip = executable ? false : 'Chromium is not installed: the console is not tested'
-
 const password = 'a long enough password'
 const canary = '<img src="/canary" onerror="alert(1)">'
-/** The timeout of one step. A slow machine is not a failure. */
-const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
+const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000) // for one step
 const desktopViewport = { width: 1360, height: 900 }
 const phoneViewport = { width: 360, height: 740 }
-
 const scriptBytesMax = 350_000
 /** The elements that a page shows while it loads. */
 const loadingSelector = '[aria-busy=true], .mantine-Skeleton-root'
@@ -122,10 +123,13 @@ describe('A new owner uses the console for the first time', { skip }, () => {
   })
 
   step('The playground detects the faces of a photograph and draws them', async () => {
-    const { bytes } = await samplePhotograph(1)
-    const file = { name: 'sample1.jpg', mimeType: 'image/jpeg', buffer: bytes }
-    await page.locator('input[type=file]').setInputFiles(file)
+    await chooseFiles(page, await samplePhotograph(1))
     await driver.runAction('svc.detect')
+    await page
+      .locator('output')
+      .getByText(/^Image 0: \d+ faces?$/u)
+      .waitFor()
+    await assertLegibleLabels(page)
     const box = await page.locator('[data-annotation] rect').first().boundingBox()
     assert.ok(box && box.width > 10 && box.height > 10, 'a box is visible')
     assert.ok(
@@ -144,10 +148,12 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await page.getByRole('combobox', { name: 'facePolicy' }).click()
     await page.getByRole('option', { name: 'largest' }).click()
     await driver.runAction('svc.enroll')
+    await page.getByText('New subject enrolled').waitFor()
     await driver.chooseAction('svc.identify')
     await driver.runAction('svc.identify')
     await page.locator('[data-annotation=good] text', { hasText: canary.slice(0, 23) }).waitFor()
     await driver.inspect('playground-identify', 'light')
+    await judgeAgain(page, canary)
   })
 
   step('Every call appears in the request log, the ledger and the overview', async () => {
@@ -172,6 +178,10 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     assert.equal(await charges.count(), 4)
     await driver.open('Overview')
     await page.getByText('4 billed').waitFor()
+  })
+
+  step('The log explains a failed call, and shows new calls by itself', async () => {
+    await explainFailedCall(page, driver, createTestClient(facegate.url, key))
   })
 
   step('A raised rate limit is saved', async () => {
@@ -223,21 +233,10 @@ describe('A new owner uses the console for the first time', { skip }, () => {
   )
 
   step('The overview loads less script than its limit', async (t) => {
-    const scripts = new Set<string>()
-    page.on('response', (response) => {
-      const { pathname } = new URL(response.url())
-      if (pathname.endsWith('.js')) scripts.add(pathname)
-    })
-    await page.goto(inProject('/'))
-    await page.locator('.recharts-surface').first().waitFor()
-    const dist = path.join(rootDir, 'web/dist')
-    const bytes = [...scripts].reduce((sum, file) => sum + statSync(`${dist}${file}.gz`).size, 0)
-    const paintMs = await page.evaluate(
-      () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
-    )
+    const { files, bytes, paintMs } = await measureScripts(page, inProject('/'))
     t.diagnostic(`script of the overview with its chart, gzip: ${bytes} bytes`)
     t.diagnostic(`first contentful paint: ${paintMs?.toFixed(0)} ms`)
-    assert.ok(scripts.size > 0)
+    assert.ok(files > 0)
     assert.ok(bytes <= scriptBytesMax, `${bytes} bytes`)
   })
 
@@ -287,6 +286,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
 
   step('A challenge of the playground reports frames without a face', async () => {
     await driver.open('Playground')
+    assert.equal(await page.getByRole('heading', { name: 'History' }).count(), 0, 'signed out')
     await driver.chooseAction('svc.liveness')
     await driver.runChallenge(englishTexts.reasons['NO_FACE_FOUND']!)
   })

@@ -6,7 +6,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { test } from 'node:test'
 import { findAuditEntries } from '../../src/store/console/audit-log.ts'
 import { countCalls, countScores, findLatencies } from '../../src/store/console/call-charts.ts'
-import { readCalls } from '../../src/store/gate/calls.ts'
+import { countCallsByPrefix, readCalls } from '../../src/store/gate/calls.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { findDeletions } from '../../src/store/gallery/deletions.ts'
 import { findFewIdsWithAttribute } from '../../src/store/gallery/search/attribute-filter.ts'
@@ -46,7 +46,9 @@ test('No list filter and no chart scans a large table', async () => {
     { keyId: 'k' },
     { action: 'svc.detect' },
     { code: 'NO_FACE_FOUND' },
+    { result: 'failed' },
     { requestId: 'r' },
+    { requestIdPrefix: 'abcd' },
     { after: { atMs: 1, callId: 1 } },
   ]
   for (const filter of logFilters) {
@@ -68,12 +70,49 @@ test('No list filter and no chart scans a large table', async () => {
     await countCalls(reading, chart, { by, stepMs: 3_600_000 })
   await findLatencies(reading, chart, 3_600_000)
   await countScores(reading, { ...chart, kind: 'similarity' })
+  await countCallsByPrefix(reading, 'abcd', 9)
   await reconcile(reading, { accountId, ...times })
   assert.ok(plans.length > 50)
   assert.deepEqual(
     plans.filter((plan) => largeTableScan.test(plan)),
     [],
   )
+  connection.close()
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})
+
+test('A filter by a prefix of a request id, or by failures, reads only the calls that match', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-plans-'))
+  const store = await openStore(dataDir)
+  const connection = new DatabaseSync(path.join(dataDir, 'facegate.db'))
+  const planOf = async (find: (reading: ReadTx) => Promise<unknown>): Promise<string> => {
+    const plan: string[] = []
+    await find({
+      build: store.db,
+      run: async (query) => {
+        const { sql, parameters } = query.compile()
+        const rows = connection
+          .prepare(`explain query plan ${sql}`)
+          .all(...(parameters as SQLInputValue[]))
+        plan.push(...rows.map(({ detail }) => String(detail)))
+        return []
+      },
+    })
+    return plan.join('\n')
+  }
+  const prefix = { accountId: 'a', requestIdPrefix: 'abcd', limit: 50 }
+  for (const filter of [{}, { fromMs: 1, toMs: 2 }, { code: 'NO_FACE_FOUND' }]) {
+    const plan = await planOf((reading) => readCalls(reading, { ...prefix, ...filter }))
+    assert.match(plan, /SEARCH calls USING INTEGER PRIMARY KEY/u, plan)
+    assert.match(plan, /COVERING INDEX calls_by_request \(requestId>\? AND requestId<\?\)/u, plan)
+  }
+  const failed = { accountId: 'a', result: 'failed', limit: 50 } as const
+  const latest = await planOf((reading) => readCalls(reading, failed))
+  assert.match(latest, /USING INDEX calls_failed_by_time/u)
+  assert.doesNotMatch(latest, /TEMP B-TREE/u, 'the rows are in the order of time')
+  const count = await planOf((reading) => countCallsByPrefix(reading, 'abcd', 9))
+  assert.match(count, /COVERING INDEX calls_by_request/u, count)
   connection.close()
   await store.close()
   await rm(dataDir, { recursive: true })

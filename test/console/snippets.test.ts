@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { curlOf, typeScriptOf, type SnippetCall } from '../../web/playground/snippets.ts'
+import { curlOf, pythonOf, typeScriptOf, type SnippetCall } from '../../web/playground/snippets.ts'
 import {
   samplePhotograph,
   startFacegate,
@@ -44,6 +44,18 @@ test('The TypeScript snippet of the playground runs unchanged', async () => {
   const args = ['--input-type=module-typescript', '--eval', script]
   const { stdout } = await run(process.execPath, args, options())
   assert.match(stdout, /faceCount: [1-9]/u)
+})
+
+test('The Python snippet of the playground runs unchanged', async (t) => {
+  const hasPython = await run('python3', ['--version']).then(
+    () => true,
+    () => false,
+  )
+  if (!hasPython) return t.skip('Python is not installed')
+  const script = pythonOf({ ...call, debug: true }, facegate.url)
+  const { stdout } = await run('python3', ['-c', script], options())
+  const [result] = JSON.parse(stdout)
+  assert.ok(result.value.faceCount >= 1 && result.value.debug, stdout)
 })
 
 test('The curl snippet of the playground runs unchanged', async (t) => {

@@ -2,6 +2,9 @@ import { Text } from '@mantine/core'
 import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { LineChart } from '../charts/lazy-charts.tsx'
+import { LogLink } from '../charts/log-link.tsx'
+import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { useOpenLog } from '../charts/use-open-log.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
@@ -11,8 +14,13 @@ import { Panel } from '../layout/panel.tsx'
 /** The p50, p95 and p99 latency over time. */
 export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
   const query = useApiQuery('/analytics/latency', { query: filters })
+  const openLog = useOpenLog()
+  const shown = query.data?.buckets ?? []
   return (
-    <Panel title="Latency">
+    <Panel
+      title="Latency"
+      actions={<LogLink search={searchOfChart(shown, filters)} of="of the latency chart" />}
+    >
       <QueryContent query={query}>
         {({ buckets, p50, p95, p99, overall, relativeErrorMax }) =>
           overall.p50 === null ? (
@@ -30,6 +38,7 @@ export function LatencyPanel({ filters }: { readonly filters: QueryParams }) {
                   { name: 'p99', values: p99 },
                 ]}
                 format={formatDuration}
+                onSelect={(bucketIndex) => openLog(searchOfBucket(buckets, bucketIndex, filters))}
               />
               <DefinitionList
                 items={{

@@ -1,7 +1,11 @@
 import { Text } from '@mantine/core'
+import { useState } from 'react'
 import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { Histogram } from '../charts/lazy-charts.tsx'
+import { LogLink } from '../charts/log-link.tsx'
+import { defaultStartUtc, searchOfChart } from '../charts/log-search.ts'
+import { useOpenLog } from '../charts/use-open-log.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { formatCount } from '../format/numbers.ts'
@@ -13,11 +17,13 @@ const texts = {
     empty:
       'Scores of svc.verify calls, and of svc.identify calls that return a match, appear here.',
     hint: 'Set the threshold between the two peaks.',
+    action: undefined,
   },
   liveness: {
     title: 'Liveness scores',
     empty: 'Scores of svc.liveness calls, and of calls with requireLiveness, appear here.',
     hint: 'Live faces have high scores.',
+    action: 'svc.liveness',
   },
 } as const
 
@@ -26,9 +32,14 @@ type Props = { readonly kind: keyof typeof texts; readonly filters: QueryParams 
 /** The distribution of the scores around the threshold, to choose a threshold. */
 export function ScoresPanel({ kind, filters }: Props) {
   const query = useApiQuery('/analytics/scores', { query: { ...filters, kind } })
-  const { title, empty, hint } = texts[kind]
+  const { title, empty, hint, action } = texts[kind]
+  const openLog = useOpenLog()
+  // The log contains no scores: it shows the calls of the period.
+  const [startUtc] = useState(() => defaultStartUtc(Date.now()))
+  const period = filters['fromUtc'] === undefined ? { fromUtc: startUtc } : {}
+  const search = searchOfChart([], { ...filters, ...period, action, result: 'ok' })
   return (
-    <Panel title={title}>
+    <Panel title={title} actions={<LogLink search={search} of={`of ${title}`} />}>
       <QueryContent query={query}>
         {({ edges, counts, threshold, matched, total }) =>
           total === 0 ? (
@@ -40,6 +51,7 @@ export function ScoresPanel({ kind, filters }: Props) {
                 edges={edges}
                 counts={counts}
                 threshold={threshold}
+                onSelect={() => openLog(search)}
               />
               <Text size="xs" c="dimmed">
                 {formatCount(matched)} of {formatCount(total)} passed. {hint}

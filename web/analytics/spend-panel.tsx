@@ -1,6 +1,9 @@
 import type { QueryParams } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
+import { LogLink } from '../charts/log-link.tsx'
+import { groupFilter, searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { useOpenLog } from '../charts/use-open-log.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -15,8 +18,15 @@ const seriesMax = 8
 export function SpendPanel({ groupBy, filters }: Props) {
   const spendBy = groupBy === 'code' ? 'action' : groupBy
   const query = useApiQuery('/analytics/spend', { query: { ...filters, by: spendBy } })
+  const openLog = useOpenLog()
+  const buckets = query.data?.buckets ?? []
+  // Only successful calls are charged.
+  const charged = { ...filters, result: 'ok' }
   return (
-    <Panel title="Spend">
+    <Panel
+      title="Spend"
+      actions={<LogLink search={searchOfChart(buckets, charged)} of="of the spend chart" />}
+    >
       <QueryContent query={query}>
         {({ buckets, series }) =>
           series.length === 0 ? (
@@ -33,6 +43,12 @@ export function SpendPanel({ groupBy, filters }: Props) {
                   // The precision of a double is sufficient for a chart. The table is exact.
                   values: micros.map((amount) => Number(amount) / 1e6),
                 }))}
+                onSelect={(bucketIndex, seriesIndex) =>
+                  openLog({
+                    ...searchOfBucket(buckets, bucketIndex, charged),
+                    ...groupFilter(spendBy, series[seriesIndex]?.id ?? ''),
+                  })
+                }
               />
               <DataTable
                 caption={`Spend by ${spendBy}`}

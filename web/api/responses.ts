@@ -34,6 +34,7 @@ export type ConsoleResponses = {
   readonly '/webhooks': ResponseOf<typeof listWebhooks>
   readonly '/webhooks/:webhookId/deliveries': ResponseOf<typeof listWebhookDeliveries>
   readonly '/actions': ResponseOf<typeof playground.listActions>
+  readonly '/playground/settings': ResponseOf<typeof playground.getPlaygroundSettings>
   readonly '/errors': ResponseOf<typeof playground.listErrors>
   readonly '/projects/:projectId/calibration/measurement': ResponseOf<typeof getMeasurement>
   readonly '/projects/:projectId/subjects': ResponseOf<typeof subjects.listSubjects>
@@ -77,6 +78,7 @@ export type WebhookEventInfo = ConsoleResponses['/webhooks']['eventTypes'][numbe
 export type ConsoleDelivery = ConsoleResponses['/webhooks/:webhookId/deliveries']['items'][number]
 export type ActionInfo = ConsoleResponses['/actions'][number]
 export type ErrorInfo = ConsoleResponses['/errors'][number]
+export type PlaygroundSettings = ConsoleResponses['/playground/settings']
 export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>
 export type PlaygroundChallenge = ResponseOf<typeof playground.createPlaygroundChallenge>
 export type ConsoleSubject = ConsoleResponses['/projects/:projectId/subjects/:subjectId']

@@ -24,8 +24,8 @@ export type ApiQueryOptions<Data> = {
 
 /**
  * Fetches the response of a route. The previous page of a list stays visible while the next one
- * loads. Only a running calculation is polled: other polling would keep the session of an absent
- * user active.
+ * loads. A poll is a use of the session: it must stop when the user is absent. It pauses while the tab
+ * is hidden.
  */
 export function useApiQuery<Path extends keyof ConsoleResponses>(
   path: Path,

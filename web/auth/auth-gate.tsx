@@ -5,6 +5,7 @@ import { SetUpPage } from './set-up-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { AppLayout } from '../layout/app-layout.tsx'
+import { RunHistoryProvider } from '../playground/history/run-history.tsx'
 
 /**
  * Shows the requested page to signed-in users, and the setup or sign-in page otherwise. The URL does
@@ -35,9 +36,12 @@ export function AuthGate() {
   if (!user) return <SignInPage />
   return (
     <SessionContext value={{ ...session.data, user }}>
-      <AppLayout>
-        <Outlet />
-      </AppLayout>
+      {/* Another user must not see the runs of this one. */}
+      <RunHistoryProvider key={user.userId}>
+        <AppLayout>
+          <Outlet />
+        </AppLayout>
+      </RunHistoryProvider>
     </SessionContext>
   )
 }

@@ -8,10 +8,12 @@ type Props = {
   readonly buckets: readonly string[]
   readonly series: readonly ChartSeries[]
   readonly format?: (value: number) => string
+  /** Opens the calls of a bar. The panel of the chart offers the same with the keyboard. */
+  readonly onSelect?: (bucketIndex: number, seriesIndex: number) => void
 }
 
 /** A stacked bar chart of counts or amounts over time. */
-export function CountChart({ label, buckets, series, format }: Props) {
+export function CountChart({ label, buckets, series, format, onSelect }: Props) {
   return (
     <ChartFrame label={label}>
       <BarChart
@@ -24,7 +26,14 @@ export function CountChart({ label, buckets, series, format }: Props) {
         tickLine="none"
         gridAxis="x"
         {...(format ? { valueFormatter: format } : {})}
-        barProps={{ isAnimationActive: false }}
+        barProps={({ name }) => ({
+          isAnimationActive: false,
+          ...(onSelect && {
+            className: 'fg-bar',
+            onClick: (_bar: unknown, bucketIndex: number) =>
+              onSelect(bucketIndex, Number(name.slice(1))),
+          }),
+        })}
       />
     </ChartFrame>
   )

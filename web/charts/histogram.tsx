@@ -8,10 +8,12 @@ type Props = {
   readonly edges: readonly number[]
   readonly counts: readonly number[]
   readonly threshold: number | null
+  /** Opens the calls of the chart. The panel of the chart offers the same with the keyboard. */
+  readonly onSelect?: () => void
 }
 
 /** The number of calls per score, with a line at the threshold. */
-export function Histogram({ label, edges, counts, threshold }: Props) {
+export function Histogram({ label, edges, counts, threshold, onSelect }: Props) {
   const data = counts.map((calls, index) => ({ bin: (edges[index] ?? 0).toFixed(2), calls }))
   const thresholdLabel = threshold === null ? undefined : binLabelOf(edges, threshold)
   return (
@@ -23,7 +25,10 @@ export function Histogram({ label, edges, counts, threshold }: Props) {
         series={[{ name: 'calls', label: 'Calls', color: 'petrol.5' }]}
         tickLine="none"
         gridAxis="x"
-        barProps={{ isAnimationActive: false }}
+        barProps={{
+          isAnimationActive: false,
+          ...(onSelect && { className: 'fg-bar', onClick: onSelect }),
+        }}
         {...(thresholdLabel === undefined
           ? {}
           : {

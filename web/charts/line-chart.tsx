@@ -8,10 +8,12 @@ type Props = {
   readonly buckets: readonly string[]
   readonly series: readonly ChartSeries[]
   readonly format: (value: number) => string
+  /** Opens the calls of a bucket. The panel of the chart offers the same with the keyboard. */
+  readonly onSelect?: (bucketIndex: number) => void
 }
 
 /** One line per series over time. Missing values leave gaps. */
-export function LineChart({ label, buckets, series, format }: Props) {
+export function LineChart({ label, buckets, series, format, onSelect }: Props) {
   return (
     <ChartFrame label={label}>
       <MantineLineChart
@@ -26,6 +28,14 @@ export function LineChart({ label, buckets, series, format }: Props) {
         tickLine="none"
         valueFormatter={format}
         lineProps={{ isAnimationActive: false }}
+        {...(onSelect && {
+          className: 'fg-bar',
+          lineChartProps: {
+            onClick: ({ activeTooltipIndex: index }: { activeTooltipIndex?: unknown }) => {
+              if (index !== undefined && index !== null) onSelect(Number(index))
+            },
+          },
+        })}
       />
     </ChartFrame>
   )

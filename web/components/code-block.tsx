@@ -1,6 +1,5 @@
-import { Box, Button, Group } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { Box, Group } from '@mantine/core'
+import { CopyButton } from './copy-button.tsx'
 
 type Props = { readonly label: string; readonly text: string }
 
@@ -16,27 +15,5 @@ export function CodeBlock({ label, text }: Props) {
         {text}
       </pre>
     </Box>
-  )
-}
-
-/**
- * Copies a text. Browsers allow clipboard access only on https or localhost. On other pages a hint
- * replaces the button.
- */
-function CopyButton({ text, label }: Props) {
-  const clipboard = useClipboard({ timeout: 2000 })
-  if (!window.isSecureContext) return <span className="fg-caption">Select to copy</span>
-  return (
-    <Button
-      size="compact-xs"
-      variant="default"
-      aria-label={`Copy ${label}`}
-      leftSection={
-        clipboard.copied ? <IconCheck size={13} aria-hidden /> : <IconCopy size={13} aria-hidden />
-      }
-      onClick={() => clipboard.copy(text)}
-    >
-      {clipboard.copied ? 'Copied' : 'Copy'}
-    </Button>
   )
 }

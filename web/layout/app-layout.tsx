@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { Brand } from './brand.tsx'
 import { Navigation } from './navigation.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
+import { useFileDropGuard } from './use-file-drop-guard.ts'
 import { UserMenu } from './user-menu.tsx'
 import { UtcClock } from './utc-clock.tsx'
 import './app-layout.css'
@@ -11,6 +12,7 @@ import './app-layout.css'
 /** The layout of every page: navigation on the left, project switcher and user menu at the top. */
 export function AppLayout({ children }: { readonly children: ReactNode }) {
   const [isOpen, { open, close }] = useDisclosure(false)
+  useFileDropGuard()
   return (
     <div className="fg-layout">
       <a href="#content" className="fg-skip">

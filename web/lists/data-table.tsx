@@ -1,5 +1,5 @@
 import { Button, VisuallyHidden } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { KeyboardEvent, MouseEvent, ReactNode } from 'react'
 
 export type Column<Row> = {
   readonly name: string
@@ -16,10 +16,12 @@ type Props<Row> = {
   readonly rowKey: (row: Row) => string
   /** Replaces the table if there are no rows. */
   readonly empty: ReactNode
-  /** Opens a row. If set, each row ends with an Open button. */
+  /** Opens a row: a click on the row, or its Open button. The arrow keys move between the buttons. */
   readonly onOpen?: (row: Row) => void
   /** The label of this button for screen readers. */
   readonly openLabel?: (row: Row) => string
+  /** Whether a row is highlighted, because it was added to a list that is open. */
+  readonly isNew?: (row: Row) => boolean
 }
 
 /** A table. A wide table scrolls inside its container, so that the page does not scroll sideways. */
@@ -31,6 +33,7 @@ export function DataTable<Row>({
   empty,
   onOpen,
   openLabel,
+  isNew,
 }: Props<Row>) {
   if (rows.length === 0) return <>{empty}</>
   return (
@@ -54,7 +57,16 @@ export function DataTable<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={rowKey(row)} data-pressable={onOpen ? '' : undefined}>
+            // The Open button offers the same with the keyboard.
+            // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
+            <tr
+              key={rowKey(row)}
+              data-pressable={onOpen ? '' : undefined}
+              data-new={isNew?.(row) ? '' : undefined}
+              onClick={(event) => {
+                if (isRowClick(event)) onOpen?.(row)
+              }}
+            >
               {columns.map(({ name, renderCell, align, isMonospace }) => (
                 <td key={name} data-align={align} data-mono={isMonospace ? '' : undefined}>
                   {renderCell(row)}
@@ -65,7 +77,9 @@ export function DataTable<Row>({
                   <Button
                     size="compact-xs"
                     variant="default"
+                    data-open
                     aria-label={openLabel?.(row)}
+                    onKeyDown={moveBetweenRows}
                     onClick={() => onOpen(row)}
                   >
                     Open
@@ -78,4 +92,23 @@ export function DataTable<Row>({
       </table>
     </section>
   )
+}
+
+/** A click on a control of the row, or the end of a text selection, does not open the row. */
+function isRowClick({ target }: MouseEvent<HTMLElement>): boolean {
+  const isControl = target instanceof Element && target.closest('a, button, input, label') !== null
+  return !isControl && window.getSelection()?.isCollapsed !== false
+}
+
+/** Moves the focus to the button of the next or the previous row. */
+function moveBetweenRows(event: KeyboardEvent<HTMLButtonElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  const buttons = [
+    ...(event.currentTarget.closest('tbody')?.querySelectorAll<HTMLElement>('[data-open]') ?? []),
+  ]
+  const next = buttons[buttons.indexOf(event.currentTarget) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
 }

@@ -16,17 +16,28 @@ export function FilterBar({ children, onClear }: FilterBarProps) {
   )
 }
 
-type TextFilterProps = {
+type FilterProps = {
   readonly label: string
   readonly value: string | undefined
   readonly onChange: (value: string | undefined) => void
   readonly placeholder?: string
 }
 
+type TextFilterProps = FilterProps & {
+  /** Returns why a text is not applied; undefined if it is. */
+  readonly problemOf?: (text: string) => string | undefined
+}
+
 const debounceMs = 350
 
 /** A text filter. It is applied when the user stops typing. */
-export function TextFilter({ label, value = '', onChange, placeholder }: TextFilterProps) {
+export function TextFilter({
+  label,
+  value = '',
+  onChange,
+  placeholder,
+  problemOf,
+}: TextFilterProps) {
   const [typed, setTyped] = useState(value)
   const [appliedValue, setAppliedValue] = useState(value)
   // The value also changes when the user goes back or clears all filters.
@@ -34,15 +45,17 @@ export function TextFilter({ label, value = '', onChange, placeholder }: TextFil
     setAppliedValue(value)
     setTyped(value)
   }
-  const applyLater = useDebouncedCallback(
-    (text: string) => onChange(text.trim() || undefined),
-    debounceMs,
-  )
+  const problem = typed.trim() === '' ? undefined : problemOf?.(typed.trim())
+  const applyLater = useDebouncedCallback((text: string) => {
+    if (text.trim() === '' || problemOf?.(text.trim()) === undefined)
+      onChange(text.trim() || undefined)
+  }, debounceMs)
   return (
     <TextInput
       size="xs"
       label={label}
       value={typed}
+      error={problem}
       {...(placeholder === undefined ? {} : { placeholder })}
       onChange={(event) => {
         setTyped(event.currentTarget.value)
@@ -52,7 +65,7 @@ export function TextFilter({ label, value = '', onChange, placeholder }: TextFil
   )
 }
 
-type ChoiceFilterProps = TextFilterProps & {
+type ChoiceFilterProps = FilterProps & {
   readonly options: readonly (string | { readonly value: string; readonly label: string })[]
 }
 

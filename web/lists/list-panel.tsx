@@ -17,6 +17,7 @@ type Props<Row> = {
   readonly onCursorChange: (cursor: string | undefined) => void
   readonly onOpen?: (row: Row) => void
   readonly openLabel?: (row: Row) => string
+  readonly isNew?: (row: Row) => boolean
 }
 
 /** One page of a list that the server filters, sorts and divides into pages. */

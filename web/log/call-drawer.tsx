@@ -4,12 +4,14 @@ import type { LoggedCallDetails } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { CopyableText } from '../components/copy-button.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { CallCost } from '../money/call-cost.tsx'
 import { formatDuration } from '../format/numbers.ts'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { CallParameters, CallProblems } from './call-problems.tsx'
 import { PostingTable } from '../money/posting-table.tsx'
 
 type Props = { readonly callId: string; readonly onClose: () => void }
@@ -27,7 +29,9 @@ export function CallDrawer({ callId, onClose }: Props) {
 function CallDetails({ call }: { readonly call: LoggedCallDetails }) {
   return (
     <>
+      <CallProblems call={call} />
       <DefinitionList items={definitionsOf(call)} />
+      <CallParameters call={call} />
       {call.transfer ? (
         <>
           <DefinitionList
@@ -61,8 +65,8 @@ function definitionsOf(call: LoggedCallDetails) {
       </StatusTag>
     ),
     Replay: call.isReplay ? 'Yes: stored response, not charged' : 'No',
-    'Request id': <span className="fg-mono">{call.requestId}</span>,
-    'Call id': <span className="fg-mono">{call.callId}</span>,
+    'Request id': <CopyableText label="request id" text={call.requestId} />,
+    'Call id': <CopyableText label="call id" text={String(call.callId)} />,
     Project: call.projectName,
     Key: call.keyName,
     Latency: formatDuration(call.latencyMs),

@@ -5,7 +5,7 @@ import { PeriodFilter } from '../lists/period-filter.tsx'
 import type { TextSearchParams } from '../app/search-params.ts'
 
 type LogFilterValues = TextSearchParams<
-  'projectId' | 'keyId' | 'action' | 'code' | 'fromUtc' | 'toUtc' | 'requestId'
+  'projectId' | 'keyId' | 'action' | 'result' | 'code' | 'fromUtc' | 'toUtc' | 'requestId'
 >
 
 type Props = {
@@ -14,9 +14,9 @@ type Props = {
   readonly onClear: () => void
 }
 
-/** Filters by project, key, action, error code, period and request id. */
+/** Filters by project, key, action, result, error code, period and the start of the request id. */
 export function LogFilters({ filters, onChange, onClear }: Props) {
-  const { projectId, keyId, action, code, fromUtc, toUtc, requestId } = filters
+  const { projectId, keyId, action, result, code, fromUtc, toUtc, requestId } = filters
   const projects = useApiQuery('/projects')
   const actions = useApiQuery('/actions')
   const errors = useApiQuery('/errors')
@@ -43,6 +43,12 @@ export function LogFilters({ filters, onChange, onClear }: Props) {
         onChange={(value) => onChange({ action: value })}
       />
       <ChoiceFilter
+        label="Result"
+        value={result}
+        options={['ok', 'failed']}
+        onChange={(value) => onChange({ result: value })}
+      />
+      <ChoiceFilter
         label="Error code"
         value={code}
         options={(errors.data ?? []).map((error) => error.code)}
@@ -52,9 +58,18 @@ export function LogFilters({ filters, onChange, onClear }: Props) {
       <TextFilter
         label="Request id"
         value={requestId}
-        placeholder="Full id"
+        placeholder="First characters"
+        problemOf={requestIdProblem}
         onChange={(value) => onChange({ requestId: value })}
       />
     </FilterBar>
   )
+}
+
+const prefixCharsMin = 4
+
+/** Returns why a text cannot be the start of a request id. */
+function requestIdProblem(text: string): string | undefined {
+  if (!/^[0-9a-f-]{1,36}$/iu.test(text)) return 'Only 0–9, a–f and -'
+  return text.length < prefixCharsMin ? `At least ${prefixCharsMin} characters` : undefined
 }

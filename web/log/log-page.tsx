@@ -1,10 +1,14 @@
+import { Group, Stack, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import type { CallLogEntry } from '../api/responses.ts'
 import { csvUrl } from '../api/api.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CallDrawer } from './call-drawer.tsx'
+import { LiveRefresh, useNewIds, useRefreshMs } from './live-refresh.tsx'
 import { LogFilters } from './log-filters.tsx'
 import type { Column } from '../lists/data-table.tsx'
+import { CopyButton } from '../components/copy-button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { CallCost } from '../money/call-cost.tsx'
@@ -19,26 +23,46 @@ const route = getRouteApi('/log')
 export function LogPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { call, cursor, ...filters } = search
-  const query = useApiQuery('/log', { query: { ...filters, cursor } })
+  const { call, cursor, refresh, ...filters } = search
+  const isFirstPage = cursor === undefined
+  const { pollMs, isPaused } = useRefreshMs(refresh)
+  const query = useApiQuery('/log', {
+    query: { ...filters, cursor },
+    pollMs: () => isFirstPage && pollMs,
+  })
+  const items = query.isPlaceholderData ? undefined : query.data?.items
+  const ids = useMemo(() => items?.map(({ callId }) => callId), [items])
+  const newIds = useNewIds(JSON.stringify([filters, cursor]), ids)
   return (
     <Page
       title="Request log"
-      description="One row per call, stored together with its charge. Images and templates are never logged."
-      actions={<CsvDownloadButton href={csvUrl('/log', {}, filters)} />}
+      description="One row per call, stored together with its charge. Pictures, templates, names and ids of subjects are never logged."
+      actions={
+        <>
+          <LiveRefresh
+            seconds={refresh}
+            isPaused={isPaused}
+            isFirstPage={isFirstPage}
+            newCount={newIds.size}
+            onChange={(value) => void navigate({ search: (old) => ({ ...old, refresh: value }) })}
+          />
+          <CsvDownloadButton href={csvUrl('/log', {}, filters)} />
+        </>
+      }
     >
       <LogFilters
         filters={filters}
         onChange={(change) =>
           void navigate({ search: (old) => ({ ...old, ...change, cursor: undefined }) })
         }
-        onClear={() => void navigate({ search: { projectId: filters.projectId } })}
+        onClear={() => void navigate({ search: { projectId: filters.projectId, refresh } })}
       />
       <ListPanel
         caption="Calls, latest first"
         query={query}
         columns={columns}
         rowKey={({ callId }) => String(callId)}
+        isNew={({ callId }) => newIds.has(callId)}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         onOpen={({ callId }) =>
@@ -64,17 +88,20 @@ export function LogPage() {
 const columns: readonly Column<CallLogEntry>[] = [
   { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
   { name: 'Action', isMonospace: true, renderCell: ({ action }) => action },
-  {
-    name: 'Result',
-    renderCell: ({ ok, code, isReplay }) => (
-      <StatusTag tone={ok ? 'ok' : 'bad'}>
-        {ok ? 'ok' : (code ?? 'failed')}
-        {isReplay && ' · replay'}
-      </StatusTag>
-    ),
-  },
+  { name: 'Result', renderCell: (call) => <CallResult call={call} /> },
   { name: 'Project', renderCell: ({ projectName }) => projectName },
   { name: 'Key', renderCell: ({ keyName }) => keyName },
+  {
+    name: 'Request id',
+    renderCell: ({ requestId }) => (
+      <Group gap={4} wrap="nowrap">
+        <span className="fg-mono" title={requestId}>
+          {requestId.slice(0, 8)}
+        </span>
+        <CopyButton label={`request id ${requestId.slice(0, 8)}`} text={requestId} />
+      </Group>
+    ),
+  },
   { name: 'Latency', align: 'right', renderCell: ({ latencyMs }) => formatDuration(latencyMs) },
   {
     name: 'Cost',
@@ -82,3 +109,19 @@ const columns: readonly Column<CallLogEntry>[] = [
     renderCell: (call) => <CallCost call={call} />,
   },
 ]
+
+function CallResult({ call: { ok, code, isReplay, message } }: { readonly call: CallLogEntry }) {
+  return (
+    <Stack gap={0}>
+      <StatusTag tone={ok ? 'ok' : 'bad'}>
+        {ok ? 'ok' : (code ?? 'failed')}
+        {isReplay && ' · replay'}
+      </StatusTag>
+      {message !== null && (
+        <Text size="xs" c="dimmed" lineClamp={2} maw={320}>
+          {message}
+        </Text>
+      )}
+    </Stack>
+  )
+}

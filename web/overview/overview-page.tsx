@@ -3,6 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Overview } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CountChart } from '../charts/lazy-charts.tsx'
+import { LogLink } from '../charts/log-link.tsx'
+import { searchOfBucket, searchOfChart } from '../charts/log-search.ts'
+import { useOpenLog } from '../charts/use-open-log.ts'
 import { AlertList } from './alert-list.tsx'
 import { BudgetMeters } from './budget-meters.tsx'
 import { QueryContent } from '../components/query-content.tsx'
@@ -59,7 +62,15 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
     <Stack>
       <AlertList alerts={overview.alerts} />
       <Statistics overview={overview} />
-      <Panel title="Calls">
+      <Panel
+        title="Calls"
+        actions={
+          <LogLink
+            search={searchOfChart(overview.series.map(({ atUtc }) => atUtc))}
+            of="of this period"
+          />
+        }
+      >
         {overview.calls === 0 ? <FirstSteps /> : <CallChart overview={overview} />}
       </Panel>
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
@@ -112,10 +123,17 @@ function Statistics({ overview }: { readonly overview: Overview }) {
 
 function CallChart({ overview }: { readonly overview: Overview }) {
   const { series } = overview
+  const openLog = useOpenLog()
+  const buckets = series.map(({ atUtc }) => atUtc)
   return (
     <CountChart
       label={`${overview.calls} calls over time, successful and failed`}
-      buckets={series.map(({ atUtc }) => atUtc)}
+      buckets={buckets}
+      onSelect={(bucketIndex, seriesIndex) =>
+        openLog(
+          searchOfBucket(buckets, bucketIndex, { result: seriesIndex === 0 ? 'ok' : 'failed' }),
+        )
+      }
       series={[
         { name: 'ok', values: series.map(({ calls, errors }) => calls - errors) },
         { name: 'failed', values: series.map(({ errors }) => errors) },

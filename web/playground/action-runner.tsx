@@ -1,61 +1,72 @@
-import { Button, Group, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
+import { SimpleGrid, Stack } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import type { ActionInfo, PlaygroundResponse } from '../api/responses.ts'
+import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
+import { CallPanel } from './call-panel.tsx'
+import { ChallengeButton } from './challenge/challenge-button.tsx'
 import { formFieldsOf, usableFields } from './form/form-fields.ts'
 import { ParamsForm } from './form/params-form.tsx'
 import { parseParams, type FormEntries } from './form/parse-params.ts'
-import type { PlaygroundImage } from './images/playground-image.ts'
-import { toCall, type RunResult } from './playground-call.ts'
+import { HistoryPanel } from './history/history-panel.tsx'
+import { useRunHistory } from './history/run-history.tsx'
+import { imageCountOf } from './images/image-count.ts'
 import { ImagePicker } from './images/image-picker.tsx'
-import { ChallengeButton } from './challenge/challenge-button.tsx'
+import type { PlaygroundImage } from './images/playground-image.ts'
 import { RequestView } from './request-view.tsx'
-import { ResultPanel } from './result-panel.tsx'
+import { ResultPanel } from './result/result-panel.tsx'
+import { toCall, toRun, type PlaygroundRun } from './run.ts'
+import { runBlockers } from './run-blockers.ts'
 
 type Props = {
   readonly action: ActionInfo
   readonly projectId: string
+  readonly settings: PlaygroundSettings
   readonly entries: FormEntries
   readonly images: readonly PlaygroundImage[]
+  /** The shown run. */
+  readonly run: PlaygroundRun | undefined
   readonly onEntriesChange: (entries: FormEntries) => void
   readonly onImagesChange: (images: readonly PlaygroundImage[]) => void
+  readonly onRunChange: (run: PlaygroundRun | undefined) => void
 }
 
-/** Runs one action: images and parameters on the left, request and response on the right. */
-export function ActionRunner({
-  action,
-  projectId,
-  entries,
-  images,
-  onEntriesChange,
-  onImagesChange,
-}: Props) {
+/** Runs one action: images and parameters on the left, result and request on the right. */
+export function ActionRunner(props: Props) {
+  const { action, projectId, settings, entries, images, run } = props
   const mayCall = useHasRole('admin')
+  const history = useRunHistory()
   const allFields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
-  const [result, setResult] = useState<RunResult>()
-  const run = useApiMutation<PlaygroundResponse>({
+  const fields = usableFields(action.name, allFields, images.length)
+  const { params, problems } = parseParams(fields, entries)
+  const imageCount = imageCountOf(action, params)
+  // Images are kept for the next action, which may take fewer.
+  const callImages = images.slice(0, imageCount.max)
+  const parts = { params, images: callImages, debug }
+  const addRun = (added: PlaygroundRun): void => {
+    props.onRunChange(added)
+    history.add(added)
+  }
+  const send = useApiMutation<PlaygroundResponse>({
     method: 'POST',
     path: '/playground',
-    onSuccess: (response) => setResult({ response, images: callImages }),
+    onSuccess: (response) => addRun(toRun(action.name, parts, response)),
   })
-  const callImages = images.slice(0, action.imagesMax)
-  const fields = usableFields(action.name, allFields, callImages.length)
-  const { params, problems } = parseParams(fields, entries)
-  const isReady = Object.keys(problems).length === 0 && callImages.length >= action.imagesMin
-  const call = toCall(action.name, { params, images: callImages, debug })
+  const imagesChosen = callImages.length
+  const blockers = runBlockers({ mayCall, problems, imageCount, imagesChosen })
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
       <Stack>
-        {action.imagesMax > 0 && (
+        {imageCount.max > 0 && (
           <Panel title="Images">
             <ImagePicker
               images={callImages}
-              imagesMax={action.imagesMax}
-              onChange={onImagesChange}
+              imageCount={imageCount}
+              limits={settings}
+              onChange={props.onImagesChange}
             />
           </Panel>
         )}
@@ -64,45 +75,32 @@ export function ActionRunner({
             fields={fields}
             entries={entries}
             problems={problems}
-            onChange={onEntriesChange}
+            onChange={props.onEntriesChange}
           />
         </Panel>
       </Stack>
       <Stack>
-        <Panel title="Call">
-          <Group justify="space-between">
-            <Switch
-              label="Debug"
-              description="Adds models, raw scores and timings to the response."
-              size="xs"
-              checked={debug}
-              onChange={(event) => setDebug(event.currentTarget.checked)}
+        <CallPanel
+          action={action.name}
+          debug={debug}
+          blockers={blockers}
+          isRunning={send.isPending}
+          onDebugChange={setDebug}
+          onRun={() => send.mutate({ body: { projectId, call: toCall(action.name, parts) } })}
+        >
+          {action.name === 'svc.liveness' && (
+            <ChallengeButton
+              projectId={projectId}
+              params={params}
+              debug={debug}
+              disabled={!mayCall}
+              onResult={addRun}
             />
-            {action.name === 'svc.liveness' && (
-              <ChallengeButton
-                projectId={projectId}
-                params={params}
-                debug={debug}
-                disabled={!mayCall}
-                onResult={setResult}
-              />
-            )}
-            <Button
-              disabled={!mayCall || !isReady}
-              loading={run.isPending}
-              onClick={() => run.mutate({ body: { projectId, call } })}
-            >
-              Run {action.name}
-            </Button>
-          </Group>
-          <Text size="xs" c="dimmed" mt="xs">
-            {mayCall
-              ? 'Billed and logged like any other call of the project.'
-              : 'Calls are billed. The role admin is required.'}
-          </Text>
-        </Panel>
-        <ErrorNotice title="Couldn't run action" error={run.error} />
-        {result && <ResultPanel response={result.response} images={result.images} />}
+          )}
+        </CallPanel>
+        <ErrorNotice title="Couldn't run action" error={send.error} />
+        {run && <ResultPanel key={run.id} run={run} settings={settings} />}
+        <HistoryPanel selectedId={run?.id} onSelect={props.onRunChange} />
         <RequestView action={action.name} params={params} debug={debug} images={callImages} />
       </Stack>
     </SimpleGrid>

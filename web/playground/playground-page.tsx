@@ -1,7 +1,7 @@
 import { Select, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { ActionInfo } from '../api/responses.ts'
+import type { ActionInfo, PlaygroundSettings } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { Page } from '../layout/page.tsx'
@@ -9,12 +9,14 @@ import { ProjectScope } from '../projects/project-scope.tsx'
 import type { FormEntries } from './form/parse-params.ts'
 import type { PlaygroundImage } from './images/playground-image.ts'
 import { ActionRunner } from './action-runner.tsx'
+import type { PlaygroundRun } from './run.ts'
 
 const route = getRouteApi('/playground')
 
 /** Runs any action on the user's images. */
 export function PlaygroundPage() {
   const actions = useApiQuery('/actions')
+  const settings = useApiQuery('/playground/settings')
   return (
     <Page
       title="Playground"
@@ -23,7 +25,13 @@ export function PlaygroundPage() {
       <ProjectScope>
         {(projectId) => (
           <QueryContent query={actions}>
-            {(data) => <ActionPicker actions={data} projectId={projectId} />}
+            {(data) => (
+              <QueryContent query={settings}>
+                {(limits) => (
+                  <ActionPicker actions={data} projectId={projectId} settings={limits} />
+                )}
+              </QueryContent>
+            )}
           </QueryContent>
         )}
       </ProjectScope>
@@ -31,14 +39,19 @@ export function PlaygroundPage() {
   )
 }
 
-type Props = { readonly actions: readonly ActionInfo[]; readonly projectId: string }
+type Props = {
+  readonly actions: readonly ActionInfo[]
+  readonly projectId: string
+  readonly settings: PlaygroundSettings
+}
 
-function ActionPicker({ actions, projectId }: Props) {
+function ActionPicker({ actions, projectId, settings }: Props) {
   const { action: name = 'svc.detect' } = route.useSearch()
   const navigate = route.useNavigate()
   // Values and images are kept for the next action, such as to enroll and then identify an image.
   const [entries, setEntries] = useState<FormEntries>({})
   const [images, setImages] = useState<readonly PlaygroundImage[]>([])
+  const [run, setRun] = useState<PlaygroundRun>()
   const action = actions.find((item) => item.name === name) ?? actions[0]
   if (!action) return null
   return (
@@ -49,9 +62,10 @@ function ActionPicker({ actions, projectId }: Props) {
         data={actions.map((item) => item.name)}
         value={action.name}
         allowDeselect={false}
-        onChange={(value) =>
+        onChange={(value) => {
+          setRun(undefined)
           void navigate({ search: (old) => ({ ...old, action: value ?? undefined }) })
-        }
+        }}
       />
       <Text c="dimmed" size="sm" mt={-8}>
         {action.summary}
@@ -60,6 +74,9 @@ function ActionPicker({ actions, projectId }: Props) {
         key={action.name}
         action={action}
         projectId={projectId}
+        settings={settings}
+        run={run}
+        onRunChange={setRun}
         entries={entries}
         images={images}
         onEntriesChange={setEntries}

@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Panel } from '../layout/panel.tsx'
 import type { PlaygroundImage } from './images/playground-image.ts'
-import { curlOf, typeScriptOf } from './snippets.ts'
+import { curlOf, pythonOf, typeScriptOf } from './snippets.ts'
 
 type Props = {
   readonly action: string
@@ -11,7 +11,7 @@ type Props = {
   readonly images: readonly PlaygroundImage[]
 }
 
-/** Shows the request as JSON, as a curl command and as TypeScript. */
+/** Shows the request as JSON, as a curl command, as TypeScript and as Python. */
 export function RequestView({ action, params, debug, images }: Props) {
   const call = { action, params, debug, images }
   const { origin } = window.location
@@ -22,6 +22,7 @@ export function RequestView({ action, params, debug, images }: Props) {
           <Tabs.Tab value="json">JSON</Tabs.Tab>
           <Tabs.Tab value="curl">curl</Tabs.Tab>
           <Tabs.Tab value="typescript">TypeScript</Tabs.Tab>
+          <Tabs.Tab value="python">Python</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="json">
           <CodeBlock label="Request" text={jsonOf({ action, params, debug, images })} />
@@ -31,6 +32,9 @@ export function RequestView({ action, params, debug, images }: Props) {
         </Tabs.Panel>
         <Tabs.Panel value="typescript">
           <CodeBlock label="TypeScript" text={typeScriptOf(call, origin)} />
+        </Tabs.Panel>
+        <Tabs.Panel value="python">
+          <CodeBlock label="Python" text={pythonOf(call, origin)} />
         </Tabs.Panel>
       </Tabs>
     </Panel>

@@ -55,6 +55,7 @@ function toLogEntry(call: LoggedCall) {
     costMicros,
     meteredMicros,
     replay: call.isReplay === 1,
+    ...(call.detail !== null && { detail: JSON.parse(call.detail) as unknown }),
   }
 }
 

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { HttpError } from '../../lib/errors.ts'
 import { findAttemptStatus } from '../../store/gate/attempt-status.ts'
-import { findCall, readCalls, type LoggedCall } from '../../store/gate/calls.ts'
+import { countCallsByPrefix, findCall, readCalls, type LoggedCall } from '../../store/gate/calls.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { findTransfer } from '../../store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../store/tx.ts'
+import { isUuid } from '../../lib/ids.ts'
+import type { CallDetail } from '../../gate/call-detail.ts'
+import { findDetail, generalProblems, messageOf } from '../analytics/call-failure.ts'
 import { id, micros, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
 import { transfer, toTransferResponse } from './ledger.ts'
@@ -29,7 +32,22 @@ const logEntry = z.object({
   }),
   billed: z.boolean(),
   isReplay: z.boolean(),
+  /** Why the call failed; null for a success. Of calls without a stored message, the general one. */
+  message: z.string().nullable(),
 })
+
+/** The fewest characters of a request id that are searched. */
+const prefixCharsMin = 4
+
+/** The most calls that a prefix may match: all of them are read to sort them by time. */
+const prefixMatchesMax = 1000
+
+const requestIdPrefix = z
+  .string()
+  .regex(
+    new RegExp(`^[0-9a-f-]{${prefixCharsMin},36}$`, 'iu'),
+    `must be a request id, or at least its first ${prefixCharsMin} characters`,
+  )
 
 const callLog = declareList({
   path: '/log',
@@ -39,17 +57,20 @@ const callLog = declareList({
     projectId: id.optional(),
     action: z.string().max(128).optional(),
     code: z.string().max(64).optional(),
-    requestId: id.optional(),
+    result: z.enum(['ok', 'failed']).optional(),
+    requestId: requestIdPrefix.optional(),
     ...timeRange,
   }),
   item: logEntry,
   position: z.tuple([z.int(), z.int()]),
   find: async ({ query, identity, services: { store } }, { after, limit }) => {
     const { accountId } = identity
-    const { fromUtc, toUtc, ...filter } = query
+    const { fromUtc, toUtc, requestId, ...rest } = query
+    const filter = { ...rest, ...(requestId !== undefined && requestIdFilter(requestId)) }
     const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
     const position = after && { atMs: after[0], callId: after[1] }
     return store.read(async (tx) => {
+      await requireSelectivePrefix(tx, filter.requestIdPrefix)
       const calls = await readCalls(tx, { ...filter, ...times, accountId, after: position, limit })
       const formatCall = await createLogFormatter(tx, accountId)
       return calls.map((call) => ({
@@ -60,16 +81,52 @@ const callLog = declareList({
   },
 })
 
+/** A complete id is one value; a shorter text is a prefix. */
+function requestIdFilter(text: string): { requestId?: string; requestIdPrefix?: string } {
+  return isUuid(text) ? { requestId: text } : { requestIdPrefix: text }
+}
+
+/** @throws HttpError 422 if the prefix matches too many calls. */
+async function requireSelectivePrefix(tx: ReadTx, prefix: string | undefined): Promise<void> {
+  if (prefix === undefined) return
+  if ((await countCallsByPrefix(tx, prefix, prefixMatchesMax + 1)) > prefixMatchesMax)
+    throw new HttpError(
+      422,
+      `More than ${prefixMatchesMax} request ids start with these characters. Enter more of them.`,
+    )
+}
+
 export const listLog = defineList(callLog)
 export const logCsv = defineCsv(callLog)
 
-/** One call with its charge. The content of request and response is never included. */
+/**
+ * One call with its charge and, if it failed, the reasons. Pictures, templates, names and ids of
+ * subjects are never included.
+ */
 export const getCall = defineRead({
   path: '/log/:callId',
   minimumRole: 'viewer',
   query: emptyQuery,
   response: logEntry.extend({
     transfer: transfer.optional(),
+    problems: z
+      .array(
+        z.object({
+          code: z.string(),
+          message: z.string(),
+          path: z.string().optional(),
+          imageIndex: z.int().optional(),
+          hint: z.string().optional(),
+        }),
+      )
+      .meta({ description: 'Why the call, or one of its images, failed.' }),
+    isGeneral: z.boolean().meta({
+      description: 'Whether the problems only explain the code, because nothing else is stored.',
+    }),
+    parameters: z
+      .record(z.string(), z.union([z.number(), z.boolean(), z.string(), z.array(z.string())]))
+      .optional()
+      .meta({ description: 'Options of a failed call; of other parameters only the presence.' }),
     attempt: z
       .object({ state: z.string(), startedAtUtc: z.string(), answerKept: z.boolean() })
       .optional(),
@@ -83,13 +140,25 @@ export const getCall = defineRead({
       const charge = call.transferId === null ? undefined : await findTransfer(tx, call.transferId)
       const attempt = await findAttemptStatus(tx, call)
       const formatCall = await createLogFormatter(tx, accountId)
+      const detail = await findDetail(tx, call)
       return {
         ...formatCall(call),
+        problems: [...(detail?.problems ?? generalProblems(call.code))],
+        isGeneral: detail === undefined,
+        ...(detail && { parameters: toParameters(detail) }),
         ...(charge && { transfer: toTransferResponse(charge, formatCall(call).projectName) }),
         ...(attempt && { attempt }),
       }
     }),
 })
+
+/** Copies the lists, which the response schema may not share with the stored value. */
+function toParameters({ parameters }: CallDetail) {
+  const entries = Object.entries(parameters).map(
+    ([name, value]) => [name, typeof value === 'object' ? [...value] : value] as const,
+  )
+  return Object.fromEntries(entries)
+}
 
 /** Returns a function that adds the names of key and project to a row of the log. */
 async function createLogFormatter(tx: ReadTx, accountId: string) {
@@ -113,5 +182,6 @@ async function createLogFormatter(tx: ReadTx, accountId: string) {
     meteredMicros: String(call.meteredMicros),
     billed: call.transferId !== null,
     isReplay: call.isReplay === 1,
+    message: messageOf(call),
   })
 }

@@ -67,6 +67,27 @@ function imageLimits(params: z.ZodType) {
   return { imagesMin: field instanceof z.ZodOptional ? 0 : 1, imagesMax: isSingle ? 1 : 10 }
 }
 
+/** Returns the limits of images and the false-match rates, for checks in the browser. */
+export const getPlaygroundSettings = defineRead({
+  path: '/playground/settings',
+  minimumRole: 'viewer',
+  query: emptyQuery,
+  response: z.object({
+    imageBytesMax: z.int(),
+    imagePixelsMax: z.int(),
+    imageSideMinPx: z.int(),
+    bodyBytesMax: z.int(),
+    falseMatchRates: z
+      .array(z.object({ similarity: z.number(), rate: z.number() }))
+      .meta({ description: 'The share of pairs of different people that reach a similarity.' }),
+  }),
+  handle: async ({ services: { imageLimits, bodyBytesMax, falseMatchRates } }) => ({
+    ...imageLimits,
+    bodyBytesMax,
+    falseMatchRates: [...falseMatchRates],
+  }),
+})
+
 export const listErrors = defineRead({
   path: '/errors',
   minimumRole: 'viewer',

@@ -7,7 +7,7 @@ import type { Tx } from '../../store/tx.ts'
 import type { Reservation, AuthenticatedCall, UnparsedCall } from '../incoming-call.ts'
 import { expireAttempt } from '../sweep.ts'
 import { takeToken, type RateLimits, type TokenBucketResult } from '../limit.ts'
-import { errorCodeOf, logCall } from '../log-call.ts'
+import { logCall, outcomeOfError } from '../log-call.ts'
 import { findReplay, type Now } from './find-replay.ts'
 import type { RequestFingerprint } from '../fingerprint.ts'
 import {
@@ -100,7 +100,7 @@ async function decide(
 ): Promise<AdmitDecision> {
   const { call, parsed } = request
   const reject = async (error: unknown): Promise<AdmitDecision> => {
-    await logCall(tx, call, { code: errorCodeOf(error) })
+    await logCall(tx, call, outcomeOfError(error))
     return { kind: 'rejected', error }
   }
   try {

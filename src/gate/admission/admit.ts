@@ -13,7 +13,7 @@ import {
 } from './admit-transaction.ts'
 import { apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import { limitHeaders, type TokenBucketResult } from '../limit.ts'
-import { errorCodeOf, logCall } from '../log-call.ts'
+import { logCall, outcomeOfError } from '../log-call.ts'
 import type { Now } from './find-replay.ts'
 import { fingerprintOf, decryptResponse } from '../fingerprint.ts'
 import type { InFlightCalls } from './in-flight.ts'
@@ -94,7 +94,7 @@ async function rejectAfterTimeout(
   tokens: TokenBucketResult,
 ): Promise<AdmitResult> {
   const error = unavailable('The first call with this requestId is still running.')
-  await store.write((tx) => logCall(tx, call, { code: errorCodeOf(error) }))
+  await store.write((tx) => logCall(tx, call, outcomeOfError(error)))
   return { kind: 'rejected', headers: limitHeaders(tokens), error }
 }
 

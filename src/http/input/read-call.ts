@@ -1,9 +1,11 @@
 import type { Action, Caller } from '../../actions/action.ts'
+import type { RequestDescription } from '../../gate/call-detail.ts'
 import { ActionError, HttpError, toProblem, type ActionProblem } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
 import { readCallBody, type SentCall, type SentCallOptions } from './read-call-body.ts'
+import { describeRequest } from './describe-request.ts'
 import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable } from './storable.ts'
 
@@ -37,17 +39,22 @@ export async function readCall(
 ): Promise<{
   readonly echoed: EchoedFields
   readonly parsed: ParsedCall | { readonly error: unknown }
+  /** Describes the request for the request log. */
+  readonly describeRequest: () => RequestDescription
 }> {
   request.body.accept(keyId, options.bodyBytesMax)
   let echoed: EchoedFields = { requestId: newId(), action: '' }
+  let sent: Readonly<Record<string, unknown>> = {}
+  const describe = () => describeRequest(sent, options.actions.get(echoed.action))
   try {
     const version = request.headers['x-api-version'] ?? '1'
     if (version !== '1') throw new HttpError(400, 'X-Api-Version must be 1, or absent.')
-    const sent = await readCallBody(request, options)
-    echoed = readEchoedFields(sent.body)
-    return { echoed, parsed: parseCall(sent, options.actions) }
+    const call = await readCallBody(request, options)
+    sent = call.body
+    echoed = readEchoedFields(sent)
+    return { echoed, parsed: parseCall(call, options.actions), describeRequest: describe }
   } catch (error) {
-    return { echoed, parsed: { error } }
+    return { echoed, parsed: { error }, describeRequest: describe }
   }
 }
 

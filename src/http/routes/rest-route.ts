@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Caller, Services } from '../../actions/action.ts'
 import type { Gate } from '../../gate/gate.ts'
 import { ActionError, HttpError, type ActionErrorCode } from '../../lib/errors.ts'
@@ -10,6 +10,7 @@ import { runAsAccount } from '../../lib/account-context.ts'
 import { addCallAttributes } from '../../lib/observability/call-trace.ts'
 import type { HttpResponse, HttpRequest, Route } from '../route.ts'
 import { errorResponse } from '../error-response.ts'
+import { describeFields } from '../input/describe-request.ts'
 import { parseJson } from '../input/parse-json.ts'
 import { readBody } from '../input/read-body.ts'
 import type { ReadCallOptions } from '../input/read-call.ts'
@@ -99,11 +100,12 @@ async function handleRest(
  * retry. The gate reports an error.
  */
 async function readIncomingCall(
-  { method, path, permission, body }: RestRoute,
+  route: RestRoute,
   request: HttpRequest,
   { keyId }: Pick<Caller, 'keyId'>,
   { bodyBytesMax, jsonLimits }: RestOptions,
 ) {
+  const { method, path, permission, body } = route
   const action = `${method} ${path}`
   const permissions = [permission]
   try {
@@ -112,10 +114,25 @@ async function readIncomingCall(
     if (body) request.body.accept(keyId, bodyBytesMax)
     const sentBody = body && parseJson(await readBody(request, bodyBytesMax), jsonLimits)
     const parsed = { action: { price: () => 0 }, params: {}, debug: false, permissions }
-    return { action, parsed, sentBody }
+    return {
+      action,
+      parsed,
+      sentBody,
+      describeRequest: () => describeSent(route, request, sentBody),
+    }
   } catch (error) {
-    return { action, parsed: { error, permissions }, sentBody: undefined }
+    const describe = () => describeSent(route, request, undefined)
+    const parsed = { error, permissions }
+    return { action, parsed, sentBody: undefined, describeRequest: describe }
   }
+}
+
+function describeSent({ query, body }: RestRoute, request: HttpRequest, sentBody: unknown) {
+  const names = [query, body].flatMap((schema) =>
+    schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],
+  )
+  const queryValues = [...request.query].flat()
+  return describeFields(names, queryValues, Object.values(request.pathParams), sentBody)
 }
 
 type AdmittedRestCall = RestOptions & {

@@ -11,8 +11,12 @@ export type CallFilter = {
   readonly keyId?: string | undefined
   readonly action?: string | undefined
   readonly code?: string | undefined
+  /** Only calls with this result. */
+  readonly result?: 'ok' | 'failed' | undefined
   /** As the caller sent it, or in lower case. */
   readonly requestId?: string | undefined
+  /** The first characters of the request id, as the caller sent it, in lower or in upper case. */
+  readonly requestIdPrefix?: string | undefined
   /** Only calls of this account's projects. */
   readonly accountId?: string | undefined
   /** Times `>= fromMs` and `< toMs`. */
@@ -37,17 +41,26 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 }
 
 function callQuery(db: Database, filter: CallFilter) {
-  const { requestId, accountId, fromMs, toMs, after } = filter
+  const { result, requestId, requestIdPrefix, accountId, fromMs, toMs, after } = filter
+  const isByPrefix = requestIdPrefix !== undefined
   let query = db.selectFrom('calls').selectAll()
   for (const name of ['projectId', 'keyId', 'action', 'code'] as const) {
     const value = filter[name]
-    if (value !== undefined) query = query.where(name, '=', value)
+    if (value === undefined) continue
+    // A prefix selects few rows; the other indexes would read many.
+    query = isByPrefix
+      ? query.where(dialectOf(db).withoutIndex(`calls.${name}`), '=', value)
+      : query.where(name, '=', value)
   }
-  // The partial index of failures is used only if the query contains its condition.
-  if (filter.code !== undefined && filter.code !== 'OK')
+  if (result === 'ok') query = query.where('code', '=', 'OK')
+  // The partial indexes of failures are used only if the query contains their condition.
+  const isFailure = filter.code !== undefined && filter.code !== 'OK'
+  if (result === 'failed' || (isFailure && !isByPrefix))
     query = query.where(sql<boolean>`code <> 'OK'`)
   if (requestId !== undefined)
     query = query.where('requestId', 'in', [requestId, requestId.toLowerCase()])
+  if (isByPrefix)
+    query = query.where('callId', 'in', callsByPrefix(db, requestIdPrefix).select('callId'))
   // The index on projects must not be used: rows are read in the order of time.
   if (accountId !== undefined) {
     const projects = db
@@ -63,6 +76,26 @@ function callQuery(db: Database, filter: CallFilter) {
       row(row.refTuple('atMs', 'callId'), '<', row.tuple(after.atMs, after.callId)),
     )
   return query.orderBy('atMs', 'desc').orderBy('callId', 'desc').limit(filter.limit)
+}
+
+/** Selects the calls whose request id starts with a prefix, with the index on request ids. */
+function callsByPrefix(db: Database, prefix: string) {
+  const spellings = [...new Set([prefix, prefix.toLowerCase(), prefix.toUpperCase()])]
+  return db.selectFrom('calls').where((row) =>
+    row.or(
+      spellings.map((start) =>
+        // Request ids have digits, letters and hyphens, which precede the end of this range.
+        row.and([row('requestId', '>=', start), row('requestId', '<', `${start}~`)]),
+      ),
+    ),
+  )
+}
+
+/** Counts the calls whose request id starts with a prefix, up to `max`. */
+export async function countCallsByPrefix(tx: ReadTx, prefix: string, max: number): Promise<number> {
+  const found = callsByPrefix(tx.build, prefix).select('callId').limit(max).as('found')
+  const query = tx.build.selectFrom(found).select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await tx.run(query))[0]?.count ?? 0
 }
 
 /** Finds one row by its id. */

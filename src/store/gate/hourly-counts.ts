@@ -18,7 +18,7 @@ export type Score = {
   readonly isMatched: boolean
 }
 
-export type CountedCall = Omit<CallRow, 'callId'>
+export type CountedCall = Omit<CallRow, 'callId' | 'detail'>
 
 /** The counts of calls with the same hour, project, key, action and code. */
 export type HourlyCallCount = Omit<Selectable<CallHourRow>, 'latencies'> & {

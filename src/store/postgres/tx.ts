@@ -102,6 +102,12 @@ const logCall = prepare(
      :costMicros, :meteredMicros, :isReplay, :transferId)`,
 )
 
+/** The function that logs a call is also called by earlier versions, so it has no such parameter. */
+const setCallDetail = prepare(
+  `update calls set detail = :detail
+   where "callId" = currval('"callIds"') and "atMs" = :atMs`,
+)
+
 /** Reading the facts locks the project's bucket, so the admissions of a project run one by one. */
 function gateStatements(
   on: StatementSender,
@@ -113,8 +119,10 @@ function gateStatements(
     findAdmissionFacts: (call) => selectAdmissionFacts.first(on, call),
     touchKey: async (key) => touchKey.send(on, key),
     upsertBucket: async (bucket) => upsertBucket.send(on, bucket),
-    logCall: async (row) =>
-      logCall.send(on, { ...row, bucket: latencyBucketOf(row.latencyMs) + 1 }),
+    logCall: async ({ detail = null, ...row }) => {
+      logCall.send(on, { ...row, bucket: latencyBucketOf(row.latencyMs) + 1 })
+      if (detail !== null) setCallDetail.send(on, { detail, atMs: row.atMs })
+    },
     sweepCalls: (range) => sweepCalls(on, range),
     countScore: async ({ kind, value, isMatched }, { atMs, projectId }) => {
       const matched = isMatched ? 1 : 0

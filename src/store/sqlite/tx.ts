@@ -95,7 +95,7 @@ function gateStatements(
     touchKey: async (key) => void touchKey.run(key),
     upsertBucket: async (bucket) => void upsertBucket.run(bucket),
     logCall: async (row) => {
-      insertCall.run(row)
+      insertCall.run({ detail: null, ...row })
       countCall(row)
     },
     sweepCalls: async (range) => {
@@ -211,6 +211,7 @@ const callColumns: readonly (keyof CallRow)[] = [
   'meteredMicros',
   'isReplay',
   'transferId',
+  'detail',
 ]
 
 const transferColumns: readonly (keyof TransferRow)[] = [

@@ -97,9 +97,10 @@ export const callsContract = {
     const codes = ['OK', 'NO_FACE_FOUND', 'OK', 'RATE_LIMITED']
     await store.write(async (tx) => {
       for (const [index, code] of codes.entries())
-        await tx.logCall(
-          countedCallOf(fixture, { code, atMs: nowMs + index, requestId: `R${index}` }),
-        )
+        await tx.logCall({
+          ...countedCallOf(fixture, { code, atMs: nowMs + index, requestId: `R${index}` }),
+          ...(index === 2 && { detail: '{"problems":[]}' }),
+        })
     })
     const find = async (filter: object) =>
       (await queries.findCalls(store.db, { limit: 9, ...filter })).map((row) => row.requestId)
@@ -109,6 +110,11 @@ export const callsContract = {
     assertSameValues(await find({ accountId, action: 'svc.detect' }), ['R3', 'R2', 'R1', 'R0'])
     assertSameValues(await find({ accountId: 'other' }), [])
     assertSameValues(await find({ requestId: 'R2' }), ['R2'])
+    assertSameValues(await find({ requestIdPrefix: 'r', code: 'OK' }), ['R2', 'R0'])
+    assertSameValues(await find({ requestIdPrefix: 'R1' }), ['R1'])
+    assertSameValues(await find({ result: 'failed' }), ['R3', 'R1'])
+    assertSameValues(await find({ result: 'ok', requestIdPrefix: 'R' }), ['R2', 'R0'])
+    assertSameValues(await find({ requestIdPrefix: 'R10' }), [])
     assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
     await store.read(async (tx) => {
       const [, after] = await queries.readCalls(tx, { limit: 2 })
@@ -121,7 +127,11 @@ export const callsContract = {
       assertSameValues(await queries.findCall(tx, after.callId), {
         ...countedCallOf(fixture, { atMs: nowMs + 2, requestId: 'R2' }),
         callId: after.callId,
+        detail: '{"problems":[]}',
       })
+      assertSameValues(rest[0]?.detail ?? null, null)
+      assert.equal(await queries.countCallsByPrefix(tx, 'R', 3), 3)
+      assert.equal(await queries.countCallsByPrefix(tx, 'R2', 3), 1)
       assert.equal(await queries.findCall(tx, 10 ** 9), undefined)
     })
     const sweep = (beforeMs: number) => store.write((tx) => tx.sweepCalls({ beforeMs, limit: 2 }))

@@ -84,7 +84,7 @@ export function completedCallOf(
   accountId: string,
 ): CompletedCall<Settlement, Settlement> {
   const failure = (code: string): Settlement => ({
-    response: { ok: false, errors: [{ code }], data: null },
+    response: { ok: false, errors: [{ code, message: `failed: ${code}` }], data: null },
   })
   const toSettlement = (outcome: Settlement | ActionError): Settlement =>
     outcome instanceof ActionError ? failure(outcome.code) : outcome

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { RunResult } from '../playground-call.ts'
+import type { PlaygroundRun } from '../run.ts'
 import { ChallengeDialog } from './challenge-dialog.tsx'
 
 type Props = {
@@ -8,7 +8,7 @@ type Props = {
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
   readonly disabled: boolean
-  readonly onResult: (result: RunResult) => void
+  readonly onResult: (run: PlaygroundRun) => void
 }
 
 /** Opens the camera and answers a liveness challenge instead of sending chosen images. */

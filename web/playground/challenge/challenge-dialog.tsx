@@ -7,15 +7,15 @@ import {
 } from '../../../client/src/liveness/index.ts'
 import type { PlaygroundChallenge, PlaygroundResponse } from '../../api/responses.ts'
 import { useApi } from '../../api/use-api.ts'
-import { toCall, type RunResult } from '../playground-call.ts'
-import { readPlaygroundImage } from '../images/playground-image.ts'
+import { toCall, toRun, type PlaygroundRun } from '../run.ts'
+import { readImageFile } from '../images/playground-image.ts'
 import { toVerdict } from './to-verdict.ts'
 
 type Props = {
   readonly projectId: string
   readonly params: Readonly<Record<string, unknown>>
   readonly debug: boolean
-  readonly onResult: (result: RunResult) => void
+  readonly onResult: (run: PlaygroundRun) => void
   readonly onClose: () => void
 }
 
@@ -41,12 +41,12 @@ function ChallengePanel({ projectId, params, debug, onResult, onClose }: Props) 
   const submitFrames = useEffectEvent(
     async (challenge: RequestedChallenge, frames: readonly Blob[]): Promise<LivenessVerdict> => {
       const files = frames.map((frame, index) => new File([frame], `frame-${index}.jpg`, frame))
-      const images = await Promise.all(files.map(readPlaygroundImage))
+      const images = await Promise.all(files.map(readImageFile))
       const answer = { ...params, challengeId: challenge.challengeId }
-      const call = toCall('svc.liveness', { params: answer, images, debug })
-      const body = { projectId, call }
+      const parts = { params: answer, images, debug }
+      const body = { projectId, call: toCall('svc.liveness', parts) }
       const response = (await api.send('POST', '/playground', body)) as PlaygroundResponse
-      onResult({ response, images: images.slice(0, 1) })
+      onResult(toRun('svc.liveness', parts, response))
       return toVerdict(response)
     },
   )

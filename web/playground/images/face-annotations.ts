@@ -1,60 +1,26 @@
+import type { CandidateValue, LivenessResultValue } from '../result/action-values.ts'
+import type { ResponseFace, ResponseValue, ResultEnvelope } from '../result/envelope.ts'
+import { judgeLiveness } from '../result/judge.ts'
+import type { LabelBox } from './place-labels.ts'
+
 /** A face to draw on an image, in pixels of the upright image. */
 export type FaceAnnotation = {
-  readonly box: PixelBox
+  readonly box: LabelBox
   readonly points: readonly PixelPoint[]
   readonly caption: string
   readonly tone: 'plain' | 'good' | 'bad'
 }
 
-type PixelBox = {
-  readonly left: number
-  readonly top: number
-  readonly width: number
-  readonly height: number
-}
 type PixelPoint = { readonly x: number; readonly y: number }
 
-/** The fields of a face that are drawn. Faces have this shape in the response of every action. */
-type ResponseFace = {
-  readonly boundingBox: PixelBox
-  readonly confidence?: number
-  readonly landmarks?: Readonly<Record<string, PixelPoint>>
-  readonly quality?: { readonly score: number }
-  readonly candidates?: readonly ResponseCandidate[]
-}
-
-type ResponseCandidate = {
-  readonly subjectId: string
-  readonly externalId: string | null
-  readonly displayName: string | null
-  readonly similarity: number
-}
-
-type ResponseValue = {
-  readonly faces?: readonly ResponseFace[]
-  readonly face?: ResponseFace | null
-  readonly probe?: ResponseFace | null
-  readonly reference?: ResponseFace | null
-  readonly matched?: boolean
-  readonly decision?: string
-}
-
-/** The fields of a response envelope that the playground shows. */
-export type ResultEnvelope = {
-  readonly ok: boolean
-  readonly errors?: readonly { readonly code: string; readonly message: string }[]
-  readonly data?: {
-    readonly results: readonly {
-      readonly index: number
-      readonly ok: boolean
-      readonly value: ResponseValue
-    }[]
-  } | null
-}
-
-/** Returns the faces of a response by image index. */
+/**
+ * Returns the faces of a response by image index.
+ *
+ * @param threshold decides the results again; by default the threshold of the call.
+ */
 export function faceAnnotationsOf(
   envelope: ResultEnvelope,
+  threshold?: number,
 ): ReadonlyMap<number, readonly FaceAnnotation[]> {
   const annotations = new Map<number, FaceAnnotation[]>()
   const add = (
@@ -62,32 +28,51 @@ export function faceAnnotationsOf(
     face: ResponseFace | null | undefined,
     value: ResponseValue,
   ): void => {
-    if (face) annotations.set(index, [...(annotations.get(index) ?? []), annotationOf(face, value)])
+    if (face)
+      annotations.set(index, [
+        ...(annotations.get(index) ?? []),
+        annotationOf(face, value, threshold),
+      ])
   }
   for (const { index, value } of envelope.data?.results ?? []) {
     for (const face of value.faces ?? []) add(index, face, value)
     add(index, value.face, value)
-    add(0, value.probe, value)
+    if (value.probe && 'boundingBox' in value.probe) add(0, value.probe, value)
     add(1, value.reference, value)
   }
   return annotations
 }
 
-function annotationOf(face: ResponseFace, value: ResponseValue): FaceAnnotation {
-  const [best] = face.candidates ?? []
+function annotationOf(
+  face: ResponseFace,
+  value: ResponseValue,
+  threshold: number | undefined,
+): FaceAnnotation {
+  const best = face.candidates?.find(({ similarity }) => similarity >= (threshold ?? 0))
+  const verdict = verdictOf(value, threshold)
   const caption = [
-    best && truncateName(best.displayName ?? best.externalId ?? best.subjectId),
+    face.faceIndex !== undefined && value.faces && `#${face.faceIndex}`,
+    best && truncateName(nameOf(best)),
     best && best.similarity.toFixed(3),
-    value.decision,
-    face.confidence !== undefined && face.confidence.toFixed(3),
-    face.quality && `quality ${face.quality.score}`,
+    verdict.text,
+    !verdict.text && !best && face.confidence !== undefined && face.confidence.toFixed(3),
+    !verdict.text && !best && face.quality && `quality ${face.quality.score}`,
   ]
   return {
     box: face.boundingBox,
     points: Object.values(face.landmarks ?? {}),
     caption: caption.filter(Boolean).join(' · '),
-    tone: toneOf(best, value),
+    tone: best ? 'good' : verdict.tone,
   }
+}
+
+/** Returns the name of a subject that people recognize. */
+export function nameOf({
+  displayName,
+  externalId,
+  subjectId,
+}: Pick<CandidateValue, 'displayName' | 'externalId' | 'subjectId'>): string {
+  return displayName ?? externalId ?? subjectId
 }
 
 /** Shortens a long name to fit on the image. */
@@ -95,10 +80,23 @@ function truncateName(name: string): string {
   return name.length > 24 ? `${name.slice(0, 23)}…` : name
 }
 
-function toneOf(
-  best: ResponseCandidate | undefined,
-  { matched, decision }: ResponseValue,
-): FaceAnnotation['tone'] {
-  if (best || matched === true || decision === 'live') return 'good'
-  return matched === false || decision === 'spoof' ? 'bad' : 'plain'
+type FaceVerdict = { readonly text?: string; readonly tone: FaceAnnotation['tone'] }
+
+function verdictOf(value: ResponseValue, threshold: number | undefined): FaceVerdict {
+  if (value.decision !== undefined) {
+    // A result with a decision has the other fields of a liveness judgement.
+    const verdict = judgeLiveness(value as LivenessResultValue, threshold)
+    const text = verdict === 'notLive' ? 'not live' : verdict
+    return {
+      text,
+      tone: ({ live: 'good', uncertain: 'plain' } as const)[verdict as 'live'] ?? 'bad',
+    }
+  }
+  const { similarity } = value
+  if (similarity === undefined) return { tone: 'plain' }
+  const isMatch = similarity >= (threshold ?? value.threshold ?? 1)
+  return {
+    text: `${isMatch ? 'match' : 'no match'} ${similarity.toFixed(3)}`,
+    tone: isMatch ? 'good' : 'bad',
+  }
 }

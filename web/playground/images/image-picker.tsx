@@ -1,30 +1,37 @@
-import { Button, FileButton, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, FileButton, Group, List, Stack, Text } from '@mantine/core'
 import { IconCamera, IconUpload, IconX } from '@tabler/icons-react'
 import { useCallback, useEffect, useState } from 'react'
-import { ImageCanvas } from './image-canvas.tsx'
-import { readPlaygroundImage, type PlaygroundImage } from './playground-image.ts'
 import { CameraDialog } from './camera-dialog.tsx'
+import { ImageCanvas } from './image-canvas.tsx'
+import type { ImageCount } from './image-count.ts'
+import { fitImages, type FileLimits } from './image-refusal.ts'
+import { readCheckedFile, type PlaygroundImage } from './playground-image.ts'
 
 type Props = {
   readonly images: readonly PlaygroundImage[]
-  readonly imagesMax: number
+  readonly imageCount: ImageCount
+  readonly limits: FileLimits
   readonly onChange: (images: readonly PlaygroundImage[]) => void
 }
 
 /**
  * Adds images from files, drag and drop, the clipboard or the camera. Images stay in the browser until
- * the call is sent.
+ * the call is sent. Files that the service would refuse are not added.
  */
-export function ImagePicker({ images, imagesMax, onChange }: Props) {
+export function ImagePicker({ images, imageCount, limits, onChange }: Props) {
   const [isDragOver, setIsDragOver] = useState(false)
   const [isCameraOpen, setIsCameraOpen] = useState(false)
+  const [refusals, setRefusals] = useState<readonly string[]>([])
   const add = useCallback(
     async (files: readonly File[]) => {
-      const added = await Promise.all(files.map(readPlaygroundImage))
-      // New images replace the oldest ones above the limit.
-      onChange([...images, ...added].slice(-imagesMax))
+      const read = await Promise.all(files.map((file) => readCheckedFile(file, limits)))
+      const valid = read.flatMap((result) => ('image' in result ? [result.image] : []))
+      const invalid = read.flatMap((result) => ('refusal' in result ? [result.refusal] : []))
+      const fitted = fitImages(images, valid, { ...limits, countMax: imageCount.max })
+      onChange(fitted.accepted)
+      setRefusals([...invalid, ...fitted.refusals])
     },
-    [images, imagesMax, onChange],
+    [images, imageCount.max, limits, onChange],
   )
   usePaste(add)
   return (
@@ -49,7 +56,7 @@ export function ImagePicker({ images, imagesMax, onChange }: Props) {
         <Group justify="center" gap="xs" mt="xs">
           <FileButton
             multiple
-            accept="image/*"
+            accept="image/jpeg,image/png"
             inputProps={{ 'aria-label': 'Images' }}
             onChange={(files) => void add(files)}
           >
@@ -74,10 +81,10 @@ export function ImagePicker({ images, imagesMax, onChange }: Props) {
           </Button>
         </Group>
         <Text size="xs" c="dimmed" mt="xs">
-          {imagesMax === 1 ? '1 image' : `Up to ${imagesMax} images`}. Images stay in this browser
-          tab until you run the action.
+          {imageCount.text}. Images stay in this browser tab until you run the action.
         </Text>
       </div>
+      <RefusalNotice refusals={refusals} onClose={() => setRefusals([])} />
       <ImageList images={images} onChange={onChange} />
       {isCameraOpen && (
         <CameraDialog
@@ -92,12 +99,32 @@ export function ImagePicker({ images, imagesMax, onChange }: Props) {
   )
 }
 
+type RefusalNoticeProps = { readonly refusals: readonly string[]; readonly onClose: () => void }
+
+function RefusalNotice({ refusals, onClose }: RefusalNoticeProps) {
+  if (refusals.length === 0) return null
+  return (
+    <Alert
+      role="alert"
+      variant="default"
+      title={refusals.length === 1 ? 'File not added' : `${refusals.length} files not added`}
+      withCloseButton
+      closeButtonLabel="Close this message"
+      onClose={onClose}
+    >
+      <List size="sm">
+        {refusals.map((refusal) => (
+          <List.Item key={refusal}>{refusal}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
 function usePaste(add: (files: readonly File[]) => Promise<void>): void {
   useEffect(() => {
     const onPaste = (event: ClipboardEvent): void => {
-      const files = [...(event.clipboardData?.files ?? [])].filter(({ type }) =>
-        type.startsWith('image/'),
-      )
+      const files = [...(event.clipboardData?.files ?? [])]
       if (files.length > 0) void add(files)
     }
     window.addEventListener('paste', onPaste)

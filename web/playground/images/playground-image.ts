@@ -1,3 +1,11 @@
+import {
+  contentTypeOf,
+  headBytes,
+  refusalOf,
+  type ImageFileFacts,
+  type FileLimits,
+} from './image-refusal.ts'
+
 /** An image in the memory of the browser. */
 export type PlaygroundImage = {
   readonly id: string
@@ -5,20 +13,52 @@ export type PlaygroundImage = {
   readonly contentType: string
   /** The base64 text that the call sends. */
   readonly base64: string
-  /** Upright. Undefined if the browser cannot display the format; the service may still read it. */
+  /** Upright. Undefined if the browser cannot display the format. */
   readonly bitmap: ImageBitmap | undefined
+  /** Pixels of the upright image. */
+  readonly width: number
+  readonly height: number
 }
 
 /** Reads an image file. */
-export async function readPlaygroundImage(file: File): Promise<PlaygroundImage> {
+export async function readImageFile(file: File): Promise<PlaygroundImage> {
+  return toImage(file, await readFacts(file))
+}
+
+/** Reads an image file, unless the service would refuse it: then the reason with its remedy. */
+export async function readCheckedFile(
+  file: File,
+  limits: FileLimits,
+): Promise<{ readonly image: PlaygroundImage } | { readonly refusal: string }> {
+  const facts = await readFacts(file, limits.imageBytesMax)
+  const refusal = refusalOf(facts, limits)
+  return refusal === undefined ? { image: await toImage(file, facts) } : { refusal }
+}
+
+type DecodedFacts = ImageFileFacts & { readonly bitmap: ImageBitmap | undefined }
+
+/** Decodes the file if it is a picture of at most that many bytes. */
+async function readFacts(file: File, bytesMax = Infinity): Promise<DecodedFacts> {
+  const head = new Uint8Array(await file.slice(0, headBytes).arrayBuffer())
+  const isPicture = contentTypeOf(head) !== undefined && file.size <= bytesMax
+  const decode = () => createImageBitmap(file, { imageOrientation: 'from-image' })
+  const bitmap = isPicture ? await decode().catch(() => undefined) : undefined
+  const size = bitmap && { width: bitmap.width, height: bitmap.height }
+  return { name: file.name || 'image', bytes: file.size, head, size, bitmap }
+}
+
+async function toImage(
+  file: File,
+  { name, head, size, bitmap }: DecodedFacts,
+): Promise<PlaygroundImage> {
   return {
-    id: `${file.name} ${file.size} ${performance.now()}`,
-    name: file.name || 'image',
-    contentType: file.type || 'image/jpeg',
+    id: crypto.randomUUID(),
+    name,
+    contentType: contentTypeOf(head) ?? file.type,
     base64: await base64Of(file),
-    bitmap: await createImageBitmap(file, { imageOrientation: 'from-image' }).catch(
-      () => undefined,
-    ),
+    bitmap,
+    width: size?.width ?? 0,
+    height: size?.height ?? 0,
   }
 }
 

@@ -13,6 +13,7 @@ import { livenessChallenges } from './0012-liveness-challenges.ts'
 import { webhooks } from './0013-webhooks.ts'
 import { subjectLists } from './0014-subject-lists.ts'
 import { billingSwitch } from './0015-billing-switch.ts'
+import { callDetails } from './0017-call-details.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -33,4 +34,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0013-webhooks': webhooks,
   '0014-subject-lists': subjectLists,
   '0015-billing-switch': billingSwitch,
+  '0017-call-details': callDetails,
 }

@@ -18,6 +18,7 @@ import { livenessChallenges } from './0017-liveness-challenges.ts'
 import { webhooks } from './0018-webhooks.ts'
 import { subjectLists } from './0019-subject-lists.ts'
 import { billingSwitch } from './0020-billing-switch.ts'
+import { callDetails } from './0022-call-details.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -40,4 +41,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018-webhooks': webhooks,
   '0019-subject-lists': subjectLists,
   '0020-billing-switch': billingSwitch,
+  '0022-call-details': callDetails,
 }

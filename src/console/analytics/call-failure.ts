@@ -1,0 +1,68 @@
+import type { CallDetail } from '../../gate/call-detail.ts'
+import { errorTable } from '../../lib/errors.ts'
+import { readCalls, type LoggedCall } from '../../store/gate/calls.ts'
+import type { ReadTx } from '../../store/tx.ts'
+
+/** Returns why a call failed, in one line; null for a success. */
+export function messageOf(call: LoggedCall): string | null {
+  const problems = readDetail(call)?.problems ?? generalProblems(call.code)
+  return problems[0]?.message ?? null
+}
+
+/** Returns the stored detail of a call, or of the first call that it repeats. */
+export async function findDetail(tx: ReadTx, call: LoggedCall): Promise<CallDetail | undefined> {
+  return readDetail(call) ?? (await findFirstDetail(tx, call))
+}
+
+/** The service has stored the detail in this form. */
+function readDetail({ detail }: LoggedCall): CallDetail | undefined {
+  return detail === null ? undefined : (JSON.parse(detail) as CallDetail)
+}
+
+/** A replay repeats the result of the first call with its id, which has the detail. */
+async function findFirstDetail(
+  tx: ReadTx,
+  { isReplay, code, projectId, requestId }: LoggedCall,
+): Promise<CallDetail | undefined> {
+  if (isReplay === 0) return undefined
+  const calls = await readCalls(tx, { projectId, requestId, limit: repeatsMax })
+  const first = calls.find((call) => call.code === code && call.detail !== null)
+  return first && readDetail(first)
+}
+
+/** The most calls with one request id that are searched for the first one. */
+const repeatsMax = 100
+
+/** Explains a code for which no message is stored. */
+export function generalProblems(code: string): CallDetail['problems'] {
+  if (code === 'OK') return []
+  const explained = { ...errorTable, ...otherCodes } as Readonly<
+    Record<string, { readonly condition: string; readonly remedy: string }>
+  >
+  const { condition, remedy } = explained[code] ?? otherCodes.HTTP_500
+  return [{ code, message: condition, hint: remedy }]
+}
+
+/** The codes of the request log that are not in the table of errors. */
+const otherCodes = {
+  EXPIRED: {
+    condition: 'The call did not finish in time, or the server stopped during the call.',
+    remedy: 'Send the call again with the same requestId. Nothing was charged.',
+  },
+  HTTP_404: {
+    condition: 'The requested object does not exist.',
+    remedy: 'Check the ids in the path and the query.',
+  },
+  HTTP_499: {
+    condition: 'The client disconnected before the call ran.',
+    remedy: 'Increase the timeout of the client, or send smaller images.',
+  },
+  HTTP_500: {
+    condition: 'An internal error occurred.',
+    remedy: 'Search the log of the service for this request id, and send the call again.',
+  },
+  HTTP_503: {
+    condition: 'The service was overloaded or temporarily not available.',
+    remedy: 'Send the call again after the time in Retry-After.',
+  },
+} as const

@@ -1,0 +1,63 @@
+import { Button, Group, List, Switch, Text, Tooltip } from '@mantine/core'
+import { useId, type ReactNode } from 'react'
+import { Panel } from '../layout/panel.tsx'
+
+type Props = {
+  readonly action: string
+  readonly debug: boolean
+  /** What prevents the call. */
+  readonly blockers: readonly string[]
+  readonly isRunning: boolean
+  /** Other ways to run the action. */
+  readonly children?: ReactNode
+  readonly onDebugChange: (debug: boolean) => void
+  readonly onRun: () => void
+}
+
+/** Starts the call, or states what is missing for it. */
+export function CallPanel(props: Props) {
+  const { action, debug, blockers, isRunning, children, onDebugChange, onRun } = props
+  const id = useId()
+  const isBlocked = blockers.length > 0
+  return (
+    <Panel title="Call">
+      <Group justify="space-between">
+        <Switch
+          label="Debug"
+          description="Adds models, raw scores, timings and candidates below the threshold."
+          size="xs"
+          checked={debug}
+          onChange={(event) => onDebugChange(event.currentTarget.checked)}
+        />
+        {children}
+        <Tooltip label={blockers.join(' ')} disabled={!isBlocked} multiline maw={280}>
+          <Button
+            // Unlike a disabled button, it can be focused, so that its description is read.
+            {...(isBlocked && {
+              'data-disabled': true,
+              'aria-disabled': true,
+              'aria-describedby': id,
+            })}
+            loading={isRunning}
+            onClick={() => {
+              if (!isBlocked) onRun()
+            }}
+          >
+            Run {action}
+          </Button>
+        </Tooltip>
+      </Group>
+      {isBlocked ? (
+        <List size="sm" mt="xs" id={id} aria-label="What is missing">
+          {blockers.map((blocker) => (
+            <List.Item key={blocker}>{blocker}</List.Item>
+          ))}
+        </List>
+      ) : (
+        <Text size="xs" c="dimmed" mt="xs">
+          Billed and logged like any other call of the project.
+        </Text>
+      )}
+    </Panel>
+  )
+}
