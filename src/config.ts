@@ -10,6 +10,7 @@ import {
   integerSetting,
   microsSetting,
   nonEmptyText,
+  networkList,
   ratioSetting,
   textSetting,
 } from './lib/setting.ts'
@@ -231,6 +232,40 @@ const galleries = {
   ),
 } as const
 
+const webhooks = {
+  WEBHOOK_ALLOWED_NETWORKS: textSetting(
+    '',
+    'Networks that webhooks may send events to although they are not public, such as `10.0.0.0/8,fd00::/8`. Empty: public addresses only. See [webhooks.md](reference/webhooks.md).',
+    networkList,
+  ),
+  WEBHOOK_ALLOW_HTTP: choiceSetting(
+    'off',
+    ['off', 'on'],
+    '`on` allows webhooks with `http://` addresses. Events are then sent without encryption.',
+  ),
+  WEBHOOK_TIMEOUT_MS: ms(10_000, [100, 60_000], 'Maximum time for the delivery of one event.'),
+  WEBHOOK_RETRY_MS: ms(
+    10_000,
+    [10, 3_600_000],
+    'Wait after the first failed delivery of an event. Each further wait is four times as long, up to six hours.',
+  ),
+  WEBHOOK_CONCURRENCY: count(
+    8,
+    [1, 100],
+    'Maximum number of webhooks that a server sends events to at the same time, with up to four events each.',
+  ),
+  WEBHOOK_OUTBOX_MAX: count(
+    10_000,
+    [1, 1_000_000],
+    'Maximum number of pending deliveries of a webhook. Further matches and deleted subjects are not reported; the webhook counts them as discarded.',
+  ),
+  WEBHOOK_RETENTION_DAYS: days(
+    7,
+    [3, 365],
+    'Time for which completed deliveries are kept, to show them and to repeat them.',
+  ),
+} as const
+
 const openTelemetry = {
   OTEL_EXPORTER_OTLP_ENDPOINT: textSetting(
     '',
@@ -276,6 +311,7 @@ export const settingsByTopic = {
   'Calls and rate limits': calls,
   Billing: billing,
   'Galleries and search': galleries,
+  Webhooks: webhooks,
   OpenTelemetry: openTelemetry,
 } as const
 
@@ -288,6 +324,7 @@ export const settings = {
   ...calls,
   ...billing,
   ...galleries,
+  ...webhooks,
   ...openTelemetry,
 } as const
 

@@ -20,10 +20,11 @@ const mayImport: Record<string, readonly string[]> = {
   gallery: ['lib', 'store', 'vision (types)'],
   billing: ['lib', 'store'],
   gate: ['lib', 'store', 'billing'],
+  webhooks: ['lib', 'store', 'gallery'],
   actions: ['lib', 'store (types)', 'gallery (types)', 'vision (types)', 'billing (types)'],
   http: ['lib', 'gate', 'actions'],
   compreface: ['lib', 'gate', 'actions', 'http', 'gallery (types)', 'store (types)'],
-  console: ['lib', 'gate', 'actions', 'store', 'billing', 'http', 'gallery (types)'],
+  console: ['lib', 'gate', 'actions', 'store', 'billing', 'webhooks', 'http', 'gallery (types)'],
   evaluation: ['lib', 'models', 'vision', 'gallery', 'actions'],
 }
 
@@ -45,6 +46,7 @@ const owners: Record<string, readonly string[]> = {
   pino: ['src/lib/log.ts'],
   'prom-client': ['src/http/metrics/metrics.ts'],
   '@opentelemetry/api': ['src/telemetry/'],
+  'ipaddr.js': ['src/lib/setting.ts', 'src/webhooks/address-rules.ts'],
   'csv-parse/sync': ['src/evaluation/', 'src/cli/import/'],
 }
 

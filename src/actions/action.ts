@@ -5,6 +5,7 @@ import { ActionError, toProblem, type ActionErrorCode, type ActionProblem } from
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import { parseInput } from '../lib/validation/parse-input.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
+import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import type { Tx } from '../store/tx.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
@@ -63,6 +64,9 @@ type ActionEffect<Value> = {
   readonly afterCommit?: (() => Promise<void>) | undefined
 }
 
+/** A match in the value of one outcome. */
+type ValueMatch = Omit<FaceMatch, 'resultIndex'>
+
 type ActionNameFormat = `svc.${string}`
 
 type ActionDefinition<
@@ -90,13 +94,15 @@ type ActionDefinition<
   readonly scrub?: (value: z.output<Value>) => z.output<Value>
   /** Returns the scores that the charts count. They must not identify a person. */
   readonly scores?: (value: z.output<Value>) => readonly Score[]
+  /** Returns the matches that webhooks of the project receive. */
+  readonly matches?: (value: z.output<Value>) => readonly ValueMatch[]
   readonly run: (call: ActionCall<z.output<Params>>) => Promise<ActionResult<z.input<Value>>>
 }
 
 /** An action of the API. Its permission has the same name. */
 export type Action = Omit<
   ActionDefinition<z.ZodType, z.ZodType, ActionNameFormat>,
-  'run' | 'scrub' | 'scores'
+  'run' | 'scrub' | 'scores' | 'matches'
 > & {
   /** Validates the parameters and runs the action. @throws ActionError INVALID_REQUEST. */
   readonly run: (call: ActionCall<unknown>) => Promise<ActionResult>
@@ -105,6 +111,8 @@ export type Action = Omit<
   readonly scrub: (outcome: ItemOutcome) => ItemOutcome
   /** Expects an outcome that `validate` returned. */
   readonly scores: (outcome: ItemOutcome) => readonly Score[]
+  /** Expects an outcome that `validate` returned. */
+  readonly matches: (outcome: ItemOutcome) => readonly ValueMatch[]
 }
 
 /** The name and schemas of an action with their types; tests compare the client's types with them. */
@@ -143,6 +151,8 @@ export function defineAction<
     scores: (outcome: ItemOutcome) =>
       // `validate` has checked the value against this schema.
       'value' in outcome ? (definition.scores?.(outcome.value as z.output<Value>) ?? []) : [],
+    matches: (outcome: ItemOutcome) =>
+      'value' in outcome ? (definition.matches?.(outcome.value as z.output<Value>) ?? []) : [],
   })
 }
 

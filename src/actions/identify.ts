@@ -120,6 +120,12 @@ export const identify = defineAction({
     faces.flatMap(({ matched, candidates: [best] }) =>
       best ? [{ kind: 'similarity', value: best.similarity, isMatched: matched }] : [],
     ),
+  matches: ({ faces, threshold }) =>
+    faces.flatMap(({ faceIndex, candidates: [best] }) => {
+      if (!best) return []
+      const { subjectId, externalId, faceId, similarity } = best
+      return [{ faceIndex, subjectId, externalId, faceId, similarity, threshold }]
+    }),
   run: spendLivenessToken(async (call: IdentifyCall) => {
     const { caller, services } = call
     const { gallery } = services

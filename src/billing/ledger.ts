@@ -73,6 +73,15 @@ export async function reserve(tx: Tx, projectId: string, amountMicros: Micros): 
   return tx.ledger.reserve({ ledger: budgetLedger(projectId), amountMicros })
 }
 
+/** Makes the event `budget.exhausted` due, because a call was refused although the budget is not 0. */
+export async function reportShortage(
+  tx: Tx,
+  projectId: string,
+  priceMicros: Micros,
+): Promise<void> {
+  await tx.ledger.reportShortage({ ledger: budgetLedger(projectId), amountMicros: priceMicros })
+}
+
 /** Releases a reservation. */
 export async function release(tx: Tx, projectId: string, amountMicros: Micros): Promise<void> {
   if (amountMicros === 0n) return

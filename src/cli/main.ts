@@ -17,12 +17,14 @@ import { project } from './tenancy/project.ts'
 import { restore } from './database/restore.ts'
 import { serve } from './serve.ts'
 import { wallet } from './billing/wallet.ts'
+import { webhook } from './webhooks/webhook.ts'
 
 const commands: readonly CliCommand[] = [
   serve,
   importFaces,
   project,
   apiKey,
+  webhook,
   masterKey,
   consoleLink,
   wallet,

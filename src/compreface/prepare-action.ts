@@ -7,6 +7,7 @@ import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/map-sequential.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { Tx } from '../store/tx.ts'
+import type { FaceMatch } from '../store/webhooks/events.ts'
 import type { ImageQuery } from './input/query.ts'
 import type { CompreFaceImage } from './input/read-images.ts'
 import type { CallContext, CompreFaceCall } from './serve-route.ts'
@@ -21,7 +22,11 @@ export type PreparedAction<Value> = {
   ) => Promise<CallOutput<ActionReply<Value>>>
 }
 
-type ActionReply<Value> = { readonly value: Value; readonly scores: readonly Score[] }
+type ActionReply<Value> = {
+  readonly value: Value
+  readonly scores: readonly Score[]
+  readonly matches?: readonly FaceMatch[]
+}
 
 /** Prepares the run of an action with one image or one pair of images. */
 export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>(
@@ -44,7 +49,12 @@ export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>
     if (!outcome) throw new Error('an action has at least one outcome')
     if ('error' in outcome) throw new ActionError(outcome.error.code, outcome.error.message)
     const value = action.value.parse(outcome.value)
-    return { value, scores: action.scores({ ...outcome, value }) }
+    const matches = action.matches({ ...outcome, value })
+    return {
+      value,
+      scores: action.scores({ ...outcome, value }),
+      matches: matches.map((match) => ({ resultIndex: 0, ...match })),
+    }
   }
 }
 
@@ -78,13 +88,13 @@ export function toCompreFaceCall<Value>({
       const [output, ...analysisOutputs] = await runTogether({ ...context, debug }, main, analyses)
       return {
         effect: async (tx) => {
-          const { value, scores } = await outcomeOf(output, tx)
+          const { value, scores, matches = [] } = await outcomeOf(output, tx)
           const replies = await mapSequential(analysisOutputs, (other) => outcomeOf(other, tx))
           const body = toResponse(
             value,
             replies.map((reply) => reply.value),
           )
-          return { body, scores }
+          return { body, scores, matches }
         },
         afterCommit: 'effect' in output ? output.afterCommit : undefined,
       }

@@ -11,6 +11,7 @@ import { newId } from '../lib/ids.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import { addCallAttributes } from '../lib/observability/call-trace.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
+import type { FaceMatch } from '../store/webhooks/events.ts'
 import { compreFaceErrorResponse } from './error-response.ts'
 import { requireStorableParameters } from '../http/input/storable.ts'
 
@@ -58,7 +59,11 @@ export type CallContext = {
   readonly signal: AbortSignal
 }
 
-export type CompreFaceReply = { readonly body: unknown; readonly scores?: readonly Score[] }
+export type CompreFaceReply = {
+  readonly body: unknown
+  readonly scores?: readonly Score[]
+  readonly matches?: readonly FaceMatch[]
+}
 
 /** Serves a route through the gate, as `http/execute.ts` serves an action. */
 export function serveRoute(route: CompreFaceRoute, options: CompreFaceOptions): Route {
@@ -173,5 +178,6 @@ function toSettlement(
 ): CompreFaceSettlement {
   if (reply instanceof ActionError) return { response: errorEnvelope(echoed, reply), reply }
   const response = outcomeEnvelope(echoed, [{ correlationId: undefined, value: {} }])
-  return { response, scores: reply.scores ?? [], reply }
+  const { scores = [], matches = [] } = reply
+  return { response, scores, matches, reply }
 }

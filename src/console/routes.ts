@@ -22,6 +22,14 @@ import {
   runPlaygroundCall,
 } from './pages/playground.ts'
 import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
+import { listWebhookDeliveries, redeliverEvent } from './pages/webhooks/deliveries.ts'
+import {
+  addWebhook,
+  listWebhooks,
+  removeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+} from './pages/webhooks/webhooks.ts'
 import type { ConsoleRoute } from './server/route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
 import { setUp } from './auth/setup.ts'
@@ -41,6 +49,8 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
+  [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
+  [listWebhookDeliveries, redeliverEvent],
   [listActions, listErrors, runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
   [listAllGroups, countGroup, removeGroup],

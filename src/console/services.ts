@@ -13,6 +13,7 @@ import type { Micros } from '../lib/money.ts'
 import type { DatabaseInfo } from '../store/database.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { FailedSignInLog } from './auth/failed-sign-in-log.ts'
 import type { AnonymousLimit } from './auth/anonymous-limit.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
@@ -23,6 +24,7 @@ export type ConsoleServices = {
   readonly version: string
   readonly store: Store
   readonly gallery: Gallery
+  readonly webhooks: Webhooks
   readonly clock: Clock
   readonly log: Log
   /** Defaults for projects and accounts without a setting. */

@@ -35,8 +35,14 @@ import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.t
 import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
 import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
+import { unwrapWebhookSecret } from './keys/webhook-secrets.ts'
+import { listWebhookSecrets } from '../store/webhooks/secrets.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
-import { createUnexpiredReads, requireFutureExpiry } from './unexpired-subjects.ts'
+import {
+  createUnexpiredReads,
+  requireFutureExpiry,
+  type OnExpiredDeleted,
+} from './unexpired-subjects.ts'
 
 /**
  * The galleries: enrolled subjects and their faces. Functions that take a `Tx` must be called in the
@@ -132,6 +138,8 @@ export type GalleryOptions = EnrollLimits & {
   readonly retentionDays: number
   /** The most subjects that one call of `removeGroup` deletes. */
   readonly groupDeletionMax: number
+  /** Called in the transaction that deletes a subject because of its expiry or the retention. */
+  readonly onExpired?: OnExpiredDeleted
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
 }
@@ -186,9 +194,12 @@ async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyri
   // If a second server created another master key, it could not read the data of the first one.
   const isFirst =
     !store.isShared || (store.isFirstServer && (await findFirstAccountId(store.db)) === undefined)
-  if (galleryKeys.length === 0 && isFirst) createMasterKeyFile(masterKeyFile)
+  const webhookSecrets = await store.read(listWebhookSecrets)
+  if (galleryKeys.length + webhookSecrets.length === 0 && isFirst)
+    createMasterKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   for (const key of galleryKeys) unwrapGalleryKey(keyring, key)
+  for (const secret of webhookSecrets) unwrapWebhookSecret(keyring, secret)
   return keyring
 }
 
@@ -213,7 +224,10 @@ function writeOperations(
   options: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'create' | 'addFace' | 'update' | 'remove' | 'touch'> {
   const nowUtc = (): string => formatUtc(options.clock())
-  const onDeleted = (galleryId: string): void => void options.purgeDue.add(galleryId)
+  const onDeleted: OnExpiredDeleted = async (tx, subject, utc) => {
+    options.purgeDue.add(subject.galleryId)
+    await options.onExpired?.(tx, subject, utc)
+  }
   return {
     create: (tx, owner, subject) =>
       createSubject(tx, keys, owner, { ...subject, nowUtc: nowUtc(), onDeleted }),
@@ -234,7 +248,15 @@ type PurgeDue = { readonly purgeDue: Set<string> }
 function deleteOperations(
   remove: Gallery['remove'],
   { sync }: GallerySearch,
-  { store, retentionDays, groupDeletionMax, clock, log, purgeDue }: GalleryOptions & PurgeDue,
+  {
+    store,
+    retentionDays,
+    groupDeletionMax,
+    onExpired,
+    clock,
+    log,
+    purgeDue,
+  }: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
   const purge: Gallery['purge'] = async (galleryId) => {
     try {
@@ -260,7 +282,12 @@ function deleteOperations(
     },
     sweep: async () => {
       const overdue = (reading: ReadTx) => overdueSubjects(reading, clock(), retentionDays)
-      const { records } = await deleteSubjects(deleteOptions, overdue)
+      const removeExpired: Gallery['remove'] = async (tx, subject) => {
+        const record = await remove(tx, subject)
+        await onExpired?.(tx, subject, record.deletedAtUtc)
+        return record
+      }
+      const { records } = await deleteSubjects({ ...deleteOptions, remove: removeExpired }, overdue)
       for (const galleryId of purgeDue) {
         purgeDue.delete(galleryId)
         await purge(galleryId)

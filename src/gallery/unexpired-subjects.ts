@@ -60,7 +60,7 @@ export function requireFutureExpiry(expiresAtUtc: string | null | undefined, now
  * Returns the subject that has an external id. An expired one is deleted instead, with a deletion
  * record, so that another subject can have the id.
  *
- * @param onDeleted is called after the deletion of an expired subject.
+ * @param onDeleted is called after the deletion of an expired subject, in the same transaction.
  */
 export async function findExternalIdHolder(
   tx: Tx,
@@ -70,8 +70,8 @@ export async function findExternalIdHolder(
   const holder = await findSubject(tx, galleryId, { externalId })
   if (!holder || !hasExpired(holder, nowUtc)) return holder
   await deleteSubject(tx, holder, nowUtc)
-  onDeleted(galleryId)
+  await onDeleted(tx, holder, nowUtc)
   return undefined
 }
 
-export type OnExpiredDeleted = (galleryId: string) => void
+export type OnExpiredDeleted = (tx: Tx, subject: SubjectRow, nowUtc: string) => Promise<void> | void

@@ -40,6 +40,8 @@ export type GateOptions = {
   readonly attemptMsMax: number
   readonly inFlightWaitMsMax: number
   readonly logMsMax: number
+  /** The most pending deliveries of a webhook. */
+  readonly outboxMax: number
 }
 
 /** The checks that every call passes before its action runs, and the ways to end a call. */
@@ -95,7 +97,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
           recorder.recordFailure,
         ),
       ),
-    ...createEndings(store, recorder, clock),
+    ...createEndings(store, recorder, options),
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async () => {
@@ -113,7 +115,7 @@ export function createGate(store: Store, options: GateOptions): Gate {
 function createEndings(
   store: Store,
   recorder: GateStatsRecorder,
-  clock: Clock,
+  { clock, outboxMax }: Pick<GateOptions, 'clock' | 'outboxMax'>,
 ): Pick<Gate, 'settle' | 'finish' | 'release'> {
   const write = ({ call }: Admission, job: (tx: Tx) => Promise<void>): Promise<void> =>
     runAsAccount(call.caller.accountId, () => store.write(job))
@@ -121,7 +123,9 @@ function createEndings(
     settle: (admission, completed) =>
       withSpan('gate.settle', () =>
         runAsAccount(admission.call.caller.accountId, async () => {
-          const settlement = await store.write((tx) => settle(tx, admission, completed, clock()))
+          const settlement = await store.write((tx) =>
+            settle(tx, admission, completed, { nowMs: clock(), outboxMax }),
+          )
           if (!settlement) throw reservationExpired()
           recorder.recordSettlement(admission, settlement)
           if ('effect' in completed.output) await completed.output.afterCommit?.()

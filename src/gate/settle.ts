@@ -3,6 +3,7 @@ import { ActionError, unavailable, type HttpError } from '../lib/errors.ts'
 import type { Micros } from '../lib/money.ts'
 import { addResponseSubjects } from '../store/gate/stored-responses.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
+import { addEvent, type FaceMatch } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/tx.ts'
 import type { Reservation } from './incoming-call.ts'
 import { callRowOf, errorCodeOf, logCall } from './log-call.ts'
@@ -45,6 +46,14 @@ export type Settlement<Response extends BillableResponse = BillableResponse> = {
   readonly scrubbed?: Response | undefined
   /** The scores that the charts count. */
   readonly scores?: readonly Score[]
+  /** The matches that webhooks of the project receive. */
+  readonly matches?: readonly FaceMatch[]
+}
+
+export type SettleOptions = {
+  readonly nowMs: number
+  /** See `addEvent`. */
+  readonly outboxMax: number
 }
 
 /**
@@ -58,20 +67,22 @@ export async function settle<Outcome, S extends Settlement>(
   tx: Tx,
   reservation: Reservation,
   completed: CompletedCall<Outcome, S>,
-  nowMs: number,
+  options: SettleOptions,
 ): Promise<S | undefined> {
   if (tx.settleInOneStatement)
     return settleInSingleStatement(
       { ...tx, settleInOneStatement: tx.settleInOneStatement },
       reservation,
       completed,
-      nowMs,
+      options,
     )
+  const { nowMs } = options
   const stored = await tx.attempts.find(reservation)
   if (stored?.token !== reservation.token || stored.state !== 'running') return undefined
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
   const { subjectIds = [], scores = [] } = settlement
   const { projectId } = reservation
+  await addMatchEvent(tx, reservation, settlement, options)
   const replay = replayRowOf(reservation, settlement)
   await tx.attempts.complete({ ...reservationKeyOf(reservation), ...replay })
   await addResponseSubjects(tx, reservation, subjectIds)
@@ -96,9 +107,11 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
   tx: SingleStatementTx,
   reservation: Reservation,
   completed: CompletedCall<Outcome, S>,
-  nowMs: number,
+  options: SettleOptions,
 ): Promise<S> {
+  const { nowMs } = options
   const settlement = completed.toSettlement(await applyEffect(tx, completed.output))
+  await addMatchEvent(tx, reservation, settlement, options)
   const { subjectIds = [], scores = [] } = settlement
   const replay = replayRowOf(reservation, settlement)
   const isSettled = await tx.settleInOneStatement({
@@ -116,6 +129,20 @@ async function settleInSingleStatement<Outcome, S extends Settlement>(
   })
   if (!isSettled) throw reservationExpired()
   return settlement
+}
+
+/** Stores the matches of a call for the webhooks that receive them; without one it does nothing. */
+async function addMatchEvent(
+  tx: Tx,
+  { call, projectId, requestId }: Reservation,
+  { matches = [] }: Settlement,
+  { nowMs, outboxMax }: SettleOptions,
+): Promise<void> {
+  const { keyId, matchWebhooks } = call.caller
+  if (matches.length === 0 || matchWebhooks === 0) return
+  const data = { requestId, keyId, matches }
+  const event = { projectId, type: 'identify.matched', data, atMs: nowMs } as const
+  await addEvent(tx, event, { outboxMax, webhooks: matchWebhooks })
 }
 
 /** The error for a call whose reservation expired before it was settled. */

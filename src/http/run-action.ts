@@ -56,5 +56,8 @@ function toSettlement(echoed: EchoedFields, action: Action, outcomes: ItemOutcom
     subjectIds.length > 0 ? outcomeEnvelope(echoed, outcomes.map(action.scrub)) : undefined
   const unbilledImages = outcomes.reduce((sum, outcome) => sum + (outcome.unbilledImages ?? 0), 0)
   const scores = outcomes.flatMap(action.scores)
-  return { response, subjectIds, unbilledImages, scrubbed, scores }
+  const matches = outcomes.flatMap((outcome, resultIndex) =>
+    action.matches(outcome).map((match) => ({ resultIndex, ...match })),
+  )
+  return { response, subjectIds, unbilledImages, scrubbed, scores, matches }
 }

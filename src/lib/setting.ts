@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
 /** One setting: an environment variable that is validated and converted at startup. */
@@ -94,6 +95,18 @@ export const collectorUrl = z
     (text) => text === '' || isCollectorUrl(text),
     'must be an http or https address without a password',
   )
+
+/** Accepts a list of networks in CIDR notation, separated by commas, or the empty text. */
+export const networkList = z
+  .string()
+  .refine(
+    (text) => splitNetworks(text).every((network) => ipaddr.isValidCIDR(network)),
+    'must be a list of networks such as 10.0.0.0/8,fd00::/8',
+  )
+
+export function splitNetworks(text: string): readonly string[] {
+  return text.split(',').flatMap((network) => network.trim() || [])
+}
 
 function isCollectorUrl(text: string): boolean {
   const url = URL.parse(text)

@@ -31,6 +31,7 @@ import { listModels, type ListedModel } from '../models/list-models.ts'
 import { liveScoreMin, type ModelSet } from '../models/model-set.ts'
 import type { Store } from '../store/database.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import { masterKeyPath } from './open-gallery.ts'
 import { storeLocationOf } from './store-location.ts'
 
@@ -40,6 +41,7 @@ export type ConsoleServicesOptions = {
   readonly store: Store
   readonly gate: Gate
   readonly gallery: Gallery
+  readonly webhooks: Webhooks
   readonly modelsFolder: string
   /** The models of this process. */
   readonly modelSet: ModelSet

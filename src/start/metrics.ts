@@ -7,6 +7,8 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { ConnectionStats } from '../http/connections/connection-stats.ts'
 import type { MetricSource, MetricSample } from '../http/metrics/metrics.ts'
 import type { OpenedGallery } from './open-gallery.ts'
+import type { OpenedWebhooks } from './open-webhooks.ts'
+import { webhookMetrics } from './webhook-metrics.ts'
 import type { Store } from '../store/database.ts'
 import type { VisionPool, VisionPoolStats } from '../vision/workers/vision-pool.ts'
 
@@ -19,6 +21,7 @@ export type MetricSources = {
   readonly vision: Pick<VisionPool, 'stats'>
   readonly bodyBudget: Pick<BodyBudget, 'stats'>
   readonly gallerySearch: Pick<OpenedGallery, 'searchStats' | 'gallery'>
+  readonly openedWebhooks: Pick<OpenedWebhooks, 'deliveryCounts' | 'outbox'>
   /** Returns the reasons why calls cannot be served now. */
   readonly notReady: () => Promise<readonly string[]>
   readonly connectionStats: Pick<ConnectionStats, 'read'>
@@ -35,6 +38,7 @@ export function serviceMetrics(sources: MetricSources): MetricSource[] {
     ...visionMetrics(sources),
     ...searchMetrics(sources),
     ...densityMetrics(sources),
+    ...webhookMetrics(sources.openedWebhooks),
   ]
 }
 

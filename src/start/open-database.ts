@@ -114,5 +114,6 @@ function gateOptions(config: Config, { steadyClock }: Store, clock: Clock): Gate
     attemptMsMax: config.CALL_TIMEOUT_MS,
     inFlightWaitMsMax: config.IN_FLIGHT_WAIT_MS_MAX,
     logMsMax: config.LOG_RETENTION_DAYS * dayMs,
+    outboxMax: config.WEBHOOK_OUTBOX_MAX,
   }
 }

@@ -18,6 +18,7 @@ import { openChallenges } from './open-challenges.ts'
 import { schedule } from './schedule.ts'
 import { fillSearchTexts } from '../store/gallery/search/fill-search-texts.ts'
 import { openVectorMaintenance } from '../store/postgres/vectors/vector-maintenance.ts'
+import { createSubjectExpired } from '../webhooks/subject-expired.ts'
 
 /**
  * The galleries, their search, the periodic sweep of expired subjects, and what follows a change of
@@ -68,6 +69,7 @@ export async function openGalleryServices(
       masterKeyFile: masterKeyPath(config),
       retentionDays: config.RETENTION_DAYS,
       groupDeletionMax: config.GROUP_DELETION_SUBJECTS_MAX,
+      onExpired: createSubjectExpired(config.WEBHOOK_OUTBOX_MAX),
       templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,
       templatesPerGallery: config.GALLERY_TEMPLATES_MAX,
     }),

@@ -30,6 +30,7 @@ import { apiLimits, bodyBudgetLimits, bodyLimits, serverLimits } from './http-li
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
+import { openWebhooks } from './open-webhooks.ts'
 import { createReadiness } from './readiness.ts'
 import { visionOptions, type VisionEnvironment } from './vision-options.ts'
 
@@ -72,6 +73,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const galleryOptions = { store, calibrations, ...updates, clock, log }
   const gallerySearch = await openGalleryServices(config, galleryOptions)
   const { gallery, challenges } = gallerySearch
+  const openedWebhooks = openWebhooks(config, { store, clock, log })
+  const { webhooks } = openedWebhooks
   const services = { vision, gallery, challenges }
 
   const { notReady, announceShutdown } = createReadiness(config, store, vision)
@@ -79,12 +82,13 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   const bodyBudget = createBodyBudget(bodyBudgetLimits(config))
   const connectionStats = createConnectionStats()
   const parts = { version, store, gate, clock, vision, bodyBudget, connectionStats, notReady, log }
-  const observability = await openObservability({ ...parts, config, gallerySearch, actions })
+  const sources = { ...parts, config, gallerySearch, openedWebhooks }
+  const observability = await openObservability({ ...sources, actions })
   const { onCallCompleted, metrics } = observability
 
   const executeOptions = { gate, services, actions, ...bodyLimits(config), log, onCallCompleted }
   const workers = () => toWorkerStats(vision.stats())
-  const consoleOptions = { ...parts, ...models, gallery: services.gallery, workers, executeOptions }
+  const consoleOptions = { ...parts, ...models, gallery, webhooks, workers, executeOptions }
   const server = createHttpServer({
     routes: [
       ...apiRoutes(config, executeOptions),
@@ -109,7 +113,8 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
     close: async () => {
       await announceShutdown()
       for (const part of [server, observability, vision]) await part.close()
-      for (const part of [gallerySearch, database]) await part[Symbol.asyncDispose]()
+      for (const part of [openedWebhooks, gallerySearch, database])
+        await part[Symbol.asyncDispose]()
     },
   }
 }

@@ -18,6 +18,8 @@ export type SqlDialect = {
   readonly fractionalAmounts: RawBuilder<unknown>
   /** Whether the tables for search in the database exist. */
   readonly hasVectors: RawBuilder<SqlBool>
+  /** Whether several writers lock rows; SQLite has one writer. */
+  readonly hasRowLocks: boolean
 }
 
 /** Returns the dialect of a database or of a query builder. */
@@ -42,6 +44,7 @@ const sqlite: SqlDialect = {
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer'`,
   hasVectors: sql`false`,
+  hasRowLocks: false,
 }
 
 /** PostgreSQL enforces column types, so fractional amounts are possible only by a column's type. */
@@ -61,6 +64,7 @@ const postgres: SqlDialect = {
     where table_schema = current_schema() and table_type = 'BASE TABLE'
       and column_name like '%Micros' and data_type <> 'bigint'`,
   hasVectors: sql`to_regclass('vectors') is not null`,
+  hasRowLocks: true,
 }
 
 function likePattern(text: string): string {

@@ -24,6 +24,7 @@ import type {
 } from './gallery-schema.ts'
 import type { SwitchColumns } from './tenancy/switches.ts'
 import type { VectorsSchema } from './vectors-schema.ts'
+import type { WebhookDeliveryRow, WebhookRow, WebhookSecretRow } from './webhooks-schema.ts'
 
 /**
  * The types of the tables' rows. Ids are UUIDs. Times are ISO 8601 UTC text (`Utc`), or milliseconds
@@ -61,6 +62,9 @@ export type Schema = VectorsSchema & {
   adminActs: AdminActRow
   callHours: CallHourRow
   scoreHours: ScoreHourRow
+  webhooks: WebhookRow
+  webhookSecrets: WebhookSecretRow
+  webhookDeliveries: WebhookDeliveryRow
 }
 
 /** Typed queries of the tables. */
@@ -85,6 +89,8 @@ export type ProjectRow = {
   readonly retentionDays: Generated<number | null>
   /** The minimum similarity of a match of svc.identify; null: it depends on the gallery's size. */
   readonly identifyThreshold: Generated<number | null>
+  /** The number of its webhooks that receive `identify.matched`. */
+  readonly matchWebhooks: Generated<number>
 } & { readonly [name in keyof SwitchColumns]: Generated<SwitchColumns[name]> }
 
 export type KeyRow = {
@@ -104,6 +110,8 @@ export type KeyRow = {
   readonly lastUsedAtUtc: Generated<string | null>
   /** 1: the console's key for the project's playground, which no list shows. */
   readonly isHidden: Generated<0 | 1>
+  /** The last notice of its expiry, in days before it; null: none. */
+  readonly expiryNoticeDays: Generated<number | null>
 }
 
 /** An account's price of one unit of an action, instead of the default. */
@@ -123,6 +131,10 @@ export type LedgerRow = {
   readonly headSeq: Generated<number>
   /** SHA-256, 32 bytes; zeros before the first transfer. */
   readonly headHash: Generated<Uint8Array>
+  /** For a budget: the balance at which the event `budget.low` is due; null: it is not due. */
+  readonly lowAtMicros: Generated<bigint | null>
+  /** The same for `budget.exhausted`. */
+  readonly exhaustedAtMicros: Generated<bigint | null>
 }
 
 /** A permanent transfer between ledgers. Further ledgers: `external` and `revenue:<action>`. */

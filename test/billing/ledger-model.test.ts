@@ -191,7 +191,10 @@ async function applySettle(
     : { ok, errors: [{ code: 'NO_FACE_FOUND' }], data: null }
   const completed = { output: { outcome: response }, toSettlement: () => ({ response }) }
   const settled = await state.ledger
-    .runTransaction((tx) => settle(tx, reservation, completed, model.nowMs), outcome)
+    .runTransaction(
+      (tx) => settle(tx, reservation, completed, { nowMs: model.nowMs, outboxMax: 1 }),
+      outcome,
+    )
     .catch(undefinedIfUnavailable)
   const request = Number(reservation.requestId)
   const running = model.running.get(request)
@@ -230,7 +233,12 @@ function incomingCallOf(
   const { projectId, accountId } = template.project
   const requestId = String(request)
   const ids = { projectId, accountId, galleryId: projectId }
-  const access = { permissions: ['*'], switches: defaultSwitches, state: 'active' } as const
+  const access = {
+    permissions: ['*'],
+    switches: defaultSwitches,
+    matchWebhooks: 0,
+    state: 'active',
+  } as const
   const caller = { ...template, ...ids, ...access }
   const params = { content }
   const scope = { projectId, requestId, action: 'svc.echo', params, debug: false }

@@ -1,3 +1,4 @@
+import { reportShortage } from '../../billing/ledger.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { Micros } from '../../lib/money.ts'
 import { keyState, parsePermissions, type KeyState } from '../../store/tenancy/keys.ts'
@@ -157,8 +158,21 @@ async function replayOrReserve(
   // The retry of an expired call keeps its window, so that the ledger rejects a second charge.
   const windowStartMs = earlier.kind === 'overdue' ? earlier.attempt.windowStartMs : nowMs
   const reservation = createReservation({ ...input, windowStartMs })
-  await storeReservation(tx, reservation, deadlineOf(context))
+  if (!(await storeReservation(tx, reservation, deadlineOf(context)))) {
+    await reportShortageOnce(tx, reservation, context.keyFacts)
+    throw new ActionError('PAYMENT_REQUIRED', 'The budget of the project is exhausted.')
+  }
   return { kind: 'admitted', reservation }
+}
+
+/** Of the calls refused after an allocation, only the first one runs a statement for it. */
+async function reportShortageOnce(
+  tx: Tx,
+  { projectId, reservedMicros }: Reservation,
+  { balanceMicros, exhaustedAtMicros }: AdmissionFacts,
+): Promise<void> {
+  if (exhaustedAtMicros !== null && balanceMicros < reservedMicros)
+    await reportShortage(tx, projectId, reservedMicros)
 }
 
 /** Returns the time at which a call admitted now expires, in milliseconds of the steady clock. */

@@ -1,5 +1,4 @@
 import { reserve } from '../../billing/ledger.ts'
-import { ActionError } from '../../lib/errors.ts'
 import type { Micros } from '../../lib/money.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { RequestFingerprint } from '../fingerprint.ts'
@@ -32,17 +31,16 @@ export function createReservation(input: NewReservation): Reservation {
 /**
  * Reserves the price in the budget of the project, and stores the reservation.
  *
- * @throws ActionError PAYMENT_REQUIRED; then nothing was written.
+ * @returns false if the budget is too small; then nothing was written.
  */
 export async function storeReservation(
   tx: Tx,
   reservation: Reservation,
   deadlineMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { call, projectId, requestId, token, fingerprint, windowStartMs, reservedMicros } =
     reservation
-  if (!(await reserve(tx, projectId, reservedMicros)))
-    throw new ActionError('PAYMENT_REQUIRED', 'The budget of the project is exhausted.')
+  if (!(await reserve(tx, projectId, reservedMicros))) return false
   await tx.attempts.insert({
     projectId,
     requestId,
@@ -54,6 +52,7 @@ export async function storeReservation(
     deadlineMs,
     windowStartMs,
   })
+  return true
 }
 
 /** Returns the price in units when the given number of images failed. */

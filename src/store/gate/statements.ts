@@ -12,7 +12,7 @@ export type AdmissionFacts = Pick<
     readonly fullAtUs: number | null
     /** The account's price of one unit of the action; null: the default price. */
     readonly unitMicros: bigint | null
-  }
+  } & Pick<Selectable<LedgerRow>, 'balanceMicros' | 'exhaustedAtMicros'>
 
 export type AttemptKey = { readonly projectId: string; readonly requestId: string }
 export type AttemptOwner = AttemptKey & { readonly token: string }
@@ -54,6 +54,8 @@ export type LedgerStatements = {
   readonly reserve: (amount: LedgerAmount) => Promise<boolean>
   readonly debit: (amount: LedgerAmount) => Promise<boolean>
   readonly unreserve: (amount: LedgerAmount) => Promise<boolean>
+  /** Makes the event `budget.exhausted` due if the balance is smaller than a price. */
+  readonly reportShortage: (price: LedgerAmount) => Promise<void>
   /** @returns false if the new balance would exceed the maximum. */
   readonly credit: (amount: LedgerAmount) => Promise<boolean>
   /** @returns the id of the new transfer. */

@@ -86,8 +86,9 @@ function lazySavepoints(transaction: PostgresTransaction) {
 
 const selectAdmissionFacts = prepare<AdmissionFacts>(
   `select permissions, "expiresAtUtc", "revokedAtUtc", "lastUsedAtUtc", "sustainedPerS", burst,
-     "fullAtUs", "unitMicros"
+     "fullAtUs", "unitMicros", "balanceMicros", "exhaustedAtMicros"
    from keys join projects using ("projectId") join buckets using ("projectId")
+   join ledgers on ledger = 'budget:' || "projectId"
    left join prices on prices."accountId" = projects."accountId" and prices.action = :action
    where "keyId" = :keyId for update of buckets`,
 )
@@ -179,6 +180,10 @@ const balanceUpdates = {
   unreserve: balanceUpdate('"reservedMicros" = "reservedMicros" - :amountMicros', 'true'),
   debit: balanceUpdate('"balanceMicros" = "balanceMicros" - :amountMicros', hasFreeBalanceSql),
   credit: balanceUpdate('"balanceMicros" = "balanceMicros" + :amountMicros', hasRoomSql),
+  reportShortage: balanceUpdate(
+    '"exhaustedAtMicros" = :amountMicros - 1',
+    '"exhaustedAtMicros" < :amountMicros and "balanceMicros" < :amountMicros',
+  ),
 }
 const insertTransfer = prepare<{ readonly transferId: number }>(
   `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger", "toLedger", "amountMicros", "atMs",
@@ -201,6 +206,7 @@ function ledgerStatements(on: StatementSender): Tx['ledger'] {
     unreserve: runUpdate('unreserve'),
     debit: runUpdate('debit'),
     credit: runUpdate('credit'),
+    reportShortage: async (price) => void (await runUpdate('reportShortage')(price)),
     append: async (row) => {
       const inserted = await insertTransfer.first(on, row)
       if (!inserted) throw new Error('the insert of a ledger transfer returned no id')

@@ -64,6 +64,9 @@ const keys: Readonly<Record<TableName, readonly string[]>> = {
   chainHeads: ['chain', 'accountId'],
   callHours: ['hourMs', 'projectId', 'keyId', 'action', 'code'],
   scoreHours: ['projectId', 'kind', 'hourMs', 'bin'],
+  webhooks: ['webhookId'],
+  webhookSecrets: ['secretId'],
+  webhookDeliveries: ['eventId', 'webhookId'],
 }
 
 const overrides: Partial<Record<TableName, Partial<MigratedTable>>> = {
@@ -78,6 +81,7 @@ const overrides: Partial<Record<TableName, Partial<MigratedTable>>> = {
   },
   adminActs: { identity: identityColumn('adminActs', 'auditId') },
   chainHeads: { isFilledByTriggers: true },
+  webhookDeliveries: { batchRows: batchRowsLarge },
 }
 
 /** All tables in the order in which they are filled. */

@@ -103,7 +103,7 @@ function createKeyRowFinder(connection: DatabaseSync) {
     connection,
     `select keyId, keys.projectId, accountId, permissions,
        case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
-       ${switchNames.join(', ')}, expiresAtUtc, revokedAtUtc
+       ${switchNames.join(', ')}, matchWebhooks, expiresAtUtc, revokedAtUtc
      from keys join projects using (projectId) where hash = :hash`,
   )
   return async (hash: Uint8Array): Promise<KeyLookupRow | undefined> => selectKey.first({ hash })

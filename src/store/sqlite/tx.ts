@@ -64,8 +64,9 @@ function gateStatements(
   const selectAdmissionFacts = prepare<AdmissionFacts>(
     connection,
     `select permissions, expiresAtUtc, revokedAtUtc, lastUsedAtUtc, sustainedPerS, burst, fullAtUs,
-       unitMicros
+       unitMicros, balanceMicros, exhaustedAtMicros
      from keys join projects using (projectId) left join buckets using (projectId)
+     join ledgers on ledger = 'budget:' || projectId
      left join prices on prices.accountId = projects.accountId and prices.action = :action
      where keyId = :keyId`,
   )
@@ -169,6 +170,10 @@ function ledgerStatements(connection: DatabaseSync): Tx['ledger'] {
   }
   const hasRoomSql = `balanceMicros <= ${microsMax} - :amountMicros`
   const hasFreeBalanceSql = 'balanceMicros - reservedMicros >= :amountMicros'
+  const reportShortage = balanceUpdate(
+    'exhaustedAtMicros = :amountMicros - 1',
+    'exhaustedAtMicros < :amountMicros and balanceMicros < :amountMicros',
+  )
   const insertTransfer = prepare<{ transferId: number }>(
     connection,
     `${insertSql('ledgerTransfers', transferColumns)} returning transferId`,
@@ -180,6 +185,7 @@ function ledgerStatements(connection: DatabaseSync): Tx['ledger'] {
     unreserve: balanceUpdate('reservedMicros = reservedMicros - :amountMicros', 'true'),
     debit: balanceUpdate('balanceMicros = balanceMicros - :amountMicros', hasFreeBalanceSql),
     credit: balanceUpdate('balanceMicros = balanceMicros + :amountMicros', hasRoomSql),
+    reportShortage: async (price) => void (await reportShortage(price)),
     append: async (row) => {
       const inserted = insertTransfer.first(row)
       if (!inserted) throw new Error('the insert of a ledger transfer returned no id')

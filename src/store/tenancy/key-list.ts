@@ -97,11 +97,12 @@ export async function findPlaygroundKey(
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.projectId', 'accountId', 'galleryMode', 'permissions', ...switchNames])
+    .select('matchWebhooks')
     .where('keys.projectId', '=', projectId)
     .where('isHidden', '=', 1)
   const [found] = await tx.run(query)
   if (!found) return undefined
-  const { keyId, accountId, galleryMode } = found
+  const { keyId, accountId, galleryMode, matchWebhooks } = found
   const galleryId = galleryMode === 'shared' ? accountId : projectId
   return {
     keyId,
@@ -109,6 +110,7 @@ export async function findPlaygroundKey(
     accountId,
     galleryId,
     switches: switchesFromColumns(found),
+    matchWebhooks,
     permissions: parsePermissions(found.permissions),
     state: 'active',
   }

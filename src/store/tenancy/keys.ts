@@ -12,6 +12,8 @@ export type KeyIdentity = {
   /** The gallery of the project: a separate one, or the one that the account's projects share. */
   readonly galleryId: string
   readonly switches: ProjectSwitches
+  /** The number of the project's webhooks that receive `identify.matched`. */
+  readonly matchWebhooks: number
   /** Action names and the other permissions of section 6 of the contract; `*` is all. */
   readonly permissions: readonly string[]
   readonly state: KeyState
@@ -26,8 +28,10 @@ export type NewKey = {
   readonly expiresAtUtc: string | null
 }
 
+type InternalKeyColumn = 'hash' | 'isHidden' | 'expiryNoticeDays'
+
 /** The public fields of a key, without its text and hash. */
-export type KeySummary = Omit<Selectable<KeyRow>, 'hash' | 'permissions' | 'isHidden'> & {
+export type KeySummary = Omit<Selectable<KeyRow>, 'permissions' | InternalKeyColumn> & {
   readonly permissions: readonly string[]
   readonly state: KeyState
 }
@@ -72,11 +76,12 @@ export function createKeyFinder(
   return async (apiKey, now) => {
     const row = await findByHash(hashApiKey(apiKey))
     if (!row) return undefined
-    const { keyId, projectId, accountId, galleryId } = row
+    const { keyId, projectId, accountId, galleryId, matchWebhooks } = row
     const switches = switchesFromColumns(row)
     const permissions = parsePermissions(row.permissions)
     const state = keyState(row, now)
-    return { keyId, projectId, accountId, galleryId, switches, permissions, state }
+    const ids = { keyId, projectId, accountId, galleryId }
+    return { ...ids, switches, matchWebhooks, permissions, state }
   }
 }
 
@@ -112,7 +117,7 @@ export async function listKeys(
 }
 
 export function keySummaryOf(row: Selectable<KeyRow>, now: Date): KeySummary {
-  const { hash: _hash, isHidden: _isHidden, ...fields } = row
+  const { hash: _hash, isHidden: _isHidden, expiryNoticeDays: _notice, ...fields } = row
   return { ...fields, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
 }
 

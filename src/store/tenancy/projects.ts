@@ -10,7 +10,7 @@ import {
 } from './switches.ts'
 import type { ReadTx } from '../tx.ts'
 
-export type Project = Omit<Selectable<ProjectRow>, keyof ProjectSwitches> & {
+export type Project = Omit<Selectable<ProjectRow>, keyof ProjectSwitches | 'matchWebhooks'> & {
   readonly switches: ProjectSwitches
 }
 
@@ -58,7 +58,8 @@ export async function listProjects(db: Database): Promise<Project[]> {
   return (await rows.execute()).map(projectFromRow)
 }
 
-function projectFromRow({ gender, expression, storeCrops, adopt, ...row }: Selectable<ProjectRow>) {
+function projectFromRow({ matchWebhooks: _, ...columns }: Selectable<ProjectRow>): Project {
+  const { gender, expression, storeCrops, adopt, ...row } = columns
   return { ...row, switches: switchesFromColumns({ gender, expression, storeCrops, adopt }) }
 }
 

@@ -31,6 +31,7 @@ export const tenancyContract = {
       galleryId: project.projectId,
       switches: { gender: true, expression: true, storeCrops: false, adopt: false },
       permissions: ['*'],
+      matchWebhooks: 0,
       state: 'active',
     })
     assert.equal(await store.findKey('fsk_live_unknown', now), undefined)

@@ -26,6 +26,7 @@ import { bodyBudgetLimits } from '../../../src/start/http-limits.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog, type Log } from '../../../src/lib/log.ts'
 import { openGalleryServices, type OpenedGallery } from '../../../src/start/open-gallery.ts'
+import { openWebhooks } from '../../../src/start/open-webhooks.ts'
 import { builtinSet } from '../../../src/models/model-set.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import { createAccount, createProject, type Project } from '../../../src/store/tenancy/projects.ts'
@@ -128,6 +129,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     }),
   )
   const { gallery, challenges } = openedGallery
+  const { webhooks } = opened.use(openWebhooks(config, { store, clock, log }))
   const services = { vision, gallery, challenges }
   const executeOptions = {
     gate,
@@ -149,6 +151,7 @@ export async function startGallery(options: TestGalleryOptions = {}): Promise<Te
     store,
     gate,
     gallery,
+    webhooks,
     calibration,
     executeOptions,
     clock,

@@ -130,7 +130,9 @@ async function endCall(
   const { accountId } = reservation.call.caller
   const executed = completedCallOf(reservation, call, accountId)
   try {
-    const response = await store.write((tx) => settle(tx, reservation, executed, nowMs))
+    const response = await store.write((tx) =>
+      settle(tx, reservation, executed, { nowMs, outboxMax: 1 }),
+    )
     return response ?? 'expired'
   } catch (error) {
     // The single statement reports an expired reservation by an error, the transaction by undefined.

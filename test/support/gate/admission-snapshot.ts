@@ -98,7 +98,13 @@ export function admitRequestOf(
   const { action, debug } = call
   const { projectId } = key
   const ids = { ...key, accountId, galleryId: projectId }
-  const caller = { ...ids, permissions: ['*'], switches: defaultSwitches, state: 'active' } as const
+  const caller = {
+    ...ids,
+    permissions: ['*'],
+    switches: defaultSwitches,
+    matchWebhooks: 0,
+    state: 'active',
+  } as const
   const requestId = `request-${call.request}`
   const params = { content: call.content, ...(action === 'svc.batch' && { images: ['a', 'b'] }) }
   return {

@@ -10,6 +10,7 @@ import { removals } from './0008-removals.ts'
 import { newKeyMarks } from './0009-new-key-marks.ts'
 import { galleryCalibrations } from './0011-gallery-calibrations.ts'
 import { livenessChallenges } from './0012-liveness-challenges.ts'
+import { webhooks } from './0013-webhooks.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -27,4 +28,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0009-new-key-marks': newKeyMarks,
   '0011-gallery-calibrations': galleryCalibrations,
   '0012-liveness-challenges': livenessChallenges,
+  '0013-webhooks': webhooks,
 }

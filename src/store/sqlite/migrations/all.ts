@@ -15,6 +15,7 @@ import { removals } from './0013-removals.ts'
 import { newKeyMarks } from './0014-new-key-marks.ts'
 import { galleryCalibrations } from './0016-gallery-calibrations.ts'
 import { livenessChallenges } from './0017-liveness-challenges.ts'
+import { webhooks } from './0018-webhooks.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -34,4 +35,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0014-new-key-marks': newKeyMarks,
   '0016-gallery-calibrations': galleryCalibrations,
   '0017-liveness-challenges': livenessChallenges,
+  '0018-webhooks': webhooks,
 }

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { HttpError } from '../../../lib/errors.ts'
+import { formatUtc } from '../../../lib/utc.ts'
+import { findDeliveries, type WebhookDelivery } from '../../../store/webhooks/deliveries.ts'
+import { declareList, defineList } from '../../server/list.ts'
+import { defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import { requireWebhook } from './webhooks.ts'
+
+const delivery = z.object({
+  eventId: z.string(),
+  type: z.string(),
+  createdAtUtc: z.string(),
+  state: z.enum(['pending', 'delivered', 'failed']),
+  attempts: z.number(),
+  attemptedAtUtc: z.string().nullable(),
+  dueAtUtc: z.string().nullable().meta({ description: 'The next attempt of a pending delivery.' }),
+  status: z.number().nullable(),
+  error: z.string().nullable(),
+})
+
+const deliveryList = declareList({
+  path: '/webhooks/:webhookId/deliveries',
+  minimumRole: 'viewer',
+  filter: z.strictObject({ state: z.enum(['pending', 'delivered', 'failed']).optional() }),
+  item: delivery,
+  position: z.tuple([z.number(), z.string()]),
+  find: async (call, { after, limit }) => {
+    const position = after && { createdAtMs: after[0], eventId: after[1] }
+    const deliveries = await call.services.store.read(async (tx) => {
+      const { webhookId } = await requireWebhook(tx, call)
+      return findDeliveries(tx, { ...call.query, webhookId, after: position, limit })
+    })
+    return deliveries.map((item) => ({
+      item: toDeliveryItem(item),
+      position: [item.createdAtMs, item.eventId] as const,
+    }))
+  },
+})
+
+export const listWebhookDeliveries = defineList(deliveryList)
+
+export const redeliverEvent = defineWrite({
+  method: 'POST',
+  path: '/webhooks/:webhookId/deliveries/:eventId/redeliver',
+  minimumRole: 'admin',
+  auditAction: 'webhook.redeliver',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.undefined(),
+  handle: async (call, { tx }) => {
+    const { webhooks, clock } = call.services
+    const { webhookId } = await requireWebhook(tx, call)
+    const eventId = call.pathParameters['eventId'] ?? ''
+    if (!(await webhooks.redeliver(tx, { webhookId, eventId }, clock())))
+      throw new HttpError(404, 'The webhook has no event with this id.')
+    return { response: undefined, target: webhookId, detail: { eventId } }
+  },
+})
+
+function toDeliveryItem({ createdAtMs, attemptedAtMs, dueAtMs, ...row }: WebhookDelivery) {
+  const { eventId, type, state, attempts, status, error } = row
+  const isWaiting = state === 'pending' && attempts > 0
+  return {
+    eventId,
+    type,
+    state,
+    attempts,
+    status,
+    error,
+    createdAtUtc: formatUtc(createdAtMs),
+    attemptedAtUtc: attemptedAtMs === null ? null : formatUtc(attemptedAtMs),
+    dueAtUtc: isWaiting ? formatUtc(dueAtMs) : null,
+  }
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { HttpError } from '../../../lib/errors.ts'
+import {
+  allEventTypes,
+  defaultEventTypes,
+  webhookEventTypes,
+} from '../../../store/webhooks/event-types.ts'
+import {
+  deleteWebhook,
+  findWebhooks,
+  webhooksPerProjectMax,
+  type Webhook,
+} from '../../../store/webhooks/webhooks.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { formatUtc } from '../../../lib/utc.ts'
+import { overlapHoursDefault, overlapHoursMax } from '../../../webhooks/webhooks.ts'
+import {
+  defineRead,
+  defineWrite,
+  emptyBody,
+  emptyQuery,
+  type ConsoleContext,
+} from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
+import { id } from '../../server/schemas.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+
+const eventType = z.enum(allEventTypes)
+
+const webhookItem = z.object({
+  webhookId: z.string(),
+  projectId: z.string(),
+  projectName: z.string(),
+  url: z.string(),
+  events: z.array(eventType),
+  createdAtUtc: z.string(),
+  pending: z.number(),
+  discarded: z.number().meta({ description: 'Events not stored because the outbox was full.' }),
+  failures: z.number().meta({ description: 'Consecutive failed attempts.' }),
+  failingSinceUtc: z.string().nullable(),
+})
+
+const secret = z
+  .string()
+  .meta({ description: 'The signing secret. It is shown only in this response.' })
+
+export const listWebhooks = defineRead({
+  path: '/webhooks',
+  minimumRole: 'viewer',
+  query: z.strictObject({ projectId: id.optional() }),
+  response: z.object({
+    items: z.array(webhookItem),
+    eventTypes: z.array(z.object({ type: eventType, summary: z.string(), isDefault: z.boolean() })),
+    webhooksPerProjectMax: z.number(),
+  }),
+  handle: async ({ query, identity, services: { store } }) => {
+    const filter = { ...query, accountId: identity.accountId }
+    const webhooks = await store.read((tx) => findWebhooks(tx, filter))
+    const eventTypes = allEventTypes.map((type) => ({
+      type,
+      summary: webhookEventTypes[type],
+      isDefault: defaultEventTypes.includes(type),
+    }))
+    return { items: webhooks.map(toItem), eventTypes, webhooksPerProjectMax }
+  },
+})
+
+export const addWebhook = defineWrite({
+  method: 'POST',
+  path: '/webhooks',
+  minimumRole: 'admin',
+  auditAction: 'webhook.create',
+  query: emptyQuery,
+  body: z.strictObject({
+    projectId: id,
+    url: z.string().min(1),
+    events: z.array(eventType).min(1),
+  }),
+  response: webhookItem.extend({ secret }),
+  handle: async ({ body, identity, services: { webhooks, clock } }, { tx }) => {
+    const pathParameters = { projectId: body.projectId }
+    const { projectId } = await requireProject(tx, { pathParameters, identity })
+    const problem = webhooks.findUrlProblem(body.url)
+    if (problem !== undefined) throw new ValidationError([{ path: 'body.url', message: problem }])
+    const events = [...new Set(body.events)]
+    const settings = { projectId, url: body.url, events }
+    const created = await webhooks.create(tx, settings, clock())
+    if (!created)
+      throw new HttpError(409, `A project has at most ${webhooksPerProjectMax} webhooks.`)
+    const { webhookId } = created
+    const webhook = await requireWebhook(tx, { pathParameters: { webhookId }, identity })
+    const response = { ...toItem(webhook), secret: created.secret }
+    return { response, target: webhookId, detail: settings }
+  },
+})
+
+export const removeWebhook = defineWrite({
+  method: 'DELETE',
+  path: '/webhooks/:webhookId',
+  minimumRole: 'admin',
+  auditAction: 'webhook.delete',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.undefined(),
+  handle: async (call, { tx }) => {
+    const webhook = await requireWebhook(tx, call)
+    const { webhookId, projectId, url } = webhook
+    await deleteWebhook(tx, webhook)
+    return { response: undefined, target: webhookId, detail: { projectId, url } }
+  },
+})
+
+export const rotateWebhookSecret = defineWrite({
+  method: 'POST',
+  path: '/webhooks/:webhookId/rotate-secret',
+  minimumRole: 'admin',
+  auditAction: 'webhook.rotateSecret',
+  query: emptyQuery,
+  body: z.strictObject({
+    overlapHours: z.int().min(0).max(overlapHoursMax).default(overlapHoursDefault),
+  }),
+  response: z.object({ secret }),
+  handle: async (call, { tx }) => {
+    const { webhooks, clock } = call.services
+    const webhook = await requireWebhook(tx, call)
+    const { overlapHours } = call.body
+    const rotation = { nowMs: clock(), overlapHours }
+    const response = { secret: await webhooks.rotateSecret(tx, webhook, rotation) }
+    return { response, target: webhook.webhookId, detail: { overlapHours } }
+  },
+})
+
+export const testWebhook = defineWrite({
+  method: 'POST',
+  path: '/webhooks/:webhookId/test',
+  minimumRole: 'admin',
+  auditAction: 'webhook.test',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.object({ eventId: z.string() }),
+  handle: async (call, { tx }) => {
+    const { webhooks, clock } = call.services
+    const webhook = await requireWebhook(tx, call)
+    const eventId = await webhooks.sendTest(tx, webhook, clock())
+    return { response: { eventId }, target: webhook.webhookId, detail: { eventId } }
+  },
+})
+
+/** @throws HttpError 404 when the account has no webhook with this id. */
+export async function requireWebhook(
+  tx: ReadTx,
+  { pathParameters, identity }: Pick<ConsoleContext, 'pathParameters' | 'identity'>,
+): Promise<Webhook> {
+  const filter = { accountId: identity.accountId, webhookId: pathParameters['webhookId'] ?? '' }
+  const [webhook] = await findWebhooks(tx, filter)
+  if (!webhook) throw new HttpError(404, 'The account has no webhook with this id.')
+  return webhook
+}
+
+function toItem({ failingSinceMs, pausedUntilMs: _, events, ...webhook }: Webhook) {
+  const failingSinceUtc = failingSinceMs === null ? null : formatUtc(failingSinceMs)
+  return { ...webhook, events: [...events], failingSinceUtc }
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import { newId } from '../../lib/ids.ts'
+import {
+  addWebhookSecret,
+  listWebhookSecrets,
+  updateWebhookSecret,
+  type WrappedWebhookSecret,
+} from '../../store/webhooks/secrets.ts'
+import type { Tx } from '../../store/tx.ts'
+import type { Keyring } from './keyring.ts'
+import { masterKeyLock } from './subject-keys.ts'
+
+/** Of a secret's text, before its 32 random bytes in base64url. */
+export const webhookSecretPrefix = 'whsec_'
+
+const secretBytes = 32
+
+/**
+ * Creates the newest signing secret of a webhook and stores it wrapped with the master key. Earlier
+ * secrets stay valid until `earlierExpireAtMs`.
+ *
+ * @returns the text of the secret. It is stored nowhere else.
+ */
+export async function createWebhookSecret(
+  tx: Tx,
+  keyring: Keyring,
+  { webhookId, nowMs, earlierExpireAtMs }: NewSecret,
+): Promise<string> {
+  await tx.lock(masterKeyLock, 'shared')
+  const secretId = newId()
+  const text = webhookSecretPrefix + randomBytes(secretBytes).toString('base64url')
+  const wrapped = keyring.wrap(Buffer.from(text), associatedData({ secretId, webhookId }))
+  const row = { secretId, webhookId, ...wrapped, createdAtMs: nowMs }
+  await addWebhookSecret(tx, row, earlierExpireAtMs)
+  return text
+}
+
+type NewSecret = {
+  readonly webhookId: string
+  readonly nowMs: number
+  readonly earlierExpireAtMs: number
+}
+
+/** @throws Error if the master key that wrapped it is not in the file. */
+export function unwrapWebhookSecret(keyring: Keyring, secret: WrappedWebhookSecret): string {
+  return keyring.unwrap(secret, associatedData(secret)).toString()
+}
+
+/** Wraps all secrets that an older master key wrapped with the newest one. */
+export async function rewrapWebhookSecrets(
+  tx: Tx,
+  keyring: Keyring,
+  masterKeyId: string,
+): Promise<void> {
+  await tx.lock(masterKeyLock, 'shared')
+  for (const secret of await listWebhookSecrets(tx)) {
+    if (secret.masterKeyId === masterKeyId) continue
+    const plain = keyring.unwrap(secret, associatedData(secret))
+    await updateWebhookSecret(tx, secret.secretId, keyring.wrap(plain, associatedData(secret)))
+  }
+}
+
+function associatedData({
+  secretId,
+  webhookId,
+}: Pick<WrappedWebhookSecret, 'secretId' | 'webhookId'>): string {
+  return `webhook-secret|${webhookId}|${secretId}`
+}

@@ -1,0 +1,103 @@
+import type { Config } from '../config.ts'
+import { openKeyring } from '../gallery/keys/keyring.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { splitNetworks } from '../lib/setting.ts'
+import type { Store } from '../store/database.ts'
+import {
+  countOutbox,
+  deleteOldDeliveries,
+  expireDeliveries,
+  type OutboxCounts,
+} from '../store/webhooks/deliveries.ts'
+import { deleteExpiredSecrets } from '../store/webhooks/secrets.ts'
+import type { AddressRules } from '../webhooks/address-rules.ts'
+import { createDeliveryLoop, type DeliveryLoop } from '../webhooks/delivery-loop.ts'
+import { addExpiryNotices } from '../webhooks/expiry-notices.ts'
+import { pendingMsMax } from '../webhooks/retry-schedule.ts'
+import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts'
+import { masterKeyPath } from './open-gallery.ts'
+import { schedule } from './schedule.ts'
+
+/** The webhooks and the background jobs that deliver their events. */
+export type OpenedWebhooks = AsyncDisposable & {
+  readonly webhooks: Webhooks
+  readonly deliveryCounts: DeliveryLoop['counts']
+  /** The counts of the outbox, a few seconds old. */
+  readonly outbox: () => OutboxCounts
+}
+
+type WebhookEnvironment = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const deliveryIntervalMs = 1000
+const countIntervalMs = 5000
+const sweepIntervalMs = 60_000
+const dayMs = 86_400_000
+
+/** The most rows of each kind per sweep. */
+const rowsMax = 500
+
+/** Starts the deliveries. The master key must exist: the galleries create it. */
+export function openWebhooks(config: Config, environment: WebhookEnvironment): OpenedWebhooks {
+  const { log } = environment
+  const keyring = openKeyring(masterKeyPath(config))
+  const rules = addressRules(config)
+  const loop = createDeliveryLoop({
+    ...environment,
+    keyring,
+    rules,
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+    retry: { firstWaitMs: config.WEBHOOK_RETRY_MS, random: Math.random },
+    concurrency: config.WEBHOOK_CONCURRENCY,
+  })
+  const delivery = { intervalMs: deliveryIntervalMs, failure: 'webhook events are not delivered' }
+  const sweep = { intervalMs: sweepIntervalMs, failure: 'the sweep of webhook events failed' }
+  const count = { intervalMs: countIntervalMs, failure: 'webhook events could not be counted' }
+  let outbox: OutboxCounts = { pending: 0, discarded: 0, failing: 0 }
+  const countPending = async (): Promise<void> => {
+    outbox = await environment.store.read(countOutbox)
+  }
+  const jobs = [
+    schedule(loop.run, delivery, log),
+    schedule(() => sweepWebhooks(config, environment), sweep, log),
+    schedule(countPending, count, log),
+  ]
+  return {
+    webhooks: createWebhooks(keyring, rules),
+    deliveryCounts: loop.counts,
+    outbox: () => outbox,
+    [Symbol.asyncDispose]: async () => {
+      for (const job of jobs) await job[Symbol.asyncDispose]()
+      await loop.close()
+    },
+  }
+}
+
+/** The addresses that webhooks may use. */
+export function addressRules(
+  config: Pick<Config, 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_HTTP'>,
+): AddressRules {
+  return {
+    allowedNetworks: splitNetworks(config.WEBHOOK_ALLOWED_NETWORKS),
+    isHttpAllowed: config.WEBHOOK_ALLOW_HTTP === 'on',
+  }
+}
+
+async function sweepWebhooks(
+  config: Config,
+  { store, clock, log }: WebhookEnvironment,
+): Promise<void> {
+  const nowMs = clock()
+  await addExpiryNotices({ store, nowMs, outboxMax: config.WEBHOOK_OUTBOX_MAX })
+  const error = `not delivered within ${pendingMsMax / 3_600_000} hours`
+  const given = { beforeMs: nowMs - pendingMsMax, error, limit: rowsMax }
+  const expired = await store.write((tx) => expireDeliveries(tx, given))
+  if (expired > 0) log.error({ expired }, 'webhook events were given up')
+  const beforeMs = nowMs - config.WEBHOOK_RETENTION_DAYS * dayMs
+  await store.write((tx) => deleteOldDeliveries(tx, { beforeMs, limit: rowsMax }))
+  await store.write((tx) => deleteExpiredSecrets(tx, nowMs))
+}

@@ -1,0 +1,54 @@
+import type { Generated } from 'kysely'
+
+/** The address that receives the events of a project. */
+export type WebhookRow = {
+  readonly webhookId: string
+  readonly projectId: string
+  readonly url: string
+  /** JSON array of event types. */
+  readonly events: string
+  readonly createdAtUtc: string
+  /** The number of consecutive failed attempts. */
+  readonly failures: Generated<number>
+  /** The first of these failures; null: the last attempt succeeded, or there was none. */
+  readonly failingSinceMs: Generated<number | null>
+  /** Until then no delivery is attempted. */
+  readonly pausedUntilMs: Generated<number>
+  /** Events that were not stored because the outbox was full. */
+  readonly discarded: Generated<number>
+}
+
+/** A signing secret, wrapped with a master key. The newest secret of a webhook has no expiry. */
+export type WebhookSecretRow = {
+  readonly secretId: string
+  readonly webhookId: string
+  readonly masterKeyId: string
+  readonly wrapped: Uint8Array
+  readonly createdAtMs: number
+  readonly expiresAtMs: number | null
+}
+
+export type DeliveryState = 'pending' | 'delivered' | 'failed'
+
+/** An event for one webhook. Webhooks that receive the same event store the same event id. */
+export type WebhookDeliveryRow = {
+  readonly eventId: string
+  readonly webhookId: string
+  readonly projectId: string
+  readonly type: string
+  /** A JSON object. */
+  readonly data: string
+  /** The time of the event. */
+  readonly createdAtMs: number
+  /** The same, or the time at which an operator made it pending again. */
+  readonly queuedAtMs: number
+  readonly state: Generated<DeliveryState>
+  readonly attempts: Generated<number>
+  /** The next attempt. A server that attempts a delivery sets it to the end of its lease. */
+  readonly dueAtMs: Generated<number>
+  readonly attemptedAtMs: Generated<number | null>
+  /** The HTTP status of the last attempt, if there was a response. */
+  readonly status: Generated<number | null>
+  /** Why the last attempt failed. */
+  readonly error: Generated<string | null>
+}

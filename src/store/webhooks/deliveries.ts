@@ -1,0 +1,217 @@
+import { sql, type Selectable } from 'kysely'
+import { dialectOf } from '../dialect.ts'
+import type { ReadTx, Tx } from '../tx.ts'
+import type { DeliveryState, WebhookDeliveryRow } from '../webhooks-schema.ts'
+
+export type WebhookDelivery = Selectable<WebhookDeliveryRow>
+export type DeliveryId = Pick<WebhookDelivery, 'eventId' | 'webhookId'>
+
+/** Finds webhooks that are not paused and have a due delivery, the longest due first. */
+export async function findDueWebhooks(
+  tx: ReadTx,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const dueAtMs = sql<number | null>`(select min("dueAtMs") from "webhookDeliveries" d
+    where d."webhookId" = webhooks."webhookId" and d.state = 'pending')`
+  const due = tx.build
+    .selectFrom('webhooks')
+    .select(['webhookId', dueAtMs.as('dueAtMs')])
+    .where('pausedUntilMs', '<=', nowMs)
+    .as('due')
+  const query = tx.build
+    .selectFrom(due)
+    .select('webhookId')
+    .where('dueAtMs', '<=', nowMs)
+    .orderBy('dueAtMs')
+    .limit(limit)
+  return (await tx.run(query)).map(({ webhookId }) => webhookId)
+}
+
+export type DeliveryClaim = {
+  readonly webhookId: string
+  readonly nowMs: number
+  /** Another server may claim the deliveries from then on. */
+  readonly leaseUntilMs: number
+  /** Deliveries of a webhook whose last attempt failed are attempted one by one. */
+  readonly limit: number
+}
+
+/** Claims due deliveries of a webhook and counts an attempt of each. */
+export async function claimDeliveries(
+  tx: Tx,
+  { webhookId, nowMs, leaseUntilMs, limit }: DeliveryClaim,
+): Promise<readonly (WebhookDelivery & { readonly url: string; readonly failures: number })[]> {
+  const found = tx.build
+    .selectFrom('webhooks')
+    .select(['url', 'failures'])
+    .where('webhookId', '=', webhookId)
+    .where('pausedUntilMs', '<=', nowMs)
+  const [webhook] = await tx.run(found)
+  if (!webhook) return []
+  const due = tx.build
+    .selectFrom('webhookDeliveries')
+    .select('eventId')
+    .where('webhookId', '=', webhookId)
+    .where('state', '=', sql.lit<DeliveryState>('pending'))
+    .where('dueAtMs', '<=', nowMs)
+    .orderBy('dueAtMs')
+    .limit(webhook.failures > 0 ? 1 : limit)
+  // Of several servers, each delivery is claimed by one.
+  const locked = dialectOf(tx.build).hasRowLocks ? due.forUpdate().skipLocked() : due
+  const claim = tx.build
+    .updateTable('webhookDeliveries')
+    .set({ dueAtMs: leaseUntilMs, attempts: sql<number>`attempts + 1`, attemptedAtMs: nowMs })
+    .where('webhookId', '=', webhookId)
+    .where('eventId', 'in', locked)
+    .returningAll()
+  return (await tx.run(claim)).map((row) => ({ ...row, ...webhook }))
+}
+
+export type DeliveryResult = Pick<WebhookDelivery, 'state' | 'dueAtMs' | 'status' | 'error'>
+
+/**
+ * Stores the result of an attempt.
+ *
+ * @returns false if the lease ended and another server has claimed the delivery since.
+ */
+export async function recordAttempt(
+  tx: Tx,
+  delivery: DeliveryId & Pick<WebhookDelivery, 'attempts'>,
+  result: DeliveryResult,
+): Promise<boolean> {
+  return (await tx.run(ownDelivery(tx, delivery).set(result).returning('eventId'))).length > 0
+}
+
+/** Gives a claimed delivery back that was not attempted, because the server stops. */
+export async function releaseDelivery(
+  tx: Tx,
+  delivery: DeliveryId & Pick<WebhookDelivery, 'attempts'>,
+): Promise<void> {
+  const released = { dueAtMs: 0, attempts: delivery.attempts - 1 }
+  await tx.run(ownDelivery(tx, delivery).set(released))
+}
+
+function ownDelivery(
+  tx: Tx,
+  { eventId, webhookId, attempts }: DeliveryId & Pick<WebhookDelivery, 'attempts'>,
+) {
+  return tx.build
+    .updateTable('webhookDeliveries')
+    .where('eventId', '=', eventId)
+    .where('webhookId', '=', webhookId)
+    .where('state', '=', 'pending')
+    .where('attempts', '=', attempts)
+}
+
+/** Makes a delivery pending again, with all its attempts. @returns whether it exists. */
+export async function redeliver(
+  tx: Tx,
+  { eventId, webhookId }: DeliveryId,
+  nowMs: number,
+): Promise<boolean> {
+  const query = tx.build
+    .updateTable('webhookDeliveries')
+    .set({ state: 'pending', attempts: 0, dueAtMs: 0, queuedAtMs: nowMs })
+    .where('eventId', '=', eventId)
+    .where('webhookId', '=', webhookId)
+    .returning('eventId')
+  return (await tx.run(query)).length > 0
+}
+
+export type DeliveryFilter = {
+  readonly webhookId: string
+  readonly eventId?: string | undefined
+  readonly state?: DeliveryState | undefined
+  /** The last delivery of the previous page. */
+  readonly after?: Pick<WebhookDelivery, 'createdAtMs' | 'eventId'> | undefined
+  readonly limit: number
+}
+
+/** Finds deliveries of a webhook, the newest first. */
+export function findDeliveries(
+  tx: ReadTx,
+  { webhookId, eventId, state, after, limit }: DeliveryFilter,
+): Promise<readonly WebhookDelivery[]> {
+  let query = tx.build
+    .selectFrom('webhookDeliveries')
+    .selectAll()
+    .where('webhookId', '=', webhookId)
+  if (eventId !== undefined) query = query.where('eventId', '=', eventId)
+  if (state !== undefined) query = query.where('state', '=', state)
+  if (after)
+    query = query.where((row) =>
+      row(row.refTuple('createdAtMs', 'eventId'), '<', row.tuple(after.createdAtMs, after.eventId)),
+    )
+  return tx.run(query.orderBy('createdAtMs', 'desc').orderBy('eventId', 'desc').limit(limit))
+}
+
+export type OutboxCounts = {
+  readonly pending: number
+  /** Events that were discarded because the outbox of a webhook was full. */
+  readonly discarded: number
+  /** Webhooks whose last attempt failed. */
+  readonly failing: number
+}
+
+/** Counts the pending deliveries and the discarded events of all webhooks. */
+export async function countOutbox(tx: ReadTx): Promise<OutboxCounts> {
+  const pending = sql<number>`(select count(*) from "webhookDeliveries" where state = 'pending')`
+  const query = tx.build
+    .selectFrom('webhooks')
+    .select([
+      pending.as('pending'),
+      sql<number>`coalesce(sum(discarded), 0)`.as('discarded'),
+      sql<number>`coalesce(sum(case when failures > 0 then 1 else 0 end), 0)`.as('failing'),
+    ])
+  const [row] = await tx.run(query)
+  return row ?? { pending: 0, discarded: 0, failing: 0 }
+}
+
+/** Gives up pending deliveries queued before that time. @returns the number. */
+export async function expireDeliveries(
+  tx: Tx,
+  { beforeMs, error, limit }: { beforeMs: number; error: string; limit: number },
+): Promise<number> {
+  const old = tx.build
+    .selectFrom('webhookDeliveries')
+    .select(['eventId', 'webhookId'])
+    .where('queuedAtMs', '<=', beforeMs)
+    .where('state', '=', 'pending')
+    .orderBy('queuedAtMs')
+    .limit(limit)
+  let expired = 0
+  for (const { eventId, webhookId } of await tx.run(old)) {
+    const query = tx.build
+      .updateTable('webhookDeliveries')
+      .set({
+        state: 'failed',
+        error: sql<string>`coalesce(error || '; ', '') || cast(${error} as text)`,
+      })
+      .where('eventId', '=', eventId)
+      .where('webhookId', '=', webhookId)
+      .where('state', '=', 'pending')
+    expired += (await tx.run(query.returning('eventId'))).length
+  }
+  return expired
+}
+
+/** Deletes completed deliveries queued before that time. @returns the number. */
+export async function deleteOldDeliveries(
+  tx: Tx,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const old = tx.build
+    .selectFrom('webhookDeliveries')
+    .select(['eventId', 'webhookId'])
+    .where('queuedAtMs', '<=', beforeMs)
+    .where('state', '!=', 'pending')
+    .orderBy('queuedAtMs')
+    .limit(limit)
+  const query = tx.build
+    .deleteFrom('webhookDeliveries')
+    .where(({ refTuple, eb }) =>
+      eb(refTuple('eventId', 'webhookId'), 'in', old.$asTuple('eventId', 'webhookId')),
+    )
+    .returning('eventId')
+  return (await tx.run(query)).length
+}

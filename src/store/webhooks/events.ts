@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Tx } from '../tx.ts'
+import { testEventType, type WebhookEventType } from './event-types.ts'
+
+/** A face of a call of svc.identify and its best match, as `identify.matched` reports it. */
+export type FaceMatch = {
+  /** The element of `results` in the response. */
+  readonly resultIndex: number
+  readonly faceIndex: number
+  readonly subjectId: string
+  readonly externalId: string | null
+  readonly faceId: string
+  readonly similarity: number
+  readonly threshold: number
+}
+
+export type WebhookEvent = {
+  readonly projectId: string
+  readonly type: WebhookEventType
+  readonly data: Readonly<Record<string, unknown>>
+  readonly atMs: number
+}
+
+/**
+ * Stores an event for each webhook of its project that receives it, in the transaction of its cause.
+ * A webhook with `outboxMax` pending deliveries does not receive it: the event is discarded and
+ * counted.
+ *
+ * @param webhooks the number of these webhooks, if it is known.
+ */
+export async function addEvent(
+  tx: Tx,
+  { projectId, type, data, atMs }: WebhookEvent,
+  { outboxMax, webhooks }: { readonly outboxMax: number; readonly webhooks?: number },
+): Promise<void> {
+  if (webhooks === 0) return
+  const eventId = newEventId()
+  const receivers = sql`"projectId" = ${projectId} and events like ${`%"${type}"%`}`
+  const isFull = sql<boolean>`(select count(*) from (select 1 from "webhookDeliveries" d
+    where d."webhookId" = webhooks."webhookId" and d.state = 'pending' limit ${outboxMax}) full_box)
+    >= ${outboxMax}`
+  const source = tx.build
+    .selectFrom('webhooks')
+    .select([
+      sql<string>`cast(${eventId} as text)`.as('eventId'),
+      'webhookId',
+      'projectId',
+      sql<string>`cast(${type} as text)`.as('type'),
+      sql<string>`cast(${JSON.stringify(data)} as text)`.as('data'),
+      sql<number>`cast(${atMs} as bigint)`.as('createdAtMs'),
+      sql<number>`cast(${atMs} as bigint)`.as('queuedAtMs'),
+    ])
+    .where(sql<boolean>`${receivers} and not ${isFull}`)
+  const insert = tx.build
+    .insertInto('webhookDeliveries')
+    .columns(['eventId', 'webhookId', 'projectId', 'type', 'data', 'createdAtMs', 'queuedAtMs'])
+    .expression(source)
+    .returning('webhookId')
+  const stored = await tx.run(insert)
+  if (stored.length === webhooks) return
+  const ids = stored.map(({ webhookId }) => webhookId)
+  const discard = tx.build
+    .updateTable('webhooks')
+    .set({ discarded: sql<number>`discarded + 1` })
+    .where(sql<boolean>`${receivers}`)
+  await tx.run(ids.length > 0 ? discard.where('webhookId', 'not in', ids) : discard)
+}
+
+/** Stores a test event for one webhook, whatever it receives. @returns the event's id. */
+export async function addTestEvent(
+  tx: Tx,
+  { webhookId, projectId }: { readonly webhookId: string; readonly projectId: string },
+  atMs: number,
+): Promise<string> {
+  const eventId = newEventId()
+  const event = { eventId, type: testEventType, data: JSON.stringify({ webhookId }) }
+  await tx.run(
+    tx.build
+      .insertInto('webhookDeliveries')
+      .values({ ...event, webhookId, projectId, createdAtMs: atMs, queuedAtMs: atMs }),
+  )
+  return eventId
+}
+
+function newEventId(): string {
+  return `evt_${randomUUID().replaceAll('-', '')}`
+}

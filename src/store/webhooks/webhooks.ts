@@ -1,0 +1,126 @@
+import { sql, type Selectable } from 'kysely'
+import { newId } from '../../lib/ids.ts'
+import { formatUtc } from '../../lib/utc.ts'
+import type { ReadTx, Tx } from '../tx.ts'
+import type { WebhookRow } from '../webhooks-schema.ts'
+import { parseEventTypes, type WebhookEventType } from './event-types.ts'
+
+/** Maximum number of webhooks of a project. */
+export const webhooksPerProjectMax = 10
+
+export type Webhook = Omit<Selectable<WebhookRow>, 'events'> & {
+  readonly accountId: string
+  readonly projectName: string
+  readonly events: readonly WebhookEventType[]
+  /** Deliveries that were neither successful nor given up. */
+  readonly pending: number
+}
+
+export type NewWebhook = {
+  readonly projectId: string
+  readonly url: string
+  readonly events: readonly WebhookEventType[]
+}
+
+/** @returns the id; undefined if the project has `webhooksPerProjectMax` webhooks already. */
+export async function createWebhook(
+  tx: Tx,
+  { projectId, url, events }: NewWebhook,
+  nowMs: number,
+): Promise<string | undefined> {
+  await lockWebhooks(tx, projectId)
+  if ((await findWebhooks(tx, { projectId })).length >= webhooksPerProjectMax) return undefined
+  const webhookId = newId()
+  const row = { webhookId, projectId, url, events: JSON.stringify(events) }
+  await tx.run(tx.build.insertInto('webhooks').values({ ...row, createdAtUtc: formatUtc(nowMs) }))
+  await countMatchWebhooks(tx, projectId)
+  return webhookId
+}
+
+/** Deletes a webhook with its secrets and deliveries. @returns whether it existed. */
+export async function deleteWebhook(
+  tx: Tx,
+  { webhookId, projectId }: Pick<WebhookRow, 'webhookId' | 'projectId'>,
+): Promise<boolean> {
+  await lockWebhooks(tx, projectId)
+  const query = tx.build.deleteFrom('webhooks').where('webhookId', '=', webhookId)
+  const deleted = await tx.run(query.returning('webhookId'))
+  await countMatchWebhooks(tx, projectId)
+  return deleted.length > 0
+}
+
+/** Changes of a project's webhooks run one after another, so that they are counted correctly. */
+function lockWebhooks(tx: Tx, projectId: string): Promise<void> {
+  return tx.lock(`webhooks ${projectId}`, 'exclusive')
+}
+
+/** A call reads this count with its key, so that projects without such webhooks need no query. */
+async function countMatchWebhooks(tx: Tx, projectId: string): Promise<void> {
+  const matchWebhooks = sql<number>`(select count(*) from webhooks
+    where webhooks."projectId" = projects."projectId" and events like '%"identify.matched"%')`
+  await tx.run(
+    tx.build.updateTable('projects').set({ matchWebhooks }).where('projectId', '=', projectId),
+  )
+}
+
+export type WebhookFilter = {
+  readonly accountId?: string | undefined
+  readonly projectId?: string | undefined
+  readonly webhookId?: string | undefined
+}
+
+/** Finds webhooks, the oldest first. */
+export async function findWebhooks(
+  tx: ReadTx,
+  { accountId, projectId, webhookId }: WebhookFilter,
+): Promise<readonly Webhook[]> {
+  let query = tx.build
+    .selectFrom('webhooks')
+    .innerJoin('projects', 'projects.projectId', 'webhooks.projectId')
+    .selectAll('webhooks')
+    .select(['projects.accountId', 'projects.name as projectName', pendingCount.as('pending')])
+  if (accountId !== undefined) query = query.where('projects.accountId', '=', accountId)
+  if (projectId !== undefined) query = query.where('webhooks.projectId', '=', projectId)
+  if (webhookId !== undefined) query = query.where('webhooks.webhookId', '=', webhookId)
+  const ordered = query.orderBy('webhooks.createdAtUtc').orderBy('webhooks.webhookId')
+  return (await tx.run(ordered)).map((row) => ({ ...row, events: parseEventTypes(row.events) }))
+}
+
+const pendingCount = sql<number>`(select count(*) from "webhookDeliveries" d
+  where d."webhookId" = webhooks."webhookId" and d.state = 'pending')`
+
+/** Records the number of consecutive failures of a webhook and pauses it. */
+export async function pauseWebhook(
+  tx: Tx,
+  webhookId: string,
+  { failures, nowMs, pausedUntilMs }: WebhookPause,
+): Promise<void> {
+  const query = tx.build.updateTable('webhooks').set({
+    failures,
+    failingSinceMs: sql<number>`coalesce("failingSinceMs", ${nowMs})`,
+    pausedUntilMs,
+  })
+  await tx.run(query.where('webhookId', '=', webhookId))
+}
+
+type WebhookPause = {
+  readonly failures: number
+  readonly nowMs: number
+  readonly pausedUntilMs: number
+}
+
+/** Ends the pause of a webhook, and with `isWorking` also its series of failures. */
+export async function resumeWebhook(
+  tx: Tx,
+  webhookId: string,
+  { isWorking }: { readonly isWorking: boolean },
+): Promise<void> {
+  const query = tx.build
+    .updateTable('webhooks')
+    .set({ pausedUntilMs: 0, ...(isWorking && { failures: 0, failingSinceMs: null }) })
+    .where('webhookId', '=', webhookId)
+  // Most deliveries succeed: then no row is written.
+  await tx.run(
+    query.where((row) => row.or([row('failures', '>', 0), row('pausedUntilMs', '>', 0)])),
+  )
+}

@@ -1,0 +1,85 @@
+import { lookup as lookupHost } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The addresses and protocols that a webhook may use. */
+export type AddressRules = {
+  /** Networks in CIDR notation that are allowed although they are not public. */
+  readonly allowedNetworks: readonly string[]
+  readonly isHttpAllowed: boolean
+}
+
+/** Maximum length of a webhook's URL. */
+export const urlCharsMax = 2048
+
+/**
+ * Returns what is wrong with the URL of a webhook, or undefined. Names are resolved only when an event
+ * is delivered, because their addresses can change.
+ */
+export function findUrlProblem(text: string, rules: AddressRules): string | undefined {
+  if (text.length > urlCharsMax) return `must have at most ${urlCharsMax} characters`
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/u.test(url.protocol)) return 'must be an https address'
+  if (url.protocol === 'http:' && !rules.isHttpAllowed)
+    return 'must begin with https://; WEBHOOK_ALLOW_HTTP=on also allows http'
+  if (url.username + url.password !== '') return 'must not contain a user name or a password'
+  if (url.hash !== '') return 'must not contain a fragment (#)'
+  const host = hostOf(url)
+  return isIP(host) > 0 && !isAllowedAddress(host, rules) ? refusal(host) : undefined
+}
+
+/** The host of a URL, without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/u, '$1')
+}
+
+/**
+ * Returns whether events may be sent to an address: it is public, or in an allowed network. Addresses
+ * that contain an IPv4 address (mapped) are judged by it; other ranges for translation and tunnels
+ * are refused.
+ */
+export function isAllowedAddress(
+  address: string,
+  { allowedNetworks }: Pick<AddressRules, 'allowedNetworks'>,
+): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  return isPublic(parsed) || allowedNetworks.some((network) => isIn(parsed, network))
+}
+
+type IpAddress = ReturnType<typeof ipaddr.process>
+
+/** Azure serves metadata of its machines at this address, which no registry lists as special. */
+const azureMetadata = '168.63.129.16/32'
+const globalIpv6 = '2000::/3'
+
+function isPublic(address: IpAddress): boolean {
+  if (address.range() !== 'unicast') return false
+  return address.kind() === 'ipv4' ? !isIn(address, azureMetadata) : isIn(address, globalIpv6)
+}
+
+function isIn(address: IpAddress, network: string): boolean {
+  const [base, bits] = ipaddr.parseCIDR(network)
+  return base.kind() === address.kind() && address.match(base, bits)
+}
+
+function refusal(address: string): string {
+  return `${address} is not a public address; WEBHOOK_ALLOWED_NETWORKS can allow it`
+}
+
+/**
+ * Returns the name resolution of a request: the connection is made to an address that this function
+ * has checked, so that a name cannot change its address in between.
+ */
+export function createCheckedLookup(rules: AddressRules): LookupFunction {
+  return (hostname, options, callback) => {
+    lookupHost(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '')
+      const allowed = addresses.filter(({ address }) => isAllowedAddress(address, rules))
+      const [first] = allowed
+      if (!first) return callback(new Error(refusal(addresses[0]?.address ?? hostname)), '')
+      if (options.all) return callback(null, allowed)
+      return callback(null, first.address, first.family)
+    })
+  }
+}

@@ -1,0 +1,77 @@
+import { claimDeliveries, findDueWebhooks } from '../store/webhooks/deliveries.ts'
+import { deliver, type DeliverOptions, type DeliveryOutcome } from './deliver.ts'
+
+export type DeliveryLoopOptions = DeliverOptions & {
+  /** Webhooks that are served at the same time. */
+  readonly concurrency: number
+}
+
+export type DeliveryCounts = Readonly<Record<Exclude<DeliveryOutcome, 'released'>, number>>
+
+/** Sends pending events. Several servers can do so on one database. */
+export type DeliveryLoop = {
+  /** Starts the deliveries that are due and returns without waiting for their responses. */
+  readonly run: () => Promise<void>
+  /** The attempts of this process by their outcome. */
+  readonly counts: () => DeliveryCounts
+  /** Ends running requests and gives their events back. */
+  readonly close: () => Promise<void>
+}
+
+/** Events of one webhook that are sent at the same time. */
+const batchSize = 4
+
+/** Batches of one webhook before other webhooks are served. */
+const batchesMax = 25
+
+export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
+  const { store, clock, concurrency, log } = options
+  const closing = new AbortController()
+  const busy = new Map<string, Promise<void>>()
+  const counts = { delivered: 0, retried: 0, failed: 0 }
+
+  const start = (webhookId: string): void => {
+    const served = serve(webhookId)
+      .catch((error: unknown) => log.error({ err: error, webhookId }, 'a webhook was not served'))
+      .finally(() => busy.delete(webhookId))
+    busy.set(webhookId, served)
+  }
+
+  const serve = async (webhookId: string): Promise<void> => {
+    for (let batch = 0; batch < batchesMax && !closing.signal.aborted; batch++) {
+      const nowMs = clock()
+      const leaseUntilMs = nowMs + leaseMsOf(options.timeoutMs)
+      const claim = { webhookId, nowMs, leaseUntilMs, limit: batchSize }
+      const claimed = await store.write((tx) => claimDeliveries(tx, claim))
+      if (claimed.length === 0) return
+      const deliveries = claimed.map((one) => deliver(one, options, closing.signal))
+      for (const result of await Promise.allSettled(deliveries)) {
+        if (result.status === 'rejected') throw result.reason
+        if (result.value !== 'released') counts[result.value] += 1
+      }
+    }
+  }
+
+  return {
+    run: async () => {
+      if (busy.size >= concurrency || closing.signal.aborted) return
+      const filter = { nowMs: clock(), limit: concurrency + busy.size }
+      const due = await store.read((tx) => findDueWebhooks(tx, filter))
+      for (const webhookId of due)
+        if (!busy.has(webhookId) && busy.size < concurrency) start(webhookId)
+    },
+    counts: () => ({ ...counts }),
+    close: async () => {
+      closing.abort()
+      await Promise.all(busy.values())
+    },
+  }
+}
+
+/**
+ * After its lease, another server may send an event again. A lease is longer than a request and the
+ * transactions around it, so this only happens if the server was stopped in between.
+ */
+function leaseMsOf(timeoutMs: number): number {
+  return timeoutMs + 50_000
+}
