@@ -14,6 +14,7 @@ import {
 } from '../support/console/chromium.ts'
 import { createConsoleDriver, type ConsoleDriver } from '../support/console/console-driver.ts'
 import { consolePages } from '../support/console/console-pages.ts'
+import { enableSecondFactor, signInWithCode } from '../support/console/authenticator.ts'
 import { calibrateDefaultProject } from '../support/console/calibrate-gallery.ts'
 import { createTestClient, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { sequentialTests } from '../support/console/sequential-tests.ts'
@@ -25,7 +26,7 @@ const skip = executable ? false : 'Chromium is not installed: the console is not
 
 const password = 'a long enough password'
 const canary = '<img src="/canary" onerror="alert(1)">'
-/** The timeout of one step. A slow machine is not a failure. */
+/** Of one step. A slow machine is not a failure. */
 const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
 const desktopViewport = { width: 1360, height: 900 }
 const phoneViewport = { width: 360, height: 740 }
@@ -268,18 +269,19 @@ describe('A new owner uses the console for the first time', { skip }, () => {
     await calibrateDefaultProject(page, driver, facegate.dataDir)
   })
 
-  step('Sign-out shows the sign-in page, and sign-in returns to the previous page', async () => {
+  step('Sign-in requires the code of the app, and returns to the previous page', async () => {
+    const secret = await enableSecondFactor(page, driver, password)
     await driver.open('Models')
     await page.getByRole('button', { name: 'Account of Olga' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await driver.waitForHeading('Sign in')
     await driver.inspect('sign-in', 'light')
-    await page.getByLabel('Name').fill('Olga')
-    await page.getByLabel(/^Password(?: \*)?$/u).fill(password)
-    await page.keyboard.press('Enter')
+    await signInWithCode(page, { name: 'Olga', password, secret })
+    assert.match(pageErrors.messages.splice(0).join(), / 401 \(Unauthorized\)$/u)
     await driver.waitForHeading('Models')
     await page.reload()
     await driver.waitForHeading('Models')
+    await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content')
     assert.deepEqual(driver.violations, [])

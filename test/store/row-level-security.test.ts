@@ -53,7 +53,7 @@ const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts answerSubjects calls ' +
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups faces ' +
   'templates crops removals appliedRemovals deletions users sessions links adminActs chainHeads ' +
-  'livenessChallenges livenessTokens'
+  'livenessChallenges livenessTokens secondFactors recoveryCodes'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the running servers, the migrations. */

@@ -11,6 +11,7 @@ import { newKeyMarks } from './0009-new-key-marks.ts'
 import { galleryCalibrations } from './0011-gallery-calibrations.ts'
 import { livenessChallenges } from './0012-liveness-challenges.ts'
 import { webhooks } from './0013-webhooks.ts'
+import { secondFactors } from './0018-second-factors.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -29,4 +30,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0011-gallery-calibrations': galleryCalibrations,
   '0012-liveness-challenges': livenessChallenges,
   '0013-webhooks': webhooks,
+  '0018-second-factors': secondFactors,
 }

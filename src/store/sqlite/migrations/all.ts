@@ -16,6 +16,7 @@ import { newKeyMarks } from './0014-new-key-marks.ts'
 import { galleryCalibrations } from './0016-gallery-calibrations.ts'
 import { livenessChallenges } from './0017-liveness-challenges.ts'
 import { webhooks } from './0018-webhooks.ts'
+import { secondFactors } from './0023-second-factors.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0016-gallery-calibrations': galleryCalibrations,
   '0017-liveness-challenges': livenessChallenges,
   '0018-webhooks': webhooks,
+  '0023-second-factors': secondFactors,
 }
