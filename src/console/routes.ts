@@ -33,6 +33,14 @@ import {
 } from './pages/webhooks/webhooks.ts'
 import type { ConsoleRoute } from './server/route.ts'
 import { changePassword, getSession, signIn, signOut } from './auth/session.ts'
+import { endOwnSession, listSessions, signOutElsewhere } from './auth/sessions.ts'
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  getSecondFactor,
+  removeSecondFactor,
+  renewRecoveryCodes,
+} from './auth/second-factor/routes.ts'
 import { setUp } from './auth/setup.ts'
 import {
   editSubject,
@@ -42,11 +50,21 @@ import {
   removeSubject,
 } from './pages/subjects.ts'
 import { getSystem } from './pages/system.ts'
-import { auditCsv, editUser, resendInvite, inviteUser, listAudit, listTeam } from './pages/team.ts'
+import { auditCsv, listAudit } from './pages/team/audit.ts'
+import {
+  editUser,
+  endSessionsOfUser,
+  inviteUser,
+  listTeam,
+  removeSecondFactorOfUser,
+  resendInvite,
+} from './pages/team/users.ts'
 
 /** The console routes, grouped by page. */
 const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getSession, setUp, signIn, signOut, changePassword],
+  [listSessions, endOwnSession, signOutElsewhere],
+  [getSecondFactor, beginSecondFactor, confirmSecondFactor, renewRecoveryCodes, removeSecondFactor],
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
@@ -63,7 +81,8 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
   [getModels, revertCalibration],
   [getMeasurement, startMeasurement, discardMeasurement, applyMeasurement],
-  [listTeam, inviteUser, resendInvite, editUser, listAudit, auditCsv],
+  [listTeam, inviteUser, resendInvite, editUser, endSessionsOfUser, removeSecondFactorOfUser],
+  [listAudit, auditCsv],
   [getSystem],
 ]
 

@@ -17,6 +17,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { FailedSignInLog } from './auth/failed-sign-in-log.ts'
 import type { AnonymousLimit } from './auth/anonymous-limit.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
+import type { SecondFactors } from './auth/second-factor/second-factors.ts'
 import type { SignInThrottle } from './auth/sign-in-throttle.ts'
 
 /** The dependencies of the console. All are passed in; the pages open no resource themselves. */
@@ -35,6 +36,7 @@ export type ConsoleServices = {
   readonly failedSignInLog: FailedSignInLog
   readonly anonymousLimit: AnonymousLimit
   readonly passwordHasher: PasswordHasher
+  readonly secondFactors: SecondFactors
   readonly bodyBytesMax: number
   /** The limits of an image of a call. */
   readonly imageLimits: Readonly<

@@ -7,6 +7,7 @@ import { consoleRoutes } from '../console/routes.ts'
 import { createFailedSignInLog } from '../console/auth/failed-sign-in-log.ts'
 import { createAnonymousLimit } from '../console/auth/anonymous-limit.ts'
 import { createPasswordHasher } from '../console/auth/password-hasher.ts'
+import { createSecondFactors } from '../console/auth/second-factor/second-factors.ts'
 import { serveConsoleRoute } from '../console/server/serve-route.ts'
 import type {
   ConsoleServices,
@@ -16,6 +17,8 @@ import type {
 } from '../console/services.ts'
 import { createSignInThrottle } from '../console/auth/sign-in-throttle.ts'
 import type { Gallery } from '../gallery/gallery.ts'
+import { openKeyring } from '../gallery/keys/keyring.ts'
+import { createSecondFactorSecrets } from '../gallery/keys/second-factor-secrets.ts'
 import { applyMeasuredTable } from '../gallery/calibration/apply-measured-table.ts'
 import { createGalleryMeasurements } from '../gallery/calibration/measurements.ts'
 import { similarityAt, type Calibration } from '../gallery/calibration/similarity.ts'
@@ -76,6 +79,9 @@ function createConsoleServices(config: Config, options: ConsoleServicesOptions):
     failedSignInLog: createFailedSignInLog(options),
     anonymousLimit: createAnonymousLimit(clock),
     passwordHasher: createPasswordHasher(),
+    secondFactors: createSecondFactors(
+      createSecondFactorSecrets(openKeyring(masterKeyPath(config))),
+    ),
     defaults: {
       sustainedPerS: config.RATE_SUSTAINED_PER_S,
       burst: config.RATE_BURST,

@@ -21,6 +21,27 @@ export type SessionRow = {
   readonly userId: string
   readonly createdAtMs: number
   readonly lastSeenAtMs: number
+  /** The address and the browser at sign-in; empty for sessions of earlier versions. */
+  readonly ip: string
+  readonly userAgent: string
+}
+
+/** The secret of a user's authenticator app, wrapped with a master key. */
+export type SecondFactorRow = {
+  readonly userId: string
+  readonly masterKeyId: string
+  readonly wrapped: Uint8Array
+  /** 0: sign-in does not require it until the user has entered a first code. */
+  readonly isConfirmed: Generated<0 | 1>
+  /** The time step of the last accepted code. A code is accepted once. */
+  readonly lastStep: Generated<number>
+}
+
+/** A code that replaces the authenticator app once. */
+export type RecoveryCodeRow = {
+  readonly userId: string
+  /** SHA-256 of the code. */
+  readonly codeHash: Uint8Array
 }
 
 /** A one-time link that sets a password. */

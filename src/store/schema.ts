@@ -3,7 +3,9 @@ import type {
   AdminActRow,
   CallHourRow,
   LinkRow,
+  RecoveryCodeRow,
   ScoreHourRow,
+  SecondFactorRow,
   SessionRow,
   UserRow,
 } from './console-schema.ts'
@@ -61,6 +63,8 @@ export type Schema = VectorsSchema & {
   users: UserRow
   sessions: SessionRow
   links: LinkRow
+  secondFactors: SecondFactorRow
+  recoveryCodes: RecoveryCodeRow
   adminActs: AdminActRow
   callHours: CallHourRow
   scoreHours: ScoreHourRow

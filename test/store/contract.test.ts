@@ -15,6 +15,7 @@ import { livenessContract } from './contract/liveness.ts'
 import { uncalledQueries } from './contract/tracked-queries.ts'
 import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
+import { secondFactorsContract } from './contract/second-factors.ts'
 import { tenancyContract } from './contract/tenancy.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
 import { webhooksContract } from './contract/webhooks.ts'
@@ -31,6 +32,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...ledgerContract,
   ...livenessContract,
   ...webhooksContract,
+  ...secondFactorsContract,
 }
 
 async function onSqlite(work: (store: Store) => Promise<void>): Promise<void> {

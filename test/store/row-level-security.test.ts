@@ -54,7 +54,8 @@ const accountTables = (
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
   'subjectAttributes faces ' +
   'templates crops removals appliedRemovals deletions users sessions links adminActs chainHeads ' +
-  'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries'
+  'livenessChallenges livenessTokens webhooks webhookSecrets webhookDeliveries ' +
+  'secondFactors recoveryCodes'
 ).split(' ')
 
 /** Tables without data of accounts: the swept time, the running servers, the migrations. */

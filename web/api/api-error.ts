@@ -4,11 +4,24 @@ export class ApiError extends Error {
   readonly status: number
   readonly problems: readonly { readonly path: string; readonly message: string }[]
 
-  constructor(status: number, detail: string, problems: ApiError['problems'] = []) {
+  /** The password was correct, and sign-in requires a code of the second factor. */
+  readonly isCodeRequired: boolean
+
+  constructor(
+    status: number,
+    detail: string,
+    { problems = [], isCodeRequired = false }: ApiErrorOptions = {},
+  ) {
     super(detail)
     this.status = status
     this.problems = problems
+    this.isCodeRequired = isCodeRequired
   }
+}
+
+type ApiErrorOptions = {
+  readonly problems?: ApiError['problems'] | undefined
+  readonly isCodeRequired?: boolean
 }
 
 /** Returns the text that the console shows for an error. */

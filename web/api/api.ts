@@ -62,11 +62,10 @@ async function fetchJson(path: string, init: RequestInit): Promise<unknown> {
   const body = parseJson(text)
   if (response.ok) return body
   const { detail, problems } = errorBodyOf(body)
-  throw new ApiError(
-    response.status,
-    detail ?? `The server returned status ${response.status}.`,
+  throw new ApiError(response.status, detail ?? `The server returned status ${response.status}.`, {
     problems,
-  )
+    isCodeRequired: response.headers.get('x-second-factor') === 'required',
+  })
 }
 
 function parseJson(text: string): unknown {

@@ -15,9 +15,12 @@ import type { ResponseOf } from '../../src/console/server/route.ts'
 import type { getSession } from '../../src/console/auth/session.ts'
 import type * as subjects from '../../src/console/pages/subjects.ts'
 import type { getSystem } from '../../src/console/pages/system.ts'
-import type * as team from '../../src/console/pages/team.ts'
 import type { listWebhookDeliveries } from '../../src/console/pages/webhooks/deliveries.ts'
 import type { listWebhooks } from '../../src/console/pages/webhooks/webhooks.ts'
+import type { listAudit } from '../../src/console/pages/team/audit.ts'
+import type * as team from '../../src/console/pages/team/users.ts'
+import type { getSecondFactor } from '../../src/console/auth/second-factor/routes.ts'
+import type { listSessions } from '../../src/console/auth/sessions.ts'
 
 /**
  * The response of each console route, by path. The types come from the schemas that the server
@@ -25,6 +28,8 @@ import type { listWebhooks } from '../../src/console/pages/webhooks/webhooks.ts'
  */
 export type ConsoleResponses = {
   readonly '/session': ResponseOf<typeof getSession>
+  readonly '/sessions': ResponseOf<typeof listSessions>
+  readonly '/second-factor': ResponseOf<typeof getSecondFactor>
   readonly '/overview': ResponseOf<typeof getOverview>
   readonly '/projects': ResponseOf<typeof projects.listProjects>
   readonly '/projects/:projectId': ResponseOf<typeof projects.getProject>
@@ -55,7 +60,7 @@ export type ConsoleResponses = {
   readonly '/money/reconcile': ResponseOf<typeof ledger.reconcileLedger>
   readonly '/models': ResponseOf<typeof getModels>
   readonly '/users': ResponseOf<typeof team.listTeam>
-  readonly '/audit': ResponseOf<typeof team.listAudit>
+  readonly '/audit': ResponseOf<typeof listAudit>
   readonly '/system': ResponseOf<typeof getSystem>
 }
 
@@ -66,6 +71,7 @@ export type CursorPage<Item> = {
 }
 
 export type ConsoleSession = ConsoleResponses['/session']
+export type UserSession = ConsoleResponses['/sessions']['items'][number]
 export type Overview = ConsoleResponses['/overview']
 export type OverviewAlert = Overview['alerts'][number]
 export type ProjectBudget = Overview['budgets'][number]

@@ -52,6 +52,7 @@ type ApiMutationOptions<Data> = {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly onSuccess?: (data: Data) => void
+  readonly onError?: (error: Error) => void
   /** The route of a resource that this request deletes. It is not fetched again. */
   readonly removedPath?: keyof ConsoleResponses
 }
@@ -67,6 +68,7 @@ export function useApiMutation<Data = unknown>({
   method,
   path,
   onSuccess,
+  onError,
   removedPath,
 }: ApiMutationOptions<Data>): UseMutationResult<Data, Error, ApiMutationVariables> {
   const api = useApi()
@@ -75,6 +77,7 @@ export function useApiMutation<Data = unknown>({
     mutationFn: async ({ pathParams, query, body }: ApiMutationVariables) =>
       // The server validates this response too.
       (await api.send(method, buildPath(path, pathParams, query), body)) as Data,
+    ...(onError && { onError }),
     onSuccess: (data) => {
       onSuccess?.(data)
       void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== removedPath })

@@ -150,7 +150,7 @@ const team = createRoute({
 const audit = createRoute({
   getParentRoute: () => rootRoute,
   path: '/team/audit',
-  validateSearch: textSearchParams('userId', 'act', 'fromUtc', 'toUtc', 'cursor'),
+  validateSearch: textSearchParams('userId', 'act', 'kind', 'fromUtc', 'toUtc', 'cursor'),
   component: lazyRouteComponent(() => import('../team/audit-page.tsx'), 'AuditPage'),
 })
 const system = createRoute({

@@ -1,58 +1,17 @@
-import { Button, PasswordInput, Stack } from '@mantine/core'
-import { useForm } from '@mantine/form'
-import { notifications } from '@mantine/notifications'
-import { useQueryClient } from '@tanstack/react-query'
-import type { ConsoleSession } from '../api/responses.ts'
-import { storeSession, useSignedInSession } from '../api/session.ts'
-import { useApiMutation } from '../api/use-api.ts'
-import { ErrorNotice } from '../components/error-notice.tsx'
+import { useSignedInSession } from '../api/session.ts'
 import { Page } from '../layout/page.tsx'
-import { Panel } from '../layout/panel.tsx'
-import { passwordLengthError, passwordToggleProps } from './password-rules.ts'
+import { PasswordPanel } from './password-panel.tsx'
+import { SecondFactorPanel } from './second-factor/second-factor-panel.tsx'
+import { SessionsPanel } from './sessions-panel.tsx'
 
-/** Changes the password of the signed-in user. */
+/** The password, the second factor and the sessions of the signed-in user. */
 export function AccountPage() {
   const { user } = useSignedInSession()
-  const client = useQueryClient()
-  const change = useApiMutation<ConsoleSession>({
-    method: 'POST',
-    path: '/password',
-    onSuccess: (session) => {
-      storeSession(client, session)
-      form.reset()
-      notifications.show({ message: 'Password changed. Your other sessions have ended.' })
-    },
-  })
-  const form = useForm({
-    initialValues: { current: '', next: '' },
-    validate: { next: passwordLengthError },
-  })
   return (
     <Page title="Account" description={`${user.name} · ${user.role}`}>
-      <Panel title="Password">
-        <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
-          <Stack maw={360}>
-            <PasswordInput
-              label="Current password"
-              autoComplete="current-password"
-              required
-              visibilityToggleButtonProps={passwordToggleProps}
-              {...form.getInputProps('current')}
-            />
-            <PasswordInput
-              label="New password"
-              autoComplete="new-password"
-              required
-              visibilityToggleButtonProps={passwordToggleProps}
-              {...form.getInputProps('next')}
-            />
-            <ErrorNotice title="Couldn't change password" error={change.error} />
-            <Button type="submit" loading={change.isPending}>
-              Change password
-            </Button>
-          </Stack>
-        </form>
-      </Panel>
+      <PasswordPanel />
+      <SecondFactorPanel />
+      <SessionsPanel />
     </Page>
   )
 }

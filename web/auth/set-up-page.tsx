@@ -32,8 +32,12 @@ export function SetUpPage({ token }: { readonly token: string }) {
   })
   return (
     <AuthForm
-      title="Welcome to Facegate"
-      note="Links expire after one use or 24 hours. New link: facegate console link"
+      title={invitedName === undefined ? 'Welcome to Facegate' : `Welcome, ${invitedName}`}
+      note={
+        invitedName === undefined
+          ? 'Links expire after one use or 24 hours. New link: facegate console link'
+          : 'This link sets your password for the Facegate console. It works once, within 24 hours. If it has expired, request a new one from the owner who sent it.'
+      }
       onSubmit={form.onSubmit(({ confirmation: _confirmation, ...body }) => setUp.mutate({ body }))}
     >
       {token === '' && (

@@ -37,7 +37,7 @@ export function UserMenu() {
           {user.role} · Facegate {version}
         </Menu.Label>
         <Menu.Item component={Link} to="/account">
-          Change password
+          Account and sessions
         </Menu.Item>
         <Menu.Divider />
         {colorSchemes.map(({ scheme, text, Icon }) => (

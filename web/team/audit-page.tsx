@@ -17,14 +17,16 @@ export function AuditPage() {
   const { cursor, projectId: selectedProjectId, ...filters } = route.useSearch()
   const navigate = route.useNavigate()
   const users = useApiQuery('/users')
-  const query = useApiQuery('/audit', { query: { ...filters, cursor } })
+  const kind = filters.kind ?? 'changes'
+  const listFilters = { ...filters, kind: kind === 'all' ? undefined : kind }
+  const query = useApiQuery('/audit', { query: { ...listFilters, cursor } })
   const updateFilters = (changes: Partial<typeof filters>): void =>
     void navigate({ search: (old) => ({ ...old, ...changes, cursor: undefined }) })
   return (
     <Page
       title="Audit log"
       description="One row per change in the console, stored in the same transaction. Rows are never changed."
-      actions={<CsvDownloadButton href={csvUrl('/audit', {}, filters)} />}
+      actions={<CsvDownloadButton href={csvUrl('/audit', {}, listFilters)} />}
     >
       <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
         <ChoiceFilter
@@ -35,6 +37,12 @@ export function AuditPage() {
             label: name,
           }))}
           onChange={(userId) => updateFilters({ userId })}
+        />
+        <ChoiceFilter
+          label="Entries"
+          value={kind}
+          options={kindOptions}
+          onChange={(next) => updateFilters({ kind: next })}
         />
         <TextFilter
           label="Action"
@@ -60,6 +68,12 @@ export function AuditPage() {
     </Page>
   )
 }
+
+const kindOptions = [
+  { value: 'changes', label: 'Changes and sign-ins' },
+  { value: 'playground', label: 'Playground calls' },
+  { value: 'all', label: 'All' },
+]
 
 const columns: readonly Column<AuditEntry>[] = [
   { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },

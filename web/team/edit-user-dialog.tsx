@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Select, Stack, Switch } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import type { TeamMember } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
@@ -40,6 +41,16 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
     path: '/users/:userId/invite',
     onSuccess: ({ inviteLink }) => onInviteLink(inviteLink),
   })
+  const endSessions = useApiMutation({
+    method: 'POST',
+    path: '/users/:userId/sign-out',
+    onSuccess: () => notifications.show({ message: `All sessions of ${user.name} have ended.` }),
+  })
+  const removeFactor = useApiMutation({
+    method: 'POST',
+    path: '/users/:userId/second-factor/remove',
+    onSuccess: onClose,
+  })
   return (
     <Stack>
       <Select
@@ -55,6 +66,28 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         checked={isDisabled}
         onChange={(event) => setIsDisabled(event.currentTarget.checked)}
       />
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          loading={endSessions.isPending}
+          onClick={() => endSessions.mutate({ pathParams })}
+        >
+          End all sessions
+        </Button>
+        {user.hasSecondFactor && (
+          <Button
+            variant="default"
+            size="xs"
+            loading={removeFactor.isPending}
+            onClick={() => removeFactor.mutate({ pathParams })}
+          >
+            Remove second factor
+          </Button>
+        )}
+      </Group>
+      <ErrorNotice title="Couldn't end sessions" error={endSessions.error} />
+      <ErrorNotice title="Couldn't remove second factor" error={removeFactor.error} />
       <ErrorNotice title="Couldn't save user" error={save.error} />
       <ErrorNotice title="Couldn't create password link" error={invite.error} />
       <Group justify="space-between">

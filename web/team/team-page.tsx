@@ -66,6 +66,10 @@ const columns: readonly Column<TeamMember>[] = [
       <StatusTag tone={disabled ? 'bad' : 'ok'}>{disabled ? 'disabled' : 'active'}</StatusTag>
     ),
   },
+  {
+    name: 'Second factor',
+    renderCell: ({ hasSecondFactor }) => (hasSecondFactor ? 'on' : 'off'),
+  },
   { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
   {
     name: 'Last active',

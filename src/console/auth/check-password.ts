@@ -5,9 +5,13 @@ import { sessionChallenge } from './identity.ts'
 import type { ConsoleServices } from '../services.ts'
 import type { FailedSignIn } from './failed-sign-in-log.ts'
 import type { PasswordSource } from './password-queue.ts'
+import type { StartedAttempt } from './sign-in-throttle.ts'
 
 /** An address is known to a user if the audit log has an entry of the user from it this recently. */
 const knownAddressMs = 30 * 86_400_000
+
+/** The header of a 401 response that requires a code beside the password. */
+const secondFactorRequired = { 'x-second-factor': 'required' } as const
 
 /** The name and password to check, and where they come from. */
 export type PasswordCheck = {
@@ -18,6 +22,8 @@ export type PasswordCheck = {
   readonly accountId: string
   /** The audit action of a wrong password. */
   readonly failedAuditAction: FailedSignIn['act']
+  /** The code of the second factor; null if the request contains none. Without it no code is required. */
+  readonly code?: string | null
 }
 
 /**
@@ -46,8 +52,35 @@ export async function checkPassword(
     await services.failedSignInLog.add({ act, accountId, user, clientIp })
     throw new HttpError(401, 'The name or the password is wrong.', { headers: sessionChallenge })
   }
+  if (check.code !== undefined) await requireSecondFactor(check, { user, attempt }, services)
   attempt.succeed()
   return user
+}
+
+/**
+ * Requires a code if the user has a second factor. A wrong code counts as a failed attempt, a missing
+ * one does not.
+ *
+ * @throws HttpError 401; the header of a missing code states that one is required.
+ */
+async function requireSecondFactor(
+  { code, accountId, clientIp, failedAuditAction: act }: PasswordCheck,
+  { user, attempt }: { readonly user: ConsoleUser; readonly attempt: StartedAttempt },
+  { store, secondFactors, clock, failedSignInLog }: ConsoleServices,
+): Promise<void> {
+  const { userId } = user
+  if (!(await store.read((tx) => secondFactors.isRequired(tx, userId)))) return
+  const headers = { ...sessionChallenge, ...secondFactorRequired }
+  if (!code) {
+    attempt.withdraw()
+    const detail = 'Enter the code of your authenticator app, or a recovery code.'
+    throw new HttpError(401, detail, { headers })
+  }
+  const use = { userId, code, nowMs: clock() }
+  if (await store.write((tx) => secondFactors.useCode(tx, use))) return
+  await failedSignInLog.add({ act, accountId, user, clientIp, isSecondFactor: true })
+  const detail = 'The code is wrong or was used before. Wait for the next code of the app.'
+  throw new HttpError(401, detail, { headers })
 }
 
 async function findUserAtAddress(

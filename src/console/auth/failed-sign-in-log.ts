@@ -8,13 +8,18 @@ import type { Store } from '../../store/database.ts'
 const hourlyEntriesMax = 100
 const hourMs = 3_600_000
 
-/** A name and password that were rejected. */
+/** A name and password, or a code of the second factor, that were rejected. */
 export type FailedSignIn = {
-  readonly act: 'session.signInFailed' | 'session.changePasswordFailed'
+  readonly act:
+    | 'session.signInFailed'
+    | 'session.changePasswordFailed'
+    | 'secondFactor.passwordFailed'
   /** The account of the entry if no user has the name. */
   readonly accountId: string
   readonly user: ConsoleUser | undefined
   readonly clientIp: string
+  /** The password was correct; the code of the second factor was not. */
+  readonly isSecondFactor?: boolean
 }
 
 export type FailedSignInLog = {
@@ -32,7 +37,7 @@ type LogOptions = { readonly store: Store; readonly clock: Clock; readonly log: 
 export function createFailedSignInLog({ store, clock, log }: LogOptions): FailedSignInLog {
   const windows = new Map<string, { startMs: number; entries: number; omitted: number }>()
   return {
-    add: async ({ act, accountId, user, clientIp }) => {
+    add: async ({ act, accountId, user, clientIp, isSecondFactor }) => {
       log.info({ clientIp }, 'console sign-in failed')
       const atMs = clock()
       const account = user?.accountId ?? accountId
@@ -46,6 +51,7 @@ export function createFailedSignInLog({ store, clock, log }: LogOptions): Failed
       const detail = {
         ...(user && { name: user.name }),
         ...(user && user.disabledAtUtc !== null && { disabled: true }),
+        ...(isSecondFactor && { secondFactor: true }),
         ...(window.omitted > 0 && { omittedBefore: window.omitted }),
       }
       window.entries++

@@ -17,6 +17,7 @@ import {
 } from '../server/route.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { checkPassword } from './check-password.ts'
+import { requireStrongPassword } from './password-strength.ts'
 import { deriveCsrfToken, generateToken, hashToken } from './session-token.ts'
 import {
   idleMsMax,
@@ -60,19 +61,30 @@ export const signIn = defineWrite({
   minimumRole: 'anonymous',
   auditAction: 'session.signIn',
   query: emptyQuery,
-  body: z.strictObject({ name: z.string().max(128), password: z.string().max(256) }),
+  body: z.strictObject({
+    name: z.string().max(128),
+    password: z.string().max(256),
+    code: z.string().max(64).optional(),
+  }),
   response: session,
   prepare: async ({ body, identity, services, request }) => {
     requireSecureTransport(request)
     const { accountId } = identity
     const { clientIp } = request
     const failedAuditAction = 'session.signInFailed'
-    return checkPassword({ ...body, accountId, clientIp, failedAuditAction }, services)
+    const check = {
+      ...body,
+      code: body.code ?? null,
+      accountId,
+      clientIp,
+      failedAuditAction,
+    } as const
+    return checkPassword(check, services)
   },
-  handle: async ({ services, identity, prepared: user }, { tx }) => {
+  handle: async ({ services, request, identity, prepared: user }, { tx }) => {
     // Ends the session of the received cookie, which prevents session fixation.
     if (identity.token !== undefined) await endSession(tx, hashToken(identity.token))
-    return { ...(await createSession(tx, user, services)), target: user.userId }
+    return { ...(await createSession(tx, user, { services, request })), target: user.userId }
   },
 })
 
@@ -108,23 +120,26 @@ export const changePassword = defineWrite({
     const failedAuditAction = 'session.changePasswordFailed'
     const check = { name, password: body.current, accountId, clientIp, failedAuditAction } as const
     await checkPassword(check, services)
+    await requireStrongPassword(body.next, { userName: name, path: 'body.next' })
     return services.passwordHasher.hash(body.next, { clientIp, isKnownAddress: true })
   },
-  handle: async ({ identity, services, prepared: passwordHash }, { tx }) => {
+  handle: async ({ identity, services, request, prepared: passwordHash }, { tx }) => {
     const user = await findUser(tx, identity.userId ?? '')
     if (!user) throw new HttpError(401, 'Sign in first.', { headers: sessionChallenge })
     await updateUser(tx, user.userId, { password: passwordHash })
     // The user's other sessions were started with the old password.
     await endUserSessions(tx, user.userId)
-    return { ...(await createSession(tx, user, services)), target: user.userId }
+    return { ...(await createSession(tx, user, { services, request })), target: user.userId }
   },
 })
+
+const userAgentCharsMax = 256
 
 /** Creates a session and returns its response, its user and its cookie header. */
 export async function createSession(
   tx: Tx,
   { userId, name, role, accountId }: Pick<ConsoleUser, 'userId' | 'name' | 'role' | 'accountId'>,
-  { clock, version }: ConsoleContext['services'],
+  { services: { clock, version }, request }: Pick<ConsoleContext, 'services' | 'request'>,
 ) {
   const nowMs = clock()
   const token = generateToken()
@@ -134,6 +149,8 @@ export async function createSession(
     userId,
     createdAtMs: nowMs,
     lastSeenAtMs: nowMs,
+    ip: request.clientIp,
+    userAgent: (request.headers['user-agent'] ?? '').slice(0, userAgentCharsMax),
   })
   await updateUser(tx, userId, { lastSeenAtUtc: new Date(nowMs).toISOString() })
   const actor: ConsoleIdentity = { userId, name, role, accountId, token, lastSeenAtMs: nowMs }

@@ -14,10 +14,12 @@ import {
   findUserByName,
   type ConsoleUser,
 } from '../../store/console/users.ts'
+import { removeSecondFactor } from '../../store/console/second-factors.ts'
 import { endUserSessions } from '../../store/console/sessions.ts'
 import { name } from '../server/schemas.ts'
 import { ValidationError } from '../server/validation-error.ts'
 import { defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
+import { requireStrongPassword } from './password-strength.ts'
 import { requireSecureTransport } from './request-security.ts'
 import { createSession, password, session } from './session.ts'
 import { hashToken, generateToken } from './session-token.ts'
@@ -70,6 +72,8 @@ export const setUp = defineWrite({
       await services.authThrottle.recordFailure(request.clientIp)
       throw error
     }
+    const userName = await findUserName(body, services)
+    await requireStrongPassword(body.password, { userName, path: 'body.password' })
     const { clientIp } = request
     return services.passwordHasher.hash(body.password, { clientIp, isKnownAddress: true })
   },
@@ -82,13 +86,26 @@ export const setUp = defineWrite({
     requireEnabled(user)
     await updateUser(tx, user.userId, { password: passwordHash })
     await endUserSessions(tx, user.userId)
+    // A person who lost the authenticator app regains access with a link.
+    await removeSecondFactor(tx, user.userId)
     return {
-      ...(await createSession(tx, user, services)),
+      ...(await createSession(tx, user, call)),
       target: user.userId,
       detail: { role: user.role },
     }
   },
 })
+
+/** Returns the name of the link's user, or the one that an owner enters. */
+async function findUserName(
+  { token, name = '' }: { readonly token: string; readonly name?: string | undefined },
+  { store, clock }: ConsoleContext['services'],
+): Promise<string> {
+  return store.read(async (tx) => {
+    const link = await findInviteLink(tx, hashToken(token), clock())
+    return link?.userId ? ((await findUser(tx, link.userId))?.name ?? name) : name
+  })
+}
 
 /** @throws HttpError 404 when the link is invalid, used or expired, with one text for all three. */
 async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleContext['services']) {

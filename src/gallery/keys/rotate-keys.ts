@@ -12,7 +12,6 @@ import {
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
 import { updateSubjectRow, findSubjectsByKey } from '../../store/gallery/subjects.ts'
 import type { Tx } from '../../store/tx.ts'
-import { listWebhookSecrets } from '../../store/webhooks/secrets.ts'
 import { deleteObfuscatedVectors, hasVectors } from '../../store/gallery/vectors.ts'
 import {
   addMasterKey,
@@ -28,7 +27,7 @@ import {
   type SubjectKeys,
 } from './subject-keys.ts'
 import { renewSubjectKey } from './renew-subject-key.ts'
-import { rewrapWebhookSecrets } from './webhook-secrets.ts'
+import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
 
 export type RotateKeysResult = {
   readonly galleries: number
@@ -80,7 +79,7 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
     await createGalleryKeys(oldKeys, run)
     await renewMarkedSubjects(run, counts)
     for (const key of oldKeys) await retireGalleryKey(key, run, counts)
-    await store.write((tx) => rewrapWebhookSecrets(tx, keyring, masterKeyId))
+    await store.write((tx) => rewrapStoredSecrets(tx, keyring, masterKeyId))
     // Until a moment ago, a server may have wrapped the first key of a gallery with the old one.
   } while (!(await store.write((tx) => destroyOlderMasterKeys(tx, masterKeyFile, masterKeyId))))
   await store.checkpoint()
@@ -197,7 +196,7 @@ async function destroyOlderMasterKeys(
   masterKeyId: string,
 ): Promise<boolean> {
   await tx.lock(masterKeyLock, 'exclusive')
-  const keys = [...(await listGalleryKeys(tx)), ...(await listWebhookSecrets(tx))]
+  const keys = [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
   if (keys.some((key) => key.masterKeyId !== masterKeyId)) return false
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
   return true

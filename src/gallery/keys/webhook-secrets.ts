@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../lib/ids.ts'
-import {
-  addWebhookSecret,
-  listWebhookSecrets,
-  updateWebhookSecret,
-  type WrappedWebhookSecret,
-} from '../../store/webhooks/secrets.ts'
+import { addWebhookSecret, type WrappedWebhookSecret } from '../../store/webhooks/secrets.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { Keyring } from './keyring.ts'
 import { masterKeyLock } from './subject-keys.ts'
@@ -29,7 +24,7 @@ export async function createWebhookSecret(
   await tx.lock(masterKeyLock, 'shared')
   const secretId = newId()
   const text = webhookSecretPrefix + randomBytes(secretBytes).toString('base64url')
-  const wrapped = keyring.wrap(Buffer.from(text), associatedData({ secretId, webhookId }))
+  const wrapped = keyring.wrap(Buffer.from(text), webhookSecretBinding({ secretId, webhookId }))
   const row = { secretId, webhookId, ...wrapped, createdAtMs: nowMs }
   await addWebhookSecret(tx, row, earlierExpireAtMs)
   return text
@@ -43,24 +38,11 @@ type NewSecret = {
 
 /** @throws Error if the master key that wrapped it is not in the file. */
 export function unwrapWebhookSecret(keyring: Keyring, secret: WrappedWebhookSecret): string {
-  return keyring.unwrap(secret, associatedData(secret)).toString()
+  return keyring.unwrap(secret, webhookSecretBinding(secret)).toString()
 }
 
-/** Wraps all secrets that an older master key wrapped with the newest one. */
-export async function rewrapWebhookSecrets(
-  tx: Tx,
-  keyring: Keyring,
-  masterKeyId: string,
-): Promise<void> {
-  await tx.lock(masterKeyLock, 'shared')
-  for (const secret of await listWebhookSecrets(tx)) {
-    if (secret.masterKeyId === masterKeyId) continue
-    const plain = keyring.unwrap(secret, associatedData(secret))
-    await updateWebhookSecret(tx, secret.secretId, keyring.wrap(plain, associatedData(secret)))
-  }
-}
-
-function associatedData({
+/** The ids that the ciphertext is bound to. */
+export function webhookSecretBinding({
   secretId,
   webhookId,
 }: Pick<WrappedWebhookSecret, 'secretId' | 'webhookId'>): string {

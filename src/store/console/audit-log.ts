@@ -34,6 +34,8 @@ export type AuditFilter = {
   readonly accountId: string
   readonly userId?: string | undefined
   readonly act?: string | undefined
+  /** Without `act`: the entries of playground calls, or all others. */
+  readonly kind?: 'changes' | 'playground' | undefined
   /** Times `>= fromMs` and `< toMs`. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
@@ -42,18 +44,23 @@ export type AuditFilter = {
   readonly limit: number
 }
 
+/** The actions of the playground. They change no setting and would hide the changes in a list. */
+const playgroundActs = ['playground.call', 'playground.challenge']
+
 /** Finds entries of the audit log, the newest first. */
 export function findAuditEntries(
   tx: ReadTx,
   filter: AuditFilter,
 ): Promise<readonly Omit<Selectable<AdminActRow>, 'rowHash'>[]> {
-  const { accountId, userId, act, fromMs, toMs, after } = filter
+  const { accountId, userId, act, kind, fromMs, toMs, after } = filter
   let query = tx.build
     .selectFrom('adminActs')
     .select(['auditId', 'accountId', 'atMs', 'userId', 'userName', 'act', 'target', 'detail', 'ip'])
     .where('accountId', '=', accountId)
   if (userId !== undefined) query = query.where('userId', '=', userId)
   if (act !== undefined) query = query.where('act', '=', act)
+  else if (kind === 'playground') query = query.where('act', 'in', playgroundActs)
+  else if (kind === 'changes') query = query.where('act', 'not in', playgroundActs)
   if (fromMs !== undefined) query = query.where('atMs', '>=', fromMs)
   if (toMs !== undefined) query = query.where('atMs', '<', toMs)
   if (after)

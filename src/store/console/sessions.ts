@@ -35,6 +35,22 @@ export async function endUserSessions(tx: Tx, userId: string): Promise<void> {
   await tx.run(tx.build.deleteFrom('sessions').where('userId', '=', userId))
 }
 
+/** Lists the sessions of a user, the last used first. */
+export function listUserSessions(tx: ReadTx, userId: string): Promise<readonly SessionRow[]> {
+  const query = tx.build.selectFrom('sessions').selectAll().where('userId', '=', userId)
+  return tx.run(query.orderBy('lastSeenAtMs', 'desc').orderBy('createdAtMs', 'desc'))
+}
+
+/** Ends all sessions of a user except for one. */
+export async function endOtherSessions(
+  tx: Tx,
+  userId: string,
+  keptTokenHash: Uint8Array,
+): Promise<void> {
+  const query = tx.build.deleteFrom('sessions').where('userId', '=', userId)
+  await tx.run(query.where('tokenHash', '!=', keptTokenHash))
+}
+
 /** Deletes sessions that were created before the first time, or last used before the second. */
 export async function deleteExpiredSessions(
   tx: Tx,

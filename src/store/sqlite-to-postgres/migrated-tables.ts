@@ -61,6 +61,8 @@ const keys: Readonly<Record<TableName, readonly string[]>> = {
   users: ['userId'],
   sessions: ['tokenHash'],
   links: ['tokenHash'],
+  secondFactors: ['userId'],
+  recoveryCodes: ['userId', 'codeHash'],
   adminActs: ['auditId'],
   chainHeads: ['chain', 'accountId'],
   callHours: ['hourMs', 'projectId', 'keyId', 'action', 'code'],

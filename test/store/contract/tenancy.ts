@@ -170,6 +170,8 @@ export const tenancyContract = {
           userId,
           createdAtMs: nowMs + index,
           lastSeenAtMs: nowMs,
+          ip: '',
+          userAgent: '',
         })
       }
       await queries.touchSession(tx, Buffer.alloc(32, 3), nowMs + 99)

@@ -28,6 +28,7 @@ import * as projectSummaries from '../../../src/store/tenancy/project-summaries.
 import * as projects from '../../../src/store/tenancy/projects.ts'
 import * as removals from '../../../src/store/gallery/removals.ts'
 import * as retireModel from '../../../src/store/gallery/retire-model.ts'
+import * as secondFactors from '../../../src/store/console/second-factors.ts'
 import * as sessions from '../../../src/store/console/sessions.ts'
 import * as storedResponses from '../../../src/store/gate/stored-responses.ts'
 import * as subjects from '../../../src/store/gallery/subjects.ts'
@@ -72,6 +73,7 @@ const allQueries = {
   ...projects,
   ...removals,
   ...retireModel,
+  ...secondFactors,
   ...sessions,
   ...storedResponses,
   ...subjects,

@@ -182,8 +182,13 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
     const { userId } = user
     await db
       .insertInto('sessions')
-      .values({ tokenHash: hash, userId, createdAtMs: 1, lastSeenAtMs: 1 })
+      .values({ tokenHash: hash, userId, createdAtMs: 1, lastSeenAtMs: 1, ip: '', userAgent: '' })
       .execute()
+    await db
+      .insertInto('secondFactors')
+      .values({ userId, masterKeyId: 'm', wrapped: hash })
+      .execute()
+    await db.insertInto('recoveryCodes').values({ userId, codeHash: hash }).execute()
     await db.insertInto('links').values({ tokenHash: hash, userId, expiresAtMs: 1 }).execute()
     await db
       .insertInto('adminActs')

@@ -14,6 +14,7 @@ import { webhooks } from './0013-webhooks.ts'
 import { subjectLists } from './0014-subject-lists.ts'
 import { billingSwitch } from './0015-billing-switch.ts'
 import { callDetails } from './0017-call-details.ts'
+import { secondFactors } from './0018-second-factors.ts'
 
 /**
  * All migrations in their order. Kysely records in the database which ones were applied. A new
@@ -35,4 +36,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0014-subject-lists': subjectLists,
   '0015-billing-switch': billingSwitch,
   '0017-call-details': callDetails,
+  '0018-second-factors': secondFactors,
 }

@@ -19,6 +19,7 @@ import { webhooks } from './0018-webhooks.ts'
 import { subjectLists } from './0019-subject-lists.ts'
 import { billingSwitch } from './0020-billing-switch.ts'
 import { callDetails } from './0022-call-details.ts'
+import { secondFactors } from './0023-second-factors.ts'
 
 /** All migrations in their order. Kysely records in the database which ones were applied. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -42,4 +43,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0019-subject-lists': subjectLists,
   '0020-billing-switch': billingSwitch,
   '0022-call-details': callDetails,
+  '0023-second-factors': secondFactors,
 }

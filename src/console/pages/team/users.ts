@@ -1,32 +1,31 @@
 import { z } from 'zod'
-import { HttpError } from '../../lib/errors.ts'
-import { findAuditEntries } from '../../store/console/audit-log.ts'
-import { removeInviteLinksOf } from '../../store/console/invite-links.ts'
-import { endUserSessions } from '../../store/console/sessions.ts'
+import { HttpError } from '../../../lib/errors.ts'
+import { removeInviteLinksOf } from '../../../store/console/invite-links.ts'
+import { listSecondFactors, removeSecondFactor } from '../../../store/console/second-factors.ts'
+import { endUserSessions } from '../../../store/console/sessions.ts'
 import {
   updateUser,
   findUser,
   findUserByName,
   listUsers,
   userRoles,
-} from '../../store/console/users.ts'
-import type { ConsoleUser } from '../../store/console/users.ts'
-import type { ReadTx } from '../../store/tx.ts'
-import { id, name, timeRange } from '../server/schemas.ts'
-import { defineList, defineCsv, declareList } from '../server/list.ts'
+} from '../../../store/console/users.ts'
+import type { ConsoleUser } from '../../../store/console/users.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { name } from '../../server/schemas.ts'
 import {
   defineRead,
   defineWrite,
   emptyQuery,
   emptyBody,
   type ConsoleContext,
-} from '../server/route.ts'
+} from '../../server/route.ts'
 import {
   setupLinkPath,
   createSetupLink,
   addUserWithoutPassword,
   requireEnabled,
-} from '../auth/setup.ts'
+} from '../../auth/setup.ts'
 
 const role = z.enum(userRoles)
 
@@ -37,6 +36,7 @@ const userItem = z.object({
   createdAtUtc: z.string(),
   lastSeenAtUtc: z.string().nullable(),
   disabled: z.boolean(),
+  hasSecondFactor: z.boolean(),
 })
 
 const invitation = z.object({
@@ -52,8 +52,11 @@ export const listTeam = defineRead({
   query: emptyQuery,
   response: z.object({ items: z.array(userItem) }),
   handle: async ({ identity, services: { store } }) => {
-    const users = await store.read((tx) => listUsers(tx, identity.accountId))
-    return { items: users.map(toUserResponse) }
+    return store.read(async (tx) => {
+      const users = await listUsers(tx, identity.accountId)
+      const protectedIds = await idsWithSecondFactor(tx)
+      return { items: users.map((user) => toUserResponse(user, protectedIds)) }
+    })
   },
 })
 
@@ -74,7 +77,7 @@ export const inviteUser = defineWrite({
     const inviteLink =
       request.origin + setupLinkPath(await createSetupLink(tx, invited.userId, nowMs), invited.name)
     return {
-      response: { user: toUserResponse(invited), inviteLink },
+      response: { user: toUserResponse(invited, new Set()), inviteLink },
       target: invited.userId,
       detail: body,
     }
@@ -122,8 +125,43 @@ export const editUser = defineWrite({
       await endUserSessions(tx, user.userId)
       await removeInviteLinksOf(tx, user.userId)
     }
-    const response = toUserResponse({ ...user, role, disabledAtUtc })
+    const changed = { ...user, role, disabledAtUtc }
+    const response = toUserResponse(changed, await idsWithSecondFactor(tx))
     return { response, target: user.userId, detail: { ...body, name: user.name } }
+  },
+})
+
+export const endSessionsOfUser = defineWrite({
+  method: 'POST',
+  path: '/users/:userId/sign-out',
+  minimumRole: 'owner',
+  auditAction: 'user.signOut',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.undefined(),
+  handle: async (call, { tx }) => {
+    const { userId, name } = await requireUser(tx, call)
+    await endUserSessions(tx, userId)
+    return { response: undefined, target: userId, detail: { name } }
+  },
+})
+
+/** For a user who lost the authenticator app and the recovery codes. It ends the user's sessions. */
+export const removeSecondFactorOfUser = defineWrite({
+  method: 'POST',
+  path: '/users/:userId/second-factor/remove',
+  minimumRole: 'owner',
+  auditAction: 'user.removeSecondFactor',
+  query: emptyQuery,
+  body: emptyBody,
+  response: z.undefined(),
+  handle: async (call, { tx }) => {
+    const { userId, name } = await requireUser(tx, call)
+    if (userId === call.identity.userId)
+      throw new HttpError(409, 'Remove your own second factor on the page Account.')
+    await removeSecondFactor(tx, userId)
+    await endUserSessions(tx, userId)
+    return { response: undefined, target: userId, detail: { name } }
   },
 })
 
@@ -136,54 +174,16 @@ async function requireUser(
   throw new HttpError(404, 'The account has no user with this id.')
 }
 
-function toUserResponse({
-  userId,
-  name,
-  role,
-  createdAtUtc,
-  lastSeenAtUtc,
-  disabledAtUtc,
-}: ConsoleUser) {
-  return { userId, name, role, createdAtUtc, lastSeenAtUtc, disabled: disabledAtUtc !== null }
+/** The ids of the users who enter a code to sign in. */
+async function idsWithSecondFactor(tx: ReadTx): Promise<ReadonlySet<string>> {
+  const factors = await listSecondFactors(tx)
+  return new Set(factors.flatMap(({ userId, isConfirmed }) => (isConfirmed ? [userId] : [])))
 }
 
-const auditList = declareList({
-  path: '/audit',
-  minimumRole: 'viewer',
-  filter: z.strictObject({
-    userId: id.optional(),
-    act: z.string().max(64).optional(),
-    ...timeRange,
-  }),
-  item: z.object({
-    auditId: z.int(),
-    atUtc: z.string(),
-    userId: z.string().nullable(),
-    userName: z.string(),
-    act: z.string(),
-    target: z.string(),
-    detail: z.record(z.string(), z.unknown()),
-    ip: z.string(),
-  }),
-  position: z.tuple([z.int(), z.int()]),
-  find: async ({ query, identity, services: { store } }, { after, limit }) => {
-    const { accountId } = identity
-    const { userId, act, fromUtc, toUtc } = query
-    const times = { fromMs: fromUtc?.getTime(), toMs: toUtc?.getTime() }
-    const position = after && { atMs: after[0], auditId: after[1] }
-    const filter = { accountId, userId, act, ...times, after: position, limit }
-    const rows = await store.read((tx) => findAuditEntries(tx, filter))
-    return rows.map(({ accountId: _accountId, atMs, detail, ...row }) => ({
-      item: {
-        ...row,
-        atUtc: new Date(atMs).toISOString(),
-        // execute-write.ts stores an object.
-        detail: JSON.parse(detail) as Record<string, unknown>,
-      },
-      position: [atMs, row.auditId] as const,
-    }))
-  },
-})
-
-export const listAudit = defineList(auditList)
-export const auditCsv = defineCsv(auditList)
+function toUserResponse(
+  { userId, name, role, createdAtUtc, lastSeenAtUtc, disabledAtUtc }: ConsoleUser,
+  protectedIds: ReadonlySet<string>,
+) {
+  const [disabled, hasSecondFactor] = [disabledAtUtc !== null, protectedIds.has(userId)]
+  return { userId, name, role, createdAtUtc, lastSeenAtUtc, disabled, hasSecondFactor }
+}

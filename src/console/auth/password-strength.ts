@@ -1,0 +1,41 @@
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
+import { ValidationError } from '../server/validation-error.ts'
+
+/** The fewest guesses, as a power of ten, that an attacker with a list of passwords may need. */
+const guessesLog10Min = 8
+/** A name of fewer characters occurs in too many good passwords. */
+const comparedNameCharsMin = 3
+
+let estimator: Promise<ZxcvbnFactory> | undefined
+
+/** Loads the list of common passwords at its first use: it takes about 15 MB of memory. */
+async function loadEstimator(): Promise<ZxcvbnFactory> {
+  const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ])
+  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
+}
+
+/**
+ * Requires a password that does not contain the user's name and that needs at least 10⁸ guesses by
+ * the estimate of zxcvbn: common passwords, keyboard rows, sequences, repetitions and dates, also with
+ * replaced letters.
+ *
+ * @param path the field in the request body.
+ * @throws ValidationError with the rule.
+ */
+export async function requireStrongPassword(
+  password: string,
+  { userName, path }: { readonly userName: string; readonly path: string },
+): Promise<void> {
+  const name = userName.toLowerCase()
+  if (name.length >= comparedNameCharsMin && password.toLowerCase().includes(name))
+    throw new ValidationError([{ path, message: 'must not contain your name' }])
+  estimator ??= loadEstimator()
+  const { guessesLog10 } = (await estimator).check(password, [userName, 'facegate'])
+  if (guessesLog10 >= guessesLog10Min) return
+  const message =
+    'must not be a common password, a sequence or a repetition. Use several unrelated words.'
+  throw new ValidationError([{ path, message }])
+}

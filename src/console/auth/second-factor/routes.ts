@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { HttpError } from '../../../lib/errors.ts'
+import {
+  countRecoveryCodes,
+  removeSecondFactor as deleteSecondFactor,
+} from '../../../store/console/second-factors.ts'
+import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+import { checkPassword } from '../check-password.ts'
+
+/** Each change of the second factor requires the password, because a session may be unattended. */
+const passwordBody = z.strictObject({ password: z.string().max(256) })
+
+const recoveryCodes = z.array(z.string()).readonly().meta({
+  description: 'Each code replaces the authenticator app once. They are shown only now.',
+})
+
+export const getSecondFactor = defineRead({
+  path: '/second-factor',
+  minimumRole: 'viewer',
+  query: emptyQuery,
+  response: z.object({ isEnabled: z.boolean(), recoveryCodesLeft: z.int() }),
+  handle: ({ identity, services: { store, secondFactors } }) => {
+    const userId = identity.userId ?? ''
+    return store.read(async (tx) => ({
+      isEnabled: await secondFactors.isRequired(tx, userId),
+      recoveryCodesLeft: await countRecoveryCodes(tx, userId),
+    }))
+  },
+})
+
+/** Creates the secret. Sign-in requires a code from `confirmSecondFactor` on. */
+export const beginSecondFactor = defineWrite({
+  method: 'POST',
+  path: '/second-factor',
+  minimumRole: 'viewer',
+  auditAction: 'secondFactor.begin',
+  query: emptyQuery,
+  body: passwordBody,
+  response: z.object({
+    secret: z.string().meta({ description: 'Base32, to type into the app.' }),
+    uri: z.string().meta({ description: 'The content of the QR code.' }),
+  }),
+  prepare: requirePassword,
+  handle: async ({ identity: { name, ...identity }, services }, { tx }) => {
+    const userId = identity.userId ?? ''
+    if (await services.secondFactors.isRequired(tx, userId))
+      throw new HttpError(409, 'The second factor is enabled already. Remove it first.')
+    return { response: await services.secondFactors.begin(tx, { userId, name }), target: userId }
+  },
+})
+
+export const confirmSecondFactor = defineWrite({
+  method: 'POST',
+  path: '/second-factor/confirm',
+  minimumRole: 'viewer',
+  auditAction: 'secondFactor.enable',
+  query: emptyQuery,
+  body: z.strictObject({ code: z.string().max(64) }),
+  response: z.object({ recoveryCodes }),
+  handle: async ({ body, identity, services }, { tx }) => {
+    const userId = identity.userId ?? ''
+    if (await services.secondFactors.isRequired(tx, userId))
+      throw new HttpError(409, 'The second factor is enabled already.')
+    const attempt = { userId, code: body.code, nowMs: services.clock() }
+    const codes = await services.secondFactors.confirm(tx, attempt)
+    if (codes) return { response: { recoveryCodes: codes }, target: userId }
+    const message =
+      'must be the current code of the app. Check that the clock of the phone is right.'
+    throw new ValidationError([{ path: 'body.code', message }])
+  },
+})
+
+export const renewRecoveryCodes = defineWrite({
+  method: 'POST',
+  path: '/second-factor/recovery-codes',
+  minimumRole: 'viewer',
+  auditAction: 'secondFactor.renewRecoveryCodes',
+  query: emptyQuery,
+  body: passwordBody,
+  response: z.object({ recoveryCodes }),
+  prepare: requirePassword,
+  handle: async ({ identity, services }, { tx }) => {
+    const userId = identity.userId ?? ''
+    if (!(await services.secondFactors.isRequired(tx, userId)))
+      throw new HttpError(409, 'Enable the second factor first.')
+    const codes = await services.secondFactors.renewRecoveryCodes(tx, userId)
+    return { response: { recoveryCodes: codes }, target: userId }
+  },
+})
+
+export const removeSecondFactor = defineWrite({
+  method: 'POST',
+  path: '/second-factor/remove',
+  minimumRole: 'viewer',
+  auditAction: 'secondFactor.remove',
+  query: emptyQuery,
+  body: passwordBody,
+  response: z.undefined(),
+  prepare: requirePassword,
+  handle: async ({ identity }, { tx }) => {
+    const userId = identity.userId ?? ''
+    await deleteSecondFactor(tx, userId)
+    return { response: undefined, target: userId }
+  },
+})
+
+/** @throws HttpError 401 or 429, as at sign-in. */
+async function requirePassword({
+  body,
+  identity: { name, accountId },
+  request: { clientIp },
+  services,
+}: ConsoleContext<unknown, z.output<typeof passwordBody>>): Promise<void> {
+  const failedAuditAction = 'secondFactor.passwordFailed'
+  const check = { name, password: body.password, accountId, clientIp, failedAuditAction } as const
+  await checkPassword(check, services)
+}

@@ -1,0 +1,80 @@
+import {
+  confirmSecondFactor,
+  findSecondFactor,
+  replaceRecoveryCodes,
+  useRecoveryCode,
+  useTimeStep,
+  type SecondFactor,
+} from '../../../store/console/second-factors.ts'
+import type { ConsoleUser } from '../../../store/console/users.ts'
+import type { ReadTx, Tx } from '../../../store/tx.ts'
+import { generateRecoveryCodes, hashRecoveryCode } from './recovery-codes.ts'
+import { describeTotpSecret, findTimeStep, generateTotpSecret } from './totp.ts'
+
+/** The second factor of users: codes of an authenticator app (TOTP, RFC 6238), and recovery codes. */
+export type SecondFactors = {
+  /** Whether sign-in requires a code. */
+  readonly isRequired: (tx: ReadTx, userId: string) => Promise<boolean>
+  /** Creates a secret, which sign-in does not require until `confirm`. */
+  readonly begin: (
+    tx: Tx,
+    user: Pick<ConsoleUser, 'userId' | 'name'>,
+  ) => Promise<{ readonly secret: string; readonly uri: string }>
+  /** @returns the recovery codes; undefined if the code is wrong or there is no secret. */
+  readonly confirm: (tx: Tx, attempt: CodeAttempt) => Promise<readonly string[] | undefined>
+  /** Replaces the recovery codes. */
+  readonly renewRecoveryCodes: (tx: Tx, userId: string) => Promise<readonly string[]>
+  /** Uses a code of the app, or a recovery code. @returns false if it is wrong or was used before. */
+  readonly useCode: (tx: Tx, attempt: CodeAttempt) => Promise<boolean>
+}
+
+type CodeAttempt = { readonly userId: string; readonly code: string; readonly nowMs: number }
+
+/** Stores secrets encrypted. */
+type SecondFactorSecrets = {
+  readonly replace: (
+    tx: Tx,
+    given: { readonly userId: string; readonly secret: Buffer },
+  ) => Promise<void>
+  readonly unwrap: (factor: SecondFactor) => Buffer
+}
+
+export function createSecondFactors(secrets: SecondFactorSecrets): SecondFactors {
+  async function findStep(
+    tx: ReadTx,
+    { userId, code, nowMs }: CodeAttempt,
+  ): Promise<number | undefined> {
+    const factor = await findSecondFactor(tx, userId)
+    if (!factor) return undefined
+    // People type the code as the app shows it, often in two groups.
+    const digits = code.replaceAll(/\s/gu, '')
+    return findTimeStep(secrets.unwrap(factor), digits, nowMs)
+  }
+
+  return {
+    isRequired: async (tx, userId) => (await findSecondFactor(tx, userId))?.isConfirmed === 1,
+    begin: async (tx, { userId, name }) => {
+      const secret = generateTotpSecret()
+      await secrets.replace(tx, { userId, secret })
+      return describeTotpSecret(secret, name)
+    },
+    confirm: async (tx, attempt) => {
+      const step = await findStep(tx, attempt)
+      if (step === undefined) return undefined
+      await confirmSecondFactor(tx, attempt.userId, step)
+      return renewRecoveryCodes(tx, attempt.userId)
+    },
+    renewRecoveryCodes,
+    useCode: async (tx, attempt) => {
+      const step = await findStep(tx, attempt)
+      if (step !== undefined) return useTimeStep(tx, attempt.userId, step)
+      return useRecoveryCode(tx, attempt.userId, hashRecoveryCode(attempt.code))
+    },
+  }
+}
+
+async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly string[]> {
+  const codes = generateRecoveryCodes()
+  await replaceRecoveryCodes(tx, userId, codes.map(hashRecoveryCode))
+  return codes
+}

@@ -1,0 +1,26 @@
+import { replaceSecondFactor, type SecondFactor } from '../../store/console/second-factors.ts'
+import type { Tx } from '../../store/tx.ts'
+import type { Keyring } from './keyring.ts'
+import { masterKeyLock } from './subject-keys.ts'
+
+/** Stores the secrets of authenticator apps, wrapped with the master key. */
+export function createSecondFactorSecrets(keyring: Keyring) {
+  return {
+    replace: async (
+      tx: Tx,
+      { userId, secret }: { readonly userId: string; readonly secret: Buffer },
+    ): Promise<void> => {
+      await tx.lock(masterKeyLock, 'shared')
+      const wrapped = keyring.wrap(secret, secondFactorBinding(userId))
+      await replaceSecondFactor(tx, { userId, ...wrapped })
+    },
+    /** @throws Error if the master key that wrapped it is not in the file. */
+    unwrap: (factor: SecondFactor): Buffer =>
+      keyring.unwrap(factor, secondFactorBinding(factor.userId)),
+  }
+}
+
+/** The ids that the ciphertext is bound to. */
+export function secondFactorBinding(userId: string): string {
+  return `second-factor|${userId}`
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSetupLink } from '../../src/console/auth/setup.ts'
+import { assertOk, startConsole, validPassword } from '../support/console/test-console.ts'
+
+test('A password is neither short, nor common, nor contains the name of the user', async () => {
+  await using testConsole = await startConsole()
+  const { owner, gallery } = testConsole
+  const change = (next: string) => owner.send('POST', '/password', { current: validPassword, next })
+  const rejected: Readonly<Record<string, RegExp>> = {
+    elevenchars: /at least 12 characters/u,
+    password1234: /common password/u,
+    'p@ssw0rd!2024': /common password/u,
+    qwertyuiopas: /common password/u,
+    aaaaaaaaaaaaaaaaaaaa: /common password/u,
+    abcdefghijklmnop: /common password/u,
+    'my name is olga and i am fine': /must not contain your name/u,
+  }
+  for (const [next, rule] of Object.entries(rejected)) {
+    const response = await change(next)
+    assert.equal(response.status, 422, next)
+    assert.match(response.body.problems[0].message, rule, next)
+    assert.equal(response.body.problems[0].path, 'body.next')
+  }
+  assertOk(await change('Tr0ub4dor and three'))
+  const token = await gallery.database.store.write((tx) => createSetupLink(tx, null, Date.now()))
+  const useLink = (password: string) =>
+    testConsole.newClient().send('POST', '/setup', { token, name: 'Margarete', password })
+  const named = await useLink('hello Margarete hello')
+  assert.equal(named.body.problems[0].path, 'body.password')
+  assertOk(await useLink('several unrelated words'))
+})
+
+test('A user lists the open sessions, ends one of them, and ends all others', async () => {
+  let nowMs = Date.now()
+  await using testConsole = await startConsole({ clock: () => nowMs })
+  const { owner, url } = testConsole
+  const signIn = async (userAgent: string) => {
+    const client = testConsole.newClient()
+    const headers = { origin: url, 'user-agent': userAgent }
+    const credentials = { name: 'Olga', password: validPassword }
+    assertOk(await client.raw('POST', '/sign-in', headers, credentials))
+    return client
+  }
+  const phone = await signIn('Phone '.repeat(100))
+  const tablet = await signIn('Tablet')
+  const sessions = async () => (await owner.get('/sessions')).body.items
+  const [listed] = [await sessions()]
+  assert.equal(listed.length, 3)
+  assert.deepEqual(listed.filter(({ isCurrent }: { isCurrent: boolean }) => isCurrent).length, 1)
+  const phoneSession = listed.find(({ userAgent }: { userAgent: string }) =>
+    userAgent.startsWith('Phone'),
+  )
+  assert.equal(phoneSession.userAgent.length, 256)
+  assert.equal(phoneSession.ip, '127.0.0.1')
+  assertOk(await owner.send('DELETE', `/sessions/${phoneSession.sessionId}`))
+  assert.equal((await phone.get('/sessions')).status, 401)
+  assert.equal((await owner.send('DELETE', `/sessions/${phoneSession.sessionId}`)).status, 404)
+  // The session of another user cannot be ended.
+  const admin = await testConsole.inviteMember('admin')
+  const [adminSession] = (await admin.get('/sessions')).body.items
+  assert.equal((await owner.send('DELETE', `/sessions/${adminSession.sessionId}`)).status, 404)
+  assertOk(await owner.send('POST', '/sessions/sign-out-elsewhere'))
+  assert.equal((await tablet.get('/sessions')).status, 401)
+  assert.equal((await sessions()).length, 1)
+  assert.equal((await admin.get('/sessions')).status, 200)
+
+  // An expired session is not listed.
+  await signIn('Old')
+  nowMs += 29 * 60_000
+  assert.equal((await owner.get('/projects')).status, 200)
+  nowMs += 60_000
+  assert.equal((await sessions()).length, 1)
+})
+
+test('A setup link removes the second factor of its user', async () => {
+  await using testConsole = await startConsole()
+  const { owner, gallery } = testConsole
+  assertOk(await owner.send('POST', '/second-factor', { password: validPassword }))
+  const { store } = gallery.database
+  await store.db.updateTable('secondFactors').set({ isConfirmed: 1 }).execute()
+  const token = await store.write((tx) => createSetupLink(tx, null, Date.now()))
+  const client = testConsole.newClient()
+  const password = validPassword
+  assertOk(await client.send('POST', '/setup', { token, name: 'Olga', password }))
+  assert.equal((await client.get('/second-factor')).body.isEnabled, false)
+})
+
+test('The audit log lists the changes apart from the calls of the playground', async () => {
+  await using testConsole = await startConsole()
+  const { owner, projectId } = testConsole
+  const call = { projectId, call: { action: 'svc.detect', params: { images: [] } } }
+  assertOk(await owner.send('POST', '/playground', call))
+  const acts = async (query: string) =>
+    (await owner.get(`/audit${query}`)).body.items.map(({ act }: { act: string }) => act)
+  assert.ok((await acts('')).includes('playground.call'))
+  assert.deepEqual(await acts('?kind=playground'), ['playground.call'])
+  assert.deepEqual(await acts('?kind=changes'), ['session.setUp'])
+  assert.deepEqual(await acts('?kind=changes&act=playground.call'), ['playground.call'])
+})
