@@ -55,6 +55,7 @@ test('Every invalid parameter is one problem with its path; a wrong value is sho
     ['params.maxFaces', 'params.minQuality'],
   )
   assert.match(problems[0].message, /whole number from 1 to 20; received 500/u)
+  assert.equal(problems[0].hint, errorTable.INVALID_REQUEST.remedy)
   assert.equal(parameters.maxFaces, 500)
   assert.equal(parameters.threshold, 'auto')
   assert.equal(parameters.minQuality, 'set')

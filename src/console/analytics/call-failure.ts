@@ -33,8 +33,20 @@ async function findFirstDetail(
 /** The most calls with one request id that are searched for the first one. */
 const repeatsMax = 100
 
+/** Returns why a call failed, each problem with a remedy: that of its code if it has no other. */
+export function problemsOf(
+  { code }: LoggedCall,
+  detail: CallDetail | undefined,
+): CallDetail['problems'] {
+  const problems = detail?.problems ?? generalProblems(code)
+  return problems.map((problem) => {
+    const hint = problem.hint ?? generalProblems(problem.code)[0]?.hint
+    return hint === undefined ? problem : { ...problem, hint }
+  })
+}
+
 /** Explains a code for which no message is stored. */
-export function generalProblems(code: string): CallDetail['problems'] {
+function generalProblems(code: string): CallDetail['problems'] {
   if (code === 'OK') return []
   const explained = { ...errorTable, ...otherCodes } as Readonly<
     Record<string, { readonly condition: string; readonly remedy: string }>

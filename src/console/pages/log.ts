@@ -8,7 +8,7 @@ import { findTransfer } from '../../store/billing/ledger-transfers.ts'
 import type { ReadTx } from '../../store/tx.ts'
 import { isUuid } from '../../lib/ids.ts'
 import type { CallDetail } from '../../gate/call-detail.ts'
-import { findDetail, generalProblems, messageOf } from '../analytics/call-failure.ts'
+import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
 import { id, micros, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
 import { transfer, toTransferResponse } from './ledger.ts'
@@ -143,7 +143,7 @@ export const getCall = defineRead({
       const detail = await findDetail(tx, call)
       return {
         ...formatCall(call),
-        problems: [...(detail?.problems ?? generalProblems(call.code))],
+        problems: [...problemsOf(call, detail)],
         isGeneral: detail === undefined,
         ...(detail && { parameters: toParameters(detail) }),
         ...(charge && { transfer: toTransferResponse(charge, formatCall(call).projectName) }),
