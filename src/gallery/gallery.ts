@@ -4,12 +4,11 @@ import { formatUtc } from '../lib/utc.ts'
 import type { Store } from '../store/database.ts'
 import { countDeletions, findDeletions, type DeletionRecord } from '../store/gallery/deletions.ts'
 import type { findFaces } from '../store/gallery/faces.ts'
-import { findGallery, lockGallery, listGalleryKeys } from '../store/gallery/galleries.ts'
+import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
 import type { GallerySize } from '../store/gallery/galleries.ts'
 import type { listGroups } from '../store/gallery/groups.ts'
-import { findFirstAccountId, findIdentifyThreshold } from '../store/tenancy/projects.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import { findProjectSwitches } from '../store/tenancy/projects.ts'
+import { findIdentifyThreshold, findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { ProjectSwitches } from '../store/tenancy/switches.ts'
 import { cursorOf } from '../store/gallery/search/subject-order.ts'
 import { findSubjects, findSubjectsInGroup, touchSubjects } from '../store/gallery/subjects.ts'
@@ -23,7 +22,6 @@ import { openGalleryCalibrations } from './calibration/gallery-calibrations.ts'
 import { mergeSubjects, type MergedSubjects } from './merge-subjects.ts'
 import { matchOperations, type MatchOperations } from './match-operations.ts'
 import { createLoadSubjectDetails, type LoadSubjectDetails } from './subject-details.ts'
-import { createMasterKeyFile, openKeyring, type Keyring } from './keys/keyring.ts'
 import type { ComparableCounts } from './count-comparable.ts'
 import { modelOperations, type SubjectModels } from './model-operations.ts'
 import { createDecryptStoredTemplate } from './keys/decrypt-stored-template.ts'
@@ -37,9 +35,8 @@ import { overdueSubjects } from './overdue-subjects.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
-import { createSubjectKeys, unwrapGalleryKey, type SubjectKeys } from './keys/subject-keys.ts'
-import { unwrapWebhookSecret } from './keys/webhook-secrets.ts'
-import { listWebhookSecrets } from '../store/webhooks/secrets.ts'
+import { openKeys } from './keys/open-keys.ts'
+import { createSubjectKeys, type SubjectKeys } from './keys/subject-keys.ts'
 import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
 import {
@@ -208,20 +205,6 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
   return gallery
 }
 
-async function openKeys({ store, masterKeyFile }: GalleryOptions): Promise<Keyring> {
-  const galleryKeys = await store.read(listGalleryKeys)
-  // If a second server created another master key, it could not read the data of the first one.
-  const isFirst =
-    !store.isShared || (store.isFirstServer && (await findFirstAccountId(store.db)) === undefined)
-  const webhookSecrets = await store.read(listWebhookSecrets)
-  if (galleryKeys.length + webhookSecrets.length === 0 && isFirst)
-    createMasterKeyFile(masterKeyFile)
-  const keyring = openKeyring(masterKeyFile)
-  for (const key of galleryKeys) unwrapGalleryKey(keyring, key)
-  for (const secret of webhookSecrets) unwrapWebhookSecret(keyring, secret)
-  return keyring
-}
-
 function readOperations(store: Store) {
   return {
     read: store.read,
@@ -273,16 +256,9 @@ type PurgeDue = { readonly purgeDue: Set<string> }
 function deleteOperations(
   remove: Gallery['remove'],
   { sync }: GallerySearch,
-  {
-    store,
-    retentionDays,
-    groupDeletionMax,
-    onExpired,
-    clock,
-    log,
-    purgeDue,
-  }: GalleryOptions & PurgeDue,
+  options: GalleryOptions & PurgeDue,
 ): Pick<Gallery, 'purge' | 'removeGroup' | 'clear' | 'sweep'> {
+  const { store, retentionDays, groupDeletionMax, onExpired, clock, log, purgeDue } = options
   const purge: Gallery['purge'] = async (galleryId) => {
     try {
       await sync(galleryId)

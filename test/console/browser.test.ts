@@ -19,7 +19,7 @@ import {
 } from '../support/console/playground-checks.ts'
 import { explainFailedCall } from '../support/console/log-checks.ts'
 import { measureScripts } from '../support/console/measure-scripts.ts'
-import { enableSecondFactor, signInWithCode } from '../support/console/authenticator.ts'
+import { enableSecondFactor, signInWithCode, signOut } from '../support/console/authenticator.ts'
 import { calibrateDefaultProject } from '../support/console/calibrate-gallery.ts'
 import { createTestClient, samplePhotograph } from '../support/facegate/test-facegate.ts'
 import { sequentialTests } from '../support/console/sequential-tests.ts'
@@ -271,16 +271,13 @@ describe('A new owner uses the console for the first time', { skip }, () => {
   step('Sign-in requires the code of the app, and returns to the previous page', async () => {
     const secret = await enableSecondFactor(page, driver, password)
     await driver.open('Models')
-    await page.getByRole('button', { name: 'Account of Olga' }).click()
-    await page.getByRole('menuitem', { name: 'Sign out' }).click()
-    await driver.waitForHeading('Sign in')
+    await signOut(page, driver)
     await driver.inspect('sign-in', 'light')
     await signInWithCode(page, { name: 'Olga', password, secret })
     assert.match(pageErrors.messages.splice(0).join(), / 401 \(Unauthorized\)$/u)
     await driver.waitForHeading('Models')
     await page.reload()
     await driver.waitForHeading('Models')
-    await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content')
     assert.deepEqual(driver.violations, [])

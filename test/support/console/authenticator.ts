@@ -56,3 +56,9 @@ export async function signInWithCode(
   await page.getByLabel(/^Code/u).fill(code)
   await page.keyboard.press('Enter')
 }
+
+export async function signOut(page: Page, driver: ConsoleDriver): Promise<void> {
+  await page.getByRole('button', { name: /^Account of / }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await driver.waitForHeading('Sign in')
+}
