@@ -11,8 +11,7 @@ import {
   type TestConsole,
 } from '../support/console/test-console.ts'
 import { changeAccounts } from '../support/console/account-writes.ts'
-import { calibrationWrites } from '../support/console/calibration-writes.ts'
-import { webhookWrites } from '../support/console/webhook-writes.ts'
+import { pageWrites } from '../support/console/page-writes.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 
 let testConsole: TestConsole
@@ -33,8 +32,7 @@ async function runInPlayground(action: string, params: object, more: object = {}
 
 test('Every successful write adds one audit entry; a failed write adds none', async () => {
   const auditEntries = async () => (await get('/audit?limit=200')).items
-  const calibration = await calibrationWrites(testConsole)
-  const webhooks = await webhookWrites(testConsole)
+  const pages = await pageWrites(testConsole)
   await changeAccounts(testConsole)
   const before = (await auditEntries()).length
   const { projectId } = testConsole
@@ -63,8 +61,7 @@ test('Every successful write adds one audit entry; a failed write adds none', as
     ['POST', '/money/top-up', { amountMicros: '1000000', note: 'more' }],
     ['POST', '/money/allocate', { projectId, amountMicros: '500000' }],
     ['POST', '/playground/challenges', { projectId }],
-    ...calibration,
-    ...webhooks,
+    ...pages,
     ['PUT', '/money/prices/svc.detect', { unitMicros: '2000' }],
     ['PATCH', `/users/${invited.user.userId}`, { role: 'admin' }],
     ['POST', `/users/${invited.user.userId}/invite`, undefined],

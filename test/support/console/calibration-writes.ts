@@ -3,7 +3,7 @@ import { fillPeople } from './fill-people.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
 /** The method, path and body of a request of the console. */
-type ConsoleWrite = readonly [method: string, path: string, body: unknown]
+export type ConsoleWrite = readonly [method: string, path: string, body: unknown]
 
 /**
  * Creates a project and calculates the calibration of its gallery. Returns the requests that apply,

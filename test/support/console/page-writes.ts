@@ -1,11 +1,14 @@
 import { allEventTypes } from '../../../src/store/webhooks/event-types.ts'
+import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
+/** Returns the requests that change the calibration of a gallery and a webhook. */
+export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
+  return [...(await calibrationWrites(testConsole)), ...(await webhookWrites(testConsole))]
+}
+
 /** Creates a webhook with an event, and returns the requests that change them. */
-export async function webhookWrites({
-  owner,
-  projectId,
-}: TestConsole): Promise<readonly (readonly [method: string, path: string, body: unknown])[]> {
+async function webhookWrites({ owner, projectId }: TestConsole): Promise<readonly ConsoleWrite[]> {
   // Nothing is sent to a name that cannot exist.
   const settings = { projectId, url: 'https://webhook.invalid', events: allEventTypes }
   const { webhookId } = assertOk(await owner.send('POST', '/webhooks', settings)).body
