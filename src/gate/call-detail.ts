@@ -121,6 +121,11 @@ function redactTexts(text: string, { names, texts }: RequestDescription): string
 
 /** Replaces a text where it is not part of a longer word. */
 function replaceText(text: string, searched: string, replacement: string): string {
-  const pattern = `(?<![\\p{L}\\p{N}])${RegExp.escape(searched)}(?![\\p{L}\\p{N}])`
+  const pattern = `(?<![\\p{L}\\p{N}])${escapePattern(searched)}(?![\\p{L}\\p{N}])`
   return text.replaceAll(new RegExp(pattern, 'gu'), () => replacement)
+}
+
+/** Node 22 has no function for it. */
+function escapePattern(text: string): string {
+  return text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`)
 }

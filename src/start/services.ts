@@ -32,7 +32,7 @@ import { apiDescription, bodyBudgetLimits, bodyLimits, serverLimits } from './ht
 import { openObservability } from './observability.ts'
 import { openDatabase, type OpenedDatabase } from './open-database.ts'
 import { openGalleryServices } from './open-gallery.ts'
-import { openWebhooks } from './open-webhooks.ts'
+import { openWebhooks } from './webhooks/open-webhooks.ts'
 import { createReadiness } from './readiness.ts'
 import { visionOptions, type VisionEnvironment } from './vision-options.ts'
 

@@ -1,7 +1,7 @@
 import { readConfig } from '../../config.ts'
 import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { masterKeyPath } from '../../start/open-gallery.ts'
-import { addressRules } from '../../start/open-webhooks.ts'
+import { addressRules } from '../../start/webhooks/open-webhooks.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import type { Store } from '../../store/database.ts'
 import type { ReadTx, Tx } from '../../store/tx.ts'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { extraImageTypes } from '../../src/lib/image-types/image-types.ts'
+import { extraImageTypes } from '../../../src/lib/image-types/image-types.ts'
 import {
   samplePhotograph,
   startFacegate,
   type TestFacegate,
-} from '../support/facegate/test-facegate.ts'
+} from '../../support/facegate/test-facegate.ts'
 
 const width = 560
 const height = 316

@@ -6,7 +6,7 @@ import {
   groupFilter,
   searchOfBucket,
   searchOfChart,
-} from '../../web/charts/log-search.ts'
+} from '../../../web/charts/log-search.ts'
 
 const hours = ['2026-11-21T22:00:00.000Z', '2026-11-21T23:00:00.000Z']
 

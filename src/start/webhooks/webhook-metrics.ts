@@ -1,4 +1,4 @@
-import type { MetricSource } from '../http/metrics/metrics.ts'
+import type { MetricSource } from '../../http/metrics/metrics.ts'
 import type { OpenedWebhooks } from './open-webhooks.ts'
 
 /** The deliveries of this process, and the state of the outbox that all servers share. */

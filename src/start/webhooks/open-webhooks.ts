@@ -1,23 +1,23 @@
-import type { Config } from '../config.ts'
-import { openKeyring } from '../gallery/keys/keyring.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import { splitNetworks } from '../lib/setting.ts'
-import type { Store } from '../store/database.ts'
+import type { Config } from '../../config.ts'
+import { openKeyring } from '../../gallery/keys/keyring.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { splitNetworks } from '../../lib/setting.ts'
+import type { Store } from '../../store/database.ts'
 import {
   countOutbox,
   deleteOldDeliveries,
   expireDeliveries,
   type OutboxCounts,
-} from '../store/webhooks/deliveries.ts'
-import { deleteExpiredSecrets } from '../store/webhooks/secrets.ts'
-import type { AddressRules } from '../webhooks/address-rules.ts'
-import { createDeliveryLoop, type DeliveryLoop } from '../webhooks/delivery-loop.ts'
-import { addExpiryNotices } from '../webhooks/expiry-notices.ts'
-import { pendingMsMax } from '../webhooks/retry-schedule.ts'
-import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts'
-import { masterKeyPath } from './open-gallery.ts'
-import { schedule } from './schedule.ts'
+} from '../../store/webhooks/deliveries.ts'
+import { deleteExpiredSecrets } from '../../store/webhooks/secrets.ts'
+import type { AddressRules } from '../../webhooks/address-rules.ts'
+import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-loop.ts'
+import { addExpiryNotices } from '../../webhooks/expiry-notices.ts'
+import { pendingMsMax } from '../../webhooks/retry-schedule.ts'
+import { createWebhooks, type Webhooks } from '../../webhooks/webhooks.ts'
+import { masterKeyPath } from '../open-gallery.ts'
+import { schedule } from '../schedule.ts'
 
 /** The webhooks and the background jobs that deliver their events. */
 export type OpenedWebhooks = AsyncDisposable & {

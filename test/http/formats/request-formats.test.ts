@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { findCalls } from '../../src/store/gate/calls.ts'
-import { fakeImage } from '../support/gallery/fake-vision.ts'
-import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { findCalls } from '../../../src/store/gate/calls.ts'
+import { fakeImage } from '../../support/gallery/fake-vision.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
 const kibibyte = 1024
 

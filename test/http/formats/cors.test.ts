@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 
 const app = 'https://app.example.org'
 const local = 'http://localhost:3000'

@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { test } from 'node:test'
-import { findAuditEntries } from '../../src/store/console/audit-log.ts'
-import { countCalls, countScores, findLatencies } from '../../src/store/console/call-charts.ts'
-import { countCallsByPrefix, readCalls } from '../../src/store/gate/calls.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import { findDeletions } from '../../src/store/gallery/deletions.ts'
-import { findFewIdsWithAttribute } from '../../src/store/gallery/search/attribute-filter.ts'
+import { findAuditEntries } from '../../../src/store/console/audit-log.ts'
+import { countCalls, countScores, findLatencies } from '../../../src/store/console/call-charts.ts'
+import { countCallsByPrefix, readCalls } from '../../../src/store/gate/calls.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { findDeletions } from '../../../src/store/gallery/deletions.ts'
+import { findFewIdsWithAttribute } from '../../../src/store/gallery/search/attribute-filter.ts'
 import {
   findStepEnd,
   findSubjectPositions,
   findSubjects,
-} from '../../src/store/gallery/subjects.ts'
-import { registerSumLatencies } from '../../src/store/sqlite/hourly-counts.ts'
-import { findTransfers, reconcile } from '../../src/store/billing/ledger-transfers.ts'
-import type { ReadTx } from '../../src/store/tx.ts'
+} from '../../../src/store/gallery/subjects.ts'
+import { registerSumLatencies } from '../../../src/store/sqlite/hourly-counts.ts'
+import { findTransfers, reconcile } from '../../../src/store/billing/ledger-transfers.ts'
+import type { ReadTx } from '../../../src/store/tx.ts'
 
 /** A full scan of a table that grows with calls, years or subjects. No query may use one. */
 const largeTableScan = /^SCAN (?:calls|t|deletions|adminActs|callHours|scoreHours)(?! USING)/u
