@@ -69,6 +69,6 @@ export const unauthorizedMessages: Readonly<
 > = {
   unknown:
     'API key missing or unknown. Send the whole key in the header X-Api-Key, or as Authorization: Bearer.',
-  revoked: 'API key revoked. Create a new key in the console or with facegate key mint.',
-  expired: 'API key expired. Create a new key in the console or with facegate key mint.',
+  revoked: 'API key revoked. Create a new key in the console or with facegate key create.',
+  expired: 'API key expired. Create a new key in the console or with facegate key create.',
 }
