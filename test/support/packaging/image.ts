@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,8 +15,15 @@ const certificates = '/etc/ssl/certs/ca-certificates.crt'
 /** The reason why no image can be built on this machine; undefined: it can. */
 export const imageSkipReason: string | undefined =
   process.getuid?.() === 0
-    ? missingToolsReason(['buildah', 'mmdebstrap', 'unshare', 'setpriv', 'chroot'])
+    ? (missingToolsReason(['buildah', 'mmdebstrap', 'unshare', 'setpriv', 'chroot']) ??
+      deniedMountReason())
     : 'an image is built and started as root'
+
+/** Returns the reason if root may not mount here, for example in a container without privileges. */
+function deniedMountReason(): string | undefined {
+  const probe = ['--mount', 'sh', '-c', 'mount -t tmpfs none /mnt']
+  return spawnSync('unshare', probe).status === 0 ? undefined : 'this machine permits no mounts'
+}
 
 const imageConfig = z.object({
   User: z.string(),
