@@ -35,7 +35,10 @@ test('Every route that requires a key names the header of the key in its 401', a
   // The routes are only listed.
   const services = {} as Parameters<typeof comprefaceRoutes>[0]
   const execute = { method: 'POST', path: '/v1/face/execute' }
-  const lines = [execute, ...restRoutes, ...comprefaceRoutes(services)]
+  // This route has the key in its path, reads nothing and always returns 404.
+  const keyless = '/api/v1/static/:key/images/:image_id'
+  const compatible = comprefaceRoutes(services).filter(({ path }) => path !== keyless)
+  const lines = [execute, ...restRoutes, ...compatible]
   assert.ok(lines.length > 20)
   for (const line of lines) await assertChallenge(line, apiKeyChallenge)
 })

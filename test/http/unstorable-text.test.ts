@@ -155,6 +155,8 @@ test('A CompreFace route refuses such a text in its parameters, its path and its
       ['POST', `${recognition}/faces/delete`, [nul]],
     ]
     for (const { method, path } of comprefaceRoutes(options)) {
+      // It reads nothing of the request and always returns 404.
+      if (path.startsWith('/api/v1/static/')) continue
       const base = path.replaceAll(/:\w+/gu, randomUUID())
       requests.push([method, `${base}?subject=a%00b`])
       for (const url of pathsWithText(path, 'a%00b')) requests.push([method, url])
