@@ -1,11 +1,14 @@
-import { allEventTypes } from '../../store/webhooks/event-types.ts'
-import { overlapHoursDefault, overlapHoursMax } from '../../webhooks/overlap-hours.ts'
+import { overlapHoursDefault, overlapHoursMax } from '../../lib/limits/webhook-limits.ts'
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
 import { anyText, namesFrom, oneOf, wholeNumber } from '../command-line/value-kinds.ts'
 import { optional, required, withDefault } from '../options.ts'
 import { optionalProject, requiredProject } from '../project-option.ts'
 
 const webhookId = required('<webhookId>', 'id of the webhook, as in facegate webhook list', anyText)
+const eventNames = async (): Promise<readonly string[]> => [
+  'all',
+  ...(await import('../../store/webhooks/event-types.ts')).allEventTypes,
+]
 const exampleId = '0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'
 
 export const webhook = defineGroup(
@@ -24,8 +27,8 @@ export const webhook = defineGroup(
           url: required('<https://…>', 'the address that receives the events', anyText),
           events: optional(
             '<a,b>',
-            `events, separated by commas, or all: ${allEventTypes.join(', ')}; without the option, all but identify.matched`,
-            namesFrom(['all', ...allEventTypes]),
+            'events, separated by commas, or all; without the option, all but identify.matched',
+            namesFrom(eventNames),
           ),
         },
         examples: [
@@ -86,7 +89,7 @@ export const webhook = defineGroup(
           webhookId,
           eventId: required('<eventId>', 'id of the event, as in webhook deliveries', anyText),
         },
-        examples: [`facegate webhook redeliver ${exampleId} 0197f2f1-0c2d-7e3f-9a4b-5c6d7e8f9a0b`],
+        examples: ['facegate webhook redeliver 0197f2f0-6a1b-… 0197f2f1-0c2d-…'],
       },
       async (values) => (await import('./deliveries.ts')).redeliverEvent(values),
     ),

@@ -16,9 +16,18 @@ export type LedgerModel = {
   readonly done: Map<number, { content: number; sinceMs: number; code: string }>
 }
 
+/** The time at which the model and the project of its snapshot start. */
+export const modelStartMs = Date.UTC(2030, 0, 1)
+
 export function createModel(): LedgerModel {
-  const nowMs = Date.UTC(2030, 0, 1)
-  return { nowMs, wallet: 0n, budget: 0n, charged: 0n, running: new Map(), done: new Map() }
+  return {
+    nowMs: modelStartMs,
+    wallet: 0n,
+    budget: 0n,
+    charged: 0n,
+    running: new Map(),
+    done: new Map(),
+  }
 }
 
 /** Compares the database with the model in one query: L1, L3, L4 and L5 after every step. */

@@ -15,6 +15,7 @@ import { sqliteTx } from '../../../src/store/sqlite/tx.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { isOnPostgres, createMigratedDatabase, openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer, urlWithDatabase } from '../database/postgres-server.ts'
+import { modelStartMs } from './ledger-model.ts'
 
 /** A new database with one account and one project, from which tests create copies. */
 export type LedgerSnapshot = {
@@ -40,7 +41,7 @@ export async function createLedgerSnapshot(): Promise<LedgerSnapshot> {
 
 /** Creates the data that the first start creates. */
 async function createFirstProject(store: Store): Promise<Omit<LedgerSnapshot, 'content'>> {
-  await store.runExclusive(({ db }) => createInitialProject(db, new Date()))
+  await store.runExclusive(({ db }) => createInitialProject(db, new Date(modelStartMs)))
   const project = await findProject(store.db, 'default')
   const [key] = await store.db.selectFrom('keys').select('keyId').execute()
   if (!project || !key) throw new Error('the first project or its key was not created')

@@ -13,7 +13,7 @@ import {
 } from '../../../store/webhooks/webhooks.ts'
 import type { ReadTx } from '../../../store/tx.ts'
 import { formatUtc } from '../../../lib/utc.ts'
-import { overlapHoursDefault, overlapHoursMax } from '../../../webhooks/overlap-hours.ts'
+import { overlapHoursDefault, overlapHoursMax } from '../../../lib/limits/webhook-limits.ts'
 import {
   defineRead,
   defineWrite,
