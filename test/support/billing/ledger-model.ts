@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestLedger } from './test-ledger.ts'
+import { ledgerStartMs, type TestLedger } from './test-ledger.ts'
 
 /** Price of every call in the model test. */
 export const priceMicros = 1000n
@@ -16,12 +16,9 @@ export type LedgerModel = {
   readonly done: Map<number, { content: number; sinceMs: number; code: string }>
 }
 
-/** The time at which the model and the project of its snapshot start. */
-export const modelStartMs = Date.UTC(2030, 0, 1)
-
 export function createModel(): LedgerModel {
   return {
-    nowMs: modelStartMs,
+    nowMs: ledgerStartMs,
     wallet: 0n,
     budget: 0n,
     charged: 0n,

@@ -15,7 +15,9 @@ import { sqliteTx } from '../../../src/store/sqlite/tx.ts'
 import type { Tx } from '../../../src/store/tx.ts'
 import { isOnPostgres, createMigratedDatabase, openStoreAt } from '../database/engine.ts'
 import { sharedPostgresServer, urlWithDatabase } from '../database/postgres-server.ts'
-import { modelStartMs } from './ledger-model.ts'
+
+/** When the project of a snapshot was created. Its key expires a year later. */
+export const ledgerStartMs = Date.UTC(2030, 0, 1)
 
 /** A new database with one account and one project, from which tests create copies. */
 export type LedgerSnapshot = {
@@ -41,7 +43,7 @@ export async function createLedgerSnapshot(): Promise<LedgerSnapshot> {
 
 /** Creates the data that the first start creates. */
 async function createFirstProject(store: Store): Promise<Omit<LedgerSnapshot, 'content'>> {
-  await store.runExclusive(({ db }) => createInitialProject(db, new Date(modelStartMs)))
+  await store.runExclusive(({ db }) => createInitialProject(db, new Date(ledgerStartMs)))
   const project = await findProject(store.db, 'default')
   const [key] = await store.db.selectFrom('keys').select('keyId').execute()
   if (!project || !key) throw new Error('the first project or its key was not created')
