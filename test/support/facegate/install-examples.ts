@@ -16,7 +16,7 @@ export async function installExamples(folder: string): Promise<void> {
   await mkdir(installed, { recursive: true })
   const client = path.join(rootDir, 'client')
   const tsc = path.join(rootDir, 'node_modules', '.bin', 'tsc')
-  await promisify(execFile)(tsc, ['-p', client, '--outDir', path.join(installed, 'dist')])
+  await promisify(execFile)(tsc, ['-p', client, '--outDir', path.join(installed, 'dist', 'esm')])
   await cp(path.join(client, 'package.json'), path.join(installed, 'package.json'))
 }
 
