@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import type { LoggedCallDetails } from '../api/responses.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
+import { ProblemFacts } from '../components/problem-facts.tsx'
 
 type Props = { readonly call: LoggedCallDetails }
 
@@ -17,18 +18,11 @@ export function CallProblems({ call }: Props) {
       title={ok ? 'Some images failed' : 'Why this call failed'}
     >
       <Stack gap="sm" align="flex-start">
-        {problems.map(({ code, message, path, imageIndex, hint }) => (
-          <Stack gap={4} key={`${code} ${path ?? ''} ${message}`}>
-            <Text size="sm">{message}</Text>
-            <DefinitionList
-              items={{
-                Code: <span className="fg-mono">{code}</span>,
-                ...(path !== undefined && { Location: <span className="fg-mono">{path}</span> }),
-                ...(imageIndex !== undefined && { Image: imageIndex }),
-                ...(hint !== undefined && { Remedy: hint }),
-              }}
-            />
-          </Stack>
+        {problems.map((problem) => (
+          <ProblemFacts
+            key={`${problem.code} ${problem.path ?? ''} ${problem.message}`}
+            problem={problem}
+          />
         ))}
         {isGeneral ? (
           <Text size="xs" c="dimmed">

@@ -1,5 +1,5 @@
-import { Stack, Text } from '@mantine/core'
-import { DefinitionList } from '../../components/definition-list.tsx'
+import { Stack } from '@mantine/core'
+import { ProblemFacts } from '../../components/problem-facts.tsx'
 import type { ResultProblem } from './envelope.ts'
 import { VerdictLine } from './verdict-line.tsx'
 
@@ -15,18 +15,11 @@ export function FailureCard({ title, problems, remedyOf }: Props) {
   return (
     <Stack gap="sm">
       <VerdictLine tone="bad" text={title} />
-      {problems.map(({ code, message, path, imageIndex, hint = remedyOf(code) }) => (
-        <Stack gap={4} key={`${code} ${path ?? ''} ${message}`}>
-          <Text size="sm">{message}</Text>
-          <DefinitionList
-            items={{
-              Code: <span className="fg-mono">{code}</span>,
-              ...(path !== undefined && { Location: <span className="fg-mono">{path}</span> }),
-              ...(imageIndex !== undefined && { Image: imageIndex }),
-              ...(hint !== undefined && { Remedy: hint }),
-            }}
-          />
-        </Stack>
+      {problems.map((problem) => (
+        <ProblemFacts
+          key={`${problem.code} ${problem.path ?? ''} ${problem.message}`}
+          problem={{ ...problem, hint: problem.hint ?? remedyOf(problem.code) }}
+        />
       ))}
     </Stack>
   )
