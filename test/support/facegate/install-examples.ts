@@ -32,7 +32,8 @@ export async function startExampleServer(
     env: { ...process.env, FACEGATE_URL: url, FACEGATE_KEY: key, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const exited = once(child, 'exit').then(([code]) => assert.fail(`the example ended with ${code}`))
+  const [line] = (await Promise.race([once(child.stdout, 'data'), exited])) as [Buffer]
   const address = /http:\S+/u.exec(String(line))?.[0]
   assert.ok(address, 'the example prints its address')
   return { process: child, url: address }
