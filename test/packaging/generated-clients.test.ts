@@ -58,7 +58,7 @@ const client = createClient<paths>({ baseUrl, headers: { 'X-Api-Key': key } })
 const { data } = await client.POST('/v1/face/execute', { body })
 if (!data?.ok || data.action !== 'svc.detect') throw new Error(JSON.stringify(data))
 const [result] = data.data.results
-console.log(result?.value.faceCount)
+if (result?.ok) console.log(result.value.faceCount)
 // @ts-expect-error the type of a parameter is checked
 void client.POST('/v1/face/execute', { body: { ...body, params: { ...body.params, maxFaces: 'x' } } })
 const found = await client.POST('/api/v1/detection/detect', { body: { file: bytes } })
@@ -73,7 +73,7 @@ client.setConfig({ baseUrl, auth: key })
 const { data } = await execute({ body })
 if (!data?.ok || data.action !== 'svc.detect') throw new Error(JSON.stringify(data))
 const [result] = data.data.results
-console.log(result?.value.faceCount)
+if (result?.ok) console.log(result.value.faceCount)
 // @ts-expect-error the type of a parameter is checked
 void execute({ body: { ...body, params: { ...body.params, maxFaces: 'x' } } })
 `,
@@ -84,7 +84,7 @@ void execute({ body: { ...body, params: { ...body.params, maxFaces: 'x' } } })
 const { data } = await execute(body, { headers: { 'X-Api-Key': key } })
 if (!('ok' in data) || !data.ok || data.action !== 'svc.detect') throw new Error(JSON.stringify(data))
 const [result] = data.data.results
-console.log(result?.value.faceCount)
+if (result?.ok) console.log(result.value.faceCount)
 // @ts-expect-error the type of a parameter is checked
 void execute({ ...body, params: { ...body.params, maxFaces: 'x' } })
 `,
