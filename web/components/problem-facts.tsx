@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import { DefinitionList } from './definition-list.tsx'
 
-type Problem = {
+type ShownProblem = {
   readonly code: string
   readonly message: string
   readonly path?: string | undefined
@@ -10,7 +10,7 @@ type Problem = {
 }
 
 /** One problem of a call: its message, its place and what to change. */
-export function ProblemFacts({ problem }: { readonly problem: Problem }) {
+export function ProblemFacts({ problem }: { readonly problem: ShownProblem }) {
   const { code, message, path, imageIndex, hint } = problem
   return (
     <Stack gap={4}>
