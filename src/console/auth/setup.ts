@@ -66,15 +66,14 @@ export const setUp = defineWrite({
   response: session,
   prepare: async ({ body, services, request }) => {
     requireSecureTransport(request)
-    try {
-      await services.store.read((tx) => requireSetupLink(tx, body.token, services))
-    } catch (error) {
-      await services.authThrottle.recordFailure(request.clientIp)
-      throw error
-    }
-    const userName = await findUserName(body, services)
-    await requireStrongPassword(body.password, { userName, path: 'body.password' })
     const { clientIp } = request
+    const userName = await services.store
+      .read((tx) => findUserName(tx, body, services))
+      .catch(async (error: unknown) => {
+        await services.authThrottle.recordFailure(clientIp)
+        throw error
+      })
+    await requireStrongPassword(body.password, { userName, path: 'body.password' })
     return services.passwordHasher.hash(body.password, { clientIp, isKnownAddress: true })
   },
   handle: async (call, { tx }) => {
@@ -96,15 +95,18 @@ export const setUp = defineWrite({
   },
 })
 
-/** Returns the name of the link's user, or the one that an owner enters. */
+/**
+ * Returns the name of the link's user, or the one that an owner enters.
+ *
+ * @throws HttpError 404 when the link is invalid.
+ */
 async function findUserName(
+  tx: ReadTx,
   { token, name = '' }: { readonly token: string; readonly name?: string | undefined },
-  { store, clock }: ConsoleContext['services'],
+  services: ConsoleContext['services'],
 ): Promise<string> {
-  return store.read(async (tx) => {
-    const link = await findInviteLink(tx, hashToken(token), clock())
-    return link?.userId ? ((await findUser(tx, link.userId))?.name ?? name) : name
-  })
+  const { userId } = await requireSetupLink(tx, token, services)
+  return userId === null ? name : ((await findUser(tx, userId))?.name ?? name)
 }
 
 /** @throws HttpError 404 when the link is invalid, used or expired, with one text for all three. */
