@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { z } from 'zod'
@@ -10,6 +10,8 @@ import { missingToolsReason, runTool } from './tools.ts'
 /** The image that the Dockerfile builds on. It cannot be pulled where there is no image registry. */
 const baseName = 'docker.io/library/node:24-bookworm-slim'
 const imageName = 'localhost/facegate'
+/** The folder in the base in which npm keeps what it has loaded. */
+const imageNpmCache = '/var/cache/npm'
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
 /** The reason why no image can be built on this machine; undefined: it can. */
@@ -65,7 +67,7 @@ export async function buildImage(context: string): Promise<BuiltImage> {
     const dockerfile = path.join(context, 'deploy/Dockerfile')
     const options = ['--format', 'docker', '--pull-never', '--jobs', '2', '--file', dockerfile]
     // The packages that this machine has loaded already are not loaded again.
-    const cache = ['--volume', `${await npmCache()}:/root/.npm`]
+    const cache = ['--volume', `${await npmCache()}:${imageNpmCache}`]
     await buildah('build', ...options, ...cache, '--tag', imageName, context)
     const inspected: unknown = JSON.parse(await buildah('inspect', '--type', 'image', imageName))
     const config = z.object({ Docker: z.object({ config: imageConfig }) }).parse(inspected)
@@ -87,6 +89,8 @@ async function buildBase(buildah: (...args: readonly string[]) => Promise<string
   const prefix = path.join(root, 'usr/local')
   const options = ['--no-fund', '--no-audit', '--global', '--prefix', prefix]
   await runTool('npm', ['install', ...options, 'npm@11'], { env: environmentOfUser() })
+  await mkdir(path.join(prefix, 'etc'), { recursive: true })
+  await writeFile(path.join(prefix, 'etc/npmrc'), `cache=${imageNpmCache}\n`)
   await runTool('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node'])
   // The installation in the image accepts the certificates that this machine accepts.
   if (existsSync(certificates)) {
