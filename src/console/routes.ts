@@ -1,19 +1,19 @@
 import { callsChart, latencyChart, scoresChart, spendChart } from './analytics/charts.ts'
-import { revertCalibration } from './pages/calibrations.ts'
+import { revertCalibration } from './pages/system/calibrations.ts'
 import {
   applyMeasurement,
   discardMeasurement,
   getMeasurement,
   startMeasurement,
-} from './pages/measurements.ts'
-import { checkDeletions, deletionsCsv, listDeletions } from './pages/deletions.ts'
-import { previewGalleryMode } from './pages/gallery-mode.ts'
-import { countGroup, listAllGroups, removeGroup } from './pages/groups.ts'
+} from './pages/system/measurements.ts'
+import { checkDeletions, deletionsCsv, listDeletions } from './pages/gallery/deletions.ts'
+import { previewGalleryMode } from './pages/gallery/gallery-mode.ts'
+import { countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
 import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys.ts'
 import { getCall, listLog, logCsv } from './pages/log.ts'
-import { getModels } from './pages/models.ts'
-import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/ledger.ts'
-import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/money.ts'
+import { getModels } from './pages/system/models.ts'
+import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/money/ledger.ts'
+import { allocateBudget, getMoney, setUnitPrice, topUpWallet } from './pages/money/money.ts'
 import { getOverview } from './analytics/overview.ts'
 import {
   createPlaygroundChallenge,
@@ -48,8 +48,8 @@ import {
   listSubjects,
   removeFace,
   removeSubject,
-} from './pages/subjects.ts'
-import { getSystem } from './pages/system.ts'
+} from './pages/gallery/subjects.ts'
+import { getSystem } from './pages/system/system.ts'
 import { auditCsv, listAudit } from './pages/team/audit.ts'
 import {
   editUser,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
 import { rotateKeys } from '../../src/gallery/keys/rotate-keys.ts'
-import { authenticatorCode, timeStepMs } from '../support/console/authenticator.ts'
+import { authenticatorCode, timeStepMs } from '../support/console/browser/authenticator.ts'
 import {
   assertOk,
   startConsole,

@@ -13,7 +13,11 @@ import { renderHtml } from '../../docs/build/render-html.ts'
 import { parseOutline, type PageOutline } from '../../docs/build/page-outline.ts'
 import { isExternalLink, pagePathOf } from '../../docs/build/page-path.ts'
 import { buildSite } from '../../docs/build/build-site.ts'
-import { findChromium, openChromium, watchPageErrors } from '../support/console/chromium.ts'
+import {
+  openChromium,
+  skipWithoutBrowser,
+  watchPageErrors,
+} from '../support/console/browser/chromium.ts'
 
 const read = (file: string): Promise<string> => readFile(path.join(rootDir, file), 'utf8')
 
@@ -68,17 +72,14 @@ function brokenLinks(outlines: ReadonlyMap<string, PageOutline>): string[] {
   )
 }
 
-const executable = findChromium()
-const skip = executable ? false : 'Chromium is not installed: the site is not tested in a browser'
-
-describe('The site in a browser', { skip }, () => {
+describe('The site in a browser', { skip: skipWithoutBrowser }, () => {
   let folder: string
   let browser: Browser
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'facegate-site-'))
     await buildSite(folder)
-    browser = await openChromium(executable!)
+    browser = await openChromium()
   })
   after(async () => {
     await browser?.close()

@@ -9,10 +9,15 @@ import { englishTexts as texts } from '../../client/src/liveness/texts.ts'
 import { openDrawing } from '../../eval/challenge/draw-person.ts'
 import { drawView, viewKinds } from '../../eval/challenge/drawn-views.ts'
 import { seededRandom } from '../../src/lib/random/seeded-random.ts'
-import { findChromium, openChromium, seriousViolations } from '../support/console/chromium.ts'
-import { failCamera, holdText, installFakeCamera } from '../support/console/fake-camera.ts'
+import {
+  openChromium,
+  skipWithoutBrowser,
+  stepTimeoutMs,
+  seriousViolations,
+} from '../support/console/browser/chromium.ts'
+import { failCamera, holdText, installFakeCamera } from '../support/console/browser/fake-camera.ts'
 import { samplePortrait } from '../support/facegate/sample-portrait.ts'
-import { sequentialTests } from '../support/console/sequential-tests.ts'
+import { sequentialTests } from '../support/console/browser/sequential-tests.ts'
 import {
   installExamples,
   startExampleServer,
@@ -25,14 +30,10 @@ import {
 } from '../support/facegate/test-facegate.ts'
 import { testModelsFolder } from '../support/paths.ts'
 
-const executable = findChromium()
-const skip = executable ? false : 'Chromium is not installed: the component is not tested'
-const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
-
 /** A drawn head fails one challenge of seven. */
 const attemptsMax = 6
 
-describe('The pages of the examples with a camera', { skip }, () => {
+describe('The pages of the examples with a camera', { skip: skipWithoutBrowser }, () => {
   let facegate: TestFacegate
   let folder: string
   let pageServer: ExampleServer
@@ -46,9 +47,9 @@ describe('The pages of the examples with a camera', { skip }, () => {
     await installExamples(folder)
     facegate = await startFacegate({ VISION_WORKERS: '1' })
     pageServer = await startExampleServer(path.join(folder, 'liveness-check'), facegate)
-    browser = await openChromium(executable!)
+    browser = await openChromium()
     page = await browser.newPage({ reducedMotion: 'reduce' })
-    page.setDefaultTimeout(timeoutMs)
+    page.setDefaultTimeout(stepTimeoutMs)
     await installFakeCamera(page, { images: await drawHead() })
     await shortenRecording(page)
   })

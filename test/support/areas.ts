@@ -12,7 +12,8 @@ type Area = { readonly folder: string; readonly separate: readonly string[] }
  */
 const areas = {
   actions: { folder: 'test/actions', separate: [] },
-  console: { folder: 'test/console', separate: ['browser', 'sign-in-throttle'] },
+  browser: { folder: 'test/console/browser', separate: [] },
+  console: { folder: 'test/console', separate: ['browser/*', 'sign-in-throttle'] },
   gallery: {
     folder: 'test/gallery',
     separate: ['accuracy', 'crash', 'real-model-change', 'search/database-maintenance'],
@@ -28,10 +29,8 @@ const areas = {
 
 /** Returns the test files that share the process of an area, from the root of the project. */
 function filesOf({ folder, separate }: Area): string[] {
-  const excluded = new Set(separate.map((file) => `${folder}/${file}.test.ts`))
-  return globSync(`${folder}/**/*.test.ts`, { cwd: rootDir })
-    .filter((file) => !excluded.has(file))
-    .sort()
+  const exclude = separate.map((file) => `${folder}/${file}.test.ts`)
+  return globSync(`${folder}/**/*.test.ts`, { cwd: rootDir, exclude }).sort()
 }
 
 /**

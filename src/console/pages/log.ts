@@ -11,7 +11,7 @@ import type { CallDetail } from '../../gate/call-detail.ts'
 import { findDetail, messageOf, problemsOf } from '../analytics/call-failure.ts'
 import { id, micros, timeRange } from '../server/schemas.ts'
 import { defineList, defineCsv, declareList } from '../server/list.ts'
-import { transfer, toTransferResponse } from './ledger.ts'
+import { transfer, toTransferResponse } from './money/ledger.ts'
 import { defineRead, emptyQuery } from '../server/route.ts'
 
 const logEntry = z.object({

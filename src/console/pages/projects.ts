@@ -5,7 +5,7 @@ import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/p
 import { createProject, findProject, updateProject } from '../../store/tenancy/projects.ts'
 import { switchesFromColumns, type ProjectSwitches } from '../../store/tenancy/switches.ts'
 import { count, micros, name } from '../server/schemas.ts'
-import { galleryModeStatement } from './gallery-mode.ts'
+import { galleryModeStatement } from './gallery/gallery-mode.ts'
 import { ValidationError } from '../server/validation-error.ts'
 import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
 import { requireProject } from '../server/require-project.ts'

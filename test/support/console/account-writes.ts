@@ -1,4 +1,4 @@
-import { authenticatorCode } from './authenticator.ts'
+import { authenticatorCode } from './browser/authenticator.ts'
 import { assertOk, validPassword, type TestConsole } from './test-console.ts'
 
 /** Makes every change of the second factor and of the sessions, for the owner and another user. */

@@ -1,21 +1,26 @@
 import { z } from 'zod'
-import { displayName, expiresAtUtc, externalId, groupName } from '../../actions/schemas/fields.ts'
-import { deletionRecord, subject } from '../../actions/schemas/subject.ts'
-import { ActionError } from '../../lib/errors.ts'
-import { isUuid } from '../../lib/ids.ts'
-import type { SubjectRow } from '../../store/gallery-schema.ts'
-import type { ReadTx, Tx } from '../../store/tx.ts'
-import { utcTime } from '../server/schemas.ts'
-import { ValidationError } from '../server/validation-error.ts'
-import { defineList, declareList } from '../server/list.ts'
+import {
+  displayName,
+  expiresAtUtc,
+  externalId,
+  groupName,
+} from '../../../actions/schemas/fields.ts'
+import { deletionRecord, subject } from '../../../actions/schemas/subject.ts'
+import { ActionError } from '../../../lib/errors.ts'
+import { isUuid } from '../../../lib/ids.ts'
+import type { SubjectRow } from '../../../store/gallery-schema.ts'
+import type { ReadTx, Tx } from '../../../store/tx.ts'
+import { utcTime } from '../../server/schemas.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+import { defineList, declareList } from '../../server/list.ts'
 import {
   defineRead,
   defineWrite,
   emptyQuery,
   emptyBody,
   type ConsoleContext,
-} from '../server/route.ts'
-import { requireProject } from '../server/require-project.ts'
+} from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
 
 const subjectList = declareList({
   path: '/projects/:projectId/subjects',

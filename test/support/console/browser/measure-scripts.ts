@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
-import { rootDir } from '../paths.ts'
+import { rootDir } from '../../paths.ts'
 
 type ScriptMeasurement = {
   readonly files: number

@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import { HttpError } from '../../lib/errors.ts'
-import type { GalleryMeasurement } from '../../gallery/calibration/measurements.ts'
-import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
-import { requireProject } from '../server/require-project.ts'
-import { defineRead, defineWrite, emptyBody, emptyQuery } from '../server/route.ts'
-import type { ConsoleContext } from '../server/route.ts'
-import { count, id } from '../server/schemas.ts'
+import { HttpError } from '../../../lib/errors.ts'
+import type { GalleryMeasurement } from '../../../gallery/calibration/measurements.ts'
+import {
+  findProjectSummaries,
+  type ProjectSummary,
+} from '../../../store/tenancy/project-summaries.ts'
+import { requireProject } from '../../server/require-project.ts'
+import { defineRead, defineWrite, emptyBody, emptyQuery } from '../../server/route.ts'
+import type { ConsoleContext } from '../../server/route.ts'
+import { count, id } from '../../server/schemas.ts'
 import { refreshTables, requireConfirmation } from './calibrations.ts'
 
 /** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */

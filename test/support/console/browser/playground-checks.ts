@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import type { TestImage } from '../facegate/test-facegate.ts'
+import type { TestImage } from '../../facegate/test-facegate.ts'
 
 /** Chooses a file that is refused, then one that is accepted. A missed drop does not leave the page. */
 export async function chooseFiles(page: Page, image: TestImage): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { findGallerySummaries } from '../../store/tenancy/project-summaries.ts'
-import { count } from '../server/schemas.ts'
-import { defineRead, emptyQuery } from '../server/route.ts'
+import { findGallerySummaries } from '../../../store/tenancy/project-summaries.ts'
+import { count } from '../../server/schemas.ts'
+import { defineRead, emptyQuery } from '../../server/route.ts'
 
 /** Memory of one template: 256 values in float32 and in 8 bits (5 bytes each), and 64 bytes of references. */
 const templateBytesEstimate = 256 * 5 + 64

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
-import { findTransfers, type LedgerTransfer } from '../../store/billing/ledger-transfers.ts'
-import { count, id, micros, timeRange } from '../server/schemas.ts'
-import { defineList, defineCsv, declareList } from '../server/list.ts'
-import { defineRead, emptyQuery } from '../server/route.ts'
+import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
+import { findTransfers, type LedgerTransfer } from '../../../store/billing/ledger-transfers.ts'
+import { count, id, micros, timeRange } from '../../server/schemas.ts'
+import { defineList, defineCsv, declareList } from '../../server/list.ts'
+import { defineRead, emptyQuery } from '../../server/route.ts'
 
 const kind = z.enum(['topUp', 'allocate', 'charge'])
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { readTemplateModel } from '../../../src/models/template/template-model.ts'
-import { openTestStore } from '../database/engine.ts'
+import { readTemplateModel } from '../../../../src/models/template/template-model.ts'
+import { openTestStore } from '../../database/engine.ts'
 import type { ConsoleDriver } from './console-driver.ts'
-import { fillPeople } from './fill-people.ts'
+import { fillPeople } from '../fill-people.ts'
 
 /** Enrolls 201 subjects in the project `default`, of which two are one person. */
 async function fillDefaultProject(dataDir: string): Promise<void> {

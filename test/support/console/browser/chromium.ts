@@ -4,16 +4,24 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { outputDir as testOutputDir } from '../paths.ts'
+import { outputDir as testOutputDir } from '../../paths.ts'
 
 const executableNames = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
 
 /** Returns the path of the installed Chromium, if there is one. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter)
   const paths = folders.flatMap((folder) => executableNames.map((name) => path.join(folder, name)))
   return [process.env['CHROMIUM'] ?? '', ...paths].find((file) => file && existsSync(file))
 }
+
+const executablePath = findChromium()
+
+/** Why a test in a browser is skipped, or false. */
+export const skipWithoutBrowser = executablePath ? false : 'Chromium is not installed'
+
+/** The longest time of one step in the browser. */
+export const stepTimeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000)
 
 /** No sandbox, which does not work for root, as in a container; a fake camera with permission. */
 const chromiumFlags = [
@@ -23,8 +31,9 @@ const chromiumFlags = [
   '--use-fake-ui-for-media-stream',
 ] as const
 
-/** Starts a headless browser. */
-export function openChromium(executablePath: string): Promise<Browser> {
+/** Starts a headless browser. @throws Error if Chromium is not installed. */
+export function openChromium(): Promise<Browser> {
+  if (!executablePath) throw new Error('Chromium is not installed')
   return chromium.launch({ executablePath, args: [...chromiumFlags] })
 }
 

@@ -1,3 +1,6 @@
+/** The elements that a page shows while it loads. */
+export const loadingSelector = '[aria-busy=true], .mantine-Skeleton-root'
+
 /** Every page of the console: the name of its screenshots and its path. */
 export const consolePages = [
   ['overview', '/'],

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { externalId } from '../../actions/schemas/fields.ts'
-import { deletionRecord } from '../../actions/schemas/subject.ts'
-import { id, timeRange } from '../server/schemas.ts'
-import { defineList, defineCsv, declareList } from '../server/list.ts'
-import { defineRead, emptyQuery } from '../server/route.ts'
-import { requireProject } from '../server/require-project.ts'
+import { externalId } from '../../../actions/schemas/fields.ts'
+import { deletionRecord } from '../../../actions/schemas/subject.ts'
+import { id, timeRange } from '../../server/schemas.ts'
+import { defineList, defineCsv, declareList } from '../../server/list.ts'
+import { defineRead, emptyQuery } from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
 
 const deletionList = declareList({
   path: '/projects/:projectId/deletions',

@@ -1,17 +1,20 @@
 import { z } from 'zod'
-import { HttpError } from '../../lib/errors.ts'
+import { HttpError } from '../../../lib/errors.ts'
 import {
   endCalibrations,
   findAccountCalibrations,
-} from '../../store/gallery/calibration/calibrations.ts'
-import type { GalleryCalibrationRow } from '../../store/gallery-schema.ts'
-import { findProjectSummaries, type ProjectSummary } from '../../store/tenancy/project-summaries.ts'
-import type { ReadTx } from '../../store/tx.ts'
-import { defineWrite, emptyQuery } from '../server/route.ts'
-import { requireProject } from '../server/require-project.ts'
-import { count } from '../server/schemas.ts'
-import { ValidationError } from '../server/validation-error.ts'
-import type { ConsoleServices, ModelInventory } from '../services.ts'
+} from '../../../store/gallery/calibration/calibrations.ts'
+import type { GalleryCalibrationRow } from '../../../store/gallery-schema.ts'
+import {
+  findProjectSummaries,
+  type ProjectSummary,
+} from '../../../store/tenancy/project-summaries.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { defineWrite, emptyQuery } from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
+import { count } from '../../server/schemas.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+import type { ConsoleServices, ModelInventory } from '../../services.ts'
 
 /** A calibration table that was measured on a gallery. */
 export const galleryCalibration = z.object({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { countAccountTemplates } from '../../store/gallery/model-coverage.ts'
+import { countAccountTemplates } from '../../../store/gallery/model-coverage.ts'
 import { galleryCalibration, readGalleryCalibrations } from './calibrations.ts'
-import { count } from '../server/schemas.ts'
-import { defineRead, emptyQuery } from '../server/route.ts'
+import { count } from '../../server/schemas.ts'
+import { defineRead, emptyQuery } from '../../server/route.ts'
 
 const model = z.object({
   role: z.string(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
-import type { TestClient } from '../facegate/test-facegate.ts'
+import type { TestClient } from '../../facegate/test-facegate.ts'
 import type { ConsoleDriver } from './console-driver.ts'
 
 /**

@@ -1,42 +1,44 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { englishTexts } from '../../client/src/liveness/texts.ts'
-import { buildConsole } from '../../web/build.ts'
+import { englishTexts } from '../../../client/src/liveness/texts.ts'
+import { buildConsole } from '../../../web/build.ts'
 import {
-  findChromium,
   fitsWidth,
   openChromium,
+  skipWithoutBrowser,
+  stepTimeoutMs,
   watchPageErrors,
   type PageErrors,
-} from '../support/console/chromium.ts'
-import { createConsoleDriver, type ConsoleDriver } from '../support/console/console-driver.ts'
-import { consolePages } from '../support/console/console-pages.ts'
+} from '../../support/console/browser/chromium.ts'
+import { desktopViewport, phoneViewport } from '../../support/console/browser/console-browser.ts'
+import {
+  createConsoleDriver,
+  type ConsoleDriver,
+} from '../../support/console/browser/console-driver.ts'
+import { consolePages, loadingSelector } from '../../support/console/browser/console-pages.ts'
 import {
   assertLegibleLabels,
   chooseFiles,
   judgeAgain,
-} from '../support/console/playground-checks.ts'
-import { explainFailedCall } from '../support/console/log-checks.ts'
-import { measureScripts } from '../support/console/measure-scripts.ts'
-import { enableSecondFactor, signInWithCode, signOut } from '../support/console/authenticator.ts'
-import { calibrateDefaultProject } from '../support/console/calibrate-gallery.ts'
-import { createTestClient, samplePhotograph } from '../support/facegate/test-facegate.ts'
-import { sequentialTests } from '../support/console/sequential-tests.ts'
-import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
+} from '../../support/console/browser/playground-checks.ts'
+import { explainFailedCall } from '../../support/console/browser/log-checks.ts'
+import { measureScripts } from '../../support/console/browser/measure-scripts.ts'
+import {
+  enableSecondFactor,
+  signInWithCode,
+  signOut,
+} from '../../support/console/browser/authenticator.ts'
+import { calibrateDefaultProject } from '../../support/console/browser/calibrate-gallery.ts'
+import { createTestClient, samplePhotograph } from '../../support/facegate/test-facegate.ts'
+import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
+import { spawnFacegate, type FacegateProcess } from '../../support/facegate/spawn-facegate.ts'
 
-const executable = findChromium()
-const skip = executable ? false : 'Chromium is not installed: the console is not tested'
 const password = 'a long enough password'
 const canary = '<img src="/canary" onerror="alert(1)">'
-const timeoutMs = Number(process.env['BROWSER_TIMEOUT_MS'] ?? 60_000) // for one step
-const desktopViewport = { width: 1360, height: 900 }
-const phoneViewport = { width: 360, height: 740 }
 const scriptBytesMax = 350_000
-/** The elements that a page shows while it loads. */
-const loadingSelector = '[aria-busy=true], .mantine-Skeleton-root'
 
-describe('A new owner uses the console for the first time', { skip }, () => {
+describe('A new owner uses the console for the first time', { skip: skipWithoutBrowser }, () => {
   let facegate: FacegateProcess
   let browser: Browser
   let page: Page
@@ -51,12 +53,11 @@ describe('A new owner uses the console for the first time', { skip }, () => {
 
   before(async () => {
     await buildConsole()
-    assert.equal(await buildConsole(), 'fresh', 'an unchanged console is not built again')
     facegate = await spawnFacegate({ RATE_SUSTAINED_PER_S: '20', RATE_BURST: '40' })
-    browser = await openChromium(executable!)
+    browser = await openChromium()
     const context = await browser.newContext({ viewport: desktopViewport, reducedMotion: 'reduce' })
     page = await context.newPage()
-    page.setDefaultTimeout(timeoutMs)
+    page.setDefaultTimeout(stepTimeoutMs)
     dialog = page.getByRole('dialog')
     driver = createConsoleDriver(page)
     pageErrors = watchPageErrors(page, facegate.url)
@@ -224,7 +225,7 @@ describe('A new owner uses the console for the first time', { skip }, () => {
           await driver.inspect(name, scheme)
         }
         await page.setViewportSize(phoneViewport)
-        if (!(await fitsWidth(page, phoneViewport.width, timeoutMs / 4)))
+        if (!(await fitsWidth(page, phoneViewport.width, stepTimeoutMs / 4)))
           driver.violations.push(`${name}: scrolls sideways`)
         await page.setViewportSize(desktopViewport)
       }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { ActionError } from '../../lib/errors.ts'
-import type { ReadTx } from '../../store/tx.ts'
-import { count } from '../server/schemas.ts'
-import { ValidationError } from '../server/validation-error.ts'
-import { defineList, declareList } from '../server/list.ts'
-import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../server/route.ts'
-import { requireProject } from '../server/require-project.ts'
+import { ActionError } from '../../../lib/errors.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { count } from '../../server/schemas.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+import { defineList, declareList } from '../../server/list.ts'
+import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
 
 const groupItem = z.object({ name: z.string(), subjectCount: count })
 

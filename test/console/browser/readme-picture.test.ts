@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import sharp from 'sharp'
+import { buildConsole } from '../../../web/build.ts'
+import { skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
+import {
+  openConsoleBrowser,
+  type ConsoleBrowser,
+} from '../../support/console/browser/console-browser.ts'
+import { sampleAnalysisDelay, sendSampleUsage } from '../../support/docs/sample-usage.ts'
+import { committedImagePath, meanDifference } from '../../support/docs/tutorial-images.ts'
+import { outputDir } from '../../support/paths.ts'
+
+const pictureName = 'console.png'
+const pictureBytesMax = 150_000
+/** Fonts and latencies differ between machines. Two runs differ by 0.3, another page by 9. */
+const differenceMax = 5
+
+describe('The picture of the console in the README', { skip: skipWithoutBrowser }, () => {
+  const clock = { nowMs: Date.parse('2026-11-20T18:20:00Z') }
+  let consoleBrowser: ConsoleBrowser
+
+  before(async () => {
+    consoleBrowser = await openConsoleBrowser(
+      {
+        clock: () => clock.nowMs,
+        onAnalyze: sampleAnalysisDelay(),
+        environment: { STARTER_CREDIT_MICROS: '1000000' },
+      },
+      { viewport: { width: 1280, height: 1000 } },
+    )
+    await sendSampleUsage(consoleBrowser.testConsole, clock)
+    await consoleBrowser.page.clock.setFixedTime(clock.nowMs)
+  })
+  after(() => consoleBrowser?.[Symbol.asyncDispose]())
+
+  /** Returns a screenshot of the window without colours that few pixels have. */
+  const takePicture = async (): Promise<Buffer> =>
+    sharp(await consoleBrowser.page.screenshot())
+      .png({ palette: true, colours: 128, compressionLevel: 9, effort: 10 })
+      .toBuffer()
+
+  test('The console is not built again for it if no source changed', async () => {
+    assert.equal(await buildConsole(), 'fresh')
+  })
+
+  test('It shows the overview of a service with usage', async () => {
+    const { page, driver, pageErrors, goto } = consoleBrowser
+    await goto('/')
+    await driver.waitForHeading('Overview')
+    await page.locator('.recharts-bar-rectangle').first().waitFor()
+    for (const text of ['Front door', 'Attendance terminal', 'Visitor kiosk', 'NO_FACE_FOUND'])
+      await page.getByText(text).first().waitFor()
+    const overview = await takePicture()
+    await mkdir(path.join(outputDir, 'pictures'), { recursive: true })
+    await writeFile(path.join(outputDir, 'pictures', pictureName), overview)
+    assert.ok(overview.length <= pictureBytesMax, `${overview.length} bytes`)
+    const committed = await readFile(committedImagePath(pictureName))
+    assert.ok(committed.length <= pictureBytesMax, `${committed.length} bytes`)
+    const difference = await meanDifference(overview, committed)
+    assert.ok(
+      difference < differenceMax,
+      `${pictureName} differs by ${difference}: copy test/output/pictures to docs/pictures`,
+    )
+    await driver.open('API keys')
+    await page.getByRole('cell', { name: 'Visitor kiosk camera', exact: true }).waitFor()
+    const otherDifference = await meanDifference(await takePicture(), committed)
+    assert.ok(otherDifference > differenceMax, `another page differs by ${otherDifference}`)
+    assert.deepEqual(pageErrors.messages, [])
+  })
+})
