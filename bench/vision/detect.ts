@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { writeOneFaceImages, groupImages } from './support/sample-images.ts'
+import { writeOneFaceImages, groupImages } from '../support/sample-images.ts'
 import {
   readRequestBody,
   executeAction,
   startService,
   type BenchService,
-} from './support/service.ts'
-import { median, showProgress, markdownTable } from './support/table.ts'
+} from '../support/service.ts'
+import { median, showProgress, markdownTable } from '../support/table.ts'
 
 /** A system that detects faces in files: Facegate over HTTP, or a peer in a separate process. */
 type DetectionSystem = AsyncDisposable & {
@@ -29,7 +29,7 @@ type DetectionRun = {
 
 const rounds = 5
 const roundMs = 3000
-const peersFolder = path.join(import.meta.dirname, 'peers')
+const peersFolder = path.join(import.meta.dirname, '../peers')
 
 /**
  * `npm run bench detect [--labels <folder>]`: images per second of svc.detect over HTTP and of the

@@ -2,19 +2,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { readImage } from '../src/evaluation/read-image.ts'
-import { modelsFolder as installedFolder } from '../src/cli/models-folder.ts'
-import { selectModelSet } from '../src/cli/models/models-option.ts'
-import { readConfig } from '../src/config.ts'
-import { createLog } from '../src/lib/log.ts'
-import { builtinSet, type ModelSet } from '../src/models/model-set.ts'
-import { prepareBuiltinPack } from '../src/models/builtin/prepare-builtin-pack.ts'
-import type { AnalysisRequest, ImageAnalysis } from '../src/vision/image-analysis.ts'
-import type { EncodedImage } from '../src/vision/image/input/encoded-image.ts'
-import { startWorker } from '../src/vision/workers/worker-process.ts'
-import { fixedPoolLimits } from '../src/vision/workers/vision-pool-limits.ts'
-import { writeDistantFaceImages, writeOneFaceImages } from './support/sample-images.ts'
-import { median, showProgress, markdownTable } from './support/table.ts'
+import { readImage } from '../../src/evaluation/read-image.ts'
+import { modelsFolder as installedFolder } from '../../src/cli/models-folder.ts'
+import { selectModelSet } from '../../src/cli/models/models-option.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { builtinSet, type ModelSet } from '../../src/models/model-set.ts'
+import { prepareBuiltinPack } from '../../src/models/builtin/prepare-builtin-pack.ts'
+import type { AnalysisRequest, ImageAnalysis } from '../../src/vision/image-analysis.ts'
+import type { EncodedImage } from '../../src/vision/image/input/encoded-image.ts'
+import { startWorker } from '../../src/vision/workers/worker-process.ts'
+import { fixedPoolLimits } from '../../src/vision/workers/vision-pool-limits.ts'
+import { writeDistantFaceImages, writeOneFaceImages } from '../support/sample-images.ts'
+import { median, showProgress, markdownTable } from '../support/table.ts'
 
 const limits = { bytesMax: 2 ** 23, pixelsMax: 4e7, sideMinPx: 32 }
 const detectRequest: AnalysisRequest = {
@@ -91,7 +91,7 @@ async function openModelSetWorker(
 ): Promise<ModelSetWorker> {
   const { VISION_TIMEOUT_MS, VISION_WORKER_IMAGES_MAX } = readConfig({})
   const child = await startWorker({
-    entryModule: new URL('../src/vision/workers/worker.ts', import.meta.url),
+    entryModule: new URL('../../src/vision/workers/worker.ts', import.meta.url),
     startOptions: { modelsFolder, modelSet: set, limits },
     signal: new AbortController().signal,
     log: createLog('warn'),
