@@ -5,6 +5,7 @@ import { run as densities } from './search/densities.ts'
 import { run as detect } from './vision/detect.ts'
 import { run as disk } from './disk.ts'
 import { run as gate } from './gate.ts'
+import { run as memory } from './vision/memory.ts'
 import { run as nodes } from './nodes.ts'
 import { run as anonymous } from './anonymous.ts'
 import { run as overload } from './overload/run-overload.ts'
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   detect,
   disk,
   gate,
+  memory,
   nodes,
   overload,
   search,

@@ -10,10 +10,13 @@ import { isCalibrated, type InstalledModel, type ModelSet } from '../models/mode
 import { requireRecognizerDecoding } from '../models/decoding.ts'
 import { prepareBuiltinPack, type PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { readTemplateModel } from '../models/template/template-model.ts'
+import { prepareOptimizedNetworks } from '../vision/optimized/optimized-networks.ts'
 
 /** The models of this process, and the calibrations that turn their scores into similarities. */
 export type ActiveModels = {
   readonly modelsFolder: string
+  /** The folder of the networks that are optimized for this processor. */
+  readonly optimizedFolder: string | undefined
   readonly modelSet: ModelSet
   /** Of the active recognizer: new templates are created with it. */
   readonly calibration: Calibration
@@ -50,6 +53,12 @@ export async function readActiveModels(
   const isBuiltinLoaded = [recognizer, ...formerRecognizers].includes('builtin')
   return {
     modelsFolder,
+    optimizedFolder: await prepareOptimizedNetworks({
+      modelsFolder,
+      modelSet,
+      fallbackFolder: path.join(config.DATA_DIR, 'models'),
+      log,
+    }),
     modelSet,
     calibration,
     formerCalibrations: [...earlier, ...former.flat()],

@@ -130,7 +130,7 @@ async function createOwnerLink({ store, clock }: OpenedDatabase): Promise<string
 async function openVision(config: Config, environment: VisionEnvironment): Promise<VisionPool> {
   requireDecoders(config.IMAGE_TYPES_EXTRA)
   const vision = openVisionPool(visionOptions(config, environment))
-  await Promise.all([vision.ready(), runSelfTest(environment.modelsFolder, environment.modelSet)])
+  await Promise.all([vision.ready(), runSelfTest(environment)])
   return vision
 }
 

@@ -4,16 +4,17 @@ import type { VisionPoolOptions } from '../vision/workers/vision-pool.ts'
 /** The options of the vision pool that are not settings. */
 export type VisionEnvironment = Pick<
   VisionPoolOptions,
-  'modelsFolder' | 'modelSet' | 'clock' | 'log'
+  'modelsFolder' | 'optimizedFolder' | 'modelSet' | 'clock' | 'log'
 >
 
 /** The options of the vision pool, with the limits of the configuration. */
 export function visionOptions(
   config: Config,
-  { modelsFolder, modelSet, clock, log }: VisionEnvironment,
+  { modelsFolder, optimizedFolder, modelSet, clock, log }: VisionEnvironment,
 ): VisionPoolOptions {
   return {
     modelsFolder,
+    optimizedFolder,
     modelSet,
     clock,
     log,

@@ -20,8 +20,11 @@ export type ModelSessions = {
   readonly close: () => Promise<void>
 }
 
-/** @param modelsFolder the folder that `prepareBuiltinPack` filled. */
-export function createModelSessions(modelsFolder: string): ModelSessions {
+/**
+ * @param modelsFolder the folder that `prepareBuiltinPack` filled.
+ * @param optimizedFolder the folder that `prepareOptimizedNetworks` filled.
+ */
+export function createModelSessions(modelsFolder: string, optimizedFolder?: string): ModelSessions {
   const sessions = new Map<string, Promise<ModelSession>>()
 
   function openOnce(key: string, load: () => Promise<ModelSession>): Promise<ModelSession> {
@@ -31,10 +34,11 @@ export function createModelSessions(modelsFolder: string): ModelSessions {
   }
 
   return {
-    openBuiltin: (id) => openOnce(id, () => openBuiltinModel(modelsFolder, builtinPack.models[id])),
+    openBuiltin: (id) =>
+      openOnce(id, () => openBuiltinModel(modelsFolder, builtinPack.models[id], optimizedFolder)),
     openInstalled: (installed) =>
       openOnce(path.join(installed.folder, installed.model.file), () =>
-        openInstalledModel(installed),
+        openInstalledModel(installed, optimizedFolder),
       ),
     async close() {
       for (const session of sessions.values()) await (await session).close()

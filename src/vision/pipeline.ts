@@ -45,6 +45,8 @@ export type Pipeline = {
 export type PipelineOptions = {
   /** The folder that `prepareBuiltinPack` filled. */
   readonly modelsFolder: string
+  /** The folder that `prepareOptimizedNetworks` filled. */
+  readonly optimizedFolder?: string | undefined
   readonly modelSet: ModelSet
   readonly limits: ImageLimits
   /** Replaces the template model of the built-in recognizer, for scripts that fit another one. */
@@ -52,9 +54,9 @@ export type PipelineOptions = {
 }
 
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
-  const { modelsFolder, modelSet, limits, createTemplate } = options
+  const { modelsFolder, optimizedFolder, modelSet, limits, createTemplate } = options
   configureDecoder(limits.extraTypes)
-  const sessions = createModelSessions(modelsFolder)
+  const sessions = createModelSessions(modelsFolder, optimizedFolder)
   const stages: PipelineStages = {
     meshLandmarker: await openMeshLandmarker(sessions),
     detector: await openDetector(modelSet, sessions),

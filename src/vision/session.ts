@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -8,6 +9,7 @@ import type { BuiltinModel } from '../models/builtin/builtin-model.ts'
 import { replacePrelu } from '../models/convert/onnx/replace-prelu.ts'
 import type { InstalledModel } from '../models/model-set.ts'
 import type { ImageSize } from './image/geometry.ts'
+import { optimizedPaths } from './optimized/optimized-networks.ts'
 import { channelCount, matchInput, type DeclaredInput, type NetworkInput } from './network-input.ts'
 
 // Since version 1.29 the runtime reports machine, process and networks to its maker, and stores an
@@ -36,50 +38,108 @@ export type ModelSession = {
   readonly close: () => Promise<void>
 }
 
-/** Loads one model of the built-in pack. */
+/**
+ * Loads one model of the built-in pack.
+ *
+ * @param optimizedFolder the folder of optimized copies; see `prepareOptimizedNetworks`.
+ */
 export function openBuiltinModel(
   folder: string,
   { artifact, input }: BuiltinModel,
+  optimizedFolder?: string,
 ): Promise<ModelSession> {
   const filePath = path.join(folder, artifact.file)
-  return createModelSession(filePath, input, (options) =>
-    InferenceSession.create(filePath, options),
+  return openNetwork({ filePath, sha256: artifact.sha256, input, optimizedFolder }, () =>
+    Promise.resolve(filePath),
   )
 }
 
 /**
  * Loads one model of an installed pack.
  *
+ * @param optimizedFolder the folder of optimized copies; see `prepareOptimizedNetworks`.
  * @throws Error naming the file if it is not a network with the input that its manifest declares.
  */
-export function openInstalledModel({ folder, model }: InstalledModel): Promise<ModelSession> {
-  const filePath = path.join(folder, model.file)
-  return createModelSession(filePath, model.input, async (options) => {
-    const graph = await readGraphWithoutPrelu(filePath)
-    return graph
-      ? InferenceSession.create(graph, options)
-      : InferenceSession.create(filePath, options)
+export function openInstalledModel(
+  { folder, model: { file, sha256, input } }: InstalledModel,
+  optimizedFolder?: string,
+): Promise<ModelSession> {
+  const filePath = path.join(folder, file)
+  return openNetwork({ filePath, sha256, input, optimizedFolder }, () => readGraph(filePath))
+}
+
+type NetworkFile = {
+  readonly filePath: string
+  readonly sha256: string | null
+  readonly input: DeclaredInput
+  readonly optimizedFolder: string | undefined
+}
+
+/** Loads the optimized copy of a network if there is one, and the network itself otherwise. */
+async function openNetwork(
+  { filePath, sha256, input, optimizedFolder }: NetworkFile,
+  readSource: () => Promise<string | Uint8Array>,
+): Promise<ModelSession> {
+  if (optimizedFolder !== undefined && sha256 !== null) {
+    const copy = optimizedPaths(optimizedFolder, sha256).filePath
+    if (existsSync(copy))
+      return createModelSession(filePath, input, () =>
+        InferenceSession.create(copy, { ...sessionOptions, ...mappedFileOptions }),
+      )
+  }
+  return createModelSession(filePath, input, async () => createSession(await readSource()))
+}
+
+/** The types of the runtime have one signature for each kind of source. */
+function createSession(
+  source: string | Uint8Array,
+  options: InferenceSession.SessionOptions = sessionOptions,
+): Promise<InferenceSession> {
+  return typeof source === 'string'
+    ? InferenceSession.create(source, options)
+    : InferenceSession.create(source, options)
+}
+
+/** Writes a network as the runtime has optimized it for this processor. */
+export async function saveOptimizedNetwork(filePath: string, targetPath: string): Promise<void> {
+  const session = await createSession(await readGraph(filePath), {
+    ...sessionOptions,
+    optimizedModelFilePath: targetPath,
+    extra: { session: { save_model_format: 'ORT' } },
   })
+  await session.release()
 }
 
 /**
  * Uses one thread: there is one worker process per core, and a second thread per worker was
  * measured slower in the mixed pipeline. With one thread no thread has to spin for work.
  */
+const sessionOptions: InferenceSession.SessionOptions = {
+  executionProviders: ['cpu'],
+  executionMode: 'sequential',
+  graphOptimizationLevel: 'all',
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+  // An arena for each network would keep the memory of its largest run, 120 MB for the built-in ones.
+  enableCpuMemArena: false,
+  // Errors only: warnings concern the export of the networks, which cannot be changed here.
+  logSeverityLevel: 3,
+}
+
+/** Maps an optimized network into memory and uses its weights there, without a copy. */
+const mappedFileOptions: InferenceSession.SessionOptions = {
+  graphOptimizationLevel: 'disabled',
+  extra: {
+    session: { use_memory_mapped_ort_model: '1', use_ort_model_bytes_for_initializers: '1' },
+  },
+}
+
 async function createModelSession(
   filePath: string,
   input: DeclaredInput,
-  create: (options: InferenceSession.SessionOptions) => Promise<InferenceSession>,
+  create: () => Promise<InferenceSession>,
 ): Promise<ModelSession> {
-  const onnx = await create({
-    executionProviders: ['cpu'],
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    // Errors only: warnings concern the export of the networks, which cannot be changed here.
-    logSeverityLevel: 3,
-  }).catch((cause: unknown) => {
+  const onnx = await create().catch((cause: unknown) => {
     throw new Error(`cannot load the network ${filePath}: ${String(cause)}`, { cause })
   })
   const { name, isSingleImage, isAnySize } = matchInput(filePath, onnx.inputMetadata, input)
@@ -112,13 +172,13 @@ async function createModelSession(
   return { filePath, input, isAnySize, outputNames, run, close: () => onnx.release() }
 }
 
-/** Returns an installed network without PRelu; undefined if the file can be loaded as it is. */
-async function readGraphWithoutPrelu(filePath: string): Promise<Uint8Array | undefined> {
+/** Returns a network without PRelu, or its path if the file can be loaded as it is. */
+async function readGraph(filePath: string): Promise<Uint8Array | string> {
   const { size } = await stat(filePath)
-  if (size > rewrittenBytesMax) return undefined
+  if (size > rewrittenBytesMax) return filePath
   const file = await readFile(filePath)
   const graph = replacePrelu(file)
-  return graph === file ? undefined : graph
+  return graph === file ? filePath : graph
 }
 
 /**

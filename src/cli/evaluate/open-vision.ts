@@ -4,6 +4,7 @@ import { modelsFolderOf } from '../../start/active-models.ts'
 import type { ModelSet } from '../../models/model-set.ts'
 import { prepareBuiltinPack } from '../../models/builtin/prepare-builtin-pack.ts'
 import { visionOptions } from '../../start/vision-options.ts'
+import { prepareOptimizedNetworks } from '../../vision/optimized/optimized-networks.ts'
 import { openVisionPool } from '../../vision/workers/vision-pool.ts'
 import type { AnalysisRequest, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
@@ -43,9 +44,9 @@ export async function openVision(models: readonly string[]): Promise<EvaluationV
   const modelsFolder = modelsFolderOf(config)
   await prepareBuiltinPack({ folder: modelsFolder, onProgress: () => {}, log })
   const modelSet = await selectModelSet(models, modelsFolder)
-  const pool = openVisionPool(
-    visionOptions(config, { modelsFolder, modelSet, clock: systemClock, log }),
-  )
+  const optimizedFolder = await prepareOptimizedNetworks({ modelsFolder, modelSet, log })
+  const environment = { modelsFolder, optimizedFolder, modelSet, clock: systemClock, log }
+  const pool = openVisionPool(visionOptions(config, environment))
   await pool.ready()
   return {
     modelSet,

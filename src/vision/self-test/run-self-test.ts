@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import type { ModelSet } from '../../models/model-set.ts'
+import type { SelfTestOptions } from './self-test.ts'
 
 const entry = fileURLToPath(new URL('./self-test-process.ts', import.meta.url))
 
@@ -12,11 +12,11 @@ const entry = fileURLToPath(new URL('./self-test-process.ts', import.meta.url))
  *
  * @throws Error naming each model with a wrong result; the server must not start then.
  */
-export async function runSelfTest(modelsFolder: string, modelSet: ModelSet): Promise<void> {
+export async function runSelfTest(options: SelfTestOptions): Promise<void> {
+  const { modelsFolder, optimizedFolder, modelSet } = options
   const { stdout } = await promisify(execFile)(process.execPath, [
     entry,
-    modelsFolder,
-    JSON.stringify(modelSet),
+    JSON.stringify({ modelsFolder, optimizedFolder, modelSet }),
   ])
   const mismatches = JSON.parse(stdout) as string[]
   if (mismatches.length > 0)

@@ -1,11 +1,19 @@
 import path from 'node:path'
 
-import { installedModelsOf, builtinSet, type ModelSet } from '../../models/model-set.ts'
+import { installedModelsOf, type ModelSet } from '../../models/model-set.ts'
 import type { BuiltinModel } from '../../models/builtin/builtin-model.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { goldenInput, goldenMismatch } from '../../models/builtin/golden.ts'
 import { openBuiltinModel } from '../session.ts'
 import { smokeTest } from './smoke-test.ts'
+
+export type SelfTestOptions = {
+  /** The folder that `prepareBuiltinPack` filled. */
+  readonly modelsFolder: string
+  /** The folder that `prepareOptimizedNetworks` filled. Its copies are tested where they exist. */
+  readonly optimizedFolder?: string | undefined
+  readonly modelSet: ModelSet
+}
 
 /**
  * Runs every model of the built-in pack and every installed model of `modelSet` once on a fixed
@@ -13,24 +21,29 @@ import { smokeTest } from './smoke-test.ts'
  *
  * @returns one sentence per wrong result; empty if all results are correct.
  */
-export async function selfTestModels(
-  modelsFolder: string,
-  modelSet: ModelSet = builtinSet,
-): Promise<string[]> {
+export async function selfTestModels({
+  modelsFolder,
+  optimizedFolder,
+  modelSet,
+}: SelfTestOptions): Promise<string[]> {
   const mismatches: string[] = []
   for (const model of Object.values<BuiltinModel>(builtinPack.models)) {
-    const mismatch = await selfTestModel(modelsFolder, model)
+    const mismatch = await selfTestModel(model, modelsFolder, optimizedFolder)
     if (mismatch) mismatches.push(mismatch)
   }
   for (const installed of installedModelsOf(modelSet)) {
-    const fault = await smokeTest(installed)
+    const fault = await smokeTest(installed, optimizedFolder)
     if (fault) mismatches.push(`${path.join(installed.folder, installed.model.file)}: ${fault}`)
   }
   return mismatches
 }
 
-async function selfTestModel(folder: string, model: BuiltinModel): Promise<string | undefined> {
-  const session = await openBuiltinModel(folder, model)
+async function selfTestModel(
+  model: BuiltinModel,
+  folder: string,
+  optimizedFolder: string | undefined,
+): Promise<string | undefined> {
+  const session = await openBuiltinModel(folder, model, optimizedFolder)
   try {
     return goldenMismatch(model, await session.run(goldenInput(model)))
   } finally {

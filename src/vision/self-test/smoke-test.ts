@@ -10,9 +10,12 @@ import { openInstalledModel, type ModelOutputs } from '../session.ts'
  *
  * @returns one sentence that describes the fault; undefined if there is none.
  */
-export async function smokeTest(model: InstalledModel): Promise<string | undefined> {
+export async function smokeTest(
+  model: InstalledModel,
+  optimizedFolder?: string,
+): Promise<string | undefined> {
   try {
-    const session = await openInstalledModel(model)
+    const session = await openInstalledModel(model, optimizedFolder)
     try {
       const outputs = await session.run(goldenInput(model.model))
       return outputMismatch(model.model, outputs, session.outputNames)

@@ -63,6 +63,8 @@ export type VisionPoolOptions = VisionPoolLimitOptions & {
   readonly workers: number
   /** The folder that `prepareBuiltinPack` filled. */
   readonly modelsFolder: string
+  /** The folder that `prepareOptimizedNetworks` filled. */
+  readonly optimizedFolder?: string | undefined
   readonly modelSet: ModelSet
   readonly limits: ImageLimits
   readonly clock: Clock
@@ -109,6 +111,7 @@ class WorkerPool implements VisionPool {
           entryModule: options.entryModule ?? new URL('./worker.ts', import.meta.url),
           startOptions: {
             modelsFolder: options.modelsFolder,
+            optimizedFolder: options.optimizedFolder,
             modelSet: options.modelSet,
             limits: options.limits,
           },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { builtinSet, type ModelSet } from '../../../src/models/model-set.ts'
 import { prepareBuiltinPack } from '../../../src/models/builtin/prepare-builtin-pack.ts'
+import { prepareOptimizedNetworks } from '../../../src/vision/optimized/optimized-networks.ts'
 import { createPipeline, type Pipeline } from '../../../src/vision/pipeline.ts'
 import type {
   AnalysisRequest,
@@ -28,7 +29,8 @@ export type TestPipeline = Pipeline & {
 export async function openTestPipeline(modelSet: ModelSet = builtinSet): Promise<TestPipeline> {
   await prepareBuiltinPack({ folder: modelsFolder })
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
-  const pipeline = await createPipeline({ modelsFolder, modelSet, limits })
+  const optimizedFolder = await prepareOptimizedNetworks({ modelsFolder, modelSet })
+  const pipeline = await createPipeline({ modelsFolder, optimizedFolder, modelSet, limits })
   return {
     ...pipeline,
     analyze(bytes, request) {

@@ -10,6 +10,7 @@ import type { EncodedImage, ImageLimits } from '../../image/input/encoded-image.
 /** The options of a worker, passed as JSON in the only argument of its command line. */
 export type WorkerStartOptions = {
   readonly modelsFolder: string
+  readonly optimizedFolder?: string | undefined
   readonly modelSet: ModelSet
   readonly limits: ImageLimits
 }
