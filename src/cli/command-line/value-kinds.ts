@@ -53,6 +53,17 @@ export function wholeNumber(min: number, max: number): ValueKind<number> {
   }
 }
 
+/** A number in a range, with up to six decimals. */
+export function numberBetween(min: number, max: number): ValueKind<number> {
+  return {
+    rule: `a number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = /^\d{1,9}(?:\.\d{1,6})?$/u.test(text) ? Number(text) : Number.NaN
+      return value >= min && value <= max ? value : undefined
+    },
+  }
+}
+
 /** A number from 0 to 1 with up to six decimals. */
 export const share: ValueKind<number> = {
   rule: 'a number from 0 to 1',
