@@ -1,5 +1,6 @@
 import { Button, VisuallyHidden } from '@mantine/core'
 import type { KeyboardEvent, MouseEvent, ReactNode } from 'react'
+import { SelectAllCell, SelectCell, type RowSelection } from './row-selection.tsx'
 
 export type Column<Row> = {
   readonly name: string
@@ -22,6 +23,8 @@ type Props<Row> = {
   readonly openLabel?: (row: Row) => string
   /** Whether a row is highlighted, because it was added to a list that is open. */
   readonly isNew?: (row: Row) => boolean
+  /** Adds a column in which rows are ticked. */
+  readonly selection?: RowSelection<Row>
 }
 
 /** A table. A wide table scrolls inside its container, so that the page does not scroll sideways. */
@@ -34,6 +37,7 @@ export function DataTable<Row>({
   onOpen,
   openLabel,
   isNew,
+  selection,
 }: Props<Row>) {
   if (rows.length === 0) return <>{empty}</>
   return (
@@ -43,6 +47,7 @@ export function DataTable<Row>({
         <VisuallyHidden component="caption">{caption}</VisuallyHidden>
         <thead>
           <tr>
+            {selection && <SelectAllCell selection={selection} rows={rows} />}
             {columns.map(({ name, align }) => (
               <th key={name} scope="col" data-align={align}>
                 {name}
@@ -67,6 +72,7 @@ export function DataTable<Row>({
                 if (isRowClick(event)) onOpen?.(row)
               }}
             >
+              {selection && <SelectCell selection={selection} row={row} />}
               {columns.map(({ name, renderCell, align, isMonospace }) => (
                 <td key={name} data-align={align} data-mono={isMonospace ? '' : undefined}>
                   {renderCell(row)}
