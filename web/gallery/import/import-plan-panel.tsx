@@ -51,7 +51,7 @@ export function ImportPlanPanel({ projectId, plan }: Props) {
             value={(run.results.length / Math.max(1, entries.length)) * 100}
             aria-label="Progress of the import"
           />
-          <Text size="sm" role="status">
+          <Text size="sm" component="output" display="block">
             {formatCount(run.results.length)} of {rowsText(entries.length)} processed
             {run.state === 'stopped' && ', stopped'}
             {run.state === 'done' && ', finished'}

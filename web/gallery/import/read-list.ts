@@ -23,7 +23,7 @@ const describingColumns = new Set(['embeddingCount', 'createdAtUtc', 'updatedAtU
 
 /** One row of a list. An empty cell is absent. */
 export type ListRow = {
-  /** The line of the file on which the row begins. */
+  /** The line of the file on which the row ends. */
   readonly line: number
   readonly cells: Partial<Readonly<Record<ImportColumn, string>>>
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { errorMessageOf } from '../../api/api-error.ts'
 import { ImportStop } from './enroll-entry.ts'
 import type { RowResult } from './import-result.ts'
@@ -31,6 +31,8 @@ export function useImportRun<Entry>(
   const [results, setResults] = useState<readonly RowResult[]>([])
   const [state, setState] = useState<ImportRun['state']>('ready')
   const [problem, setProblem] = useState<string>()
+  // A closed import ends after the current request.
+  useEffect(() => () => abort.current?.abort(), [])
   const start = async (): Promise<void> => {
     const { signal } = (abort.current = new AbortController())
     setState('running')

@@ -21,7 +21,7 @@ export function BulkActions({ projectId, selection }: Props) {
   return (
     <section className="fg-panel fg-bulk" aria-label="Selected subjects">
       <Group justify="space-between" gap="xs">
-        <Text size="sm" role="status">
+        <Text size="sm" component="output" display="block">
           {formatCount(subjects.length)} selected
           {selection.isFull && `. At most ${selectionMax} subjects can be selected.`}
         </Text>

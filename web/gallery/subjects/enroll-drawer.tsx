@@ -122,9 +122,9 @@ function EnrollForm({ projectId, subject, actions, settings, onOpen }: EnrollFor
 }
 
 const facePolicies = [
-  { value: 'single', label: 'Refuse it, unless the other faces are much smaller' },
+  { value: 'single', label: 'Refuse, unless others are much smaller' },
   { value: 'largest', label: 'Use the largest face' },
-  { value: 'strict', label: 'Refuse it' },
+  { value: 'strict', label: 'Refuse' },
 ]
 
 function paramsOf(subject: ConsoleSubject | undefined, fields: EnrollFields, pictures: number) {
