@@ -39,7 +39,7 @@ async function setCropStorage(storeCrops: boolean) {
   assertOk(await send('PATCH', `/projects/${projectId}`, { switches: { storeCrops } }))
 }
 
-test('A stored crop is shown to users of the account, and of its own subject only', async () => {
+test('A stored crop is shown to users of its account, and only with the id of its subject', async () => {
   const { owner, gallery, projectId } = testConsole
   const plain = await enroll('Pia')
   await setCropStorage(true)
@@ -250,7 +250,7 @@ test('An import updates existing subjects, and reports each row that it cannot a
   const rowsOf = (...list: object[]) => list.map((values, index) => ({ line: index + 2, values }))
   const rows = rowsOf(
     { externalId: 'ira', displayName: 'Ira', groups: ['y', 'z'], attributes: { a: 1 } },
-    { externalId: 'nobody' },
+    { externalId: 'missing' },
     { displayName: 'without an id' },
     { subjectId: taken, externalId: 'ira' },
     { externalId: 'ivo', groups: ['not a group'] },
@@ -276,7 +276,7 @@ test('An import updates existing subjects, and reports each row that it cannot a
     [entry.act, entry.detail.rows, entry.detail.subjects],
     ['subject.import', rows.length, 3],
   )
-  const many = Array.from({ length: subjectChangesMax }, () => ({ externalId: 'nobody' }))
+  const many = Array.from({ length: subjectChangesMax }, () => ({ externalId: 'missing' }))
   assertOk(await send('POST', `${path}/import`, { rows: rowsOf(...many) }))
   const tooMany = rowsOf(...many, { externalId: 'ira' })
   assert.equal((await send('POST', `${path}/import`, { rows: tooMany })).status, 422)

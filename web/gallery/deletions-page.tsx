@@ -11,7 +11,7 @@ import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
-import { ShortId } from '../components/short-id.tsx'
+import { ShortId } from '../components/names/short-id.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 

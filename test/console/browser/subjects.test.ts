@@ -192,7 +192,7 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
       assert.deepEqual((await subjectNamed('Cleo')).groups, ['day', 'staff'])
       const csv = await download(page.getByRole('link', { name: 'Export CSV' }))
       assert.equal(csv.split('\r\n').length, 4, 'a header, two rows and the end')
-      const changed = `${csv.replace(',Bob,day,', ',=Bob,day night,')}${'0'.repeat(8)},,Nobody,,,,,,\r\n`
+      const changed = `${csv.replace(',Bob,day,', ',=Bob,day night,')}${'0'.repeat(8)},,Missing,,,,,,\r\n`
       await page.getByRole('button', { name: 'Import' }).click()
       await dialog
         .getByLabel('List and pictures')

@@ -5,7 +5,7 @@ import { useApi, useApiQuery } from '../../api/use-api.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { CallPrice } from '../../money/call-price.tsx'
 import { ImportResults } from './import-results.tsx'
-import type { ImportEntry, ImportPlan } from './plan-import.ts'
+import type { PlannedRow, ImportPlan } from './plan-import.ts'
 import { ProblemNotice } from './problem-notice.tsx'
 import { sendEnrollment, sendUpdates } from './send-rows.ts'
 import { chunkRows } from './to-values.ts'
@@ -81,6 +81,6 @@ function startLabelOf({ kind, entries }: ImportPlan<File>): string {
 }
 
 /** Updates are sent together, pictures one by one. */
-function batchesOf({ kind, entries }: ImportPlan<File>): readonly ImportEntry<File>[][] {
+function batchesOf({ kind, entries }: ImportPlan<File>): readonly PlannedRow<File>[][] {
   return kind === 'enroll' ? entries.map((entry) => [entry]) : chunkRows(entries)
 }

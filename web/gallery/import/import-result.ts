@@ -1,6 +1,6 @@
 import { toCsv } from './csv-cells.ts'
 
-/** What became of one row of a list. */
+/** The result of one row of a list. */
 export type RowResult = {
   readonly line: number
   readonly result: 'enrolled' | 'added' | 'updated' | 'unchanged' | 'unknown' | 'refused'

@@ -3,7 +3,7 @@ import type { RowResult } from './import-result.ts'
 import { chunkCharsMax, toValues, type RowValues } from './to-values.ts'
 
 /** A row that is sent, with its picture if it enrolls one. */
-export type ImportEntry<Picture> = {
+export type PlannedRow<Picture> = {
   readonly line: number
   readonly name: string
   readonly values: RowValues
@@ -13,7 +13,7 @@ export type ImportEntry<Picture> = {
 /** What an import sends, and the rows that cannot be sent. */
 export type ImportPlan<Picture> = {
   readonly kind: 'update' | 'enroll'
-  readonly entries: readonly ImportEntry<Picture>[]
+  readonly entries: readonly PlannedRow<Picture>[]
   readonly refused: readonly RowResult[]
   /** Chosen pictures that no row names. */
   readonly unusedPictures: readonly string[]
@@ -51,7 +51,7 @@ type RowContext<Picture> = {
 function planRow<Picture>(
   row: ListRow,
   { hasFiles, picture }: RowContext<Picture>,
-): ImportEntry<Picture> | RowResult {
+): PlannedRow<Picture> | RowResult {
   const { line, cells } = row
   const name = cells.externalId ?? cells.file ?? cells.subjectId ?? ''
   const refuse = (message: string): RowResult => ({ line, name, result: 'refused', message })

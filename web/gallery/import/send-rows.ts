@@ -1,11 +1,11 @@
 import type { Api } from '../../api/api.ts'
 import { buildPath } from '../../api/api.ts'
-import type { ImportReport, PlaygroundResponse } from '../../api/responses.ts'
+import type { ImportedRows, PlaygroundResponse } from '../../api/responses.ts'
 import { readCheckedFile, toImageItem } from '../../playground/images/playground-image.ts'
 import type { FileLimits } from '../../playground/images/image-refusal.ts'
 import { contentUuid, enrollEntry } from './enroll-entry.ts'
 import type { RowResult } from './import-result.ts'
-import type { ImportEntry } from './plan-import.ts'
+import type { PlannedRow } from './plan-import.ts'
 import { waitSeconds } from './use-import-run.ts'
 
 type Target = { readonly api: Api; readonly projectId: string }
@@ -13,12 +13,12 @@ type Target = { readonly api: Api; readonly projectId: string }
 /** Updates the subjects of rows with one request. */
 export async function sendUpdates(
   { api, projectId }: Target,
-  entries: readonly ImportEntry<File>[],
+  entries: readonly PlannedRow<File>[],
 ): Promise<readonly RowResult[]> {
   const rows = entries.map(({ line, values }) => ({ line, values }))
   const path = buildPath('/projects/:projectId/subjects/import', { projectId })
   // The server validates its responses with the schema that this type comes from.
-  const { items } = (await api.send('POST', path, { rows })) as ImportReport
+  const { items } = (await api.send('POST', path, { rows })) as ImportedRows
   const names = new Map(entries.map(({ line, name }) => [line, name]))
   return items.map(({ message, ...item }) => ({
     ...item,
@@ -34,7 +34,7 @@ type EnrollTarget = Target & { readonly limits: FileLimits; readonly signal: Abo
 /** Enrolls the picture of a row with one call, which is sent again while the service refuses its rate. */
 export async function sendEnrollment(
   { api, projectId, limits, signal }: EnrollTarget,
-  { line, name, values, picture }: ImportEntry<File>,
+  { line, name, values, picture }: PlannedRow<File>,
 ): Promise<RowResult> {
   if (!picture) return { line, name, result: 'refused', message: 'has no picture' }
   const read = await readCheckedFile(picture, limits)

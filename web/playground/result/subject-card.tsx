@@ -1,7 +1,7 @@
 import { List, Stack, Text } from '@mantine/core'
 import type { ActionValues } from './action-values.ts'
 import { DefinitionList } from '../../components/definition-list.tsx'
-import { ShortId } from '../../components/short-id.tsx'
+import { ShortId } from '../../components/names/short-id.tsx'
 import { UtcTime } from '../../components/utc-time.tsx'
 import { subjectNameOf } from '../../format/subject-name.ts'
 import { QualityBars } from './faces-card.tsx'

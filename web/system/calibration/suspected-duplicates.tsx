@@ -1,7 +1,7 @@
 import { Checkbox, Text } from '@mantine/core'
 import type { SuspectedDuplicate } from '../../api/responses.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { ShortId } from '../../components/short-id.tsx'
+import { ShortId } from '../../components/names/short-id.tsx'
 import { subjectNameOf } from '../../format/subject-name.ts'
 import { DataTable } from '../../lists/data-table.tsx'
 

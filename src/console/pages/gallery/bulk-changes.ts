@@ -59,7 +59,7 @@ export const changeGroups = defineWrite({
 })
 
 /** The text that confirms the deletion of this many subjects. */
-export const deletionConfirmation = (count: number): string =>
+const deletionConfirmation = (count: number): string =>
   `delete ${count} ${count === 1 ? 'subject' : 'subjects'}`
 
 /** Deletes subjects, in one transaction. Subjects that no longer exist are reported. */

@@ -1,4 +1,4 @@
-import type { NamedSubject } from '../format/subject-name.ts'
+import type { NamedSubject } from '../../format/subject-name.ts'
 import { ShortId } from './short-id.tsx'
 
 /** The name of a subject with its id as a tooltip; without a name, the short id with a copy button. */

@@ -1,6 +1,6 @@
 import { Group } from '@mantine/core'
-import { shortIdOf } from '../format/subject-name.ts'
-import { CopyButton } from './copy-button.tsx'
+import { shortIdOf } from '../../format/subject-name.ts'
+import { CopyButton } from '../copy-button.tsx'
 
 type Props = {
   /** What the id identifies, for the label of the copy button. */
