@@ -82,6 +82,9 @@ export const theme = createTheme({
       h3: { fontSize: '14px', lineHeight: '1.4' },
     },
   },
+  components: {
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } } },
+  },
 })
 
 /** Dimmed text and placeholders have a contrast of at least 4.5:1 on every surface. */

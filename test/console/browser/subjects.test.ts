@@ -216,10 +216,10 @@ describe('An owner works with subjects', { skip: skipWithoutBrowser }, () => {
     await dialog.getByRole('button', { name: 'Merge with Anna B.' }).click()
     const merge = page.getByRole('dialog', { name: 'Merge two subjects' })
     await merge
-      .getByText(/1 template and the groups guests move to Ann Berg, .* 4 templates/u)
+      .getByText(/Moved to Ann Berg: 1 template, .* in guests\. It then has 4 templates/u)
       .waitFor()
     await merge.getByRole('radio', { name: /^Anna B\./u }).check()
-    await merge.getByText(/3 templates and the groups staff move to Anna B\./u).waitFor()
+    await merge.getByText(/Moved to Anna B\.: 3 templates, .* in staff\./u).waitFor()
     await driver.inspect('subject-merge', 'light')
     await merge.getByRole('radio', { name: /^Ann Berg/u }).check()
     const duplicate = await subjectNamed('Anna')

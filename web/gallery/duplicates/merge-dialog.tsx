@@ -74,7 +74,7 @@ function MergeForm({ projectId, pair, onMerged, onClose }: MergeFormProps) {
               <Radio
                 key={subject.subjectId}
                 value={subject.subjectId}
-                label={`${subjectNameOf(subject)} (${shortIdOf(subject.subjectId)}, ${subject.embeddingCount} templates)`}
+                label={`${subjectNameOf(subject)} (${shortIdOf(subject.subjectId)}, ${templatesText(subject.embeddingCount)})`}
               />
             ))}
           </Stack>
@@ -83,6 +83,10 @@ function MergeForm({ projectId, pair, onMerged, onClose }: MergeFormProps) {
       </Stack>
     </ConfirmDialog>
   )
+}
+
+function templatesText(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'template' : 'templates'}`
 }
 
 type LostDataProps = { readonly ended: ConsoleSubject; readonly kept: ConsoleSubject }
@@ -95,10 +99,9 @@ function LostData({ ended, kept }: LostDataProps) {
   return (
     <>
       <Text size="sm">
-        {formatCount(moved)} {moved === 1 ? 'template' : 'templates'}
-        {addedGroups.length > 0 && ` and the groups ${addedGroups.join(', ')}`} move to{' '}
-        <strong>{subjectNameOf(kept)}</strong>, which then has{' '}
-        {formatCount(moved + kept.embeddingCount)} templates. The subject{' '}
+        Moved to <strong>{subjectNameOf(kept)}</strong>: {templatesText(moved)}
+        {addedGroups.length > 0 && `, and the membership in ${addedGroups.join(', ')}`}. It then has{' '}
+        {templatesText(moved + kept.embeddingCount)}. The subject{' '}
         <strong>{subjectNameOf(ended)}</strong> is deleted. This cannot be undone. These data are
         lost:
       </Text>
@@ -112,8 +115,9 @@ function LostData({ ended, kept }: LostDataProps) {
         }}
       />
       <Text size="sm">
-        The subject is removed from stored responses. The deletion ledger permanently keeps its id,
-        its external id, its groups and the time, with 0 deleted templates.
+        The subject is removed from stored responses. The deletion ledger permanently keeps: the ids
+        of the record, the subject and the account, the external id, the names of the groups, and
+        the time, with 0 deleted templates.
       </Text>
     </>
   )
