@@ -177,8 +177,7 @@ test('A merge moves faces and groups to the target, and records the deletion of 
   assert.deepEqual([subject.displayName, subject.externalId], ['Mia', null])
   assert.deepEqual([subject.attributes, subject.faces.length], [attributes, 2])
   assert.equal((await get(`${path}/${source}`)).status, 404)
-  const deletions = `/projects/${testConsole.projectId}/deletions?subjectId=${source}`
-  const [record] = assertOk(await get(deletions)).body.items
+  const [record] = (await gallery.rest('GET', `/v1/deletions?subjectId=${source}`)).body.items
   assert.deepEqual(
     [record.deletionId, record.externalId, record.embeddingCount],
     [deletionId, 'mya-2', 0],

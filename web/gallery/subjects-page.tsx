@@ -20,6 +20,7 @@ import { UtcTime } from '../components/utc-time.tsx'
 import { BulkActions, EnrollDrawer, ImportDrawer } from './lazy-parts.tsx'
 import { SubjectDrawer } from './subject-drawer.tsx'
 import { useSubjectSelection } from './subjects/selection.ts'
+import { SelectPage, selectionColumn } from './subjects/selection-column.tsx'
 import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.tsx'
 
 const route = getRouteApi('/subjects')
@@ -90,11 +91,11 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
         />
         <CsvDownloadButton href={csvUrl('/projects/:projectId/subjects', pathParams, filters)} />
       </FilterBar>
+      <SelectPage selection={selection} subjects={items} />
       <ListPanel
         caption="Subjects"
         query={query}
-        columns={[nameColumn(thumbnailOf), ...columns]}
-        selection={selection}
+        columns={[selectionColumn(selection), nameColumn(thumbnailOf), ...columns]}
         rowKey={({ subjectId }) => subjectId}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}

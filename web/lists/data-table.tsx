@@ -1,6 +1,5 @@
 import { Button, VisuallyHidden } from '@mantine/core'
 import type { KeyboardEvent, MouseEvent, ReactNode } from 'react'
-import { SelectAllCell, SelectCell, type RowSelection } from './row-selection.tsx'
 
 export type Column<Row> = {
   readonly name: string
@@ -23,8 +22,6 @@ type Props<Row> = {
   readonly openLabel?: (row: Row) => string
   /** Whether a row is highlighted, because it was added to a list that is open. */
   readonly isNew?: (row: Row) => boolean
-  /** Adds a column in which rows are ticked. */
-  readonly selection?: RowSelection<Row>
 }
 
 /** A table. A wide table scrolls inside its container, so that the page does not scroll sideways. */
@@ -37,7 +34,6 @@ export function DataTable<Row>({
   onOpen,
   openLabel,
   isNew,
-  selection,
 }: Props<Row>) {
   if (rows.length === 0) return <>{empty}</>
   return (
@@ -47,7 +43,6 @@ export function DataTable<Row>({
         <VisuallyHidden component="caption">{caption}</VisuallyHidden>
         <thead>
           <tr>
-            {selection && <SelectAllCell selection={selection} rows={rows} />}
             {columns.map(({ name, align }) => (
               <th key={name} scope="col" data-align={align}>
                 {name}
@@ -72,7 +67,6 @@ export function DataTable<Row>({
                 if (isRowClick(event)) onOpen?.(row)
               }}
             >
-              {selection && <SelectCell selection={selection} row={row} />}
               {columns.map(({ name, renderCell, align, isMonospace }) => (
                 <td key={name} data-align={align} data-mono={isMonospace ? '' : undefined}>
                   {renderCell(row)}

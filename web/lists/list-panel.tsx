@@ -6,7 +6,6 @@ import type { CursorPage } from '../api/responses.ts'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable, type Column } from './data-table.tsx'
 import { Pager } from './pager.tsx'
-import type { RowSelection } from './row-selection.tsx'
 
 type Props<Row> = {
   readonly caption: string
@@ -19,7 +18,6 @@ type Props<Row> = {
   readonly onOpen?: (row: Row) => void
   readonly openLabel?: (row: Row) => string
   readonly isNew?: (row: Row) => boolean
-  readonly selection?: RowSelection<Row>
 }
 
 /** One page of a list that the server filters, sorts and divides into pages. */

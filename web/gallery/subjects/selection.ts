@@ -1,12 +1,13 @@
 import { useState } from 'react'
 import type { ConsoleSubject } from '../../api/responses.ts'
-import { subjectNameOf } from '../../format/subject-name.ts'
-import type { RowSelection } from '../../lists/row-selection.tsx'
 
 /** The most subjects that can be chosen: their ids must fit into the address of an export. */
 export const selectionMax = 200
 
-export type SubjectSelection = RowSelection<ConsoleSubject> & {
+/** The subjects that the user has ticked. */
+export type SubjectSelection = {
+  readonly isSelected: (subject: ConsoleSubject) => boolean
+  readonly onChange: (subjects: readonly ConsoleSubject[], isSelected: boolean) => void
   /** The chosen subjects, also those of other pages of the list. */
   readonly subjects: readonly ConsoleSubject[]
   /** Whether some rows were not chosen, because there would be too many. */
@@ -26,7 +27,6 @@ export function useSubjectSelection(): SubjectSelection {
       setIsFull(false)
     },
     isSelected: ({ subjectId }) => chosen.has(subjectId),
-    labelOf: subjectNameOf,
     onChange: (rows, isSelected) => {
       const next = new Map(chosen)
       for (const row of rows)
