@@ -6,9 +6,13 @@ import {
   getMeasurement,
   startMeasurement,
 } from './pages/system/measurements.ts'
+import { changeGroups, removeSubjects } from './pages/gallery/bulk-changes.ts'
+import { getCrop, listCroppedFaces } from './pages/gallery/crops.ts'
 import { checkDeletions, deletionsCsv, listDeletions } from './pages/gallery/deletions.ts'
 import { previewGalleryMode } from './pages/gallery/gallery-mode.ts'
 import { countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
+import { importSubjects } from './pages/gallery/import-subjects.ts'
+import { mergeIntoSubject } from './pages/gallery/merge.ts'
 import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys.ts'
 import { getCall, listLog, logCsv } from './pages/log.ts'
 import { getModels } from './pages/system/models.ts'
@@ -49,6 +53,7 @@ import {
   removeFace,
   removeSubject,
 } from './pages/gallery/subjects.ts'
+import { subjectsCsv } from './pages/gallery/subjects-csv.ts'
 import { getSystem } from './pages/system/system.ts'
 import { auditCsv, listAudit } from './pages/team/audit.ts'
 import {
@@ -73,6 +78,8 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listActions, listErrors, getPlaygroundSettings],
   [runPlaygroundCall, createPlaygroundChallenge],
   [listSubjects, getSubject, editSubject, removeSubject, removeFace],
+  [subjectsCsv, changeGroups, removeSubjects, importSubjects, mergeIntoSubject],
+  [listCroppedFaces, getCrop],
   [listAllGroups, countGroup, removeGroup],
   [listDeletions, deletionsCsv, checkDeletions],
   [listLog, logCsv, getCall],

@@ -37,6 +37,7 @@ import { autoThreshold, matchLevelOf } from './calibration/similarity.ts'
 import type { MatchLevel } from './calibration/similarity.ts'
 import { openKeys } from './keys/open-keys.ts'
 import { createSubjectKeys, type SubjectKeys } from './keys/subject-keys.ts'
+import { cropOperations, type CropOperations } from './stored-crops.ts'
 import { createReadStoredFaces, type ReadStoredFaces } from './stored-faces.ts'
 import { updateSubject, type SubjectUpdate } from './update-subject.ts'
 import {
@@ -45,11 +46,13 @@ import {
   type OnExpiredDeleted,
 } from './unexpired-subjects.ts'
 
+type GalleryOperations = MatchOperations & CropOperations
+
 /**
  * The galleries: enrolled subjects and their faces. Functions that take a `Tx` must be called in the
  * transaction that settles the call. An expired subject does not exist for searches and reads.
  */
-export type Gallery = MatchOperations & {
+export type Gallery = GalleryOperations & {
   /**
    * Returns the same operations with the calibration tables that the gallery uses now; without this,
    * they use the tables of the models. A call uses one result throughout.
@@ -189,6 +192,7 @@ export async function openGallery(options: GalleryOptions): Promise<Gallery> {
     ...writes,
     ...deleteOperations(writes.remove, search, { ...options, purgeDue }),
     ...models,
+    ...cropOperations({ keys, log }),
     readStoredFaces: createReadStoredFaces(storedOptions),
     requireFutureExpiry: (expiresAtUtc) => requireFutureExpiry(expiresAtUtc, clock()),
     matchLevelOf,

@@ -52,6 +52,11 @@ export function csvUrl(path: string, pathParams: PathParams, query: QueryParams)
   return basePath + buildPath(`${path}.csv`, pathParams, query)
 }
 
+/** Returns the URL of a file, such as a picture. */
+export function fileUrl(path: string, pathParams: PathParams): string {
+  return basePath + buildPath(path, pathParams)
+}
+
 async function fetchJson(path: string, init: RequestInit): Promise<unknown> {
   const response = await fetch(basePath + path, {
     credentials: 'same-origin',

@@ -1,7 +1,11 @@
 import type * as analytics from '../../src/console/analytics/charts.ts'
+import type * as bulkChanges from '../../src/console/pages/gallery/bulk-changes.ts'
+import type { listCroppedFaces } from '../../src/console/pages/gallery/crops.ts'
 import type * as deletions from '../../src/console/pages/gallery/deletions.ts'
 import type { previewGalleryMode } from '../../src/console/pages/gallery/gallery-mode.ts'
 import type * as groups from '../../src/console/pages/gallery/groups.ts'
+import type { importSubjects } from '../../src/console/pages/gallery/import-subjects.ts'
+import type { mergeIntoSubject } from '../../src/console/pages/gallery/merge.ts'
 import type * as keys from '../../src/console/pages/keys.ts'
 import type * as log from '../../src/console/pages/log.ts'
 import type { getMeasurement } from '../../src/console/pages/system/measurements.ts'
@@ -44,6 +48,7 @@ export type ConsoleResponses = {
   readonly '/projects/:projectId/calibration/measurement': ResponseOf<typeof getMeasurement>
   readonly '/projects/:projectId/subjects': ResponseOf<typeof subjects.listSubjects>
   readonly '/projects/:projectId/subjects/:subjectId': ResponseOf<typeof subjects.getSubject>
+  readonly '/projects/:projectId/cropped-faces': ResponseOf<typeof listCroppedFaces>
   readonly '/projects/:projectId/groups': ResponseOf<typeof groups.listAllGroups>
   readonly '/projects/:projectId/groups/:name': ResponseOf<typeof groups.countGroup>
   readonly '/projects/:projectId/deletions': ResponseOf<typeof deletions.listDeletions>
@@ -88,6 +93,10 @@ export type PlaygroundSettings = ConsoleResponses['/playground/settings']
 export type PlaygroundResponse = ResponseOf<typeof playground.runPlaygroundCall>
 export type PlaygroundChallenge = ResponseOf<typeof playground.createPlaygroundChallenge>
 export type ConsoleSubject = ConsoleResponses['/projects/:projectId/subjects/:subjectId']
+export type SubjectGroupChanges = ResponseOf<typeof bulkChanges.changeGroups>
+export type DeletedSubjectsReport = ResponseOf<typeof bulkChanges.removeSubjects>
+export type ImportedRows = ResponseOf<typeof importSubjects>
+export type MergedSubject = ResponseOf<typeof mergeIntoSubject>
 export type ConsoleGroup = ConsoleResponses['/projects/:projectId/groups']['items'][number]
 export type ConsoleDeletion = ConsoleResponses['/projects/:projectId/deletions']['items'][number]
 export type CallLogEntry = ConsoleResponses['/log']['items'][number]

@@ -11,6 +11,7 @@ import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
+import { ShortId } from '../components/names/short-id.tsx'
 import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 
@@ -94,7 +95,10 @@ const columns: readonly Column<ConsoleDeletion>[] = [
     name: 'Deleted (UTC)',
     renderCell: ({ deletedAtUtc }) => <UtcTime timestampUtc={deletedAtUtc} />,
   },
-  { name: 'Subject id', isMonospace: true, renderCell: ({ subjectId }) => subjectId },
+  {
+    name: 'Subject id',
+    renderCell: ({ subjectId }) => <ShortId label="subject id" id={subjectId} />,
+  },
   { name: 'External id', isMonospace: true, renderCell: ({ externalId }) => externalId ?? '–' },
   { name: 'Groups', renderCell: ({ groups }) => groups.join(', ') || '–' },
   {
@@ -102,5 +106,8 @@ const columns: readonly Column<ConsoleDeletion>[] = [
     align: 'right',
     renderCell: ({ embeddingCount }) => formatCount(embeddingCount),
   },
-  { name: 'Record id', isMonospace: true, renderCell: ({ deletionId }) => deletionId },
+  {
+    name: 'Record id',
+    renderCell: ({ deletionId }) => <ShortId label="record id" id={deletionId} />,
+  },
 ]

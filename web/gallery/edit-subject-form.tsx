@@ -1,4 +1,4 @@
-import { Button, Group, JsonInput, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Button, Group, JsonInput, Stack, TextInput } from '@mantine/core'
 import { DateTimePicker } from '@mantine/dates'
 import '@mantine/dates/styles.css'
 import { useForm } from '@mantine/form'
@@ -6,6 +6,7 @@ import type { ConsoleSubject } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { pickerFromUtc, utcFromPicker } from '../format/picker-utc.ts'
+import { GroupPicker, groupProblem } from './subjects/group-picker.tsx'
 
 type Props = {
   readonly projectId: string
@@ -32,7 +33,10 @@ export function EditSubjectForm({ projectId, subject, isEditable }: Props) {
       attributes: JSON.stringify(subject.attributes, undefined, 2),
       expires: subject.expiresAtUtc ? pickerFromUtc(subject.expiresAtUtc) : null,
     },
-    validate: { attributes: (text) => (isJsonObject(text) ? null : 'Enter a JSON object') },
+    validate: {
+      attributes: (text) => (isJsonObject(text) ? null : 'Enter a JSON object'),
+      groups: (names) => groupProblem(names) ?? null,
+    },
   })
   const pathParams = { projectId, subjectId: subject.subjectId }
   return (
@@ -45,7 +49,12 @@ export function EditSubjectForm({ projectId, subject, isEditable }: Props) {
         <Stack gap="sm">
           <TextInput size="xs" label="Display name" {...form.getInputProps('displayName')} />
           <TextInput size="xs" label="External id" {...form.getInputProps('externalId')} />
-          <TagsInput size="xs" label="Groups" {...form.getInputProps('groups')} />
+          <GroupPicker
+            projectId={projectId}
+            label="Groups"
+            value={form.values.groups}
+            onChange={(groups) => form.setFieldValue('groups', groups)}
+          />
           <JsonInput
             size="xs"
             label="Attributes"

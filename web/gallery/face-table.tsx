@@ -6,12 +6,18 @@ import { useApiMutation } from '../api/use-api.ts'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { SubjectThumbnail } from './subjects/subject-thumbnail.tsx'
 
 type SubjectFace = NonNullable<ConsoleSubject['faces']>[number]
-type Props = { readonly projectId: string; readonly subject: ConsoleSubject }
+type Props = {
+  readonly projectId: string
+  readonly subject: ConsoleSubject
+  /** The faces with a stored crop. */
+  readonly croppedFaces: readonly string[]
+}
 
 /** The templates of a subject with the quality of the image and the model. */
-export function FaceTable({ projectId, subject }: Props) {
+export function FaceTable({ projectId, subject, croppedFaces }: Props) {
   const mayWrite = useHasRole('admin')
   const [faceToRemove, setFaceToRemove] = useState<SubjectFace>()
   const faces = subject.faces ?? []
@@ -28,7 +34,11 @@ export function FaceTable({ projectId, subject }: Props) {
         caption="Templates"
         rows={faces}
         rowKey={({ faceId }) => faceId}
-        columns={isRemovable ? [...columns, removeColumn(setFaceToRemove)] : columns}
+        columns={[
+          ...(croppedFaces.length > 0 ? [cropColumn({ projectId, subject, croppedFaces })] : []),
+          ...columns,
+          ...(isRemovable ? [removeColumn(setFaceToRemove)] : []),
+        ]}
         empty={null}
       />
       {faceToRemove && (
@@ -59,6 +69,21 @@ const columns: readonly Column<SubjectFace>[] = [
   { name: 'Model', isMonospace: true, renderCell: ({ modelId }) => modelId },
   { name: 'Added', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
 ]
+
+function cropColumn({ projectId, subject, croppedFaces }: Props): Column<SubjectFace> {
+  return {
+    name: 'Crop',
+    renderCell: ({ faceId }) => (
+      <SubjectThumbnail
+        projectId={projectId}
+        subjectId={subject.subjectId}
+        faceId={croppedFaces.includes(faceId) ? faceId : undefined}
+        sizePx={48}
+        alt={`Crop of face ${faceId.slice(0, 8)}`}
+      />
+    ),
+  }
+}
 
 function removeColumn(onRemove: (face: SubjectFace) => void): Column<SubjectFace> {
   return {

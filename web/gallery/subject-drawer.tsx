@@ -1,4 +1,4 @@
-import { Button, Group, Title } from '@mantine/core'
+import { Button, Group, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { ConsoleSubject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
@@ -8,24 +8,38 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { DetailDrawer } from '../components/detail-drawer.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { ShortId } from '../components/names/short-id.tsx'
+import { subjectNameOf } from '../format/subject-name.ts'
 import { EditSubjectForm } from './edit-subject-form.tsx'
 import { FaceTable } from './face-table.tsx'
+import { EnrollDrawer, SimilarSubjects } from './lazy-parts.tsx'
+import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.tsx'
 
 type Props = {
   readonly projectId: string
   readonly subjectId: string
+  /** Opens another subject, such as a similar one. */
+  readonly onOpen: (subjectId: string) => void
   readonly onClose: () => void
 }
 
-/** Shows one subject with its templates. Admins can edit or delete it. */
-export function SubjectDrawer({ projectId, subjectId, onClose }: Props) {
+/** Shows one subject with its templates. Admins can edit, merge or delete it and add faces. */
+export function SubjectDrawer({ projectId, subjectId, onOpen, onClose }: Props) {
   const query = useApiQuery('/projects/:projectId/subjects/:subjectId', {
     pathParams: { projectId, subjectId },
   })
   return (
     <DetailDrawer title="Subject" onClose={onClose}>
       <QueryContent query={query}>
-        {(subject) => <SubjectDetails projectId={projectId} subject={subject} onClose={onClose} />}
+        {(subject) => (
+          <SubjectDetails
+            key={subject.subjectId}
+            projectId={projectId}
+            subject={subject}
+            onOpen={onOpen}
+            onClose={onClose}
+          />
+        )}
       </QueryContent>
     </DetailDrawer>
   )
@@ -34,24 +48,46 @@ export function SubjectDrawer({ projectId, subjectId, onClose }: Props) {
 type SubjectDetailsProps = {
   readonly projectId: string
   readonly subject: ConsoleSubject
+  readonly onOpen: (subjectId: string) => void
   readonly onClose: () => void
 }
 
-function SubjectDetails({ projectId, subject, onClose }: SubjectDetailsProps) {
+function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsProps) {
   const mayWrite = useHasRole('admin')
   const [isDeleting, setIsDeleting] = useState(false)
+  const [isAdding, setIsAdding] = useState(false)
+  const croppedFaces = useCroppedFaces(projectId, [subject.subjectId]).get(subject.subjectId) ?? []
   return (
     <>
+      <Group gap="sm" wrap="nowrap">
+        <SubjectThumbnail
+          projectId={projectId}
+          subjectId={subject.subjectId}
+          faceId={croppedFaces[0]}
+          sizePx={72}
+        />
+        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {subjectNameOf(subject)}
+        </Text>
+      </Group>
       <DefinitionList
         items={{
-          'Subject id': <span className="fg-mono">{subject.subjectId}</span>,
+          'Subject id': <ShortId label="subject id" id={subject.subjectId} />,
           Enrolled: <UtcTime timestampUtc={subject.createdAtUtc} />,
           Updated: <UtcTime timestampUtc={subject.updatedAtUtc} />,
           Templates: subject.embeddingCount,
         }}
       />
-      <Title order={3}>Templates</Title>
-      <FaceTable projectId={projectId} subject={subject} />
+      <Group justify="space-between">
+        <Title order={3}>Templates</Title>
+        {mayWrite && (
+          <Button size="xs" variant="default" onClick={() => setIsAdding(true)}>
+            Add faces
+          </Button>
+        )}
+      </Group>
+      <FaceTable projectId={projectId} subject={subject} croppedFaces={croppedFaces} />
+      {mayWrite && <SimilarSubjects projectId={projectId} subject={subject} onOpen={onOpen} />}
       <Title order={3}>Details</Title>
       <EditSubjectForm
         key={subject.updatedAtUtc}
@@ -65,6 +101,14 @@ function SubjectDetails({ projectId, subject, onClose }: SubjectDetailsProps) {
             Delete subject
           </Button>
         </Group>
+      )}
+      {isAdding && (
+        <EnrollDrawer
+          projectId={projectId}
+          subject={subject}
+          onOpen={() => setIsAdding(false)}
+          onClose={() => setIsAdding(false)}
+        />
       )}
       {isDeleting && (
         <DeleteSubjectDialog
@@ -83,7 +127,7 @@ function DeleteSubjectDialog({
   subject: { subjectId },
   onDone,
   onClose,
-}: SubjectDetailsProps & { readonly onDone: () => void }) {
+}: Omit<SubjectDetailsProps, 'onOpen'> & { readonly onDone: () => void }) {
   const remove = useApiMutation({
     method: 'DELETE',
     path: '/projects/:projectId/subjects/:subjectId',

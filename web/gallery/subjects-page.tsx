@@ -1,17 +1,27 @@
+import { Button, Group } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { ConsoleSubject } from '../api/responses.ts'
+import { csvUrl } from '../api/api.ts'
+import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import type { Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { FilterBar, TextFilter } from '../lists/filters.tsx'
 import { ProjectScope } from '../projects/project-scope.tsx'
-import { LinkButton } from '../components/link-button.tsx'
-import { ListPanel } from '../lists/list-panel.tsx'
+import { ShortId } from '../components/names/short-id.tsx'
+import { SubjectName } from '../components/names/subject-name.tsx'
+import { subjectNameOf } from '../format/subject-name.ts'
+import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { formatCount } from '../format/numbers.ts'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { BulkActions, EnrollDrawer, ImportDrawer } from './lazy-parts.tsx'
 import { SubjectDrawer } from './subject-drawer.tsx'
+import { useSubjectSelection } from './subjects/selection.ts'
+import { SelectPage, selectionColumn } from './subjects/selection-column.tsx'
+import { SubjectThumbnail, useCroppedFaces } from './subjects/subject-thumbnail.tsx'
 
 const route = getRouteApi('/subjects')
 
@@ -22,7 +32,9 @@ export function SubjectsPage() {
       title="Subjects"
       description="The people that svc.identify can match. The service stores templates, not images, unless Store crops is on. Names and attributes come from your API calls."
     >
-      <ProjectScope>{(projectId) => <SubjectList projectId={projectId} />}</ProjectScope>
+      <ProjectScope>
+        {(projectId) => <SubjectList key={projectId} projectId={projectId} />}
+      </ProjectScope>
     </Page>
   )
 }
@@ -40,8 +52,23 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
   const openSubject = (subjectId: string | undefined): void =>
     void navigate({ search: (old) => ({ ...old, subject: subjectId }) })
   const { q, externalId, group, createdFromUtc, createdToUtc } = filters
+  const selection = useSubjectSelection()
+  const items = query.data?.items ?? []
+  const crops = useCroppedFaces(
+    projectId,
+    items.map(({ subjectId }) => subjectId),
+  )
+  const thumbnailOf = ({ subjectId }: ConsoleSubject) => (
+    <SubjectThumbnail
+      projectId={projectId}
+      subjectId={subjectId}
+      faceId={crops.get(subjectId)?.[0]}
+      sizePx={36}
+    />
+  )
   return (
     <>
+      <SubjectActions projectId={projectId} onOpen={openSubject} />
       <FilterBar onClear={() => void navigate({ search: { projectId: selectedProjectId } })}>
         <TextFilter label="Name or id" value={q} onChange={(text) => updateFilters({ q: text })} />
         <TextFilter
@@ -62,33 +89,30 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
             updateFilters({ createdFromUtc: fromUtc, createdToUtc: toUtc })
           }
         />
+        <CsvDownloadButton href={csvUrl('/projects/:projectId/subjects', pathParams, filters)} />
       </FilterBar>
+      <SelectPage selection={selection} subjects={items} />
       <ListPanel
         caption="Subjects"
         query={query}
-        columns={columns}
+        columns={[selectionColumn(selection), nameColumn(thumbnailOf), ...columns]}
         rowKey={({ subjectId }) => subjectId}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         onOpen={({ subjectId }) => openSubject(subjectId)}
-        openLabel={(row) => `Open ${row.displayName ?? row.externalId ?? row.subjectId}`}
+        openLabel={(row) => `Open ${subjectNameOf(row)}`}
         empty={
-          <EmptyState
-            title="No subjects match"
-            action={
-              <LinkButton to="/playground" search={{ action: 'svc.enroll', projectId }} size="xs">
-                Enroll a subject
-              </LinkButton>
-            }
-          >
+          <EmptyState title="No subjects match">
             svc.enroll creates a subject from an image, or adds a template to a subject.
           </EmptyState>
         }
       />
+      {selection.subjects.length > 0 && <BulkActions projectId={projectId} selection={selection} />}
       {subject && (
         <SubjectDrawer
           projectId={projectId}
           subjectId={subject}
+          onOpen={openSubject}
           onClose={() => openSubject(undefined)}
         />
       )}
@@ -96,8 +120,56 @@ function SubjectList({ projectId }: { readonly projectId: string }) {
   )
 }
 
+type SubjectActionsProps = {
+  readonly projectId: string
+  readonly onOpen: (subjectId: string) => void
+}
+
+/** The buttons that add subjects. */
+function SubjectActions({ projectId, onOpen }: SubjectActionsProps) {
+  const mayWrite = useHasRole('admin')
+  const [opened, setOpened] = useState<'enroll' | 'import'>()
+  const close = (): void => setOpened(undefined)
+  if (!mayWrite) return null
+  return (
+    <Group gap="xs">
+      <Button size="sm" onClick={() => setOpened('enroll')}>
+        Enroll a subject
+      </Button>
+      <Button size="sm" variant="default" onClick={() => setOpened('import')}>
+        Import
+      </Button>
+      {opened === 'enroll' && (
+        <EnrollDrawer
+          projectId={projectId}
+          subject={undefined}
+          onOpen={(subjectId) => {
+            close()
+            onOpen(subjectId)
+          }}
+          onClose={close}
+        />
+      )}
+      {opened === 'import' && <ImportDrawer projectId={projectId} onClose={close} />}
+    </Group>
+  )
+}
+
+function nameColumn(
+  thumbnailOf: (subject: ConsoleSubject) => React.ReactNode,
+): Column<ConsoleSubject> {
+  return {
+    name: 'Name',
+    renderCell: (subject) => (
+      <Group gap="xs" wrap="nowrap">
+        {thumbnailOf(subject)}
+        <SubjectName subject={subject} />
+      </Group>
+    ),
+  }
+}
+
 const columns: readonly Column<ConsoleSubject>[] = [
-  { name: 'Name', renderCell: ({ displayName }) => displayName ?? '–' },
   { name: 'External id', isMonospace: true, renderCell: ({ externalId }) => externalId ?? '–' },
   { name: 'Groups', renderCell: ({ groups }) => groups.join(', ') || '–' },
   {
@@ -110,5 +182,8 @@ const columns: readonly Column<ConsoleSubject>[] = [
     name: 'Expires',
     renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
   },
-  { name: 'Subject id', isMonospace: true, renderCell: ({ subjectId }) => subjectId },
+  {
+    name: 'Subject id',
+    renderCell: ({ subjectId }) => <ShortId label="subject id" id={subjectId} />,
+  },
 ]

@@ -8,7 +8,9 @@ import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filters.tsx'
 import { CsvDownloadButton, ListPanel } from '../lists/list-panel.tsx'
 import { Page } from '../layout/page.tsx'
 import { PeriodFilter } from '../lists/period-filter.tsx'
+import { ShortId } from '../components/names/short-id.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
+import { auditTextOf, isId } from './audit-text.ts'
 
 const route = getRouteApi('/team/audit')
 
@@ -79,13 +81,17 @@ const columns: readonly Column<AuditEntry>[] = [
   { name: 'Time (UTC)', renderCell: ({ atUtc }) => <UtcTime timestampUtc={atUtc} /> },
   { name: 'User', renderCell: ({ userName }) => userName },
   { name: 'Action', isMonospace: true, renderCell: ({ act }) => act },
-  { name: 'Target', isMonospace: true, renderCell: ({ target }) => target },
+  {
+    name: 'Target',
+    isMonospace: true,
+    renderCell: ({ target }) => (isId(target) ? <ShortId label="target" id={target} /> : target),
+  },
   { name: 'Details', isMonospace: true, renderCell: ({ detail }) => detailText(detail) },
   { name: 'IP address', isMonospace: true, renderCell: ({ ip }) => ip },
 ]
 
 function detailText(detail: AuditEntry['detail']): string {
   return Object.entries(detail)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${auditTextOf(value)}`)
     .join(', ')
 }

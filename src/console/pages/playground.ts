@@ -121,6 +121,10 @@ export const runPlaygroundCall = defineWrite({
     latencyMs: z.number(),
     costMicros: micros,
     meteredMicros: micros,
+    retryAfterS: z
+      .number()
+      .nullable()
+      .meta({ description: 'The time after which a refused call can be sent again; else null.' }),
   }),
   prepare: async (call) => {
     const { body, services, request } = call
@@ -131,13 +135,16 @@ export const runPlaygroundCall = defineWrite({
       ...body.call,
     })
     const startMs = performance.now()
-    const { status, body: envelope } = await services.execute(caller, executeRequest)
+    const response = await services.execute(caller, executeRequest)
+    const { status, body: envelope, headers } = response
     const measuredMs = performance.now() - startMs
     const filter = { keyId: caller.keyId, requestId, limit: 1 }
     const [row] = await services.store.read((tx) => readCalls(tx, filter))
     const { latencyMs = measuredMs, costMicros = 0n, meteredMicros = 0n } = row ?? {}
     const amounts = { costMicros: String(costMicros), meteredMicros: String(meteredMicros) }
-    return { envelope, status, latencyMs, ...amounts, requestId }
+    const retryAfter = headers?.['retry-after']
+    const retryAfterS = retryAfter === undefined ? null : Number(retryAfter)
+    return { envelope, status, latencyMs, ...amounts, retryAfterS, requestId }
   },
   handle: async ({ body, prepared: { requestId, ...response } }) => {
     const { action } = body.call

@@ -92,7 +92,16 @@ export type CsvRoute<QuerySchema extends z.ZodType = z.ZodType> = ConsoleRouteDe
   rows(call: ContextOf<QuerySchema, z.ZodType>): AsyncIterable<Readonly<Record<string, unknown>>>
 }
 
-export type ConsoleRoute = ReadRoute | WriteRoute | CsvRoute
+/** A file that a route returns instead of JSON. It is never stored in a cache. */
+export type FileContent = { readonly contentType: string; readonly bytes: Buffer }
+
+/** A route that returns a file and changes nothing. */
+export type FileRoute = ConsoleRouteDefinition<z.ZodType, z.ZodType, z.ZodType> & {
+  readonly method: 'GET'
+  readFile(call: ConsoleContext): Promise<FileContent>
+}
+
+export type ConsoleRoute = ReadRoute | WriteRoute | CsvRoute | FileRoute
 
 /** The response body of a route, as the browser receives it. */
 export type ResponseOf<Route> = Route extends { readonly response: infer Schema extends z.ZodType }
@@ -112,6 +121,11 @@ export function defineRead<QuerySchema extends z.ZodType, ResponseSchema extends
   route: Omit<ReadRoute<QuerySchema, ResponseSchema>, 'method' | 'body'>,
 ): ReadRoute<QuerySchema, ResponseSchema> {
   return { ...route, method: 'GET', body: emptyBody }
+}
+
+/** Like `defineRead`, for a route without a query that returns a file. */
+export function defineFile(route: Pick<FileRoute, 'path' | 'minimumRole' | 'readFile'>): FileRoute {
+  return { ...route, method: 'GET', query: emptyQuery, body: emptyBody, response: z.undefined() }
 }
 
 /** Like `defineRead`, for a route that changes data. */

@@ -11,7 +11,7 @@ import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { touchSession } from '../../store/console/sessions.ts'
 import { createCsvStream } from './csv-stream.ts'
 import { ValidationError, parseInput } from './validation-error.ts'
-import type { ConsoleContext, ConsoleRoute } from './route.ts'
+import type { ConsoleContext, ConsoleRoute, FileContent } from './route.ts'
 import { requireSameOrigin, requireCsrfToken } from '../auth/request-security.ts'
 import type { ConsoleServices } from '../services.ts'
 import {
@@ -134,6 +134,7 @@ function bodyBytesMaxOf(route: ConsoleRoute, services: ConsoleServices): number 
 async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<HttpResponse> {
   if ('rows' in route)
     return toCsvResponse(route.path, await createCsvStream(route.columns, route.rows(call)))
+  if ('readFile' in route) return toFileResponse(await route.readFile(call))
   if (route.method !== 'GET') return executeWrite(route, call)
   return { status: 200, body: route.response.parse(await route.handle(call)) }
 }
@@ -146,6 +147,12 @@ function toCsvResponse(path: string, body: unknown): HttpResponse {
   const disposition = `attachment; filename="facegate-${file}"`
   const headers = { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': disposition }
   return { status: 200, headers, body }
+}
+
+/** Like all responses, a file is not stored; `private` also excludes proxies that ignore `no-store`. */
+function toFileResponse({ contentType, bytes }: FileContent): HttpResponse {
+  const headers = { 'content-type': contentType, 'cache-control': 'private, no-store' }
+  return { status: 200, headers, body: bytes }
 }
 
 /** The HTTP statuses of action error codes. All other codes become 422. */

@@ -1,5 +1,5 @@
 import { lockProjectGallery } from './galleries.ts'
-import type { CropRow } from '../gallery-schema.ts'
+import type { CropRow, FaceRow } from '../gallery-schema.ts'
 import type { Store } from '../database.ts'
 import { markForNewKey } from './key-renewals.ts'
 import { findFaceTemplates } from './templates.ts'
@@ -12,6 +12,37 @@ export async function addCrop(tx: Tx, crop: CropRow): Promise<void> {
 /** Finds the stored crop of a face. */
 export async function findCrop(tx: ReadTx, faceId: string): Promise<CropRow | undefined> {
   const query = tx.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
+  return (await tx.run(query))[0]
+}
+
+/** A face with a stored crop. */
+export type CroppedFace = Pick<FaceRow, 'subjectId' | 'faceId'>
+
+/** Finds the faces of subjects that have a stored crop, the oldest of each subject first. */
+export async function findCroppedFaces(
+  tx: ReadTx,
+  subjectIds: readonly string[],
+): Promise<readonly CroppedFace[]> {
+  if (subjectIds.length === 0) return []
+  const query = tx.build
+    .selectFrom('faces')
+    .innerJoin('crops', 'crops.faceId', 'faces.faceId')
+    .select(['faces.subjectId', 'faces.faceId'])
+    .where('faces.subjectId', 'in', subjectIds)
+  return tx.run(query.orderBy('faces.createdAtUtc').orderBy('faces.faceId'))
+}
+
+/** Finds the stored crop of a face of this subject; undefined for a face of another subject. */
+export async function findSubjectCrop(
+  tx: ReadTx,
+  { subjectId, faceId }: CroppedFace,
+): Promise<CropRow | undefined> {
+  const query = tx.build
+    .selectFrom('crops')
+    .innerJoin('faces', 'faces.faceId', 'crops.faceId')
+    .selectAll('crops')
+    .where('faces.subjectId', '=', subjectId)
+    .where('crops.faceId', '=', faceId)
   return (await tx.run(query))[0]
 }
 

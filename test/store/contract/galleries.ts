@@ -233,6 +233,11 @@ export const galleriesContract = {
     const { projectId } = project
     await store.write((tx) => queries.addCrop(tx, { faceId, projectId, sealed: ciphertext }))
     await store.read(async (tx) => {
+      const cropped = { subjectId: 'behind', faceId }
+      assertSameValues(await queries.findCroppedFaces(tx, ['both', 'behind']), [cropped])
+      assertSameValues(await queries.findCroppedFaces(tx, []), [])
+      assert.equal((await queries.findSubjectCrop(tx, cropped))?.projectId, projectId)
+      assert.equal(await queries.findSubjectCrop(tx, { ...cropped, subjectId: 'both' }), undefined)
       const templates = await queries.findSubjectTemplates(tx, 'both')
       assertSameValues(
         templates.map((row) => [row.modelId, row.galleryId, row.keyId]),

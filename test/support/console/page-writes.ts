@@ -1,10 +1,13 @@
+import { mapSequential } from '../../../src/lib/map-sequential.ts'
 import { allEventTypes } from '../../../src/store/webhooks/event-types.ts'
 import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
+import { subjectWrites } from './subject-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
-/** Returns the requests that change the calibration of a gallery and a webhook. */
+/** Returns the requests that change the calibration of a gallery, a webhook and several subjects. */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
-  return [...(await calibrationWrites(testConsole)), ...(await webhookWrites(testConsole))]
+  const writes = [calibrationWrites, webhookWrites, subjectWrites]
+  return (await mapSequential(writes, (create) => create(testConsole))).flat()
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */

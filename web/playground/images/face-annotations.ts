@@ -1,6 +1,7 @@
-import type { CandidateValue, LivenessResultValue } from '../result/action-values.ts'
+import type { LivenessResultValue } from '../result/action-values.ts'
 import type { ResponseFace, ResponseValue, ResultEnvelope } from '../result/envelope.ts'
 import { judgeLiveness } from '../result/judge.ts'
+import { subjectNameOf } from '../../format/subject-name.ts'
 import type { LabelBox } from './place-labels.ts'
 
 /** A face to draw on an image, in pixels of the upright image. */
@@ -52,7 +53,7 @@ function annotationOf(
   const verdict = verdictOf(value, threshold)
   const caption = [
     face.faceIndex !== undefined && value.faces && `#${face.faceIndex}`,
-    best && truncateName(nameOf(best)),
+    best && truncateName(subjectNameOf(best)),
     best && best.similarity.toFixed(3),
     verdict.text,
     !verdict.text && !best && face.confidence !== undefined && face.confidence.toFixed(3),
@@ -64,15 +65,6 @@ function annotationOf(
     caption: caption.filter(Boolean).join(' · '),
     tone: best ? 'good' : verdict.tone,
   }
-}
-
-/** Returns the name of a subject that people recognize. */
-export function nameOf({
-  displayName,
-  externalId,
-  subjectId,
-}: Pick<CandidateValue, 'displayName' | 'externalId' | 'subjectId'>): string {
-  return displayName ?? externalId ?? subjectId
 }
 
 /** Shortens a long name to fit on the image. */

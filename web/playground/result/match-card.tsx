@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import type { ActionValues, CandidateValue } from './action-values.ts'
-import { nameOf } from '../images/face-annotations.ts'
+import { subjectNameOf } from '../../format/subject-name.ts'
 import { ScoreBar } from './score-bar.tsx'
 import { VerdictLine } from './verdict-line.tsx'
 
@@ -99,12 +99,12 @@ function FaceCandidates({ title, candidates, threshold }: FaceCandidatesProps) {
     <Stack gap="xs">
       <VerdictLine
         tone={isMatch ? 'good' : 'bad'}
-        text={`${title}: ${isMatch ? nameOf(best) : 'no match'}`}
+        text={`${title}: ${isMatch ? subjectNameOf(best) : 'no match'}`}
       />
       {candidates.map((candidate) => (
         <ScoreBar
           key={candidate.subjectId}
-          label={nameOf(candidate)}
+          label={subjectNameOf(candidate)}
           value={candidate.similarity}
           text={`${candidate.similarity.toFixed(4)} ${candidate.similarity >= threshold ? 'match' : 'below'}`}
           tone={candidate.similarity >= threshold ? 'good' : 'bad'}

@@ -1,7 +1,9 @@
 import { List, Stack, Text } from '@mantine/core'
 import type { ActionValues } from './action-values.ts'
 import { DefinitionList } from '../../components/definition-list.tsx'
+import { ShortId } from '../../components/names/short-id.tsx'
 import { UtcTime } from '../../components/utc-time.tsx'
+import { subjectNameOf } from '../../format/subject-name.ts'
 import { QualityBars } from './faces-card.tsx'
 import { ScoreBar } from './score-bar.tsx'
 import { VerdictLine } from './verdict-line.tsx'
@@ -18,7 +20,7 @@ export function EnrollCard({ value }: { readonly value: ActionValues['svc.enroll
       />
       <DefinitionList
         items={{
-          Subject: <span className="fg-mono">{subjectId}</span>,
+          Subject: <ShortId label="subject id" id={subjectId} />,
           ...(externalId !== null && { 'External id': externalId }),
           Templates: embeddingCount,
           ...(groups.length > 0 && { Groups: groups.join(', ') }),
@@ -43,7 +45,7 @@ export function EnrollCard({ value }: { readonly value: ActionValues['svc.enroll
           {duplicates.map((duplicate) => (
             <ScoreBar
               key={duplicate.subjectId}
-              label={duplicate.externalId ?? duplicate.subjectId}
+              label={subjectNameOf(duplicate)}
               value={duplicate.similarity}
               text={duplicate.similarity.toFixed(4)}
             />
@@ -61,7 +63,7 @@ export function UpdateCard({ value }: { readonly value: ActionValues['svc.update
       <VerdictLine tone="good" text="Subject updated" />
       <DefinitionList
         items={{
-          Subject: <span className="fg-mono">{value.subjectId}</span>,
+          Subject: <ShortId label="subject id" id={value.subjectId} />,
           Name: value.displayName ?? '–',
           'External id': value.externalId ?? '–',
           Groups: value.groups.join(', ') || '–',
@@ -81,7 +83,7 @@ export function DeleteCard({ value }: { readonly value: ActionValues['svc.delete
       <VerdictLine tone="good" text="Subject deleted" />
       <DefinitionList
         items={{
-          Subject: <span className="fg-mono">{value.subjectId}</span>,
+          Subject: <ShortId label="subject id" id={value.subjectId} />,
           'Deleted templates': value.embeddingCount,
           'Deleted (UTC)': <UtcTime timestampUtc={value.deletedAtUtc} />,
         }}

@@ -1,6 +1,8 @@
 import { Checkbox, Text } from '@mantine/core'
 import type { SuspectedDuplicate } from '../../api/responses.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { ShortId } from '../../components/names/short-id.tsx'
+import { subjectNameOf } from '../../format/subject-name.ts'
 import { DataTable } from '../../lists/data-table.tsx'
 
 type Props = {
@@ -35,7 +37,7 @@ export function SuspectedDuplicates({ pairs, tickedKeys, onChange }: Props) {
             name: 'Same person',
             renderCell: (pair) => (
               <Checkbox
-                aria-label={`Same person: ${nameOf(pair.subjectA)} and ${nameOf(pair.subjectB)}`}
+                aria-label={`Same person: ${subjectNameOf(pair.subjectA)} and ${subjectNameOf(pair.subjectB)}`}
                 checked={tickedKeys.has(pairKeyOf(pair))}
                 onChange={(event) => change(pairKeyOf(pair), event.currentTarget.checked)}
               />
@@ -44,8 +46,9 @@ export function SuspectedDuplicates({ pairs, tickedKeys, onChange }: Props) {
           ...(['subjectA', 'subjectB'] as const).flatMap((key) => [
             {
               name: key === 'subjectA' ? 'Subject A' : 'Subject B',
-              isMonospace: true,
-              renderCell: (pair: SuspectedDuplicate) => pair[key].subjectId,
+              renderCell: (pair: SuspectedDuplicate) => (
+                <ShortId label="subject id" id={pair[key].subjectId} />
+              ),
             },
             {
               name: key === 'subjectA' ? 'External id A' : 'External id B',
@@ -67,8 +70,4 @@ export function SuspectedDuplicates({ pairs, tickedKeys, onChange }: Props) {
       />
     </section>
   )
-}
-
-function nameOf({ subjectId, externalId }: SuspectedDuplicate['subjectA']): string {
-  return externalId ?? subjectId
 }

@@ -22,7 +22,8 @@ import {
 } from '../../server/route.ts'
 import { requireProject } from '../../server/require-project.ts'
 
-const subjectList = declareList({
+/** The list of subjects, also exported as CSV. */
+export const subjectList = declareList({
   path: '/projects/:projectId/subjects',
   minimumRole: 'viewer',
   filter: z.strictObject({
@@ -147,13 +148,14 @@ export const removeFace = defineWrite({
 })
 
 /** Locks the gallery against other changes and returns the subject in the path. */
-async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
+export async function lockSubject(tx: Tx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
   await call.services.gallery.lock(tx, galleryId, 'exclusive')
   return requireSubject(tx, call)
 }
 
-async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<SubjectRow> {
+/** @throws ActionError SUBJECT_NOT_FOUND unless the project has the subject in the path. */
+export async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<SubjectRow> {
   const { galleryId } = await requireProject(tx, call)
   const { subjectId = '' } = call.pathParameters
   const { gallery } = call.services
@@ -162,7 +164,8 @@ async function requireSubject(tx: ReadTx, call: ConsoleContext): Promise<Subject
   return row
 }
 
-async function toSubjectResponse(
+/** Returns a subject with the details of its faces. */
+export async function toSubjectResponse(
   tx: ReadTx,
   row: SubjectRow,
   { services: { gallery } }: ConsoleContext,

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { HttpError } from '../../../lib/errors.ts'
+import { isUuid } from '../../../lib/ids.ts'
+import { defineFile, defineRead } from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
+import { subjectIdQuery } from './subject-ids.ts'
+import { requireSubject } from './subjects.ts'
+
+/** Returns the faces of subjects that have a stored crop, the oldest of each subject first. */
+export const listCroppedFaces = defineRead({
+  path: '/projects/:projectId/cropped-faces',
+  minimumRole: 'viewer',
+  query: z.strictObject({ subjectIds: subjectIdQuery }),
+  response: z.object({
+    items: z.array(z.object({ subjectId: z.string(), faceId: z.string() })),
+  }),
+  handle: async (call) => {
+    const { store, gallery } = call.services
+    return store.read(async (tx) => {
+      const { galleryId } = await requireProject(tx, call)
+      const subjects = await gallery.findByIds(tx, galleryId, call.query.subjectIds)
+      const subjectIds = subjects.map(({ subjectId }) => subjectId)
+      return { items: [...(await gallery.findCroppedFaces(tx, subjectIds))] }
+    })
+  },
+})
+
+/** Returns the stored crop of a face as a JPEG. */
+export const getCrop = defineFile({
+  path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/crop',
+  minimumRole: 'viewer',
+  readFile: async (call) => {
+    const { store, gallery } = call.services
+    const { faceId = '' } = call.pathParameters
+    const bytes = await store.read(async (tx) => {
+      const subject = await requireSubject(tx, call)
+      return isUuid(faceId) ? gallery.readCrop(tx, subject, faceId.toLowerCase()) : undefined
+    })
+    if (!bytes) throw new HttpError(404, 'No crop of this face is stored.')
+    return { contentType: 'image/jpeg', bytes }
+  },
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { subject } from '../../../actions/schemas/subject.ts'
+import { ActionError } from '../../../lib/errors.ts'
+import { id } from '../../server/schemas.ts'
+import { defineWrite, emptyQuery } from '../../server/route.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+import { lockSubject, toSubjectResponse } from './subjects.ts'
+
+/**
+ * Moves all faces and groups of another subject to the subject in the path, and deletes that other
+ * subject with a deletion record. The subject in the path keeps its ids, name, attributes and expiry.
+ */
+export const mergeIntoSubject = defineWrite({
+  method: 'POST',
+  path: '/projects/:projectId/subjects/:subjectId/merge',
+  minimumRole: 'admin',
+  auditAction: 'subject.merge',
+  query: emptyQuery,
+  body: z.strictObject({ sourceSubjectId: id, confirm: z.string().max(64) }),
+  response: z.object({ subject, deletionId: z.string() }),
+  handle: async (call, { tx }) => {
+    const { gallery } = call.services
+    const { confirm } = call.body
+    const sourceSubjectId = call.body.sourceSubjectId.toLowerCase()
+    const target = await lockSubject(tx, call)
+    const { subjectId, galleryId } = target
+    if (sourceSubjectId === subjectId)
+      throw problem('body.sourceSubjectId', 'must be another subject than the one in the path')
+    if (confirm.toLowerCase() !== sourceSubjectId.slice(0, 8))
+      throw problem('body.confirm', 'must repeat the first 8 characters of the sourceSubjectId')
+    const source = await gallery.find(tx, galleryId, { subjectId: sourceSubjectId })
+    if (!source)
+      throw new ActionError(
+        'SUBJECT_NOT_FOUND',
+        'The gallery has no subject to merge with this id.',
+      )
+    const { deletionId } = await gallery.merge(tx, { source, target })
+    const merged = (await gallery.find(tx, galleryId, { subjectId })) ?? target
+    const { projectId } = call.pathParameters
+    return {
+      response: { subject: await toSubjectResponse(tx, merged, call), deletionId },
+      target: subjectId,
+      detail: { sourceSubjectId, deletionId, projectId },
+      afterCommit: () => gallery.purge(galleryId),
+    }
+  },
+})
+
+function problem(path: string, message: string): ValidationError {
+  return new ValidationError([{ path, message }])
+}

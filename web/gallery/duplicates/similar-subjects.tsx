@@ -1,0 +1,171 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import type { ConsoleSubject, PlaygroundResponse, PlaygroundSettings } from '../../api/responses.ts'
+import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { subjectNameOf } from '../../format/subject-name.ts'
+import { CallCost } from '../../money/call-cost.tsx'
+import { CallPrice } from '../../money/call-price.tsx'
+import type { ActionValues, CandidateValue } from '../../playground/result/action-values.ts'
+import type { ResultEnvelope } from '../../playground/result/envelope.ts'
+import { FailureCard } from '../../playground/result/failure-card.tsx'
+import { falseMatchRateAt, formatRate } from '../../playground/result/judge.ts'
+import { ScoreBar } from '../../playground/result/score-bar.tsx'
+import { SubjectThumbnail, useCroppedFaces } from '../subjects/subject-thumbnail.tsx'
+import { MergeDialog } from './merge-dialog.tsx'
+
+type Props = {
+  readonly projectId: string
+  readonly subject: ConsoleSubject
+  readonly onOpen: (subjectId: string) => void
+}
+
+const actionName = 'svc.identify'
+const candidatesMax = 10
+
+/** Searches the gallery with the stored faces of a subject, and merges duplicates. */
+export function SimilarSubjects({ projectId, subject, onOpen }: Props) {
+  const { subjectId } = subject
+  const actions = useApiQuery('/actions')
+  const settings = useApiQuery('/playground/settings')
+  const [toMerge, setToMerge] = useState<string>()
+  const search = useApiMutation<PlaygroundResponse>({ method: 'POST', path: '/playground' })
+  const params = { subjectId, maxCandidates: candidatesMax }
+  return (
+    <Stack gap="sm" component="section" aria-label="Duplicates">
+      <Title order={3}>Duplicates</Title>
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed" component="div" maw={380}>
+          Searches the gallery with the faces of this subject.{' '}
+          <CallPrice action={actionName} actions={actions.data ?? []} count={1} />
+        </Text>
+        <Button
+          size="xs"
+          variant="default"
+          loading={search.isPending}
+          onClick={() =>
+            search.mutate({ body: { projectId, call: { action: actionName, params } } })
+          }
+        >
+          Find similar subjects
+        </Button>
+      </Group>
+      <ErrorNotice title="Couldn't search" error={search.error} />
+      {search.data && settings.data && (
+        <SearchResult
+          projectId={projectId}
+          response={search.data}
+          settings={settings.data}
+          onOpen={onOpen}
+          onMerge={setToMerge}
+        />
+      )}
+      {toMerge !== undefined && (
+        <MergeDialog
+          projectId={projectId}
+          subject={subject}
+          otherId={toMerge}
+          onMerged={(keptId) => {
+            setToMerge(undefined)
+            search.reset()
+            onOpen(keptId)
+          }}
+          onClose={() => setToMerge(undefined)}
+        />
+      )}
+    </Stack>
+  )
+}
+
+type SearchResultProps = {
+  readonly projectId: string
+  readonly response: PlaygroundResponse
+  readonly settings: PlaygroundSettings
+  readonly onOpen: (subjectId: string) => void
+  readonly onMerge: (subjectId: string) => void
+}
+
+function SearchResult({ projectId, response, settings, onOpen, onMerge }: SearchResultProps) {
+  const errors = useApiQuery('/errors')
+  // The server validates its responses with the schema of the action.
+  const { ok, errors: problems = [], data } = response.envelope as ResultEnvelope
+  const value = data?.results[0]?.value as unknown as ActionValues['svc.identify'] | undefined
+  const candidates = value?.candidates ?? []
+  const crops = useCroppedFaces(
+    projectId,
+    candidates.map(({ subjectId }) => subjectId),
+  )
+  if (!ok || !value)
+    return (
+      <FailureCard
+        title="The search failed"
+        problems={problems}
+        remedyOf={(code) => errors.data?.find((error) => error.code === code)?.remedy}
+      />
+    )
+  return (
+    <output>
+      <Stack gap="sm">
+        <Text size="sm">
+          {candidates.length === 0
+            ? `No other subject reaches the threshold ${value.threshold.toFixed(2)}.`
+            : `${candidates.length} similar ${candidates.length === 1 ? 'subject' : 'subjects'}. Siblings can be similar too: compare before you merge.`}{' '}
+          Cost: <CallCost call={response} />
+        </Text>
+        {candidates.map((candidate) => (
+          <CandidateRow
+            key={candidate.subjectId}
+            projectId={projectId}
+            candidate={candidate}
+            faceId={crops.get(candidate.subjectId)?.[0]}
+            settings={settings}
+            onOpen={onOpen}
+            onMerge={onMerge}
+          />
+        ))}
+      </Stack>
+    </output>
+  )
+}
+
+type CandidateRowProps = Omit<SearchResultProps, 'response'> & {
+  readonly candidate: CandidateValue
+  readonly faceId: string | undefined
+}
+
+function CandidateRow({ projectId, candidate, faceId, settings, ...actions }: CandidateRowProps) {
+  const { subjectId, similarity } = candidate
+  const name = subjectNameOf(candidate)
+  const rate = falseMatchRateAt(settings.falseMatchRates, similarity)
+  return (
+    <Group gap="sm" wrap="nowrap" align="flex-start">
+      <SubjectThumbnail projectId={projectId} subjectId={subjectId} faceId={faceId} sizePx={56} />
+      <Stack gap={4} style={{ flex: 1, minWidth: 0 }}>
+        <ScoreBar label={name} value={similarity} text={similarity.toFixed(4)} />
+        {rate && (
+          <Text size="xs" c="dimmed">
+            False-match rate at this similarity: {formatRate(rate)}.
+          </Text>
+        )}
+        <Group gap="xs">
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`Open subject ${name}`}
+            onClick={() => actions.onOpen(subjectId)}
+          >
+            Open
+          </Button>
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`Merge with ${name}`}
+            onClick={() => actions.onMerge(subjectId)}
+          >
+            Merge
+          </Button>
+        </Group>
+      </Stack>
+    </Group>
+  )
+}

@@ -1,0 +1,78 @@
+import type { PlaygroundResponse } from '../../api/responses.ts'
+import type { ActionValues } from '../../playground/result/action-values.ts'
+import type { ResultEnvelope } from '../../playground/result/envelope.ts'
+import type { RowResult } from './import-result.ts'
+
+/** A failure that every further row would have. The import stops, and can be continued later. */
+export class ImportStop extends Error {
+  override readonly name = 'ImportStop'
+}
+
+type EnrollAnswer = Pick<PlaygroundResponse, 'envelope' | 'status' | 'retryAfterS'>
+
+type EnrollSteps = {
+  /** Sends the call. Its requestId must be the same in each attempt. */
+  readonly send: () => Promise<EnrollAnswer>
+  /** @throws if the user stops the import. */
+  readonly waitS: (seconds: number) => Promise<void>
+}
+
+/** The attempts for one row while the service refuses calls for their rate. */
+export const attemptsMax = 20
+const waitDefaultS = 1
+
+/** The errors of svc.enroll that every further row would have. */
+const lastingCodes: ReadonlySet<string> = new Set(['PAYMENT_REQUIRED', 'FORBIDDEN', 'GALLERY_FULL'])
+
+/**
+ * Enrolls one row, and waits as long as the service requires between attempts.
+ *
+ * @throws ImportStop for a failure that every further row would have.
+ */
+export async function enrollEntry(
+  { line, name }: Pick<RowResult, 'line' | 'name'>,
+  { send, waitS }: EnrollSteps,
+): Promise<RowResult> {
+  for (let attempt = 1; ; attempt++) {
+    const { envelope, status, retryAfterS } = await send()
+    // The server validates its responses; a status other than 200 has only a detail.
+    const body = envelope as ResultEnvelope & { readonly detail?: string }
+    const [problem] = body.errors ?? []
+    if (status === 200 && body.ok) return { line, name, ...enrolledOf(body) }
+    const isBusy = problem?.code === 'RATE_LIMITED' || status === 429 || status === 503
+    if (isBusy && attempt < attemptsMax) {
+      await waitS(retryAfterS ?? waitDefaultS)
+      continue
+    }
+    const text = problem
+      ? `${problem.code}: ${problem.message}`
+      : (body.detail ?? `status ${status}`)
+    if (isBusy || !problem || lastingCodes.has(problem.code)) throw new ImportStop(text)
+    const message = problem.hint === undefined ? text : `${text} ${problem.hint}`
+    return { line, name, result: 'refused', message }
+  }
+}
+
+function enrolledOf({ data }: ResultEnvelope): Pick<RowResult, 'result' | 'subjectId'> {
+  const value = data?.results[0]?.value as unknown as ActionValues['svc.enroll'] | undefined
+  return { result: value?.created ? 'enrolled' : 'added', subjectId: value?.subjectId }
+}
+
+/**
+ * Returns a UUID (version 8, RFC 9562) derived from a text: a row that is sent again after a lost
+ * response is neither enrolled nor charged twice.
+ */
+export async function contentUuid(content: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content))
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )
+  const [a, b, c, d, e] = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(13, 16),
+    hex.slice(17, 20),
+    hex.slice(20, 32),
+  ]
+  return `${a}-${b}-8${c}-8${d}-${e}`
+}

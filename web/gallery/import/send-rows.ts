@@ -1,0 +1,55 @@
+import type { Api } from '../../api/api.ts'
+import { buildPath } from '../../api/api.ts'
+import type { ImportedRows, PlaygroundResponse } from '../../api/responses.ts'
+import { readCheckedFile, toImageItem } from '../../playground/images/playground-image.ts'
+import type { FileLimits } from '../../playground/images/image-refusal.ts'
+import { contentUuid, enrollEntry } from './enroll-entry.ts'
+import type { RowResult } from './import-result.ts'
+import type { PlannedRow } from './plan-import.ts'
+import { waitSeconds } from './use-import-run.ts'
+
+type Target = { readonly api: Api; readonly projectId: string }
+
+/** Updates the subjects of rows with one request. */
+export async function sendUpdates(
+  { api, projectId }: Target,
+  entries: readonly PlannedRow<File>[],
+): Promise<readonly RowResult[]> {
+  const rows = entries.map(({ line, values }) => ({ line, values }))
+  const path = buildPath('/projects/:projectId/subjects/import', { projectId })
+  // The server validates its responses with the schema that this type comes from.
+  const { items } = (await api.send('POST', path, { rows })) as ImportedRows
+  const names = new Map(entries.map(({ line, name }) => [line, name]))
+  return items.map(({ message, ...item }) => ({
+    ...item,
+    name: names.get(item.line) ?? '',
+    message: item.result === 'unknown' ? unknownText : message,
+  }))
+}
+
+const unknownText = 'no subject has this id; enroll it with a picture'
+
+type EnrollTarget = Target & { readonly limits: FileLimits; readonly signal: AbortSignal }
+
+/** Enrolls the picture of a row with one call, which is sent again while the service refuses its rate. */
+export async function sendEnrollment(
+  { api, projectId, limits, signal }: EnrollTarget,
+  { line, name, values, picture }: PlannedRow<File>,
+): Promise<RowResult> {
+  if (!picture) return { line, name, result: 'refused', message: 'has no picture' }
+  const read = await readCheckedFile(picture, limits)
+  if ('refusal' in read) return { line, name, result: 'refused', message: read.refusal }
+  read.image.bitmap?.close()
+  const params = { images: [toImageItem(read.image)], ...values }
+  const requestId = await contentUuid(JSON.stringify({ projectId, params }))
+  const call = { action: 'svc.enroll', requestId, params }
+  return enrollEntry(
+    { line, name },
+    {
+      // The server validates its responses.
+      send: async () =>
+        (await api.send('POST', '/playground', { projectId, call })) as PlaygroundResponse,
+      waitS: (seconds) => waitSeconds(seconds, signal),
+    },
+  )
+}

@@ -1,0 +1,37 @@
+import { Skeleton } from '@mantine/core'
+import { lazy, Suspense, type ComponentProps } from 'react'
+
+const LazyEnrollDrawer = lazy(async () => ({
+  default: (await import('./subjects/enroll-drawer.tsx')).EnrollDrawer,
+}))
+const LazyImportDrawer = lazy(async () => ({
+  default: (await import('./import/import-drawer.tsx')).ImportDrawer,
+}))
+const LazyBulkActions = lazy(async () => ({
+  default: (await import('./subjects/bulk-actions.tsx')).BulkActions,
+}))
+const LazySimilarSubjects = lazy(async () => ({
+  default: (await import('./duplicates/similar-subjects.tsx')).SimilarSubjects,
+}))
+
+/** These parts of the subjects page load when the user opens them. */
+export const EnrollDrawer = (props: ComponentProps<typeof LazyEnrollDrawer>) => (
+  <Suspense>
+    <LazyEnrollDrawer {...props} />
+  </Suspense>
+)
+export const ImportDrawer = (props: ComponentProps<typeof LazyImportDrawer>) => (
+  <Suspense>
+    <LazyImportDrawer {...props} />
+  </Suspense>
+)
+export const BulkActions = (props: ComponentProps<typeof LazyBulkActions>) => (
+  <Suspense fallback={<Skeleton h={60} />}>
+    <LazyBulkActions {...props} />
+  </Suspense>
+)
+export const SimilarSubjects = (props: ComponentProps<typeof LazySimilarSubjects>) => (
+  <Suspense fallback={<Skeleton h={60} />}>
+    <LazySimilarSubjects {...props} />
+  </Suspense>
+)

@@ -1,0 +1,56 @@
+import { Progress } from '@mantine/core'
+import type { ConsoleSubject, DeletedSubjectsReport } from '../../api/responses.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { formatCount } from '../../format/numbers.ts'
+import { useChunkedChange } from './use-chunked-change.ts'
+
+type Props = {
+  readonly projectId: string
+  readonly subjects: readonly ConsoleSubject[]
+  readonly onDeleted: (count: number) => void
+  readonly onClose: () => void
+}
+
+const chunkMax = 20
+
+/** The text that the server requires for this many subjects of one request. */
+const confirmationOf = (count: number): string =>
+  `delete ${count} ${count === 1 ? 'subject' : 'subjects'}`
+
+/** Deletes the chosen subjects after a typed confirmation that contains their number. */
+export function DeleteSubjectsDialog({ projectId, subjects, onDeleted, onClose }: Props) {
+  const templates = subjects.reduce((sum, { embeddingCount }) => sum + embeddingCount, 0)
+  const { progress, start } = useChunkedChange<DeletedSubjectsReport>({
+    projectId,
+    path: '/projects/:projectId/subjects/delete',
+    chunkMax,
+    bodyOf: (subjectIds) => ({ subjectIds, confirm: confirmationOf(subjectIds.length) }),
+    onDone: (responses) =>
+      onDeleted(responses.reduce((sum, { records }) => sum + records.length, 0)),
+  })
+  return (
+    <ConfirmDialog
+      title="Delete subjects"
+      confirmationText={confirmationOf(subjects.length)}
+      confirmLabel={progress.error === undefined ? 'Delete permanently' : 'Continue'}
+      isPending={progress.isRunning}
+      errorTitle={`${progress.done} of ${subjects.length} subjects were deleted`}
+      error={progress.error}
+      onConfirm={() => void start(subjects.map(({ subjectId }) => subjectId))}
+      onClose={onClose}
+    >
+      This deletes <strong>{formatCount(subjects.length)} subjects</strong> with{' '}
+      {formatCount(templates)} {templates === 1 ? 'template' : 'templates'}, their crops, names,
+      attributes and group links, and removes them from stored responses. This cannot be undone. For
+      each subject the deletion ledger permanently keeps: the ids of the record, the subject and the
+      account, the external id, the names of the groups, the number of templates, and the time.
+      {progress.isRunning && (
+        <Progress
+          mt="sm"
+          value={(progress.done / subjects.length) * 100}
+          aria-label={`${progress.done} of ${subjects.length} subjects`}
+        />
+      )}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,222 @@
+import { Button, Group, List, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useId, useState } from 'react'
+import type {
+  ActionInfo,
+  ConsoleSubject,
+  PlaygroundResponse,
+  PlaygroundSettings,
+} from '../../api/responses.ts'
+import { useHasRole } from '../../api/session.ts'
+import { useApiMutation, useApiQuery } from '../../api/use-api.ts'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { QueryContent } from '../../components/query-content.tsx'
+import { subjectNameOf } from '../../format/subject-name.ts'
+import { CallPrice } from '../../money/call-price.tsx'
+import { ImagePicker } from '../../playground/images/image-picker.tsx'
+import type { PlaygroundImage } from '../../playground/images/playground-image.ts'
+import type { ResultEnvelope } from '../../playground/result/envelope.ts'
+import { ResultPanel } from '../../playground/result/result-panel.tsx'
+import { runBlockers } from '../../playground/run-blockers.ts'
+import { toCall, toRun, type PlaygroundRun } from '../../playground/run.ts'
+import { GroupPicker, groupProblem } from './group-picker.tsx'
+
+type Props = {
+  readonly projectId: string
+  /** The subject that receives the faces; undefined: a new one is enrolled. */
+  readonly subject: ConsoleSubject | undefined
+  /** Opens the enrolled subject. */
+  readonly onOpen: (subjectId: string) => void
+  readonly onClose: () => void
+}
+
+const actionName = 'svc.enroll'
+
+/** Enrolls a new subject, or adds faces to a subject, with svc.enroll. */
+export function EnrollDrawer(props: Props) {
+  const actions = useApiQuery('/actions')
+  const settings = useApiQuery('/playground/settings')
+  const { subject } = props
+  return (
+    <DetailDrawer
+      title={subject ? `Add faces to ${subjectNameOf(subject)}` : 'Enroll a subject'}
+      onClose={props.onClose}
+    >
+      <QueryContent query={actions}>
+        {(all) => (
+          <QueryContent query={settings}>
+            {(limits) => <EnrollForm {...props} actions={all} settings={limits} />}
+          </QueryContent>
+        )}
+      </QueryContent>
+    </DetailDrawer>
+  )
+}
+
+type EnrollFormProps = Props & {
+  readonly actions: readonly ActionInfo[]
+  readonly settings: PlaygroundSettings
+}
+
+type EnrollFields = {
+  readonly displayName: string
+  readonly externalId: string
+  readonly groups: readonly string[]
+  readonly facePolicy: string
+}
+
+const noFields: EnrollFields = { displayName: '', externalId: '', groups: [], facePolicy: 'single' }
+const imagesMax = 10
+const imageCount = { min: 1, max: imagesMax, text: `1 to ${imagesMax} pictures of one person` }
+
+function EnrollForm({ projectId, subject, actions, settings, onOpen }: EnrollFormProps) {
+  const mayCall = useHasRole('admin')
+  const [images, setImages] = useState<readonly PlaygroundImage[]>([])
+  const [fields, setFields] = useState(noFields)
+  const [run, setRun] = useState<PlaygroundRun>()
+  const parts = { params: paramsOf(subject, fields, images.length), images, debug: false }
+  const send = useApiMutation<PlaygroundResponse>({
+    method: 'POST',
+    path: '/playground',
+    onSuccess: (response) => {
+      setRun(toRun(actionName, parts, response))
+      if (enrolledIdOf(response) === undefined) return
+      setImages([])
+      setFields(noFields)
+    },
+  })
+  const problem = groupProblem(fields.groups)
+  const blockers = runBlockers({ mayCall, problems: {}, imageCount, imagesChosen: images.length })
+  const enrolledId = run && enrolledIdOf(run.response)
+  return (
+    <Stack>
+      <ImagePicker images={images} imageCount={imageCount} limits={settings} onChange={setImages} />
+      {!subject && <NameFields projectId={projectId} fields={fields} onChange={setFields} />}
+      <Select
+        size="xs"
+        label="A picture with several faces"
+        data={facePolicies}
+        allowDeselect={false}
+        value={fields.facePolicy}
+        onChange={(facePolicy) => setFields({ ...fields, facePolicy: facePolicy ?? 'single' })}
+      />
+      <SendButton
+        label={subject ? 'Add faces' : 'Enroll'}
+        blockers={problem === undefined ? blockers : [...blockers, problem]}
+        isRunning={send.isPending}
+        onSend={() => send.mutate({ body: { projectId, call: toCall(actionName, parts) } })}
+      >
+        <CallPrice action={actionName} actions={actions} count={Math.max(1, images.length)} />{' '}
+        {images.length > 1 && 'Refused pictures are not charged. '}
+        Logged and rate-limited like an API call.
+      </SendButton>
+      <ErrorNotice title="Couldn't send the pictures" error={send.error} />
+      {enrolledId !== undefined && (
+        <Button size="xs" variant="default" onClick={() => onOpen(enrolledId)}>
+          Open the subject
+        </Button>
+      )}
+      {run && <ResultPanel key={run.id} run={run} settings={settings} />}
+    </Stack>
+  )
+}
+
+const facePolicies = [
+  { value: 'single', label: 'Refuse, unless others are much smaller' },
+  { value: 'largest', label: 'Use the largest face' },
+  { value: 'strict', label: 'Refuse' },
+]
+
+function paramsOf(subject: ConsoleSubject | undefined, fields: EnrollFields, pictures: number) {
+  const { displayName, externalId, groups, facePolicy } = fields
+  return {
+    ...(subject && { subjectId: subject.subjectId }),
+    ...(displayName !== '' && { displayName }),
+    ...(externalId !== '' && { externalId }),
+    ...(groups.length > 0 && { groups }),
+    ...(pictures > 1 && { allImages: true }),
+    facePolicy,
+  }
+}
+
+/** Returns the subject of a successful call. */
+function enrolledIdOf({ envelope }: PlaygroundResponse): string | undefined {
+  // The server validates its responses with the schema of the action.
+  const { ok, data } = envelope as ResultEnvelope
+  const value = data?.results[0]?.value as { readonly subjectId?: string } | undefined
+  return ok ? value?.subjectId : undefined
+}
+
+type NameFieldsProps = {
+  readonly projectId: string
+  readonly fields: EnrollFields
+  readonly onChange: (fields: EnrollFields) => void
+}
+
+function NameFields({ projectId, fields, onChange }: NameFieldsProps) {
+  return (
+    <>
+      <TextInput
+        size="xs"
+        label="Display name"
+        value={fields.displayName}
+        onChange={(event) => onChange({ ...fields, displayName: event.currentTarget.value })}
+      />
+      <TextInput
+        size="xs"
+        label="External id"
+        description="Your id of the person. If a subject already has it, the faces are added to that subject."
+        value={fields.externalId}
+        onChange={(event) => onChange({ ...fields, externalId: event.currentTarget.value })}
+      />
+      <GroupPicker
+        projectId={projectId}
+        label="Groups"
+        value={fields.groups}
+        onChange={(groups) => onChange({ ...fields, groups })}
+      />
+    </>
+  )
+}
+
+type SendButtonProps = {
+  readonly label: string
+  readonly blockers: readonly string[]
+  readonly isRunning: boolean
+  readonly onSend: () => void
+  readonly children: React.ReactNode
+}
+
+/** Sends the call, or states what is missing for it. */
+function SendButton({ label, blockers, isRunning, onSend, children }: SendButtonProps) {
+  const id = useId()
+  const isBlocked = blockers.length > 0
+  return (
+    <Group justify="space-between" align="flex-start" wrap="nowrap">
+      <Stack gap={4} id={id}>
+        <Text size="xs" c="dimmed" component="div">
+          {children}
+        </Text>
+        {isBlocked && (
+          <List size="sm" aria-label="What is missing">
+            {blockers.map((blocker) => (
+              <List.Item key={blocker}>{blocker}</List.Item>
+            ))}
+          </List>
+        )}
+      </Stack>
+      <Button
+        // Unlike a disabled button, it can be focused, so that its description is read.
+        {...(isBlocked && { 'data-disabled': true, 'aria-disabled': true })}
+        aria-describedby={id}
+        loading={isRunning}
+        style={{ flex: 'none' }}
+        onClick={() => {
+          if (!isBlocked) onSend()
+        }}
+      >
+        {label}
+      </Button>
+    </Group>
+  )
+}

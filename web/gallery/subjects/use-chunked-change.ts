@@ -1,0 +1,55 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useApi } from '../../api/use-api.ts'
+import { buildPath } from '../../api/api.ts'
+
+type ChunkedChange<Response> = {
+  readonly projectId: string
+  readonly path: string
+  /** The most subjects of one request. */
+  readonly chunkMax: number
+  readonly bodyOf: (subjectIds: readonly string[]) => unknown
+  readonly onDone: (responses: readonly Response[]) => void
+}
+
+export type ChangeProgress = {
+  /** The subjects of completed requests. */
+  readonly done: number
+  readonly isRunning: boolean
+  readonly error: unknown
+}
+
+/**
+ * Sends a change of many subjects in several requests. After a failure, the change continues with the
+ * subjects that are left.
+ */
+export function useChunkedChange<Response>(change: ChunkedChange<Response>) {
+  const api = useApi()
+  const client = useQueryClient()
+  const [progress, setProgress] = useState<ChangeProgress>({
+    done: 0,
+    isRunning: false,
+    error: undefined,
+  })
+  const responses = useRef<Response[]>([])
+  const start = async (subjectIds: readonly string[]): Promise<void> => {
+    const { projectId, path, chunkMax, bodyOf } = change
+    let { done } = progress
+    try {
+      while (done < subjectIds.length) {
+        setProgress({ done, isRunning: true, error: undefined })
+        const chunk = subjectIds.slice(done, done + chunkMax)
+        const target = buildPath(path, { projectId })
+        // The server validates its responses with the schemas that these types come from.
+        responses.current.push((await api.send('POST', target, bodyOf(chunk))) as Response)
+        done += chunk.length
+      }
+      setProgress({ done, isRunning: false, error: undefined })
+      change.onDone(responses.current)
+    } catch (error) {
+      setProgress({ done, isRunning: false, error })
+    }
+    void client.invalidateQueries()
+  }
+  return { progress, start }
+}
