@@ -9,7 +9,9 @@ import {
 import { checkDeletions, deletionsCsv, listDeletions } from './pages/gallery/deletions.ts'
 import { previewGalleryMode } from './pages/gallery/gallery-mode.ts'
 import { countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
-import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys.ts'
+import { editKey, endOverlap, rotateKeyById } from './pages/keys/key-changes.ts'
+import { getKeyUsage } from './pages/keys/key-usage.ts'
+import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys/keys.ts'
 import { getCall, listLog, logCsv } from './pages/log.ts'
 import { getModels } from './pages/system/models.ts'
 import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/money/ledger.ts'
@@ -68,6 +70,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
+  [editKey, rotateKeyById, endOverlap, getKeyUsage],
   [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
   [listWebhookDeliveries, redeliverEvent],
   [listActions, listErrors, getPlaygroundSettings],

@@ -123,7 +123,7 @@ const webhooks = createRoute({
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: '/keys',
-  validateSearch: textSearchParams('state', 'cursor'),
+  validateSearch: textSearchParams('state', 'cursor', 'key'),
   component: lazyRouteComponent(() => import('../keys/keys-page.tsx'), 'KeysPage'),
 })
 const money = createRoute({

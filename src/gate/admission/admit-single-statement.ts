@@ -7,6 +7,7 @@ import type {
   AdmitRequest,
 } from './admit-transaction.ts'
 import { takeToken } from '../limit.ts'
+import { isReplaced } from './former-secret.ts'
 import { createReservation, priceUnitsOf } from './reservation.ts'
 
 /**
@@ -23,6 +24,7 @@ export async function admitInSingleStatement(
 ): Promise<Extract<AdmitTransactionResult, { kind: 'admitted' }> | undefined> {
   if (!admitInOneStatement || consumedTokens || 'error' in parsed) return undefined
   const { nowMs, steadyUs, limits } = options
+  if (isReplaced(call.caller, nowMs)) return undefined
   const { projectId, keyId } = call.caller
   const key = { projectId, requestId: call.requestId.toLowerCase() }
   const facts = await admitInOneStatement({

@@ -2,9 +2,13 @@ import { allEventTypes } from '../../../src/store/webhooks/event-types.ts'
 import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
-/** Returns the requests that change the calibration of a gallery and a webhook. */
+/** Returns the requests that change the calibration of a gallery, a webhook and a key. */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
-  return [...(await calibrationWrites(testConsole)), ...(await webhookWrites(testConsole))]
+  return [
+    ...(await calibrationWrites(testConsole)),
+    ...(await webhookWrites(testConsole)),
+    ...(await keyWrites(testConsole)),
+  ]
 }
 
 /** Creates a webhook with an event, and returns the requests that change them. */
@@ -20,5 +24,16 @@ async function webhookWrites({ owner, projectId }: TestConsole): Promise<readonl
     ['POST', `${path}/rotate-secret`, {}],
     ['POST', `${path}/deliveries/${eventId}/redeliver`, undefined],
     ['DELETE', path, undefined],
+  ]
+}
+
+/** Creates a key, and returns the requests that change it. */
+async function keyWrites({ owner, projectId }: TestConsole): Promise<readonly ConsoleWrite[]> {
+  const settings = { projectId, name: 'changed later', permissions: ['svc.detect'] }
+  const { keyId } = assertOk(await owner.send('POST', '/keys', settings)).body
+  return [
+    ['PATCH', `/keys/${keyId}`, { name: 'changed' }],
+    ['POST', `/keys/${keyId}/rotate`, { overlapHours: 24 }],
+    ['POST', `/keys/${keyId}/end-overlap`, undefined],
   ]
 }
