@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import {
+  defaultPermissions,
+  permissionPresets,
+  presetOf,
+} from '../../web/keys/permission-presets.ts'
 import { createTestClient } from '../support/facegate/test-facegate.ts'
 import {
   assertOk,
@@ -146,4 +151,25 @@ test('The usage of a key counts calls, failures and cost of 24 hours and 30 days
     'the link to the log shows the counted calls',
   )
   assert.equal((await testConsole.owner.get('/key-usage?keyIds=x')).status, 422)
+})
+
+test('Each preset selects permissions that exist, and only one preset deletes', async () => {
+  const permissions = await get('/permissions')
+  const all = permissions.map(({ permission }: { permission: string }) => permission)
+  const deleting = permissionPresets.filter(({ select }) => {
+    const selected = select(all)
+    assert.ok(selected.length > 0)
+    assert.equal(presetOf([...selected].toReversed(), permissions)?.select, select)
+    assert.ok(!selected.includes('*') && !selected.includes('debug'))
+    return selected.includes('svc.deleteSubject') || selected.includes('groups:delete')
+  })
+  assert.deepEqual(
+    deleting.map(({ name }) => name),
+    ['Everything, with deletion'],
+  )
+  const kiosk = permissionPresets.find(({ name }) => name.startsWith('Kiosk'))
+  assert.deepEqual(kiosk?.select(all), ['svc.identify'])
+  const ofNewKey = defaultPermissions(permissions)
+  assert.ok(ofNewKey.includes('svc.enroll') && !ofNewKey.includes('svc.deleteSubject'))
+  assert.equal(presetOf(['svc.enroll', 'debug'], permissions), undefined)
 })

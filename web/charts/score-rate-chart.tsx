@@ -8,11 +8,13 @@ type RateByScore = { readonly score: number; readonly fmr: number }
 type Props = {
   /** The content of the chart as text, for screen readers. */
   readonly label: string
+  /** Scores to mark, such as thresholds. */
+  readonly marks?: readonly { readonly label: string; readonly score: number }[]
   readonly curves: readonly { readonly name: string; readonly points: readonly RateByScore[] }[]
 }
 
 /** False-match rates by score, on a logarithmic scale, one line per curve. */
-export function ScoreRateChart({ label, curves }: Props) {
+export function ScoreRateChart({ label, curves, marks = [] }: Props) {
   const colors = toChartLegend(curves.map(({ name }) => ({ name, values: [] })))
   const scores = curves.flatMap(({ points }) => points.map(({ score }) => score))
   const domain = [Math.floor(Math.min(...scores) * 2) / 2, Math.ceil(Math.max(...scores) * 2) / 2]
@@ -26,6 +28,12 @@ export function ScoreRateChart({ label, curves }: Props) {
           data: points.map(({ score, fmr }) => ({ score, power: Math.log10(fmr) })),
         }))}
         dataKey={{ x: 'score', y: 'power' }}
+        referenceLines={marks.map((mark, index) => ({
+          x: mark.score,
+          color: 'gray.6',
+          label: mark.label,
+          labelPosition: index % 2 === 0 ? ('insideTopRight' as const) : ('insideTopLeft' as const),
+        }))}
         xAxisLabel="score"
         yAxisLabel="false-match rate"
         withLegend

@@ -105,7 +105,7 @@ export const queries = Object.fromEntries(
 /** Functions that use no database. */
 const pureFunctions = new Set(
   (
-    'createKeyFinder keyState parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
+    'createKeyFinder keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings ' +
     'parseEventTypes'
   ).split(' '),
