@@ -14,7 +14,7 @@ type Props = {
 }
 
 /** False-match rates by score, on a logarithmic scale, one line per curve. */
-export function ScoreRateChart({ label, curves, marks = [] }: Props) {
+export function ScoreRateChart({ label, curves, marks }: Props) {
   const colors = toChartLegend(curves.map(({ name }) => ({ name, values: [] })))
   const scores = curves.flatMap(({ points }) => points.map(({ score }) => score))
   const domain = [Math.floor(Math.min(...scores) * 2) / 2, Math.ceil(Math.max(...scores) * 2) / 2]
@@ -28,7 +28,7 @@ export function ScoreRateChart({ label, curves, marks = [] }: Props) {
           data: points.map(({ score, fmr }) => ({ score, power: Math.log10(fmr) })),
         }))}
         dataKey={{ x: 'score', y: 'power' }}
-        referenceLines={marks.map((mark, index) => ({
+        referenceLines={(marks ?? []).map((mark, index) => ({
           x: mark.score,
           color: 'gray.6',
           label: mark.label,

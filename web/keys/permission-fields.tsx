@@ -1,4 +1,4 @@
-import { Checkbox, Input, Select, Stack } from '@mantine/core'
+import { Checkbox, Input, Select, Stack, Text } from '@mantine/core'
 import type { ConsolePermission } from '../api/responses.ts'
 import { permissionPresets, presetOf } from './permission-presets.ts'
 
@@ -24,11 +24,13 @@ export function PermissionFields({ available, value, error, onChange }: Props) {
         }
         placeholder="Custom permissions"
         data={permissionPresets.map(({ name }) => name)}
+        renderOption={({ option: { value: name } }) => (
+          <PresetOption name={name} permissions={presetPermissions(name, names)} />
+        )}
         value={preset?.name ?? null}
         allowDeselect={false}
         onChange={(name) => {
-          const chosen = permissionPresets.find((item) => item.name === name)
-          if (chosen) onChange([...chosen.select(names)])
+          if (name !== null) onChange([...presetPermissions(name, names)])
         }}
       />
       <Checkbox.Group label="Permissions" required value={[...value]} onChange={onChange}>
@@ -45,5 +47,22 @@ export function PermissionFields({ available, value, error, onChange }: Props) {
         {error && <Input.Error mt="xs">{error}</Input.Error>}
       </Checkbox.Group>
     </>
+  )
+}
+
+function presetPermissions(name: string, all: readonly string[]): readonly string[] {
+  return permissionPresets.find((preset) => preset.name === name)?.select(all) ?? []
+}
+
+type PresetOptionProps = { readonly name: string; readonly permissions: readonly string[] }
+
+function PresetOption({ name, permissions }: PresetOptionProps) {
+  return (
+    <div>
+      <Text size="sm">{name}</Text>
+      <Text size="xs" c="dimmed">
+        {permissions.join(', ')}
+      </Text>
+    </div>
   )
 }

@@ -75,7 +75,7 @@ function RotateForm({ apiKey, onRotated, onClose }: FormProps) {
           {name} gets a new secret. It keeps its permissions, expiry, limits and usage history.
         </Text>
         <Radio.Group
-          label={`How long the present secret …${last4} stays valid`}
+          label={`How long the current secret …${last4} stays valid`}
           value={hours}
           onChange={setHours}
         >

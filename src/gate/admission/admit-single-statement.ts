@@ -1,13 +1,13 @@
 import { formatUtc } from '../../lib/utc.ts'
 import type { Store } from '../../store/database.ts'
-import { deadlineOf, limitsOf, touchIntervalMs } from './admit-transaction.ts'
+import { deadlineOf, limitsOf } from './admit-transaction.ts'
 import type {
   AdmitTransactionResult,
   AdmitTransactionOptions,
   AdmitRequest,
 } from './admit-transaction.ts'
 import { takeToken } from '../limit.ts'
-import { isReplaced } from './former-secret.ts'
+import { isReplaced, touchIntervalMs } from './former-secret.ts'
 import { createReservation, priceUnitsOf } from './reservation.ts'
 
 /**

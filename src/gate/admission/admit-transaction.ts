@@ -9,7 +9,7 @@ import { expireAttempt } from '../sweep.ts'
 import { takeToken, type RateLimits, type TokenBucketResult } from '../limit.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import { findReplay, type Now } from './find-replay.ts'
-import { isReplaced } from './former-secret.ts'
+import { isReplaced, touchIntervalMs } from './former-secret.ts'
 import type { RequestFingerprint } from '../fingerprint.ts'
 import {
   budgetExhausted,
@@ -53,9 +53,6 @@ type AdmitDecision =
   /** The first call with this requestId still runs. */
   | { readonly kind: 'inFlight' }
   | { readonly kind: 'admitted'; readonly reservation: Reservation }
-
-/** The last use of a key is stored at most once per interval. */
-export const touchIntervalMs = 60_000
 
 /**
  * Makes all checks of the gate in one transaction: key, permissions, rate limit, replay, budget.

@@ -1,7 +1,9 @@
 import type { Store } from '../../store/database.ts'
 import { recordFormerSecretUse } from '../../store/tenancy/key-changes.ts'
 import { hasFormerSecretEnded, type KeyIdentity } from '../../store/tenancy/keys.ts'
-import { touchIntervalMs } from './admit-transaction.ts'
+
+/** The last use of a key, and of its former secret, is stored at most once per interval. */
+export const touchIntervalMs = 60_000
 
 type Caller = Pick<KeyIdentity, 'keyId' | 'formerSecret'>
 

@@ -6,6 +6,7 @@ import {
   phoneViewport,
   type ConsoleBrowser,
 } from '../../support/console/browser/console-browser.ts'
+import { fillPeople } from '../../support/console/fill-people.ts'
 import { drawnFace, sendFakeImages } from '../../support/console/browser/drawn-faces.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
 import { createTestClient } from '../../support/facegate/test-facegate.ts'
@@ -141,18 +142,42 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     await result.getByText('No match', { exact: true }).waitFor()
   })
 
-  step('A reload keeps the calibration of a gallery open', async () => {
-    const { page, goto } = browser
-    await goto('/models')
-    await page.getByRole('button', { name: 'Calibrate a gallery' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Calibrate a gallery' })
-    await dialog.getByRole('combobox', { name: 'Project of the gallery' }).click()
-    await page.getByRole('option', { name: 'default', exact: true }).click()
-    await dialog.getByRole('button', { name: 'Calculate' }).click()
-    await dialog.getByText('This gallery cannot be calibrated').waitFor()
-    await page.reload()
-    await dialog.getByText('This gallery cannot be calibrated').waitFor()
-  })
+  step(
+    'A reload keeps a calibration open, and its changes are stated before they are applied',
+    async () => {
+      const { page, driver, goto, testConsole } = browser
+      const { gallery, projectId } = testConsole
+      const { db } = gallery.database.store
+      const account = await db.selectFrom('accounts').select('accountId').executeTakeFirstOrThrow()
+      await fillPeople(gallery, { projectId, ...account }, { count: 200 })
+      await goto('/models')
+      await page.getByRole('button', { name: 'Calibrate a gallery' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Calibrate a gallery' })
+      await dialog.getByRole('combobox', { name: 'Project of the gallery' }).click()
+      await page.getByRole('option', { name: 'default', exact: true }).click()
+      await dialog.getByRole('button', { name: 'Calculate' }).click()
+      const facts = dialog.getByText(/pairs of different people.*0.80 now at score/u)
+      await facts.waitFor()
+      await page.reload()
+      await facts.waitFor()
+      await driver.inspect('calibration-distribution', 'light')
+      await driver.inspect('calibration-distribution', 'dark')
+      await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
+      const confirmation = page.getByRole('dialog', { name: 'Apply calibration' })
+      await confirmation
+        .getByRole('row', { name: /^0.80 .*: (?:fewer|more) faces match/u })
+        .waitFor()
+      await confirmation.getByText(/^About \d+ of the 2 similarities/u).waitFor()
+      await driver.inspect('calibration-changes', 'light')
+      await confirmation.getByLabel(/to confirm$/u).fill('default')
+      await confirmation.getByRole('button', { name: 'Apply', exact: true }).click()
+      await page.getByRole('button', { name: 'Revert' }).click()
+      await page
+        .getByRole('dialog', { name: 'Revert calibration' })
+        .getByText('Score after')
+        .waitFor()
+    },
+  )
 
   step('No page has an accessibility violation or an error', async () => {
     assert.deepEqual(browser.driver.violations, [])

@@ -13,7 +13,7 @@ type Props = {
 }
 
 /** The shares of pairs by score: different people, and the templates of one person. */
-export default function DistributionChart({ distribution, marks }: Props) {
+export function DistributionChart({ distribution, marks }: Props) {
   const { edges, different, same } = distribution
   const [differentPairs, samePairs] = [sumOf(different), sumOf(same)]
   const data = different.map((count, index) => ({

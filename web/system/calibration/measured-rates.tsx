@@ -7,7 +7,9 @@ import { DataTable, type Column } from '../../lists/data-table.tsx'
 import type { ScoreMark } from './distribution-chart.tsx'
 import type { ScoreTable } from './table-changes.ts'
 
-const DistributionChart = lazy(() => import('./distribution-chart.tsx'))
+const DistributionChart = lazy(async () => ({
+  default: (await import('./distribution-chart.tsx')).DistributionChart,
+}))
 
 type Props = {
   readonly measurement: MeasuredGalleryTable
