@@ -1,6 +1,7 @@
 import { ScatterChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { ChartFrame } from './chart-frame.tsx'
+import { toReferenceLines, type ScoreMark } from './score-marks.ts'
 import { formatPowerOfTen, toChartLegend } from './series.ts'
 
 type RateByScore = { readonly score: number; readonly fmr: number }
@@ -9,7 +10,7 @@ type Props = {
   /** The content of the chart as text, for screen readers. */
   readonly label: string
   /** Scores to mark, such as thresholds. */
-  readonly marks?: readonly { readonly label: string; readonly score: number }[]
+  readonly marks?: readonly ScoreMark[]
   readonly curves: readonly { readonly name: string; readonly points: readonly RateByScore[] }[]
 }
 
@@ -28,11 +29,9 @@ export function ScoreRateChart({ label, curves, marks }: Props) {
           data: points.map(({ score, fmr }) => ({ score, power: Math.log10(fmr) })),
         }))}
         dataKey={{ x: 'score', y: 'power' }}
-        referenceLines={(marks ?? []).map((mark, index) => ({
-          x: mark.score,
-          color: 'gray.6',
-          label: mark.label,
-          labelPosition: index % 2 === 0 ? ('insideTopRight' as const) : ('insideTopLeft' as const),
+        referenceLines={toReferenceLines(marks ?? []).map(({ score, ...line }) => ({
+          ...line,
+          x: score,
         }))}
         xAxisLabel="score"
         yAxisLabel="false-match rate"

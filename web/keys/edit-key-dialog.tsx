@@ -27,7 +27,7 @@ export function EditKeyDialog({ apiKey, onClose }: Props) {
   )
 }
 
-type FormProps = Props & { readonly available: readonly ConsolePermission[] }
+type EditFormProps = Props & { readonly available: readonly ConsolePermission[] }
 
 type FormValues = {
   name: string
@@ -36,7 +36,7 @@ type FormValues = {
   expires: string | null
 }
 
-function EditKeyForm({ apiKey, available, onClose }: FormProps) {
+function EditKeyForm({ apiKey, available, onClose }: EditFormProps) {
   const { keyId, name, permissions, expiresAtUtc } = apiKey
   const edit = useApiMutation({ method: 'PATCH', path: '/keys/:keyId', onSuccess: onClose })
   const form = useForm<FormValues>({

@@ -30,12 +30,12 @@ export function DayCalls({ apiKey, usage, isFailed = false }: CellProps) {
   return <CallsLink apiKey={apiKey} counts={day} period={period} />
 }
 
-type Period = { readonly fromUtc: string; readonly isFailed: boolean; readonly name: string }
+type UsagePeriod = { readonly fromUtc: string; readonly isFailed: boolean; readonly name: string }
 
 type CallsLinkProps = {
   readonly apiKey: ConsoleKey
   readonly counts: Counts
-  readonly period: Period
+  readonly period: UsagePeriod
 }
 
 function CallsLink({ apiKey, counts, period }: CallsLinkProps) {

@@ -53,9 +53,9 @@ function OverlapEnd({ rotated: { formerSecret } }: { readonly rotated: RotatedKe
   )
 }
 
-type FormProps = Props & { readonly onRotated: (rotated: RotatedKey) => void }
+type RotateFormProps = Props & { readonly onRotated: (rotated: RotatedKey) => void }
 
-function RotateForm({ apiKey, onRotated, onClose }: FormProps) {
+function RotateForm({ apiKey, onRotated, onClose }: RotateFormProps) {
   const { keyId, name, last4, formerSecret } = apiKey
   const [hours, setHours] = useState('24')
   const rotate = useApiMutation<RotatedKey>({

@@ -1,4 +1,3 @@
-import { Group, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import type { ActionValues } from '../playground/result/action-values.ts'
 import type { RunPicture } from '../playground/run.ts'
@@ -10,7 +9,7 @@ type Props = {
   readonly index: number
 }
 
-const sidePx = 160
+const sidePx = 140
 
 /** The compared face, rotated and scaled so that its eyes are at fixed places. */
 export function AlignedFace({ picture: { bitmap }, face, index }: Props) {
@@ -26,20 +25,15 @@ export function AlignedFace({ picture: { bitmap }, face, index }: Props) {
   }, [bitmap, leftEye, rightEye])
   if (!bitmap || !leftEye || !rightEye) return null
   return (
-    <Group gap="sm">
-      <canvas
-        ref={canvas}
-        width={sidePx}
-        height={sidePx}
-        style={{ border: '1px solid var(--fg-border)' }}
-        // A canvas has no element with this role that could replace it.
-        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
-        role="img"
-        aria-label={`Aligned face of image ${index}`}
-      />
-      <Text size="xs" c="dimmed" maw={160}>
-        Aligned by the eyes. The recognizer uses a similar crop.
-      </Text>
-    </Group>
+    <canvas
+      ref={canvas}
+      width={sidePx}
+      height={sidePx}
+      style={{ border: '1px solid var(--fg-border)' }}
+      // A canvas has no element with this role that could replace it.
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
+      role="img"
+      aria-label={`Aligned face of image ${index}`}
+    />
   )
 }

@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core'
+import { Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { PlaygroundSettings } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { DefinitionList } from '../components/definition-list.tsx'
@@ -98,13 +98,23 @@ function PairValue({ value, envelope, pictures, settings, projectId }: PairValue
       )}
       <PairWarnings faces={faces} />
       <ThresholdTable value={value} settings={settings} projectId={projectId} />
-      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <Group gap="md">
+        {pictures.map((picture, index) => {
+          const face = faces[index]
+          return (
+            face && <AlignedFace key={picture.id} picture={picture} face={face} index={index} />
+          )
+        })}
+        <Text size="xs" c="dimmed" maw={220}>
+          The compared faces, aligned by the eyes. The recognizer uses similar crops.
+        </Text>
+      </Group>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} maw={960}>
         {pictures.map((picture, index) => {
           const face = faces[index]
           return (
             <Stack key={picture.id} gap="xs">
               <AnnotatedImage image={picture} annotations={annotations.get(index) ?? []} />
-              {face && <AlignedFace picture={picture} face={face} index={index} />}
               {face && <QualityBars quality={face.quality} />}
             </Stack>
           )

@@ -1,9 +1,10 @@
 import type { PlaygroundSettings } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { StatusTag } from '../components/status-tag.tsx'
+import { formatCount } from '../format/numbers.ts'
 import { DataTable } from '../lists/data-table.tsx'
 import type { ActionValues } from '../playground/result/action-values.ts'
-import { falseMatchRateAt, formatRate } from '../playground/result/judge.ts'
+import { falseMatchRateAt } from '../playground/result/judge.ts'
 
 type Props = {
   readonly value: ActionValues['svc.verify']
@@ -44,7 +45,7 @@ export function ThresholdTable({ value, settings, projectId }: Props) {
           name: 'False-match rate',
           renderCell: ({ threshold }) => {
             const rate = falseMatchRateAt(settings.falseMatchRates, threshold)
-            return rate ? formatRate(rate) : ''
+            return rate ? `1 in ${formatCount(Math.round(1 / rate.rate))}` : ''
           },
         },
         { name: 'Used as', renderCell: ({ name }) => name },

@@ -5,10 +5,10 @@ import { hasFormerSecretEnded, type KeyIdentity } from '../../store/tenancy/keys
 /** The last use of a key, and of its former secret, is stored at most once per interval. */
 export const touchIntervalMs = 60_000
 
-type Caller = Pick<KeyIdentity, 'keyId' | 'formerSecret'>
+type SecretUser = Pick<KeyIdentity, 'keyId' | 'formerSecret'>
 
 /** Whether the caller sent the former secret of its key, and its overlap has ended. */
-export function isReplaced({ formerSecret }: Caller, nowMs: number): boolean {
+export function isReplaced({ formerSecret }: SecretUser, nowMs: number): boolean {
   return formerSecret !== undefined && hasFormerSecretEnded(formerSecret, new Date(nowMs))
 }
 
@@ -18,7 +18,7 @@ export function isReplaced({ formerSecret }: Caller, nowMs: number): boolean {
  */
 export async function touchFormerSecret(
   store: Pick<Store, 'write'>,
-  { keyId, formerSecret }: Caller,
+  { keyId, formerSecret }: SecretUser,
   nowMs: number,
 ): Promise<void> {
   if (!formerSecret) return

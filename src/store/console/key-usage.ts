@@ -10,7 +10,7 @@ export type KeyUsageFilter = {
 }
 
 /** The hourly counts of one key: in the whole period, and in its recent part. */
-export type KeyUsage = {
+export type SummedKeyUsage = {
   readonly keyId: string
   readonly calls: number
   readonly failed: number
@@ -26,7 +26,7 @@ export type KeyUsage = {
 export async function sumKeyUsage(
   tx: ReadTx,
   { accountId, keyIds, fromMs, recentFromMs }: KeyUsageFilter,
-): Promise<readonly KeyUsage[]> {
+): Promise<readonly SummedKeyUsage[]> {
   if (keyIds.length === 0) return []
   const projects = tx.build
     .selectFrom('projects')

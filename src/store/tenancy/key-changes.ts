@@ -72,7 +72,7 @@ export async function updateKey(tx: Tx, keyId: string, change: KeyChange): Promi
   const values: Updateable<KeyRow> = {
     ...fields,
     ...(permissions && { permissions: JSON.stringify(permissions) }),
-    // Another expiry has notices of its own.
+    // The notices of another expiry are separate.
     ...('expiresAtUtc' in fields && { expiryNoticeDays: null }),
   }
   await tx.run(tx.build.updateTable('keys').set(values).where('keyId', '=', keyId))

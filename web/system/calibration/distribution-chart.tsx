@@ -2,10 +2,9 @@ import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { Text } from '@mantine/core'
 import { ChartFrame } from '../../charts/chart-frame.tsx'
+import { toReferenceLines, type ScoreMark } from '../../charts/score-marks.ts'
 import type { MeasuredGalleryTable } from '../../api/responses.ts'
 import { formatCount } from '../../format/numbers.ts'
-
-export type ScoreMark = { readonly label: string; readonly score: number }
 
 type Props = {
   readonly distribution: MeasuredGalleryTable['distribution']
@@ -14,11 +13,12 @@ type Props = {
 
 /** The shares of pairs by score: different people, and the templates of one person. */
 export function DistributionChart({ distribution, marks }: Props) {
-  const { edges, different, same } = distribution
+  const { different, same } = distribution
+  const edges = extendEdges(distribution.edges, marks)
   const [differentPairs, samePairs] = [sumOf(different), sumOf(same)]
-  const data = different.map((count, index) => ({
-    score: (edges[index] ?? 0).toFixed(2),
-    different: shareOf(count, differentPairs),
+  const data = edges.slice(0, -1).map((edge, index) => ({
+    score: edge.toFixed(2),
+    different: shareOf(different[index] ?? 0, differentPairs),
     same: shareOf(same[index] ?? 0, samePairs),
   }))
   return (
@@ -38,11 +38,9 @@ export function DistributionChart({ distribution, marks }: Props) {
           ...(samePairs > 0 ? [{ name: 'same', label: 'One person', color: 'signal.5' }] : []),
         ]}
         barProps={{ isAnimationActive: false }}
-        referenceLines={marks.map(({ label, score }, index) => ({
+        referenceLines={toReferenceLines(marks).map(({ score, ...line }) => ({
+          ...line,
           x: binLabelOf(edges, score),
-          color: 'gray.6',
-          label,
-          labelPosition: index % 2 === 0 ? ('insideTopRight' as const) : ('insideTopLeft' as const),
         }))}
       />
       <Text size="xs" c="dimmed">
@@ -54,6 +52,21 @@ export function DistributionChart({ distribution, marks }: Props) {
       </Text>
     </ChartFrame>
   )
+}
+
+/** The share of the chart beyond the highest mark, for its label. */
+const labelShare = 0.15
+
+/** Adds bins after the last one until the chart contains all marks and the label of the highest. */
+function extendEdges(edges: readonly number[], marks: readonly ScoreMark[]): readonly number[] {
+  const [first, second] = edges
+  const last = edges.at(-1)
+  if (first === undefined || second === undefined || last === undefined) return edges
+  const width = second - first
+  const highest = Math.max(...marks.map(({ score }) => score), first)
+  const end = first + (highest - first) / (1 - labelShare)
+  const added = Math.max(0, Math.min(edges.length, Math.ceil((end - last) / width)))
+  return [...edges, ...Array.from({ length: added }, (_, index) => last + (index + 1) * width)]
 }
 
 function sumOf(counts: readonly number[]): number {

@@ -1,10 +1,10 @@
 import { Skeleton, Text } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { MeasuredGalleryTable, MeasuredRate } from '../../api/responses.ts'
+import type { ScoreMark } from '../../charts/score-marks.ts'
 import { ScoreRateChart } from '../../charts/lazy-charts.tsx'
 import { formatCount } from '../../format/numbers.ts'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
-import type { ScoreMark } from './distribution-chart.tsx'
 import type { ScoreTable } from './table-changes.ts'
 
 const DistributionChart = lazy(async () => ({

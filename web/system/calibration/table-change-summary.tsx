@@ -28,6 +28,7 @@ export function TableChangeSummary({ projectId, before, after }: Props) {
         columns={columns}
         empty={null}
       />
+      <Text size="sm">A higher score is stricter: fewer faces match.</Text>
       <DecisionEstimate projectId={projectId} before={before} after={after} />
     </Stack>
   )
@@ -42,7 +43,7 @@ const columns: readonly Column<ThresholdMove>[] = [
 
 function effectText({ scoreBefore, scoreAfter }: ThresholdMove): string {
   if (scoreAfter === scoreBefore) return 'unchanged'
-  return scoreAfter > scoreBefore ? 'stricter: fewer faces match' : 'looser: more faces match'
+  return scoreAfter > scoreBefore ? 'stricter' : 'looser'
 }
 
 const periodMs = 30 * 86_400_000

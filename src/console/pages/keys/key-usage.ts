@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sumKeyUsage, type KeyUsage } from '../../../store/console/key-usage.ts'
+import { sumKeyUsage, type SummedKeyUsage } from '../../../store/console/key-usage.ts'
 import { hourMs, hourStartMs } from '../../../store/gate/hourly-counts.ts'
 import { defineRead } from '../../server/route.ts'
 import { count, id, micros } from '../../server/schemas.ts'
@@ -48,7 +48,7 @@ export const getKeyUsage = defineRead({
   },
 })
 
-function toItem(row: KeyUsage) {
+function toItem(row: SummedKeyUsage) {
   return {
     keyId: row.keyId,
     day: {
