@@ -33,6 +33,12 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     return text
   }
 
+  const inspectDark = async (name: string): Promise<void> => {
+    await browser.page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    await browser.driver.inspect(name, 'dark')
+    await browser.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  }
+
   before(async () => {
     browser = await openConsoleBrowser()
   })
@@ -75,7 +81,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     await drawer.getByRole('link', { name: '2 calls of door in 24 hours' }).waitFor()
     await drawer.getByRole('link', { name: '1 failed calls of door in 30 days' }).waitFor()
     await driver.inspect('key-details', 'light')
-    await driver.inspect('key-details', 'dark')
+    await inspectDark('key-details')
   })
 
   step('A rotated key has two secrets until the former one is ended', async () => {
@@ -135,7 +141,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
     await driver.inspect('pair-tester-phone', 'light')
     await page.setViewportSize({ width: 1440, height: 1600 })
     await driver.inspect('pair-tester-result', 'light')
-    await driver.inspect('pair-tester-result', 'dark')
+    await inspectDark('pair-tester-result')
     await page.unrouteAll()
     await sendFakeImages(page, ['Ada', 'Bob'])
     await page.getByRole('button', { name: 'Compare' }).click()
@@ -161,7 +167,7 @@ describe('An owner manages keys and compares two pictures', { skip: skipWithoutB
       await page.reload()
       await facts.waitFor()
       await driver.inspect('calibration-distribution', 'light')
-      await driver.inspect('calibration-distribution', 'dark')
+      await inspectDark('calibration-distribution')
       await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
       const confirmation = page.getByRole('dialog', { name: 'Apply calibration' })
       await confirmation.getByRole('row', { name: /^0.80 .* (?:stricter|looser)$/u }).waitFor()
