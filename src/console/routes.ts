@@ -13,7 +13,9 @@ import { previewGalleryMode } from './pages/gallery/gallery-mode.ts'
 import { countGroup, listAllGroups, removeGroup } from './pages/gallery/groups.ts'
 import { importSubjects } from './pages/gallery/import-subjects.ts'
 import { mergeIntoSubject } from './pages/gallery/merge.ts'
-import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys.ts'
+import { editKey, endOverlap, rotateKeyById } from './pages/keys/key-changes.ts'
+import { getKeyUsage } from './pages/keys/key-usage.ts'
+import { listKeys, listPermissions, addKey, revokeKeyById } from './pages/keys/keys.ts'
 import { getCall, listLog, logCsv } from './pages/log.ts'
 import { getModels } from './pages/system/models.ts'
 import { ledgerCsv, listLedger, reconcileLedger, verifyLedger } from './pages/money/ledger.ts'
@@ -73,6 +75,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [getOverview],
   [listProjects, addProject, getProject, editProject, previewGalleryMode],
   [listKeys, addKey, revokeKeyById, listPermissions],
+  [editKey, rotateKeyById, endOverlap, getKeyUsage],
   [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
   [listWebhookDeliveries, redeliverEvent],
   [listActions, listErrors, getPlaygroundSettings],

@@ -1,7 +1,7 @@
 import { isApiKey } from '../lib/crypto/api-key.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
-import type { KeyIdentity, FindKey, KeyState } from '../store/tenancy/keys.ts'
+import type { CredentialState, FindKey, KeyIdentity } from '../store/tenancy/keys.ts'
 import type { AuthThrottle } from './auth-throttle.ts'
 
 /** The parts of a request that are available before its body is read. */
@@ -21,7 +21,7 @@ type AuthenticateDeps = {
  * request costs at most one database read. Missing, truncated, mistyped and unknown keys get the
  * same response, so that it reveals nothing about existing keys.
  *
- * @throws HttpError 401: missing or unknown, revoked, or expired.
+ * @throws HttpError 401: missing or unknown, revoked, expired, or replaced by a rotation.
  */
 export async function authenticate(
   { headers, clientIp }: RequestIdentity,
@@ -65,10 +65,12 @@ export const apiKeyChallenge = {
 
 /** The messages of the API contract, each with its remedy. */
 export const unauthorizedMessages: Readonly<
-  Record<Exclude<KeyState, 'active'> | 'unknown', string>
+  Record<Exclude<CredentialState, 'active'> | 'unknown', string>
 > = {
   unknown:
     'API key missing or unknown. Send the whole key in the header X-Api-Key, or as Authorization: Bearer.',
   revoked: 'API key revoked. Create a new key in the console or with facegate key create.',
   expired: 'API key expired. Create a new key in the console or with facegate key create.',
+  replaced:
+    'API key replaced: its secret was rotated, and this one is no longer valid. Send the new secret, or rotate the key again in the console or with facegate key rotate.',
 }

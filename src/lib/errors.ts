@@ -7,7 +7,8 @@
 export const errorTable = {
   UNAUTHORIZED: {
     status: 401,
-    condition: 'The key is missing, unknown, truncated, revoked or expired.',
+    condition:
+      'The key is missing, unknown, truncated, revoked, expired or replaced by a rotation.',
     remedy:
       'Send the whole key in X-Api-Key or as Authorization: Bearer; create a new one if it was revoked or has expired.',
   },

@@ -118,6 +118,14 @@ export type KeyRow = {
   readonly isHidden: Generated<0 | 1>
   /** The last notice of its expiry, in days before it; null: none. */
   readonly expiryNoticeDays: Generated<number | null>
+  /** The last rotation of its secret; null: none. */
+  readonly rotatedAtUtc: Generated<string | null>
+  /** SHA-256 of the secret before the last rotation; it is valid until `formerEndsAtUtc`. */
+  readonly formerHash: Generated<Uint8Array | null>
+  readonly formerLast4: Generated<string | null>
+  readonly formerEndsAtUtc: Generated<string | null>
+  /** The last use of the former secret since the rotation; null: none. */
+  readonly formerLastUsedAtUtc: Generated<string | null>
 }
 
 /** An account's price of one unit of an action, instead of the default. */

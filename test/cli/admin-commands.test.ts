@@ -142,6 +142,25 @@ test('an action has the default price until its price is set; unknown actions ar
     await assert.rejects(runForLines(`price set ${invalid}`.trim()), expected)
 })
 
+test('a rotated key keeps its id; its former secret works until the end of the overlap', async () => {
+  await runForJson('project create gatehouse --billing off')
+  const { keyId, key } = await runForJson('key create --project gatehouse')
+  const rotated = await runForJson(`key rotate ${keyId} --overlap 1h`)
+  assert.equal(rotated.keyId, keyId)
+  const hours = daysUntil(rotated.formerEndsAtUtc) * 24
+  assert.ok(hours > 0.9 && hours <= 1)
+  for (const secret of [key, rotated.key])
+    assert.equal((await gate.withKey(secret).post(echoRequest('x'))).body.ok, true)
+  const listed = (await runForLines('key list --project gatehouse')).join('\n')
+  assert.match(listed, new RegExp(`${keyId}.*active; …${key.slice(-4)} until 20`, 'u'))
+  const lines = (await runForLines(`key rotate ${keyId} --overlap 0`)).join(' ')
+  assert.match(lines, /once; the former secret is no longer valid$/u)
+  for (const secret of [key, rotated.key])
+    assert.equal((await gate.withKey(secret).post(echoRequest('x'))).status, 401)
+  await runForLines(`key revoke ${keyId}`)
+  await assert.rejects(runForLines(`key rotate ${keyId}`), /is revoked; create a new key/u)
+})
+
 test('the log is filtered by key, project, action, code and time, one JSON object per line', async () => {
   const requestId = randomUUID()
   await gate.post(echoRequest('logged', requestId))
@@ -200,6 +219,8 @@ test('invalid input gives one clear line and an exit code other than 0', async (
     ['log --json=yes', /--json has no value; pass --json alone/u],
     ['key create', /--project/u],
     ['key revoke 00000000-0000-0000-0000-000000000000', /no key/u],
+    ['key rotate 00000000-0000-0000-0000-000000000000', /no key/u],
+    ['key rotate x --overlap 2h', /0, 1h, 24h/u],
     ['wallet top-up --amount -5', /above 0/u],
     ['wallet top-up --amount 1.5', /1\.5/u],
     ['wallet top-up --amount 9223372036854775808', /9223372036854775808/u],

@@ -103,6 +103,9 @@ test('A confirmed duplicate is left out, and the applied table is in use at once
   assert.deepEqual(sources, ['counted', 'counted', 'counted', 'extrapolated', 'model', 'model'])
   assert.equal(report.points[4].subjectsNeeded, 633)
   assert.ok(found.curve.length > 50)
+  const { different, same } = found.distribution
+  const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0)
+  assert.deepEqual([sumOf(different), sumOf(same)], [19_900, 0], 'each subject has one template')
   assert.equal(report.groups.length, 3)
   const [{ subjectA, subjectB }] = report.suspectedDuplicates
   const externalIds = new Set([subjectA.externalId, subjectB.externalId])

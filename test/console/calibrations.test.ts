@@ -5,6 +5,11 @@ import {
   findGalleryCalibrations,
 } from '../../src/store/gallery/calibration/calibrations.ts'
 import { assertOk, startConsole, type TestConsole } from '../support/console/test-console.ts'
+import {
+  changedDecisions,
+  similarityAfter,
+  thresholdMoves,
+} from '../../web/system/calibration/table-changes.ts'
 import { addGalleryCalibration } from '../support/gallery/add-gallery-calibration.ts'
 import { imageParams } from '../support/gallery/test-gallery.ts'
 
@@ -78,4 +83,45 @@ test('A gallery that is deleted takes its tables with it', async () => {
     await tx.run(tx.build.deleteFrom('galleries').where('galleryId', '=', 'gone'))
     assert.deepEqual(await findGalleryCalibrations(tx, 'gone'), [])
   })
+})
+
+/** Two tables of one model: the second one needs higher scores. */
+const tableBefore = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((similarity, index) => ({
+  fmr: 10 ** -(index + 1),
+  similarity,
+  score: index,
+}))
+const tableAfter = tableBefore.map((point) => ({ ...point, score: point.score + 0.5 }))
+
+test('A change of the table states how thresholds move and which decisions change', () => {
+  assert.deepEqual(
+    thresholdMoves(tableBefore, tableAfter).map(({ similarity, scoreBefore, scoreAfter }) => [
+      similarity,
+      scoreBefore,
+      scoreAfter,
+    ]),
+    [
+      [0.7, 2, 2.5],
+      [0.8, 3, 3.5],
+      [0.9, 4, 4.5],
+      [0.95, 5, 5.5],
+    ],
+  )
+  assert.equal(similarityAfter(tableBefore, tableBefore, 0.83).toFixed(6), '0.830000')
+  assert.equal(similarityAfter(tableBefore, tableAfter, 0.8).toFixed(6), '0.750000')
+  assert.equal(similarityAfter(tableBefore, tableAfter, 0.85).toFixed(6), '0.800000')
+  const edges = [0.77, 0.79, 0.81, 0.83, 0.86, 0.88]
+  const counts = [7, 5, 3, 2, 1]
+  // Similarities from 0.80 to 0.85 no longer match.
+  const { total, changed } = changedDecisions(
+    { edges, counts },
+    { before: tableBefore, after: tableAfter },
+    0.8,
+  )
+  assert.equal(total, 18)
+  assert.equal(changed, 10)
+  assert.equal(
+    changedDecisions({ edges, counts }, { before: tableBefore, after: tableBefore }, 0.8).changed,
+    0,
+  )
 })

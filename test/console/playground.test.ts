@@ -5,6 +5,8 @@ import { allActions } from '../../src/actions/all-actions.ts'
 import { livenessReasons } from '../../src/actions/schemas/liveness.ts'
 import { qualityReasons } from '../../src/actions/parts/quality-reasons.ts'
 import { toJsonSchema } from '../../src/actions/schemas/json-schema.ts'
+import { alignmentOf } from '../../web/pair-tester/align-face.ts'
+import { warningsOf } from '../../web/pair-tester/face-warnings.ts'
 import { faceAnnotationsOf } from '../../web/playground/images/face-annotations.ts'
 import { imageCountOf } from '../../web/playground/images/image-count.ts'
 import { fitImages, refusalOf } from '../../web/playground/images/image-refusal.ts'
@@ -187,3 +189,47 @@ function overlaps(a: Rectangle, b: Rectangle): boolean {
     b.top + b.height <= a.top
   return !isApart
 }
+
+test('An aligned face has its eyes at fixed places', () => {
+  const eyes = fc.record({
+    left: fc.record({ x: fc.integer({ max: 900 }), y: fc.integer({ max: 900 }) }),
+    angle: fc.double({ min: -3, max: 3, noNaN: true }),
+    distance: fc.double({ min: 4, max: 400, noNaN: true }),
+  })
+  fc.assert(
+    fc.property(eyes, ({ left: { x, y }, angle, distance }) => {
+      const left = { x: x % 900, y: y % 900 }
+      const right = {
+        x: left.x + distance * Math.cos(angle),
+        y: left.y + distance * Math.sin(angle),
+      }
+      const [a, b, c, d, e, f] = alignmentOf(left, right, 100)
+      const move = (point: typeof left) => [
+        a * point.x + c * point.y + e,
+        b * point.x + d * point.y + f,
+      ]
+      const moved = [...move(left), ...move(right)].map((value) => Math.round(value))
+      assert.deepEqual(moved, [33, 40, 67, 40])
+    }),
+  )
+})
+
+test('A comparison warns of poor quality, small faces and turned heads, at their limits', () => {
+  const face = {
+    boundingBox: { left: 0, top: 0, width: 100, height: 120 },
+    pose: { yaw: -30, pitch: 0, roll: 0 },
+    quality: { score: 75, level: 'high' as const },
+  }
+  assert.deepEqual(warningsOf(face, 0), [])
+  const warned = warningsOf(
+    {
+      boundingBox: { ...face.boundingBox, width: 99 },
+      pose: { ...face.pose, yaw: -31 },
+      quality: { score: 74, level: 'medium' },
+    },
+    1,
+  )
+  assert.equal(warned.length, 3)
+  for (const [index, text] of ['quality is 74', '99 pixels', '31°'].entries())
+    assert.ok(warned[index]?.startsWith('Image 1: ') && warned[index]?.includes(text))
+})

@@ -6,8 +6,9 @@ import { test } from 'node:test'
 import { unauthorizedMessages } from '../../src/gate/authenticate.ts'
 import { generateApiKey, appendChecksum } from '../../src/lib/crypto/api-key.ts'
 import { authenticate } from '../../src/gate/authenticate.ts'
+import { rotateKey } from '../../src/store/tenancy/key-changes.ts'
 import { listKeys, revokeKey } from '../../src/store/tenancy/keys.ts'
-import { addKey, echoRequest, startGate } from '../support/gate/test-gate.ts'
+import { addKey, callLogRows, echoRequest, startGate } from '../support/gate/test-gate.ts'
 
 test('A key works until it is revoked; the revocation applies to the next call', async () => {
   await using gate = await startGate()
@@ -46,6 +47,63 @@ test('A key that is revoked while the body arrives is rejected', async () => {
   revoke = () => revokeKey(db, key?.keyId ?? '', new Date())
   const rejected = await client.post(echoRequest('late'))
   assert.equal(rejected.status, 401)
+  assert.equal(gate.runCounts.size, 0)
+})
+
+test("Both secrets of a rotated key work until, but not in, the millisecond of the overlap's end", async () => {
+  let nowMs = Date.now()
+  await using gate = await startGate({ clock: () => nowMs })
+  const { db } = gate.database.store
+  const former = gate.withKey(await addKey(gate))
+  const keyOf = async () =>
+    (await listKeys(db, undefined, new Date(nowMs))).find(({ name }) => name === 'another')
+  const { keyId = '' } = (await keyOf()) ?? {}
+  const rotated = await gate.database.store.runExclusive((transaction) =>
+    rotateKey(transaction.db, { keyId, overlapMs: 3_600_000 }, new Date(nowMs)),
+  )
+  assert.ok(rotated.state === 'active')
+  const current = gate.withKey(rotated.key)
+  assert.equal((await current.post(echoRequest('new'))).body.ok, true)
+  assert.equal((await keyOf())?.formerLastUsedAtUtc, null, 'only the new secret was used')
+  const requestId = randomUUID()
+  assert.equal((await former.post(echoRequest('once', requestId))).body.ok, true)
+  const firstUseUtc = new Date(nowMs).toISOString()
+  assert.equal((await keyOf())?.formerLastUsedAtUtc, firstUseUtc)
+  assert.equal((await current.post(echoRequest('once', requestId))).body.ok, true)
+  assert.equal(gate.runCounts.get('once'), 1, 'a retry with the other secret is a replay')
+  nowMs += 59_999
+  await former.post(echoRequest('soon'))
+  assert.equal((await keyOf())?.formerLastUsedAtUtc, firstUseUtc, 'once a minute')
+  nowMs = Date.parse(rotated.formerEndsAtUtc) - 1
+  assert.equal((await former.post(echoRequest('last'))).body.ok, true)
+  assert.equal((await keyOf())?.formerLastUsedAtUtc, new Date(nowMs).toISOString())
+  nowMs++
+  const rejected = await former.post(echoRequest('late'))
+  assert.equal(rejected.status, 401)
+  assert.equal(rejected.body.detail, unauthorizedMessages.replaced)
+  assert.equal((await current.post(echoRequest('after'))).body.ok, true)
+  const rows = await callLogRows(gate)
+  assert.deepEqual(new Set(rows.map((row) => row.keyId)), new Set([keyId]))
+  assert.equal(rows.length, 6, 'all calls belong to one key')
+})
+
+test('A former secret whose overlap ends while the body arrives is rejected', async () => {
+  let nowMs = Date.now()
+  const endMs = nowMs + 3_600_000
+  await using gate = await startGate({
+    clock: () => nowMs,
+    beforeStep: async (step) => {
+      if (step === 'admit') nowMs = endMs
+    },
+  })
+  const { store } = gate.database
+  const former = gate.withKey(await addKey(gate))
+  const keys = await listKeys(store.db, undefined, new Date(nowMs))
+  const { keyId = '' } = keys.find(({ name }) => name === 'another') ?? {}
+  await rotateKey(store.db, { keyId, overlapMs: 3_600_000 }, new Date(nowMs))
+  const rejected = await former.post(echoRequest('late'))
+  assert.equal(rejected.status, 401)
+  assert.equal(rejected.body.detail, unauthorizedMessages.replaced)
   assert.equal(gate.runCounts.size, 0)
 })
 

@@ -5,6 +5,7 @@ runOnPostgres({
   'console/calibration-measurement': () => import('../console/calibration-measurement.test.ts'),
   'console/calibrations': () => import('../console/calibrations.test.ts'),
   'console/log/call-failures': () => import('../console/log/call-failures.test.ts'),
+  'console/keys': () => import('../console/keys.test.ts'),
   'console/forms': () => import('../console/forms.test.ts'),
   'console/pages': () => import('../console/pages.test.ts'),
   'console/session': () => import('../console/session.test.ts'),

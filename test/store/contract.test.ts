@@ -17,6 +17,7 @@ import { outdatedTemplatesContract } from './contract/outdated-templates.ts'
 import { removedDataContract } from './contract/removed-data.ts'
 import { secondFactorsContract } from './contract/second-factors.ts'
 import { tenancyContract } from './contract/tenancy.ts'
+import { keyChangesContract } from './contract/key-changes.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
 import { webhooksContract } from './contract/webhooks.ts'
 import { createStoreFixture, type StoreFixture } from './contract/store-fixture.ts'
@@ -28,6 +29,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...outdatedTemplatesContract,
   ...removedDataContract,
   ...keysAndDeletionsContract,
+  ...keyChangesContract,
   ...callsContract,
   ...ledgerContract,
   ...livenessContract,

@@ -6,7 +6,8 @@ import type { previewGalleryMode } from '../../src/console/pages/gallery/gallery
 import type * as groups from '../../src/console/pages/gallery/groups.ts'
 import type { importSubjects } from '../../src/console/pages/gallery/import-subjects.ts'
 import type { mergeIntoSubject } from '../../src/console/pages/gallery/merge.ts'
-import type * as keys from '../../src/console/pages/keys.ts'
+import type * as keys from '../../src/console/pages/keys/keys.ts'
+import type { getKeyUsage } from '../../src/console/pages/keys/key-usage.ts'
 import type * as log from '../../src/console/pages/log.ts'
 import type { getMeasurement } from '../../src/console/pages/system/measurements.ts'
 import type { getModels } from '../../src/console/pages/system/models.ts'
@@ -39,6 +40,7 @@ export type ConsoleResponses = {
   readonly '/projects/:projectId': ResponseOf<typeof projects.getProject>
   readonly '/projects/:projectId/gallery-mode-preview': ResponseOf<typeof previewGalleryMode>
   readonly '/keys': ResponseOf<typeof keys.listKeys>
+  readonly '/key-usage': ResponseOf<typeof getKeyUsage>
   readonly '/permissions': ResponseOf<typeof keys.listPermissions>
   readonly '/webhooks': ResponseOf<typeof listWebhooks>
   readonly '/webhooks/:webhookId/deliveries': ResponseOf<typeof listWebhookDeliveries>
@@ -83,6 +85,7 @@ export type ProjectBudget = Overview['budgets'][number]
 export type ConsoleProject = ConsoleResponses['/projects/:projectId']
 export type GalleryModePreview = ConsoleResponses['/projects/:projectId/gallery-mode-preview']
 export type ConsoleKey = ConsoleResponses['/keys']['items'][number]
+export type KeyUsage = ConsoleResponses['/key-usage']['items'][number]
 export type ConsolePermission = ConsoleResponses['/permissions'][number]
 export type ConsoleWebhook = ConsoleResponses['/webhooks']['items'][number]
 export type WebhookEventInfo = ConsoleResponses['/webhooks']['eventTypes'][number]

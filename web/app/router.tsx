@@ -69,6 +69,14 @@ const playground = createRoute({
     'PlaygroundPage',
   ),
 })
+const pairTester = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/pair-tester',
+  component: lazyRouteComponent(
+    () => import('../pair-tester/pair-tester-page.tsx'),
+    'PairTesterPage',
+  ),
+})
 const documentation = createRoute({
   getParentRoute: () => rootRoute,
   path: '/documentation',
@@ -123,7 +131,7 @@ const webhooks = createRoute({
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: '/keys',
-  validateSearch: textSearchParams('state', 'cursor'),
+  validateSearch: textSearchParams('state', 'cursor', 'key'),
   component: lazyRouteComponent(() => import('../keys/keys-page.tsx'), 'KeysPage'),
 })
 const money = createRoute({
@@ -140,6 +148,7 @@ const ledger = createRoute({
 const models = createRoute({
   getParentRoute: () => rootRoute,
   path: '/models',
+  validateSearch: textSearchParams('calibrate'),
   component: lazyRouteComponent(() => import('../system/models-page.tsx'), 'ModelsPage'),
 })
 const team = createRoute({
@@ -176,6 +185,7 @@ const routeTree = rootRoute.addChildren([
   log,
   analytics,
   playground,
+  pairTester,
   documentation,
   subjects,
   groups,

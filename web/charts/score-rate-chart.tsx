@@ -1,6 +1,7 @@
 import { ScatterChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { ChartFrame } from './chart-frame.tsx'
+import { toReferenceLines, type ScoreMark } from './score-marks.ts'
 import { formatPowerOfTen, toChartLegend } from './series.ts'
 
 type RateByScore = { readonly score: number; readonly fmr: number }
@@ -8,11 +9,13 @@ type RateByScore = { readonly score: number; readonly fmr: number }
 type Props = {
   /** The content of the chart as text, for screen readers. */
   readonly label: string
+  /** Scores to mark, such as thresholds. */
+  readonly marks?: readonly ScoreMark[]
   readonly curves: readonly { readonly name: string; readonly points: readonly RateByScore[] }[]
 }
 
 /** False-match rates by score, on a logarithmic scale, one line per curve. */
-export function ScoreRateChart({ label, curves }: Props) {
+export function ScoreRateChart({ label, curves, marks }: Props) {
   const colors = toChartLegend(curves.map(({ name }) => ({ name, values: [] })))
   const scores = curves.flatMap(({ points }) => points.map(({ score }) => score))
   const domain = [Math.floor(Math.min(...scores) * 2) / 2, Math.ceil(Math.max(...scores) * 2) / 2]
@@ -26,6 +29,10 @@ export function ScoreRateChart({ label, curves }: Props) {
           data: points.map(({ score, fmr }) => ({ score, power: Math.log10(fmr) })),
         }))}
         dataKey={{ x: 'score', y: 'power' }}
+        referenceLines={toReferenceLines(marks ?? []).map(({ score, ...line }) => ({
+          ...line,
+          x: score,
+        }))}
         xAxisLabel="score"
         yAxisLabel="false-match rate"
         withLegend

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import type { ConsolePermission } from '../api/responses.ts'
@@ -7,6 +7,8 @@ import { QueryContent } from '../components/query-content.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { expiryUtc, KeyExpiry } from './key-expiry.tsx'
+import { PermissionFields } from './permission-fields.tsx'
+import { defaultPermissions } from './permission-presets.ts'
 
 type Props = { readonly projectId: string | undefined; readonly onClose: () => void }
 
@@ -50,10 +52,6 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
     path: '/keys',
     onSuccess: ({ key }) => onCreated(key),
   })
-  // All actions are selected by default. Other permissions must be selected explicitly.
-  const actionPermissions = availablePermissions
-    .map(({ permission }) => permission)
-    .filter((permission) => permission.startsWith('svc.'))
   const items = projects.data?.items ?? []
   const form = useForm<{
     projectId: string
@@ -65,18 +63,22 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
     initialValues: {
       projectId: projectId ?? '',
       name: '',
-      permissions: actionPermissions,
+      permissions: [...defaultPermissions(availablePermissions)],
       expiry: null,
       expires: null,
     },
     validate: {
+      projectId: (chosen) =>
+        chosen === '' && items.length > 1 ? 'Choose the project of the key' : null,
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (selected) => (selected.length === 0 ? 'Select at least one permission' : null),
       expiry: (expiry) => (expiry === null ? 'Choose when the key expires' : null),
       expires: (expires, { expiry }) => (expiry === 'date' && !expires ? 'Choose a date' : null),
     },
   })
-  const chosenProject = form.values.projectId || items[0]?.projectId || ''
+  // With several projects, the user chooses one.
+  const onlyProject = items.length === 1 ? items[0]?.projectId : undefined
+  const chosenProject = form.values.projectId || onlyProject || ''
   return (
     <form
       onSubmit={form.onSubmit(({ name, permissions, expiry, expires }) =>
@@ -104,12 +106,17 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
           required
           allowDeselect={false}
           data={items.map(({ projectId: value, name: label }) => ({ value, label }))}
-          value={chosenProject}
+          placeholder="Choose a project"
+          value={chosenProject || null}
+          error={form.errors['projectId']}
           onChange={(value) => form.setFieldValue('projectId', value ?? '')}
         />
-        <Checkbox.Group label="Permissions" required {...form.getInputProps('permissions')}>
-          <PermissionCheckboxes permissions={availablePermissions} />
-        </Checkbox.Group>
+        <PermissionFields
+          available={availablePermissions}
+          value={form.values.permissions}
+          error={textOf(form.errors['permissions'])}
+          onChange={(permissions) => form.setFieldValue('permissions', permissions)}
+        />
         <KeyExpiry expiry={form.values.expiry} getInputProps={form.getInputProps} />
         <ErrorNotice title="Couldn't create key" error={create.error} />
         <Group justify="flex-end">
@@ -122,16 +129,7 @@ function CreateKeyForm({ availablePermissions, projectId, onCreated }: CreateKey
   )
 }
 
-function PermissionCheckboxes({
-  permissions,
-}: {
-  readonly permissions: readonly ConsolePermission[]
-}) {
-  return (
-    <Stack gap={6} mt={6}>
-      {permissions.map(({ permission, summary }) => (
-        <Checkbox key={permission} value={permission} label={permission} description={summary} />
-      ))}
-    </Stack>
-  )
+/** The errors of this form are texts. */
+function textOf(error: unknown): string | undefined {
+  return typeof error === 'string' ? error : undefined
 }

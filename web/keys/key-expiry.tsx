@@ -7,6 +7,8 @@ type Props = {
   /** The selected value; null: none. */
   readonly expiry: string | null
   readonly getInputProps: (field: 'expiry' | 'expires') => object
+  /** Offers to keep the present expiry, which this text describes. */
+  readonly keepText?: string
 }
 
 const dayMs = 86_400_000
@@ -21,7 +23,7 @@ const choices = [
 ]
 
 /** Selects when a key expires. There is no default, so that a key without an end is a choice. */
-export function KeyExpiry({ expiry, getInputProps }: Props) {
+export function KeyExpiry({ expiry, getInputProps, keepText }: Props) {
   return (
     <>
       <Select
@@ -30,7 +32,7 @@ export function KeyExpiry({ expiry, getInputProps }: Props) {
         placeholder="Choose when the key expires"
         required
         allowDeselect={false}
-        data={choices}
+        data={keepText ? [{ value: 'keep', label: keepText }, ...choices] : choices}
         {...getInputProps('expiry')}
       />
       {expiry === 'date' && (

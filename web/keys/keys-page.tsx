@@ -1,35 +1,42 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ConsoleKey } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import { KeyDrawer } from './key-drawer.tsx'
+import { keyStates, keyStateTones } from './key-states.ts'
+import { DayCalls, type UsageOfKeys } from './key-usage.tsx'
 import { type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ChoiceFilter, FilterBar } from '../lists/filters.tsx'
 import { ListPanel } from '../lists/list-panel.tsx'
+import { useRefreshMs } from '../log/live-refresh.tsx'
 import { Page } from '../layout/page.tsx'
-import { StatusTag, type StatusTone } from '../components/status-tag.tsx'
+import { StatusTag } from '../components/status-tag.tsx'
 import { UtcTime } from '../components/utc-time.tsx'
 
 const route = getRouteApi('/keys')
-const keyStates = ['active', 'revoked', 'expired'] as const
-const stateTones: Readonly<Record<ConsoleKey['state'], StatusTone>> = {
-  active: 'ok',
-  revoked: 'bad',
-  expired: 'warn',
-}
 
-/** The API keys with their permissions and expiry. */
+/** Hourly counts need no shorter interval. */
+const usagePollMs = 60_000
+
+/** The API keys with their usage. A row opens the details and the changes of a key. */
 export function KeysPage() {
-  const { projectId, state, cursor } = route.useSearch()
+  const { projectId, state, cursor, key: openKeyId } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useHasRole('admin')
   const [isCreating, setIsCreating] = useState(false)
-  const [keyToRevoke, setKeyToRevoke] = useState<ConsoleKey>()
-  const query = useApiQuery('/keys', { query: { projectId, state, cursor } })
+  const { pollMs } = useRefreshMs('10')
+  const query = useApiQuery('/keys', {
+    query: { projectId, state, cursor },
+    pollMs: () => pollMs,
+  })
+  const usage = useKeyUsage(query.data?.items ?? [], pollMs !== false)
+  const openKey = useOpenKey(query.data?.items ?? [], openKeyId)
+  const setOpenKey = (key: string | undefined): void =>
+    void navigate({ search: (old) => ({ ...old, key }) })
   const createButton = (
     <Button size="sm" onClick={() => setIsCreating(true)}>
       Create key
@@ -55,7 +62,9 @@ export function KeysPage() {
         caption="API keys"
         query={query}
         rowKey={({ keyId }) => keyId}
-        columns={mayWrite ? [...columns, revokeColumn(setKeyToRevoke)] : columns}
+        columns={columnsOf(usage)}
+        onOpen={({ keyId }) => setOpenKey(keyId)}
+        openLabel={({ name }) => `Open ${name}`}
         cursor={cursor}
         onCursorChange={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
         empty={
@@ -66,46 +75,73 @@ export function KeysPage() {
         }
       />
       {isCreating && <CreateKeyDialog projectId={projectId} onClose={() => setIsCreating(false)} />}
-      {keyToRevoke && (
-        <RevokeKeyDialog apiKey={keyToRevoke} onClose={() => setKeyToRevoke(undefined)} />
+      {openKey && (
+        <KeyDrawer
+          apiKey={openKey}
+          usage={usage}
+          mayWrite={mayWrite}
+          onClose={() => setOpenKey(undefined)}
+        />
       )}
     </Page>
   )
 }
 
-const columns: readonly Column<ConsoleKey>[] = [
-  { name: 'Name', renderCell: ({ name }) => name },
-  { name: 'Key', isMonospace: true, renderCell: ({ prefix, last4 }) => `${prefix}…${last4}` },
-  { name: 'Project', renderCell: ({ projectName }) => projectName },
-  { name: 'Permissions', renderCell: ({ permissions }) => permissions.join(', ') },
-  {
-    name: 'Status',
-    renderCell: ({ state }) => <StatusTag tone={stateTones[state]}>{state}</StatusTag>,
-  },
-  { name: 'Created', renderCell: ({ createdAtUtc }) => <UtcTime timestampUtc={createdAtUtc} /> },
-  {
-    name: 'Expires',
-    renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
-  },
-  {
-    name: 'Last used',
-    renderCell: ({ lastUsedAtUtc }) => <UtcTime timestampUtc={lastUsedAtUtc} fallback="Never" />,
-  },
-]
+/** Returns the open key. It stays open when a new key moves it to the next page. */
+function useOpenKey(keys: readonly ConsoleKey[], keyId: string | undefined) {
+  const [last, setLast] = useState<ConsoleKey>()
+  const listed = keys.find((key) => key.keyId === keyId)
+  if (listed && listed !== last) setLast(listed)
+  return last?.keyId === keyId ? last : undefined
+}
 
-function revokeColumn(onRevoke: (key: ConsoleKey) => void): Column<ConsoleKey> {
-  return {
-    name: 'Actions',
-    renderCell: (key) =>
-      key.state === 'active' && (
-        <Button
-          size="compact-xs"
-          variant="default"
-          aria-label={`Revoke ${key.name}`}
-          onClick={() => onRevoke(key)}
-        >
-          Revoke
-        </Button>
-      ),
-  }
+/** Returns the usage of the keys of a page. */
+function useKeyUsage(keys: readonly ConsoleKey[], isLive: boolean): UsageOfKeys {
+  const keyIds = keys.map(({ keyId }) => keyId).join(',')
+  const usage = useApiQuery('/key-usage', {
+    query: { keyIds },
+    enabled: keyIds !== '',
+    pollMs: () => isLive && usagePollMs,
+  })
+  return usage.data
+}
+
+function columnsOf(usage: UsageOfKeys): readonly Column<ConsoleKey>[] {
+  return [
+    { name: 'Name', renderCell: ({ name }) => name },
+    { name: 'Key', isMonospace: true, renderCell: ({ prefix, last4 }) => `${prefix}…${last4}` },
+    { name: 'Project', renderCell: ({ projectName }) => projectName },
+    { name: 'Status', renderCell: (key) => <KeyStatus apiKey={key} /> },
+    {
+      name: 'Calls, 24 h',
+      align: 'right',
+      renderCell: (key) => <DayCalls apiKey={key} usage={usage} />,
+    },
+    {
+      name: 'Failed, 24 h',
+      align: 'right',
+      renderCell: (key) => <DayCalls apiKey={key} usage={usage} isFailed />,
+    },
+    {
+      name: 'Last used',
+      renderCell: ({ lastUsedAtUtc }) => <UtcTime timestampUtc={lastUsedAtUtc} fallback="Never" />,
+    },
+    {
+      name: 'Expires',
+      renderCell: ({ expiresAtUtc }) => <UtcTime timestampUtc={expiresAtUtc} fallback="Never" />,
+    },
+  ]
+}
+
+function KeyStatus({ apiKey: { state, formerSecret } }: { readonly apiKey: ConsoleKey }) {
+  return (
+    <>
+      <StatusTag tone={keyStateTones[state]}>{state}</StatusTag>
+      {formerSecret?.isValid && (
+        <Text size="xs" c="dimmed">
+          …{formerSecret.last4} until <UtcTime timestampUtc={formerSecret.endsAtUtc} />
+        </Text>
+      )}
+    </>
+  )
 }

@@ -1,6 +1,7 @@
 import { Box, Stack } from '@mantine/core'
 import {
   IconActivity,
+  IconArrowsLeftRight,
   IconBook2,
   IconBooks,
   IconChartHistogram,
@@ -34,6 +35,7 @@ const sections = [
     name: 'Developers',
     links: [
       { to: '/playground', text: 'Playground', Icon: IconFlask },
+      { to: '/pair-tester', text: 'Pair tester', Icon: IconArrowsLeftRight },
       { to: '/documentation', text: 'Documentation', Icon: IconBook2 },
     ],
   },

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import type { ConsoleCalibrationPoint, ModelsOverview } from '../api/responses.ts'
 import { useApiQuery } from '../api/use-api.ts'
 import { FalseMatchRateChart } from '../charts/lazy-charts.tsx'
+import { LinkButton } from '../components/link-button.tsx'
 import { QueryContent } from '../components/query-content.tsx'
 import { DataTable, type Column } from '../lists/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -20,6 +21,11 @@ export function ModelsPage() {
     <Page
       title="Models"
       description="Models with licence and checksum, and the calibration of the active recognizer."
+      actions={
+        <LinkButton to="/pair-tester" size="sm" variant="default">
+          Compare two pictures
+        </LinkButton>
+      }
     >
       <QueryContent query={query}>
         {({ active, installed, calibration, galleryCalibrations, comparable }) => (

@@ -1,6 +1,7 @@
 import type { GalleryCalibration } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { TableChangeSummary } from './calibration/table-change-summary.tsx'
 
 type Props = { readonly calibration: GalleryCalibration; readonly onClose: () => void }
 
@@ -10,6 +11,8 @@ export function RevertCalibrationDialog({ calibration, onClose }: Props) {
   const revert = useApiMutation({ method: 'POST', path, onSuccess: onClose })
   const [project] = calibration.projects
   const { projectId = '', name = '' } = project ?? {}
+  const { points } = calibration
+  const ofModel = points.map(({ modelScore, ...point }) => ({ ...point, score: modelScore }))
   return (
     <ConfirmDialog
       title="Revert calibration"
@@ -23,6 +26,9 @@ export function RevertCalibrationDialog({ calibration, onClose }: Props) {
     >
       Similarities and thresholds of this gallery use the table of the model again. To use a
       measured table later, calibrate the gallery again.
+      {calibration.isUsed && (
+        <TableChangeSummary projectId={projectId} before={points} after={ofModel} />
+      )}
     </ConfirmDialog>
   )
 }

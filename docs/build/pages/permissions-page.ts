@@ -23,7 +23,7 @@ const introduction = `# Permissions
 
 Generated from the actions and routes by \`npm run docs\`; do not edit.
 
-A key belongs to one project and has the permissions that it was created with. Without the permission, an action returns FORBIDDEN and a route 403. Set the permissions with \`facegate key create --permissions a,b\` or on the *Keys* page of the console. A key expires after the time of \`--expires\` (\`90d\`, a date, or \`never\`), by default after 365 days. Roles of console users are independent of these permissions: [console.md](../operations/console.md).`
+A key belongs to one project and has the permissions that were set when it was created or last edited. Without the permission, an action returns FORBIDDEN and a route 403. Set the permissions with \`facegate key create --permissions a,b\` or on the *API keys* page of the console, which also changes them later and has presets. A key expires after the time of \`--expires\` (\`90d\`, a date, or \`never\`), by default after 365 days. Roles of console users are independent of these permissions: [console.md](../operations/console.md).`
 
 const advice = `## Recommended permissions
 

@@ -1,5 +1,6 @@
 import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
 import { createKey, listKeys, revokeKey, type KeySummary } from '../../store/tenancy/keys.ts'
+import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { formatTable, print } from '../output.ts'
 import { requireProject, withStore } from '../with-store.ts'
 import type { KeyExpiry } from './expiry-option.ts'
@@ -56,6 +57,34 @@ export async function revoke({
   print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 
+const hourMs = 3_600_000
+const overlapsMs = { '0': 0, '1h': hourMs, '24h': 24 * hourMs, '7d': 168 * hourMs } as const
+
+export async function rotate({
+  keyId,
+  overlap,
+  json,
+}: {
+  readonly keyId: string
+  readonly overlap: keyof typeof overlapsMs
+  readonly json: boolean
+}): Promise<void> {
+  const rotation = { keyId, overlapMs: overlapsMs[overlap] }
+  const rotated = await withStore((store) =>
+    store.runExclusive(({ db }) => rotateKey(db, rotation, new Date())),
+  )
+  if (rotated.state === 'unknown') throw new Error(`there is no key ${keyId}`)
+  if (rotated.state !== 'active')
+    throw new Error(`key ${keyId} is ${rotated.state}; create a new key with facegate key create`)
+  const { key, formerEndsAtUtc } = rotated
+  const former = overlap === '0' ? 'is no longer valid' : `is valid until ${formerEndsAtUtc}`
+  print(
+    { keyId, key, formerEndsAtUtc },
+    json,
+    () => `${key}\n\nkey ${keyId}, shown only once; the former secret ${former}`,
+  )
+}
+
 function expiryText(expiresAtUtc: string | null, option: KeyExpiry | undefined): string {
   if (expiresAtUtc === null) return 'it never expires'
   const expires = `it expires at ${expiresAtUtc}`
@@ -69,10 +98,17 @@ function table(keys: readonly KeySummary[]): string {
       row.keyId,
       row.name,
       `${row.prefix}…${row.last4}`,
-      row.state,
+      stateText(row),
       row.permissions.join(','),
       row.expiresAtUtc ?? 'never',
       row.lastUsedAtUtc ?? 'never',
     ]),
   )
+}
+
+/** The state of a key, and the end of its former secret while that is valid. */
+function stateText({ state, formerLast4, formerEndsAtUtc }: KeySummary): string {
+  const isValid = formerEndsAtUtc !== null && new Date().toISOString() < formerEndsAtUtc
+  if (state !== 'active' || !isValid) return state
+  return `${state}; …${formerLast4} until ${formerEndsAtUtc}`
 }

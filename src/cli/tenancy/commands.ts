@@ -19,10 +19,13 @@ import { parseKeyName, parseProjectName } from './names.ts'
 const permissionNames = async (): Promise<readonly string[]> =>
   (await import('../../http/permissions.ts')).allPermissions.map(({ permission }) => permission)
 
+/** The argument of the commands for one key. */
+const keyId = required('<keyId>', 'id of the key, as in facegate key list', anyText)
+
 export const keyCommands = defineGroup(
   {
     name: 'key',
-    summary: 'create, list and revoke API keys; create and rotate the master key',
+    summary: 'create, list, rotate and revoke API keys; create and rotate the master key',
     description:
       'An API key authenticates the calls of an application for one project. The master key encrypts the stored templates.',
   },
@@ -69,11 +72,29 @@ export const keyCommands = defineGroup(
     ),
     defineCommand(
       {
+        name: 'rotate',
+        summary: 'give an API key a new secret; it is shown only once',
+        arguments: { keyId },
+        options: {
+          overlap: withDefault('<0|1h|24h|7d>', 'how long the former secret stays valid', {
+            ...oneOf(['0', '1h', '24h', '7d']),
+            default: '24h',
+          }),
+        },
+        description:
+          'The key keeps its id, name, permissions, expiry, limits and history. Until the end of the overlap, calls with the former and with the new secret are accepted. A secret before the former one ends at once. Use --overlap 0 for a secret that has leaked.',
+        examples: [
+          'facegate key rotate 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f',
+          'facegate key rotate 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f --overlap 0',
+        ],
+      },
+      async (values) => (await import('./api-key.ts')).rotate(values),
+    ),
+    defineCommand(
+      {
         name: 'revoke',
         summary: 'revoke an API key; it is rejected from the next call on',
-        arguments: {
-          keyId: required('<keyId>', 'id of the key, as in facegate key list', anyText),
-        },
+        arguments: { keyId },
         examples: ['facegate key revoke 0197f2f0-6a1b-7c3d-8e4f-5a6b7c8d9e0f'],
       },
       async (values) => (await import('./api-key.ts')).revoke(values),

@@ -15,6 +15,7 @@ import type {
   MeasurementProgress,
   MeasurementThreadData,
 } from './measurements.ts'
+import { scoreDistribution } from './score-distribution.ts'
 import { readTemplates, type GalleryTemplates } from './read-templates.ts'
 
 const port = parentPort
@@ -47,7 +48,11 @@ async function measure(opened: Store): Promise<MeasurementMessage> {
     measuredOn: nowUtc.slice(0, 10),
     onProgress: reportProgress('pairs'),
   })
-  return { kind: 'measured', result: { calibration, report, curve: countedRates(scores) } }
+  const chart = {
+    curve: countedRates(scores),
+    distribution: scoreDistribution(templates, scores),
+  }
+  return { kind: 'measured', result: { calibration, report, ...chart } }
 }
 
 function decryptTemplates(opened: Store, nowUtc: string): Promise<GalleryTemplates> {

@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts'
 import type { StoreLocation } from '../../store/database.ts'
 import type { MeasuredTable } from './apply-measured-table.ts'
 import type { RatePoint } from './measure/counted-rates.ts'
+import type { ScoreDistribution } from './score-distribution.ts'
 import type { Calibration } from './similarity.ts'
 
 /** A gallery and the account that it belongs to. */
@@ -17,8 +18,11 @@ export type MeasurementRequest = CalibratedGallery & {
   readonly samePerson: readonly (readonly [string, string])[]
 }
 
-/** `curve`: the counted rates, for a chart. */
-export type MeasurementResult = MeasuredTable & { readonly curve: readonly RatePoint[] }
+/** `curve`: the counted rates. Both are for charts. */
+export type MeasurementResult = MeasuredTable & {
+  readonly curve: readonly RatePoint[]
+  readonly distribution: ScoreDistribution
+}
 
 export type MeasurementProgress = {
   readonly step: 'templates' | 'pairs'

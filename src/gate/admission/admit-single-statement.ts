@@ -1,12 +1,13 @@
 import { formatUtc } from '../../lib/utc.ts'
 import type { Store } from '../../store/database.ts'
-import { deadlineOf, limitsOf, touchIntervalMs } from './admit-transaction.ts'
+import { deadlineOf, limitsOf } from './admit-transaction.ts'
 import type {
   AdmitTransactionResult,
   AdmitTransactionOptions,
   AdmitRequest,
 } from './admit-transaction.ts'
 import { takeToken } from '../limit.ts'
+import { isReplaced, touchIntervalMs } from './former-secret.ts'
 import { createReservation, priceUnitsOf } from './reservation.ts'
 
 /**
@@ -23,6 +24,7 @@ export async function admitInSingleStatement(
 ): Promise<Extract<AdmitTransactionResult, { kind: 'admitted' }> | undefined> {
   if (!admitInOneStatement || consumedTokens || 'error' in parsed) return undefined
   const { nowMs, steadyUs, limits } = options
+  if (isReplaced(call.caller, nowMs)) return undefined
   const { projectId, keyId } = call.caller
   const key = { projectId, requestId: call.requestId.toLowerCase() }
   const facts = await admitInOneStatement({

@@ -1,7 +1,7 @@
 import { reportShortage } from '../../billing/ledger.ts'
 import { ActionError } from '../../lib/errors.ts'
 import type { Micros } from '../../lib/money.ts'
-import { keyState, parsePermissions, type KeyState } from '../../store/tenancy/keys.ts'
+import { keyState, parsePermissions, type CredentialState } from '../../store/tenancy/keys.ts'
 import type { AdmissionFacts } from '../../store/gate/statements.ts'
 import type { Tx } from '../../store/tx.ts'
 import type { Reservation, AuthenticatedCall, UnparsedCall } from '../incoming-call.ts'
@@ -9,6 +9,7 @@ import { expireAttempt } from '../sweep.ts'
 import { takeToken, type RateLimits, type TokenBucketResult } from '../limit.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import { findReplay, type Now } from './find-replay.ts'
+import { isReplaced, touchIntervalMs } from './former-secret.ts'
 import type { RequestFingerprint } from '../fingerprint.ts'
 import {
   budgetExhausted,
@@ -36,7 +37,10 @@ export type AdmitRequest = {
 }
 
 export type AdmitTransactionResult =
-  | { readonly kind: 'unauthorized'; readonly state: Exclude<KeyState, 'active'> | 'unknown' }
+  | {
+      readonly kind: 'unauthorized'
+      readonly state: Exclude<CredentialState, 'active'> | 'unknown'
+    }
   | (AdmitDecision & { readonly tokens: TokenBucketResult })
 
 type AdmitDecision =
@@ -49,9 +53,6 @@ type AdmitDecision =
   /** The first call with this requestId still runs. */
   | { readonly kind: 'inFlight' }
   | { readonly kind: 'admitted'; readonly reservation: Reservation }
-
-/** The last use of a key is stored at most once per interval. */
-export const touchIntervalMs = 60_000
 
 /**
  * Makes all checks of the gate in one transaction: key, permissions, rate limit, replay, budget.
@@ -72,6 +73,7 @@ export async function admitInTransaction(
   if (!facts) return { kind: 'unauthorized', state: 'unknown' }
   const state = keyState(facts, new Date(nowMs))
   if (state !== 'active') return { kind: 'unauthorized', state }
+  if (isReplaced(call.caller, nowMs)) return { kind: 'unauthorized', state: 'replaced' }
   if (nowMs - Date.parse(facts.lastUsedAtUtc ?? '1970') >= touchIntervalMs)
     await tx.touchKey({ keyId, atUtc: new Date(nowMs).toISOString() })
   const tokens =

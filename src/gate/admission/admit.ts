@@ -15,6 +15,7 @@ import { apiKeyChallenge, unauthorizedMessages } from '../authenticate.ts'
 import { limitHeaders, type TokenBucketResult } from '../limit.ts'
 import { logCall, outcomeOfError } from '../log-call.ts'
 import type { Now } from './find-replay.ts'
+import { touchFormerSecret } from './former-secret.ts'
 import { fingerprintOf, decryptResponse } from '../fingerprint.ts'
 import type { InFlightCalls } from './in-flight.ts'
 
@@ -50,6 +51,7 @@ export function createAdmit(store: Store, options: AdmitOptions) {
     { parsed, ...incoming }: IncomingCall,
   ): Promise<AdmitResult> => {
     const elapsedMs = performance.now() - incoming.startMs
+    await touchFormerSecret(store, caller, now().nowMs)
     const call: AuthenticatedCall = {
       ...incoming,
       caller,

@@ -74,7 +74,7 @@ export const errorResponseTable = {
   },
   401: {
     description:
-      'The key is missing, unknown, revoked or expired. Includes WWW-Authenticate, and Retry-After after many failures.',
+      'The key is missing, unknown, revoked, expired or replaced by a rotation. Includes WWW-Authenticate, and Retry-After after many failures.',
     detail: unauthorizedMessages.unknown,
     headers: ['X-Request-Id', 'WWW-Authenticate', 'Retry-After'],
   },

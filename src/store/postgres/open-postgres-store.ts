@@ -94,9 +94,9 @@ async function prepareDatabase(
   await checkRole(pool, log)
 }
 
-/** The function sets the scope of all accounts itself, see the migration `0004-functions.ts`. */
+/** The function sets the scope of all accounts itself, see the migration `0022-key-rotation.ts`. */
 const selectKey = prepare<{ readonly key: KeyLookupRow }>(
-  'select "findKey" as key from "findKey"(:hash)',
+  'select "findKeyBySecret" as key from "findKeyBySecret"(:hash)',
 )
 
 const selectRole = prepare<{ readonly name: string; readonly bypasses: boolean }>(

@@ -36,10 +36,14 @@ export function createHourlyCountStatements(connection: DatabaseSync): HourlyCou
   )
   const replaceCount = prepare(
     connection,
-    `insert or replace into callHours (hourMs, projectId, keyId, action, code, calls, billed,
+    // Unlike `insert or replace`, an update does not change the index by key.
+    `insert into callHours (hourMs, projectId, keyId, action, code, calls, billed,
        costMicros, meteredMicros, latencies)
      values (:hourMs, :projectId, :keyId, :action, :code, :calls, :billed, :costMicros,
-       :meteredMicros, :latencies)`,
+       :meteredMicros, :latencies)
+     on conflict do update set calls = excluded.calls, billed = excluded.billed,
+       costMicros = excluded.costMicros, meteredMicros = excluded.meteredMicros,
+       latencies = excluded.latencies`,
   )
   const findCallCount: HourlyCountStatements['findCallCount'] = (key) => {
     const row = selectCount.first(key)

@@ -103,8 +103,9 @@ function createKeyRowFinder(connection: DatabaseSync) {
     connection,
     `select keyId, keys.projectId, accountId, permissions,
        case galleryMode when 'shared' then accountId else keys.projectId end as galleryId,
-       ${switchNames.join(', ')}, matchWebhooks, expiresAtUtc, revokedAtUtc
-     from keys join projects using (projectId) where hash = :hash`,
+       ${switchNames.join(', ')}, matchWebhooks, expiresAtUtc, revokedAtUtc,
+       hash <> :hash as isFormer, formerEndsAtUtc, formerLastUsedAtUtc
+     from keys join projects using (projectId) where hash = :hash or formerHash = :hash`,
   )
   return async (hash: Uint8Array): Promise<KeyLookupRow | undefined> => selectKey.first({ hash })
 }

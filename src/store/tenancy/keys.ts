@@ -16,10 +16,18 @@ export type KeyIdentity = {
   readonly matchWebhooks: number
   /** Action names and the other permissions of section 6 of the contract; `*` is all. */
   readonly permissions: readonly string[]
-  readonly state: KeyState
+  readonly state: CredentialState
+  /** Present if the caller sent the secret before the last rotation of the key. */
+  readonly formerSecret?: FormerSecret | undefined
 }
 
 export type KeyState = 'active' | 'revoked' | 'expired'
+
+/** `replaced`: the secret of an active key was rotated, and its overlap has ended. */
+export type CredentialState = KeyState | 'replaced'
+
+/** The secret of a key before its last rotation. */
+export type FormerSecret = { readonly endsAtUtc: string; readonly lastUsedAtUtc: string | null }
 
 export type NewKey = {
   readonly projectId: string
@@ -28,7 +36,7 @@ export type NewKey = {
   readonly expiresAtUtc: string | null
 }
 
-type InternalKeyColumn = 'hash' | 'isHidden' | 'expiryNoticeDays'
+type InternalKeyColumn = 'hash' | 'formerHash' | 'isHidden' | 'expiryNoticeDays'
 
 /** The public fields of a key, without its text and hash. */
 export type KeySummary = Omit<Selectable<KeyRow>, 'permissions' | InternalKeyColumn> & {
@@ -62,9 +70,16 @@ export async function createKey(
 export type FindKey = (apiKey: string, now: Date) => Promise<KeyIdentity | undefined>
 
 /** The columns of a key and of its project. */
-export type KeyLookupRow = Omit<KeyIdentity, 'permissions' | 'state' | 'switches'> &
+export type KeyLookupRow = Omit<
+  KeyIdentity,
+  'permissions' | 'state' | 'switches' | 'formerSecret'
+> &
   SwitchColumns &
-  KeyDates & { readonly permissions: string }
+  KeyDates &
+  Pick<Selectable<KeyRow>, 'permissions' | 'formerEndsAtUtc' | 'formerLastUsedAtUtc'> & {
+    /** Whether the hash is that of the former secret. */
+    readonly isFormer: boolean | 0 | 1
+  }
 
 /**
  * Returns a function that finds keys by their SHA-256 hash in an index. Similar keys have unrelated
@@ -79,10 +94,25 @@ export function createKeyFinder(
     const { keyId, projectId, accountId, galleryId, matchWebhooks } = row
     const switches = switchesFromColumns(row)
     const permissions = parsePermissions(row.permissions)
-    const state = keyState(row, now)
+    const formerSecret = formerSecretOf(row)
+    const hasEnded = formerSecret !== undefined && hasFormerSecretEnded(formerSecret, now)
+    const ofKey = keyState(row, now)
+    const state: CredentialState = ofKey === 'active' && hasEnded ? 'replaced' : ofKey
     const ids = { keyId, projectId, accountId, galleryId }
-    return { ...ids, switches, matchWebhooks, permissions, state }
+    const identity = { ...ids, switches, matchWebhooks, permissions, state }
+    return formerSecret ? { ...identity, formerSecret } : identity
   }
+}
+
+function formerSecretOf(row: KeyLookupRow): FormerSecret | undefined {
+  const { isFormer, formerEndsAtUtc, formerLastUsedAtUtc: lastUsedAtUtc } = row
+  if (!isFormer || formerEndsAtUtc === null) return undefined
+  return { endsAtUtc: formerEndsAtUtc, lastUsedAtUtc }
+}
+
+/** A former secret is valid until, but not in, the millisecond of its end. */
+export function hasFormerSecretEnded({ endsAtUtc }: FormerSecret, now: Date): boolean {
+  return now.toISOString() >= endsAtUtc
 }
 
 type KeyDates = Pick<Selectable<KeyRow>, 'expiresAtUtc' | 'revokedAtUtc'>
@@ -117,7 +147,8 @@ export async function listKeys(
 }
 
 export function keySummaryOf(row: Selectable<KeyRow>, now: Date): KeySummary {
-  const { hash: _hash, isHidden: _isHidden, expiryNoticeDays: _notice, ...fields } = row
+  const { hash: _hash, formerHash: _former, isHidden: _isHidden, ...rest } = row
+  const { expiryNoticeDays: _notice, ...fields } = rest
   return { ...fields, permissions: parsePermissions(row.permissions), state: keyState(row, now) }
 }
 

@@ -200,16 +200,16 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
 
   step('The next call with a revoked key is rejected', async () => {
     await driver.open('API keys')
-    await page.getByRole('button', { name: `Revoke key ${canary}` }).click()
+    await page.getByRole('button', { name: `Open key ${canary}` }).click()
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
     const revoke = page.getByRole('button', { name: 'Revoke key', exact: true })
     assert.ok(await revoke.isDisabled(), 'the button is disabled until the name is typed')
     await page.getByLabel(/to confirm$/u).fill(`key ${canary}`)
     await revoke.click()
-    await page.getByRole('cell', { name: 'revoked', exact: true }).waitFor()
-    const rejected = await createTestClient(facegate.url, key).run(
-      'svc.detect',
-      await samplePhotograph(1),
-    )
+    await dialog.getByText('revoked', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    const client = createTestClient(facegate.url, key)
+    const rejected = await client.run('svc.detect', await samplePhotograph(1))
     assert.equal(rejected.status, 401)
   })
 

@@ -14,7 +14,9 @@ import * as galleries from '../../../src/store/gallery/galleries.ts'
 import * as groups from '../../../src/store/gallery/groups.ts'
 import * as initialProject from '../../../src/store/tenancy/create-initial-project.ts'
 import * as inviteLinks from '../../../src/store/console/invite-links.ts'
+import * as keyUsage from '../../../src/store/console/key-usage.ts'
 import * as keyRenewals from '../../../src/store/gallery/key-renewals.ts'
+import * as keyChanges from '../../../src/store/tenancy/key-changes.ts'
 import * as keyList from '../../../src/store/tenancy/key-list.ts'
 import * as keys from '../../../src/store/tenancy/keys.ts'
 import * as ledgerAudit from '../../../src/store/billing/ledger-audit.ts'
@@ -59,7 +61,9 @@ const allQueries = {
   ...groups,
   ...initialProject,
   ...inviteLinks,
+  ...keyChanges,
   ...keyRenewals,
+  ...keyUsage,
   ...keyList,
   ...keys,
   ...ledgerAudit,
@@ -101,7 +105,7 @@ export const queries = Object.fromEntries(
 /** Functions that use no database. */
 const pureFunctions = new Set(
   (
-    'createKeyFinder keyState parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
+    'createKeyFinder keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates galleryIdOf externalIdSpellings ' +
     'parseEventTypes'
   ).split(' '),

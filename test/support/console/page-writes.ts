@@ -4,9 +4,9 @@ import { calibrationWrites, type ConsoleWrite } from './calibration-writes.ts'
 import { subjectWrites } from './subject-writes.ts'
 import { assertOk, type TestConsole } from './test-console.ts'
 
-/** Returns the requests that change the calibration of a gallery, a webhook and several subjects. */
+/** Returns the requests that change the calibration of a gallery, a webhook, a key and several subjects. */
 export async function pageWrites(testConsole: TestConsole): Promise<readonly ConsoleWrite[]> {
-  const writes = [calibrationWrites, webhookWrites, subjectWrites]
+  const writes = [calibrationWrites, webhookWrites, keyWrites, subjectWrites]
   return (await mapSequential(writes, (create) => create(testConsole))).flat()
 }
 
@@ -23,5 +23,16 @@ async function webhookWrites({ owner, projectId }: TestConsole): Promise<readonl
     ['POST', `${path}/rotate-secret`, {}],
     ['POST', `${path}/deliveries/${eventId}/redeliver`, undefined],
     ['DELETE', path, undefined],
+  ]
+}
+
+/** Creates a key, and returns the requests that change it. */
+async function keyWrites({ owner, projectId }: TestConsole): Promise<readonly ConsoleWrite[]> {
+  const settings = { projectId, name: 'changed later', permissions: ['svc.detect'] }
+  const { keyId } = assertOk(await owner.send('POST', '/keys', settings)).body
+  return [
+    ['PATCH', `/keys/${keyId}`, { name: 'changed' }],
+    ['POST', `/keys/${keyId}/rotate`, { overlapHours: 24 }],
+    ['POST', `/keys/${keyId}/end-overlap`, undefined],
   ]
 }

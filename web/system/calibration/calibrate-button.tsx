@@ -1,27 +1,42 @@
 import { Button, Modal, Select, Stack } from '@mantine/core'
-import { useState } from 'react'
+import { getRouteApi } from '@tanstack/react-router'
 import { useHasRole } from '../../api/session.ts'
 import { useApiQuery } from '../../api/use-api.ts'
 import { MeasurementSection } from './measurement-section.tsx'
 
-/** Opens the calibration of a gallery. */
+const route = getRouteApi('/models')
+
+/** The value of the URL before a project is selected. */
+const noProject = 'select'
+
+/** Opens the calibration of a gallery. The URL contains its project, so that a reload keeps it open. */
 export function CalibrateButton() {
   const mayWrite = useHasRole('admin')
-  const [isOpen, setIsOpen] = useState(false)
+  const { calibrate } = route.useSearch()
+  const navigate = route.useNavigate()
+  const open = (value: string | undefined): void =>
+    void navigate({ search: (old) => ({ ...old, calibrate: value }) })
   if (!mayWrite) return null
   return (
     <>
-      <Button size="xs" variant="default" onClick={() => setIsOpen(true)}>
+      <Button size="xs" variant="default" onClick={() => open(noProject)}>
         Calibrate a gallery
       </Button>
-      {isOpen && <CalibrateDialog onClose={() => setIsOpen(false)} />}
+      {calibrate !== undefined && (
+        <CalibrateDialog projectId={calibrate} onSelect={open} onClose={() => open(undefined)} />
+      )}
     </>
   )
 }
 
-function CalibrateDialog({ onClose }: { readonly onClose: () => void }) {
+type Props = {
+  readonly projectId: string
+  readonly onSelect: (projectId: string) => void
+  readonly onClose: () => void
+}
+
+function CalibrateDialog({ projectId, onSelect, onClose }: Props) {
   const projects = useApiQuery('/projects')
-  const [projectId, setProjectId] = useState<string | null>(null)
   const project = projects.data?.items.find((item) => item.projectId === projectId)
   return (
     <Modal
@@ -36,12 +51,12 @@ function CalibrateDialog({ onClose }: { readonly onClose: () => void }) {
           label="Project of the gallery"
           placeholder="Select a project"
           searchable
-          value={projectId}
+          value={project?.projectId ?? null}
           data={(projects.data?.items ?? []).map(({ projectId: value, name: label }) => ({
             value,
             label,
           }))}
-          onChange={setProjectId}
+          onChange={(value) => onSelect(value ?? noProject)}
         />
         {project && (
           <MeasurementSection key={project.projectId} project={project} onApplied={onClose} />

@@ -1,25 +1,45 @@
-import { Text } from '@mantine/core'
+import { Skeleton, Text } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import type { MeasuredGalleryTable, MeasuredRate } from '../../api/responses.ts'
+import type { ScoreMark } from '../../charts/score-marks.ts'
 import { ScoreRateChart } from '../../charts/lazy-charts.tsx'
 import { formatCount } from '../../format/numbers.ts'
 import { DataTable, type Column } from '../../lists/data-table.tsx'
+import type { ScoreTable } from './table-changes.ts'
 
-/** The curve and the table of the gallery, beside the table of the model. */
-export function MeasuredRates({ measurement }: { readonly measurement: MeasuredGalleryTable }) {
-  const { report, curve } = measurement
+const DistributionChart = lazy(async () => ({
+  default: (await import('./distribution-chart.tsx')).DistributionChart,
+}))
+
+type Props = {
+  readonly measurement: MeasuredGalleryTable
+  /** The table that the gallery uses now, if it is not that of the model. */
+  readonly current: ScoreTable | undefined
+}
+
+/** The default threshold of svc.verify. */
+const markedSimilarity = 0.8
+
+/** The scores, the curve and the table of the gallery, beside the table of the model. */
+export function MeasuredRates({ measurement, current }: Props) {
+  const { report, curve, distribution } = measurement
   const { points, subjects } = report
+  const shipped = points.map(({ shippedScore, ...point }) => ({ ...point, score: shippedScore }))
+  const marks = [...marksOf(current ?? shipped, 'now'), ...marksOf(points, 'measured')]
   const refused = points.filter(({ source }) => source === 'model')
   return (
     <>
+      <Suspense fallback={<Skeleton h={260} />}>
+        <DistributionChart distribution={distribution} marks={marks} />
+      </Suspense>
       <ScoreRateChart
+        marks={marks}
         label="False-match rate by score, in this gallery and in the model's table. The table contains the values of both tables."
         curves={[
           { name: 'gallery, counted', points: curve },
           { name: 'gallery table', points },
-          {
-            name: 'model table',
-            points: points.map(({ fmr, shippedScore: score }) => ({ fmr, score })),
-          },
+          { name: 'model table', points: shipped },
+          ...(current ? [{ name: 'table in use', points: current }] : []),
         ]}
       />
       <DataTable
@@ -38,6 +58,12 @@ export function MeasuredRates({ measurement }: { readonly measurement: MeasuredG
       ))}
     </>
   )
+}
+
+/** Returns the mark of the default threshold in a table. */
+function marksOf(table: ScoreTable, name: string): readonly ScoreMark[] {
+  const point = table.find(({ similarity }) => Math.abs(similarity - markedSimilarity) < 1e-6)
+  return point ? [{ label: `${markedSimilarity.toFixed(2)} ${name}`, score: point.score }] : []
 }
 
 const columns: readonly Column<MeasuredRate>[] = [

@@ -1,11 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { MeasuredGalleryTable } from '../../api/responses.ts'
+import { useApiQuery } from '../../api/use-api.ts'
 import { formatCount } from '../../format/numbers.ts'
 import { ApplyMeasurementDialog } from './apply-measurement-dialog.tsx'
 import { GroupRates } from './group-rates.tsx'
 import { MeasuredRates } from './measured-rates.tsx'
 import { pairKeyOf, SuspectedDuplicates } from './suspected-duplicates.tsx'
+import type { ScoreTable } from './table-changes.ts'
 
 type Props = {
   readonly measurement: MeasuredGalleryTable
@@ -24,6 +26,7 @@ export function MeasurementResult(props: Props) {
   const excludedKeys = new Set(report.excluded.map(pairKeyOf))
   const [tickedKeys, setTickedKeys] = useState<ReadonlySet<string>>(excludedKeys)
   const [isApplying, setIsApplying] = useState(false)
+  const current = useCurrentTable(project.projectId)
   const isChanged = tickedKeys.symmetricDifference(excludedKeys).size > 0
   const calculate = (): void =>
     onCalculate(
@@ -34,7 +37,7 @@ export function MeasurementResult(props: Props) {
   return (
     <Stack>
       <Text size="sm">{describeGallery(report)}</Text>
-      <MeasuredRates measurement={measurement} />
+      <MeasuredRates measurement={measurement} current={current} />
       <SuspectedDuplicates pairs={pairs} tickedKeys={tickedKeys} onChange={setTickedKeys} />
       <GroupRates groups={report.groups} />
       {isChanged && (
@@ -54,12 +57,21 @@ export function MeasurementResult(props: Props) {
         <ApplyMeasurementDialog
           measurement={measurement}
           project={project}
+          current={current}
           onApplied={onApplied}
           onClose={() => setIsApplying(false)}
         />
       )}
     </Stack>
   )
+}
+
+/** Returns the table that the gallery of a project uses now; undefined if it is that of the model. */
+function useCurrentTable(projectId: string): ScoreTable | undefined {
+  const models = useApiQuery('/models')
+  return models.data?.galleryCalibrations.find(
+    ({ isUsed, projects }) => isUsed && projects.some((project) => project.projectId === projectId),
+  )?.points
 }
 
 function describeGallery(report: MeasuredGalleryTable['report']): string {

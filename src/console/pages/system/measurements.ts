@@ -77,6 +77,13 @@ const measurement = z.discriminatedUnion('state', [
     measurementId,
     report,
     curve: z.array(z.object({ score: z.number(), fmr: z.number() })),
+    distribution: z
+      .object({
+        edges: z.array(z.number()),
+        different: z.array(count),
+        same: z.array(count),
+      })
+      .meta({ description: 'Pairs of different subjects and of one subject, by score.' }),
     projects: z.array(z.object({ projectId: z.string(), name: z.string() })).meta({
       description: 'The projects that use the gallery.',
     }),
@@ -113,6 +120,7 @@ function toMeasured(
   { state, measurementId: ofResult, result }: Measured,
   projects: readonly ProjectSummary[],
 ): z.input<typeof measurement> {
+  const { edges, different, same } = result.distribution
   const { points, suspectedDuplicates, excluded, groups, ...numbers } = result.report
   return {
     state,
@@ -125,6 +133,11 @@ function toMeasured(
       groups: groups.map((row) => ({ ...row, groups: [...row.groups] })),
     },
     curve: [...result.curve],
+    distribution: {
+      edges: [...edges],
+      different: [...different],
+      same: [...same],
+    },
     projects: projects.map(({ projectId, name }) => ({ projectId, name })),
   }
 }

@@ -7,6 +7,7 @@ export const consolePages = [
   ['log', '/log'],
   ['analytics', '/analytics'],
   ['playground', '/playground'],
+  ['pair-tester', '/pair-tester'],
   ['documentation', '/documentation'],
   ['documentation-action', '/documentation?topic=svc.identify'],
   ['documentation-routes', '/documentation?topic=routes'],

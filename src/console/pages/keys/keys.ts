@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import { allPermissions } from '../../http/permissions.ts'
-import { HttpError } from '../../lib/errors.ts'
-import { defaultKeyExpiry, defaultKeyLifetimeDays } from '../../lib/limits/key-limits.ts'
-import { findKey, findKeys } from '../../store/tenancy/key-list.ts'
-import { createKey, revokeKey } from '../../store/tenancy/keys.ts'
-import { id, utcTime, name } from '../server/schemas.ts'
-import { ValidationError } from '../server/validation-error.ts'
-import { defineList, declareList } from '../server/list.ts'
-import { defineRead, defineWrite, emptyQuery } from '../server/route.ts'
-import { requireProject } from '../server/require-project.ts'
+import { allPermissions } from '../../../http/permissions.ts'
+import { HttpError } from '../../../lib/errors.ts'
+import { defaultKeyExpiry, defaultKeyLifetimeDays } from '../../../lib/limits/key-limits.ts'
+import { findKey, findKeys, type KeyWithProject } from '../../../store/tenancy/key-list.ts'
+import { createKey, revokeKey } from '../../../store/tenancy/keys.ts'
+import { id, utcTime, name } from '../../server/schemas.ts'
+import { ValidationError } from '../../server/validation-error.ts'
+import { defineList, declareList } from '../../server/list.ts'
+import type { ReadTx } from '../../../store/tx.ts'
+import { defineRead, defineWrite, emptyQuery, type ConsoleContext } from '../../server/route.ts'
+import { requireProject } from '../../server/require-project.ts'
 
-const key = z.object({
+/** A key as the console shows it: without its secret. */
+export const key = z.object({
   keyId: z.string(),
   name: z.string(),
   prefix: z.string(),
@@ -22,8 +24,28 @@ const key = z.object({
   createdAtUtc: z.string(),
   expiresAtUtc: z.string().nullable(),
   revokedAtUtc: z.string().nullable(),
-  lastUsedAtUtc: z.string().nullable(),
+  lastUsedAtUtc: z.string().nullable().meta({ description: 'It is stored at most once a minute.' }),
+  rotatedAtUtc: z.string().nullable(),
+  formerSecret: z
+    .object({
+      last4: z.string(),
+      endsAtUtc: z.string(),
+      lastUsedAtUtc: z.string().nullable(),
+      isValid: z.boolean(),
+    })
+    .nullable()
+    .meta({ description: 'The secret before the last rotation; null: the key was not rotated.' }),
 })
+
+/** Converts a key to its response. */
+export function toKeyItem(row: KeyWithProject, now: Date): z.input<typeof key> {
+  const { formerLast4: last4, formerEndsAtUtc: endsAtUtc, formerLastUsedAtUtc } = row
+  const permissions = [...row.permissions]
+  if (last4 === null || endsAtUtc === null) return { ...row, permissions, formerSecret: null }
+  const isValid = row.state === 'active' && now.toISOString() < endsAtUtc
+  const formerSecret = { last4, endsAtUtc, lastUsedAtUtc: formerLastUsedAtUtc, isValid }
+  return { ...row, permissions, formerSecret }
+}
 
 const keyList = declareList({
   path: '/keys',
@@ -40,7 +62,7 @@ const keyList = declareList({
     const filter = { ...query, accountId: identity.accountId, now, after: position, limit }
     const keys = await store.read((tx) => findKeys(tx, filter))
     return keys.map((item) => ({
-      item: { ...item, permissions: [...item.permissions] },
+      item: toKeyItem(item, now),
       position: [item.createdAtUtc, item.keyId] as const,
     }))
   },
@@ -56,7 +78,7 @@ export const listPermissions = defineRead({
   handle: async () => [...allPermissions],
 })
 
-const permission = z.enum(allPermissions.map(({ permission }) => permission))
+export const permission = z.enum(allPermissions.map(({ permission }) => permission))
 
 export const addKey = defineWrite({
   method: 'POST',
@@ -85,8 +107,7 @@ export const addKey = defineWrite({
       pathParameters: { projectId: body.projectId },
       identity,
     })
-    if (body.expiresAtUtc && body.expiresAtUtc <= now)
-      throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
+    requireFutureExpiry(body.expiresAtUtc, now)
     const expiresAtUtc =
       body.expiresAtUtc === undefined
         ? defaultKeyExpiry(now)
@@ -96,7 +117,7 @@ export const addKey = defineWrite({
     const created = await createKey(db, settings, now)
     const row = await findKey(tx, { accountId, keyId: created.keyId, now })
     if (!row) throw new Error('a new key is missing in its own transaction')
-    const response = { ...row, permissions, key: created.key }
+    const response = { ...toKeyItem(row, now), key: created.key }
     return { response, target: created.keyId, detail: settings }
   },
 })
@@ -111,17 +132,35 @@ export const revokeKeyById = defineWrite({
   response: key,
   handle: async ({ body, pathParameters, identity, services }, { db, tx }) => {
     const now = new Date(services.clock())
-    const query = { accountId: identity.accountId, keyId: pathParameters['keyId'] ?? '', now }
-    const before = await findKey(tx, query)
-    if (!before) throw new HttpError(404, 'The account has no key with this id.')
+    const before = await requireKey(tx, { pathParameters, identity }, now)
     if (![before.name, before.last4].includes(body.confirm))
       throw new ValidationError([
         { path: 'body.confirm', message: 'must repeat the key name or its last 4 characters' },
       ])
     await revokeKey(db, before.keyId, now)
-    const after = (await findKey(tx, query)) ?? before
-    const { name, last4, projectId } = after
-    const response = { ...after, permissions: [...after.permissions] }
-    return { response, target: before.keyId, detail: { name, last4, projectId } }
+    const after = await requireKey(tx, { pathParameters, identity }, now)
+    const { name: keyName, last4, projectId } = after
+    const detail = { name: keyName, last4, projectId }
+    return { response: toKeyItem(after, now), target: before.keyId, detail }
   },
 })
+
+type KeyPath = Pick<ConsoleContext, 'pathParameters' | 'identity'>
+
+/** @throws HttpError 404 unless the account has the key of the path. */
+export async function requireKey(
+  tx: ReadTx,
+  { pathParameters, identity }: KeyPath,
+  now: Date,
+): Promise<KeyWithProject> {
+  const { accountId } = identity
+  const found = await findKey(tx, { accountId, keyId: pathParameters['keyId'] ?? '', now })
+  if (!found) throw new HttpError(404, 'The account has no key with this id.')
+  return found
+}
+
+/** @throws ValidationError if the time is not in the future. */
+export function requireFutureExpiry(expiresAtUtc: Date | null | undefined, now: Date): void {
+  if (expiresAtUtc && expiresAtUtc <= now)
+    throw new ValidationError([{ path: 'body.expiresAtUtc', message: 'must be in the future' }])
+}

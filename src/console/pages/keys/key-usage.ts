@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { sumKeyUsage, type SummedKeyUsage } from '../../../store/console/key-usage.ts'
+import { hourMs, hourStartMs } from '../../../store/gate/hourly-counts.ts'
+import { defineRead } from '../../server/route.ts'
+import { count, id, micros } from '../../server/schemas.ts'
+
+/** The keys of a request: at least one page of the list. */
+const keysMax = 100
+
+const usage = z.object({
+  calls: count,
+  failed: count,
+  costMicros: micros,
+  meteredMicros: micros.meta({ description: 'The price of calls without a charge.' }),
+})
+
+const dayHours = 24
+const monthHours = 30 * dayHours
+
+/** Returns the calls of keys in the current hour and the hours before it, from hourly counts. */
+export const getKeyUsage = defineRead({
+  path: '/key-usage',
+  minimumRole: 'viewer',
+  query: z.strictObject({
+    keyIds: z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(z.array(id).max(keysMax))
+      .meta({ description: `At most ${keysMax} ids, separated by commas.` }),
+  }),
+  response: z.object({
+    dayFromUtc: z.string().meta({ description: 'The start of the current hour, and 23 hours.' }),
+    monthFromUtc: z.string().meta({ description: 'The start of the current hour, and 719 hours.' }),
+    items: z.array(z.object({ keyId: z.string(), day: usage, month: usage })),
+  }),
+  handle: async ({ query, identity, services: { store, clock } }) => {
+    const currentHourMs = hourStartMs(clock())
+    const recentFromMs = currentHourMs - (dayHours - 1) * hourMs
+    const fromMs = currentHourMs - (monthHours - 1) * hourMs
+    const { accountId } = identity
+    const filter = { accountId, keyIds: query.keyIds, fromMs, recentFromMs }
+    const rows = await store.read((tx) => sumKeyUsage(tx, filter))
+    return {
+      dayFromUtc: new Date(recentFromMs).toISOString(),
+      monthFromUtc: new Date(fromMs).toISOString(),
+      items: rows.map(toItem),
+    }
+  },
+})
+
+function toItem(row: SummedKeyUsage) {
+  return {
+    keyId: row.keyId,
+    day: {
+      calls: row.recentCalls,
+      failed: row.recentFailed,
+      costMicros: String(row.recentCostMicros),
+      meteredMicros: String(row.recentMeteredMicros),
+    },
+    month: {
+      calls: row.calls,
+      failed: row.failed,
+      costMicros: String(row.costMicros),
+      meteredMicros: String(row.meteredMicros),
+    },
+  }
+}

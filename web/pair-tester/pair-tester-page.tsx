@@ -1,0 +1,89 @@
+import { Stack } from '@mantine/core'
+import { useState } from 'react'
+import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
+import { useApiMutation, useApiQuery } from '../api/use-api.ts'
+import { ErrorNotice } from '../components/error-notice.tsx'
+import { QueryContent } from '../components/query-content.tsx'
+import { Page } from '../layout/page.tsx'
+import { Panel } from '../layout/panel.tsx'
+import { ImagePicker } from '../playground/images/image-picker.tsx'
+import type { PlaygroundImage } from '../playground/images/playground-image.ts'
+import { toCall, toRun, type PlaygroundRun } from '../playground/run.ts'
+import { ProjectScope } from '../projects/project-scope.tsx'
+import { CompareButton } from './compare-button.tsx'
+import { PairResult } from './pair-result.tsx'
+
+const action = 'svc.verify'
+const imageCount = { min: 2, max: 2, text: '2 images, which are compared with each other' }
+
+/** Compares two pictures: similarity, false-match rate and the decision at common thresholds. */
+export function PairTesterPage() {
+  const actions = useApiQuery('/actions')
+  const settings = useApiQuery('/playground/settings')
+  return (
+    <Page
+      title="Pair tester"
+      description="Compare two pictures with the calibration of a project. The largest face of each picture is compared."
+    >
+      <ProjectScope>
+        {(projectId) => (
+          <QueryContent query={actions}>
+            {(data) => (
+              <QueryContent query={settings}>
+                {(limits) => (
+                  <PairTester
+                    key={projectId}
+                    projectId={projectId}
+                    verify={data.find(({ name }) => name === action)}
+                    settings={limits}
+                  />
+                )}
+              </QueryContent>
+            )}
+          </QueryContent>
+        )}
+      </ProjectScope>
+    </Page>
+  )
+}
+
+type Props = {
+  readonly projectId: string
+  readonly verify: ActionInfo | undefined
+  readonly settings: PlaygroundSettings
+}
+
+function PairTester({ projectId, verify, settings }: Props) {
+  const [images, setImages] = useState<readonly PlaygroundImage[]>([])
+  const [run, setRun] = useState<PlaygroundRun>()
+  const parts = { params: {}, images, debug: false }
+  const send = useApiMutation<PlaygroundResponse>({
+    method: 'POST',
+    path: '/playground',
+    onSuccess: (response) => setRun(toRun(action, parts, response)),
+  })
+  return (
+    <Stack>
+      <Panel title="Pictures">
+        <Stack>
+          <ImagePicker
+            images={images}
+            imageCount={imageCount}
+            limits={settings}
+            onChange={setImages}
+          />
+          <CompareButton
+            projectId={projectId}
+            price={verify?.price}
+            imagesChosen={images.length}
+            imageCount={imageCount}
+            isRunning={send.isPending}
+            onCompare={() => send.mutate({ body: { projectId, call: toCall(action, parts) } })}
+          />
+          <ErrorNotice title="Couldn't compare the pictures" error={send.error} />
+        </Stack>
+      </Panel>
+      {run && <PairResult key={run.id} run={run} settings={settings} projectId={projectId} />}
+    </Stack>
+  )
+}
