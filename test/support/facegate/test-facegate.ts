@@ -41,13 +41,16 @@ export type TestImage = { readonly bytes: Buffer; readonly contentType: string }
 /** Tests send more calls per second than the default limits allow. */
 export const unlimitedRates = { RATE_SUSTAINED_PER_S: '10000', RATE_BURST: '100000' }
 
+/** The settings of services with the real networks. The start of each worker takes a second. */
+export const serviceSettings = { ...unlimitedRates, VISION_WORKERS: '1' }
+
 export async function startFacegate(
   environment: Readonly<Record<string, string>> = {},
   log: Log = createLog(environment['LOG_LEVEL'] ?? 'silent'),
 ): Promise<TestFacegate> {
   const dataDir = await createDataDir()
   const config = readConfig({
-    ...unlimitedRates,
+    ...serviceSettings,
     DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'silent',
