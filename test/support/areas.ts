@@ -23,6 +23,10 @@ const areas = {
   http: { folders: ['test/http'], separate: ['hostile-input', 'body-budget'] },
   liveness: { folders: ['test/liveness'], separate: ['camera-component', 'crash'] },
   models: { folders: ['test/models'] },
+  nodes: {
+    folders: ['test/nodes'],
+    separate: ['faults/killed-database', 'gallery', 'rate-limit', 'rolling-restart'],
+  },
   operations: {
     folders: ['test/deploy', 'test/operations', 'test/telemetry', 'test/webhooks'],
     separate: ['sqlite-to-postgres'],
