@@ -37,6 +37,10 @@ const areas = {
   },
   store: { folders: ['test/store'] },
   units: { folders: ['src'], separate: ['vision/workers/worker'] },
+  vision: {
+    folders: ['test/evaluation', 'test/vision'],
+    separate: ['workers/pool-crashes', 'workers/service-workers'],
+  },
 } as const satisfies Readonly<Record<string, Area>>
 
 /** Returns the test files that share the process of an area, from the root of the project. */
