@@ -4,14 +4,20 @@ import {
   startPostgresCluster,
   type PostgresCluster,
 } from './support/database/postgres-server.ts'
+import { createMemoryFolder, type MemoryFolder } from './support/memory-folder.ts'
 import { outputDir } from './support/paths.ts'
 
 /** One PostgreSQL for all test files, which find it by the environment. No test may kill it. */
 let cluster: PostgresCluster | undefined
 
+/** The temporary files of all test files, unless the developer has set a folder for them. */
+let temporaryFiles: MemoryFolder | undefined
+
 export async function globalSetup(): Promise<void> {
   // The test files, and the services they start, load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(outputDir, 'compiled')
+  temporaryFiles = process.env['TMPDIR'] ? undefined : await createMemoryFolder()
+  if (temporaryFiles) process.env['TMPDIR'] = temporaryFiles.folder
   if (clusterSkipReason !== undefined || process.env['TEST_POSTGRES_URL']) return
   cluster = await startPostgresCluster({ isDurable: false })
   process.env['TEST_POSTGRES_URL'] = cluster.adminUrl
@@ -19,4 +25,5 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await cluster?.stop()
+  await temporaryFiles?.remove()
 }

@@ -6,6 +6,8 @@ export type DocumentOptions = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+export type DocumentHandler = (request: HttpRequest) => HttpResponse
+
 /**
  * Serves a document from one buffer that all responses share, so that a response costs no
  * serialization and no copy. A client that has the document already receives 304.
@@ -13,7 +15,7 @@ export type DocumentOptions = {
 export function serveDocument(
   content: string | Uint8Array,
   { contentType, headers = {} }: DocumentOptions,
-): (request: HttpRequest) => HttpResponse {
+): DocumentHandler {
   const bytes = Buffer.from(content)
   const etag = etagOf(bytes)
   const validators = { ...headers, etag, 'cache-control': 'no-cache' }
@@ -21,6 +23,18 @@ export function serveDocument(
     isUnchanged(request, etag)
       ? { status: 304, headers: validators, body: undefined }
       : { status: 200, headers: { ...validators, 'content-type': contentType }, body: bytes }
+}
+
+/** Serves a document that the first request creates, so that no start waits for it. */
+export function serveCreatedDocument(
+  create: () => string,
+  options: DocumentOptions,
+): DocumentHandler {
+  let serve: DocumentHandler | undefined
+  return (request) => {
+    serve ??= serveDocument(create(), options)
+    return serve(request)
+  }
 }
 
 /** Returns the entity tag of a content. */

@@ -19,7 +19,6 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { PrepareProgress } from '../models/builtin/prepare-builtin-pack.ts'
 import { detectorKindOf, type ModelSet } from '../models/model-set.ts'
-import { requireDecoders } from '../vision/image/extra-types.ts'
 import { runSelfTest } from '../vision/self-test/run-self-test.ts'
 import {
   openVisionPool,
@@ -126,9 +125,16 @@ async function createOwnerLink({ store, clock }: OpenedDatabase): Promise<string
   return setupLinkPath(await runAsAllAccounts(create))
 }
 
+/** Only the workers decode images: this process loads the decoder for a setting that names types. */
+async function requireExtraDecoders({ IMAGE_TYPES_EXTRA }: Config): Promise<void> {
+  if (IMAGE_TYPES_EXTRA.length === 0) return
+  const { requireDecoders } = await import('../vision/image/extra-types.ts')
+  requireDecoders(IMAGE_TYPES_EXTRA)
+}
+
 /** Starts the vision workers. Throws when the models fail their self-test. */
 async function openVision(config: Config, environment: VisionEnvironment): Promise<VisionPool> {
-  requireDecoders(config.IMAGE_TYPES_EXTRA)
+  await requireExtraDecoders(config)
   const vision = openVisionPool(visionOptions(config, environment))
   await Promise.all([vision.ready(), runSelfTest(environment)])
   return vision

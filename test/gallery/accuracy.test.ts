@@ -22,6 +22,7 @@ import { createGalleryClient, startGallery } from '../support/gallery/test-galle
 import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/test-facegate.ts'
 import { evalDataFolder } from '../support/paths.ts'
 import { createCachedVision, type CachedVision } from '../support/vision/cached-vision.ts'
+import { openStoredAnalyses } from '../support/vision/stored-analyses.ts'
 import { openTestPipeline, type TestPipeline } from '../support/vision/test-pipeline.ts'
 
 test('A photograph is enrolled, identified and verified', async () => {
@@ -57,7 +58,7 @@ let opened: Promise<{ readonly pipeline: TestPipeline; readonly vision: CachedVi
 function openVision(): NonNullable<typeof opened> {
   opened ??= openTestPipeline().then((pipeline) => ({
     pipeline,
-    vision: createCachedVision(pipeline),
+    vision: createCachedVision(pipeline, openStoredAnalyses()),
   }))
   return opened
 }

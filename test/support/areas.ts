@@ -3,34 +3,52 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { rootDir } from './paths.ts'
 
-/** A folder whose test files share one process, except for the files with a process each. */
-type Area = { readonly folder: string; readonly separate: readonly string[] }
+/** Folders whose test files share one process, except for the files with a process each. */
+type Area = { readonly folders: readonly string[]; readonly separate?: readonly string[] }
 
 /**
  * Test files of one area share a process, because loading the modules of the service takes more
  * processor time than most of them. Files that measure memory or run for long have a process each.
  */
 const areas = {
-  actions: { folder: 'test/actions', separate: [] },
-  browser: { folder: 'test/console/browser', separate: [] },
-  console: { folder: 'test/console', separate: ['browser/*', 'sign-in-throttle'] },
+  actions: { folders: ['test/actions'] },
+  browser: { folders: ['test/console/browser'] },
+  clients: { folders: ['test/cli', 'test/client', 'test/compreface'] },
+  console: { folders: ['test/console'], separate: ['browser/*', 'sign-in-throttle'] },
   gallery: {
-    folder: 'test/gallery',
+    folders: ['test/gallery'],
     separate: ['accuracy', 'crash', 'real-model-change', 'search/database-maintenance'],
   },
-  gate: { folder: 'test/gate', separate: ['crash'] },
-  http: { folder: 'test/http', separate: ['hostile-input', 'body-budget'] },
-  liveness: { folder: 'test/liveness', separate: ['camera-component', 'crash'] },
-  models: { folder: 'test/models', separate: [] },
-  store: { folder: 'test/store', separate: [] },
-  telemetry: { folder: 'test/telemetry', separate: [] },
-  units: { folder: 'src', separate: ['vision/workers/worker'] },
+  gate: { folders: ['test/gate'], separate: ['crash'] },
+  http: { folders: ['test/http'], separate: ['hostile-input', 'body-budget'] },
+  liveness: { folders: ['test/liveness'], separate: ['camera-component', 'crash'] },
+  models: { folders: ['test/models'] },
+  nodes: {
+    folders: ['test/nodes'],
+    separate: ['faults/killed-database', 'gallery', 'rate-limit', 'rolling-restart'],
+  },
+  operations: {
+    folders: ['test/deploy', 'test/operations', 'test/telemetry', 'test/webhooks'],
+    separate: ['sqlite-to-postgres'],
+  },
+  postgres: {
+    folders: ['test/postgres'],
+    separate: ['console', 'crashes', 'gallery', 'gallery-maintenance', 'gate'],
+  },
+  store: { folders: ['test/store'] },
+  units: { folders: ['src'], separate: ['vision/workers/worker'] },
+  vision: {
+    folders: ['test/evaluation', 'test/vision'],
+    separate: ['workers/pool-crashes', 'workers/service-workers'],
+  },
 } as const satisfies Readonly<Record<string, Area>>
 
 /** Returns the test files that share the process of an area, from the root of the project. */
-function filesOf({ folder, separate }: Area): string[] {
-  const exclude = separate.map((file) => `${folder}/${file}.test.ts`)
-  return globSync(`${folder}/**/*.test.ts`, { cwd: rootDir, exclude }).sort()
+function filesOf({ folders, separate = [] }: Area): string[] {
+  return folders.flatMap((folder) => {
+    const exclude = separate.map((file) => `${folder}/${file}.test.ts`)
+    return globSync(`${folder}/**/*.test.ts`, { cwd: rootDir, exclude }).sort()
+  })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { serveDocument } from '../document.ts'
+import { serveCreatedDocument, serveDocument } from '../document.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import type { Route } from '../route.ts'
 import { openApiDocument, type ApiExtensions, type ApiLimits } from '../openapi/openapi.ts'
@@ -28,10 +28,11 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
   const { version, notReady, metrics, limits, extensions } = options
   const readMetrics = shareRuns(async () => Buffer.from(await metrics()), metricsIntervalMs)
   const readReasons = shareRuns(async () => notReady(), readinessIntervalMs)
-  const description = serveDocument(JSON.stringify(openApiDocument(version, limits, extensions)), {
-    contentType: 'application/json; charset=utf-8',
-  })
-  const page = serveDocument(docsPage(version), {
+  const description = serveCreatedDocument(
+    () => JSON.stringify(openApiDocument(version, limits, extensions)),
+    { contentType: 'application/json; charset=utf-8' },
+  )
+  const page = serveCreatedDocument(() => docsPage(version), {
     contentType: 'text/html; charset=utf-8',
     headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
   })

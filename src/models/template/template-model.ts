@@ -39,13 +39,21 @@ export type ShippedTemplateModel = TemplateModel & {
   readonly earlier: readonly EarlierTemplateModel[]
 }
 
+/** The model that this process has read. A start needs it in several places. */
+let readModel: Promise<ShippedTemplateModel> | undefined
+
 /**
- * Reads the template model of the built-in pack.
+ * Reads the template model of the built-in pack, once for the process.
  *
  * @throws Error that names the missing or altered file. With another file, new templates would not
  *   match the stored ones.
  */
-export async function readTemplateModel(): Promise<ShippedTemplateModel> {
+export function readTemplateModel(): Promise<ShippedTemplateModel> {
+  readModel ??= readFiles()
+  return readModel
+}
+
+async function readFiles(): Promise<ShippedTemplateModel> {
   const { id, version, dlibWeight, neighbours, cohortRows, earlier, files } = manifest
   const cohort = await readFloat16File('cohort', files.cohort)
   const dimensions = cohort.length / cohortRows

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { startExitScript, type ExitScript } from '../exit-script.ts'
 
 /** Controls the processes of a PostgreSQL server. */
 export type Postmaster = {
@@ -53,7 +54,7 @@ export async function startPostmaster(
   const processOptions = { ...account, cwd: folder }
   const initdb = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C']
   await runFile(path.join(binaries, 'initdb'), [...initdb, '--no-sync'], processOptions)
-  const cleanup = startCleanupProcess(folder)
+  const cleanup = startCleanup(folder)
   const port = await freePort()
   const adminUrl = `postgres://${superuser}@127.0.0.1:${port}/postgres`
   const settings = Object.entries({ ...serverOptions, ...options, port: String(port) })
@@ -80,7 +81,7 @@ export async function startPostmaster(
     },
     stop: async () => {
       if (isRunning(child)) await endProcess(child, 'SIGQUIT')
-      await cleanup.end()
+      await cleanup.run()
     },
   }
 }
@@ -95,30 +96,14 @@ export async function serverUser(): Promise<{ uid: number; gid: number } | undef
   return { uid, gid }
 }
 
-/**
- * Starts a process that stops the server and deletes its files when its input is closed. This also
- * happens when the test process is killed.
- */
-function startCleanupProcess(folder: string): { readonly end: () => Promise<void> } {
-  const script = `cat >/dev/null
-    pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
+/** Stops the server and deletes its files when this process ends, or earlier on request. */
+function startCleanup(folder: string): ExitScript {
+  return startExitScript(
+    `pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
     for turn in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
-    rm -rf "$1"`
-  const child = spawn('/bin/sh', ['-c', script, 'sh', folder], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  child.unref()
-  // The pipe is a socket, which would keep this process running.
-  if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref()
-  return {
-    end: async () => {
-      const ended = once(child, 'exit')
-      child.ref()
-      child.stdin.end()
-      await ended
-    },
-  }
+    rm -rf "$1"`,
+    folder,
+  )
 }
 
 export async function freePort(): Promise<number> {

@@ -4,7 +4,7 @@ import { databaseSettings, dropDatabase } from '../database/engine.ts'
 import {
   createTestClient,
   createDataDir,
-  unlimitedRates,
+  serviceSettings,
   type TestClient,
 } from './test-facegate.ts'
 import { mainFile } from '../paths.ts'
@@ -34,7 +34,7 @@ export async function spawnFacegate(
   const child = spawn(process.execPath, [mainFile], {
     env: {
       ...process.env,
-      ...unlimitedRates,
+      ...serviceSettings,
       PORT: '0',
       DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',

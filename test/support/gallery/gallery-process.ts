@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { databaseSettings, type TestEnvironment } from '../database/engine.ts'
-import { createTestClient } from '../facegate/test-facegate.ts'
+import { createTestClient } from '../facegate/test-client.ts'
 import type { GalleryProcessOptions } from './gallery-process-main.ts'
 import { createGalleryClient, type GalleryClient } from './test-gallery.ts'
 

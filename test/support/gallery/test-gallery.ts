@@ -38,7 +38,7 @@ import {
   unlimitedRates,
   type TestResponse,
   type TestClient,
-} from '../facegate/test-facegate.ts'
+} from '../facegate/test-client.ts'
 import {
   createFakeVisionClient,
   fakeCalibrations,

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { databaseSettings } from '../database/engine.ts'
-import { createTestClient, type TestClient } from '../facegate/test-facegate.ts'
+import { createTestClient, type TestClient } from '../facegate/test-client.ts'
 
 /** A gate in a separate process, so that it can be killed; its data folder remains. */
 export type GateProcess = AsyncDisposable &

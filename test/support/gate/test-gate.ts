@@ -29,7 +29,7 @@ import {
 } from '../../../src/store/tenancy/projects.ts'
 import { allAccountsStore } from '../database/all-accounts-store.ts'
 import { databaseSettings, dropDatabase } from '../database/engine.ts'
-import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-facegate.ts'
+import { createTestClient, unlimitedRates, type TestClient } from '../facegate/test-client.ts'
 import { testActions, type RunCounts } from './test-actions.ts'
 
 /** The HTTP server, the gate and the database, with actions that need no image. */

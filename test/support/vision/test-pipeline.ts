@@ -25,12 +25,25 @@ export type TestPipeline = Pipeline & {
   readonly analyze: (bytes: Buffer, request?: Partial<AnalysisRequest>) => Promise<ImageAnalysis>
 }
 
+/** The pipeline of the built-in networks, which the test files of a process share. */
+let builtinPipeline: Promise<Pipeline> | undefined
+
 /** Opens a pipeline without a server. It reads the type of an image from its bytes. */
 export async function openTestPipeline(modelSet: ModelSet = builtinSet): Promise<TestPipeline> {
+  if (modelSet !== builtinSet) return toTestPipeline(await openPipeline(modelSet))
+  builtinPipeline ??= openPipeline(builtinSet)
+  // It stays open for the next file.
+  return { ...toTestPipeline(await builtinPipeline), close: async () => {} }
+}
+
+async function openPipeline(modelSet: ModelSet): Promise<Pipeline> {
   await prepareBuiltinPack({ folder: modelsFolder })
   const limits = { bytesMax: 8 * 2 ** 20, pixelsMax: 40_000_000, sideMinPx: 32 }
   const optimizedFolder = await prepareOptimizedNetworks({ modelsFolder, modelSet })
-  const pipeline = await createPipeline({ modelsFolder, optimizedFolder, modelSet, limits })
+  return createPipeline({ modelsFolder, optimizedFolder, modelSet, limits })
+}
+
+function toTestPipeline(pipeline: Pipeline): TestPipeline {
   return {
     ...pipeline,
     analyze(bytes, request) {

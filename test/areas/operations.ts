@@ -1,3 +1,3 @@
 import { runArea } from '../support/areas.ts'
 
-runArea('telemetry')
+runArea('operations')

@@ -1,0 +1,3 @@
+import { runArea } from '../support/areas.ts'
+
+runArea('clients')
