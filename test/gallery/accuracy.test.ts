@@ -22,7 +22,6 @@ import { createGalleryClient, startGallery } from '../support/gallery/test-galle
 import { imageItem, samplePhotograph, startFacegate } from '../support/facegate/test-facegate.ts'
 import { evalDataFolder } from '../support/paths.ts'
 import { createCachedVision, type CachedVision } from '../support/vision/cached-vision.ts'
-import { openStoredAnalyses } from '../support/vision/stored-analyses.ts'
 import { openTestPipeline, type TestPipeline } from '../support/vision/test-pipeline.ts'
 
 test('A photograph is enrolled, identified and verified', async () => {
@@ -58,7 +57,7 @@ let opened: Promise<{ readonly pipeline: TestPipeline; readonly vision: CachedVi
 function openVision(): NonNullable<typeof opened> {
   opened ??= openTestPipeline().then((pipeline) => ({
     pipeline,
-    vision: createCachedVision(pipeline, openStoredAnalyses()),
+    vision: createCachedVision(pipeline),
   }))
   return opened
 }
