@@ -22,6 +22,7 @@ import {
   listErrors,
   runPlaygroundCall,
 } from './pages/playground.ts'
+import { previewLosses } from './pages/project-losses.ts'
 import { addProject, editProject, getProject, listProjects } from './pages/projects.ts'
 import { listWebhookDeliveries, redeliverEvent } from './pages/webhooks/deliveries.ts'
 import {
@@ -52,6 +53,7 @@ import {
 import { getSystem } from './pages/system/system.ts'
 import { auditCsv, listAudit } from './pages/team/audit.ts'
 import {
+  countOpenSessions,
   editUser,
   endSessionsOfUser,
   inviteUser,
@@ -66,7 +68,7 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listSessions, endOwnSession, signOutElsewhere],
   [getSecondFactor, beginSecondFactor, confirmSecondFactor, renewRecoveryCodes, removeSecondFactor],
   [getOverview],
-  [listProjects, addProject, getProject, editProject, previewGalleryMode],
+  [listProjects, addProject, getProject, editProject, previewGalleryMode, previewLosses],
   [listKeys, addKey, revokeKeyById, listPermissions],
   [listWebhooks, addWebhook, removeWebhook, rotateWebhookSecret, testWebhook],
   [listWebhookDeliveries, redeliverEvent],
@@ -81,7 +83,15 @@ const routesByPage: readonly (readonly ConsoleRoute[])[] = [
   [listLedger, ledgerCsv, verifyLedger, reconcileLedger],
   [getModels, revertCalibration],
   [getMeasurement, startMeasurement, discardMeasurement, applyMeasurement],
-  [listTeam, inviteUser, resendInvite, editUser, endSessionsOfUser, removeSecondFactorOfUser],
+  [
+    listTeam,
+    countOpenSessions,
+    inviteUser,
+    resendInvite,
+    editUser,
+    endSessionsOfUser,
+    removeSecondFactorOfUser,
+  ],
   [listAudit, auditCsv],
   [getSystem],
 ]

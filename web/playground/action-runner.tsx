@@ -1,5 +1,5 @@
 import { SimpleGrid, Stack } from '@mantine/core'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
@@ -19,6 +19,10 @@ import { RequestView } from './request-view.tsx'
 import { ResultPanel } from './result/result-panel.tsx'
 import { toCall, toRun, type PlaygroundRun } from './run.ts'
 import { runBlockers } from './run-blockers.ts'
+
+const DeleteSubjectDialog = lazy(async () => ({
+  default: (await import('./delete-subject-dialog.tsx')).DeleteSubjectDialog,
+}))
 
 type Props = {
   readonly action: ActionInfo
@@ -40,6 +44,7 @@ export function ActionRunner(props: Props) {
   const history = useRunHistory()
   const allFields = useMemo(() => formFieldsOf(action.paramsSchema), [action.paramsSchema])
   const [debug, setDebug] = useState(false)
+  const [isConfirming, setIsConfirming] = useState(false)
   const fields = usableFields(action.name, allFields, images.length)
   const { params, problems } = parseParams(fields, entries)
   const imageCount = imageCountOf(action, params)
@@ -53,8 +58,12 @@ export function ActionRunner(props: Props) {
   const send = useApiMutation<PlaygroundResponse>({
     method: 'POST',
     path: '/playground',
-    onSuccess: (response) => addRun(toRun(action.name, parts, response)),
+    onSuccess: (response) => {
+      setIsConfirming(false)
+      addRun(toRun(action.name, parts, response))
+    },
   })
+  const runCall = (): void => send.mutate({ body: { projectId, call: toCall(action.name, parts) } })
   const imagesChosen = callImages.length
   const blockers = runBlockers({ mayCall, problems, imageCount, imagesChosen })
   return (
@@ -86,7 +95,7 @@ export function ActionRunner(props: Props) {
           blockers={blockers}
           isRunning={send.isPending}
           onDebugChange={setDebug}
-          onRun={() => send.mutate({ body: { projectId, call: toCall(action.name, parts) } })}
+          onRun={action.name === 'svc.deleteSubject' ? () => setIsConfirming(true) : runCall}
         >
           {action.name === 'svc.liveness' && (
             <ChallengeButton
@@ -98,7 +107,19 @@ export function ActionRunner(props: Props) {
             />
           )}
         </CallPanel>
-        <ErrorNotice title="Couldn't run action" error={send.error} />
+        {!isConfirming && <ErrorNotice title="Couldn't run action" error={send.error} />}
+        {isConfirming && (
+          <Suspense>
+            <DeleteSubjectDialog
+              projectId={projectId}
+              params={params}
+              isPending={send.isPending}
+              error={send.error}
+              onConfirm={runCall}
+              onClose={() => setIsConfirming(false)}
+            />
+          </Suspense>
+        )}
         {run && <ResultPanel key={run.id} run={run} settings={settings} />}
         <HistoryPanel selectedId={run?.id} onSelect={props.onRunChange} />
         <RequestView action={action.name} params={params} debug={debug} images={callImages} />

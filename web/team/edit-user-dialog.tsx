@@ -5,6 +5,7 @@ import type { TeamMember } from '../api/responses.ts'
 import { useApiMutation } from '../api/use-api.ts'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
+import { DisableUserDialog } from './disable-user-dialog.tsx'
 import { roleOptions } from './role-options.ts'
 
 type Props = { readonly user: TeamMember; readonly onClose: () => void }
@@ -34,6 +35,7 @@ type EditUserFormProps = Props & { readonly onInviteLink: (link: string) => void
 function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
   const [role, setRole] = useState<string>(user.role)
   const [isDisabled, setIsDisabled] = useState(user.disabled)
+  const [isConfirming, setIsConfirming] = useState(false)
   const pathParams = { userId: user.userId }
   const save = useApiMutation({ method: 'PATCH', path: '/users/:userId', onSuccess: onClose })
   const invite = useApiMutation<{ readonly inviteLink: string }>({
@@ -51,6 +53,7 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
     path: '/users/:userId/second-factor/remove',
     onSuccess: onClose,
   })
+  const submit = (): void => save.mutate({ pathParams, body: { role, disabled: isDisabled } })
   return (
     <Stack>
       <Select
@@ -88,7 +91,7 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
       </Group>
       <ErrorNotice title="Couldn't end sessions" error={endSessions.error} />
       <ErrorNotice title="Couldn't remove second factor" error={removeFactor.error} />
-      <ErrorNotice title="Couldn't save user" error={save.error} />
+      {!isConfirming && <ErrorNotice title="Couldn't save user" error={save.error} />}
       <ErrorNotice title="Couldn't create password link" error={invite.error} />
       <Group justify="space-between">
         <Button
@@ -100,11 +103,23 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         </Button>
         <Button
           loading={save.isPending}
-          onClick={() => save.mutate({ pathParams, body: { role, disabled: isDisabled } })}
+          onClick={() => {
+            if (isDisabled && !user.disabled) setIsConfirming(true)
+            else submit()
+          }}
         >
           Save
         </Button>
       </Group>
+      {isConfirming && (
+        <DisableUserDialog
+          user={user}
+          isPending={save.isPending}
+          error={save.error}
+          onConfirm={submit}
+          onClose={() => setIsConfirming(false)}
+        />
+      )}
     </Stack>
   )
 }
