@@ -26,13 +26,14 @@ const project = () => `/projects/${testConsole.projectId}`
 
 async function enroll(name: string, projectId = testConsole.projectId) {
   const call = { action: 'svc.enroll', params: { ...imageParams(name), groups: ['crew'] } }
-  assertOk(await send('POST', '/playground', { projectId, call }))
+  const { body } = assertOk(await send('POST', '/playground', { projectId, call }))
+  assert.equal(body.envelope.ok, true, JSON.stringify(body))
 }
 
 test('Switching crops off requires the number of crops that it deletes', async () => {
   const other = assertOk(await send('POST', '/projects', { name: 'b', galleryMode: 'isolated' }))
   for (const path of [project(), `/projects/${other.body.projectId}`])
-    assertOk(await send('PATCH', path, { switches: { storeCrops: true } }))
+    assertOk(await send('PATCH', path, { switches: { storeCrops: true, billing: false } }))
   await enroll('Ada')
   await enroll('Bob')
   await enroll('Cleo', other.body.projectId)

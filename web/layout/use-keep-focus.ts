@@ -75,12 +75,23 @@ function successorOf(
   const candidates = [...(list ?? scope).querySelectorAll<HTMLElement>(controls)]
   const same = label === '' ? undefined : candidates.find((other) => labelOf(other) === label)
   if (same) return same
-  const rows = [...(list?.querySelectorAll('tbody tr') ?? [])]
-  const neighbour = rows[Math.min(row, rows.length - 1)]
-  const control = [...(neighbour?.querySelectorAll<HTMLElement>(controls) ?? [])].at(-1)
+  const control = nearestControl([...(list?.querySelectorAll('tbody tr') ?? [])], row)
   if (control) return control
   const heading = dialog ?? document.querySelector('h1')
   if (!(heading instanceof HTMLElement)) return undefined
   heading.tabIndex = -1
   return heading
+}
+
+/** Returns the last control of the row at a position, or of the nearest row that has one. */
+function nearestControl(rows: readonly Element[], position: number): HTMLElement | undefined {
+  const distanceOf = (index: number): number => Math.abs(index - position)
+  const nearest = rows
+    .map((row, index) => ({ row, distance: distanceOf(index) }))
+    .toSorted((a, b) => a.distance - b.distance)
+  for (const { row } of nearest) {
+    const control = [...row.querySelectorAll<HTMLElement>(controls)].at(-1)
+    if (control) return control
+  }
+  return undefined
 }

@@ -21,7 +21,9 @@ type ProjectFormValues = {
   readonly identifyThreshold: NumberInputValue
 }
 
-type ProjectForm = ReturnType<typeof useForm<ProjectFormValues>>
+type ProjectForm = {
+  readonly getInputProps: (field: keyof ProjectFormValues) => object
+}
 
 const fieldNames = {
   name: 'name',
