@@ -2,6 +2,7 @@ import { Center, Loader } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { SessionContext, useSession } from '../api/session.ts'
+import { whenReachable } from '../api/when-reachable.ts'
 import { SetUpPage } from './set-up-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
@@ -11,7 +12,7 @@ import { useKeepFocus } from '../layout/use-keep-focus.ts'
 import { RunHistoryProvider } from '../playground/history/run-history.tsx'
 
 const SessionEndedDialog = lazy(async () => ({
-  default: (await import('./session-ended-dialog.tsx')).SessionEndedDialog,
+  default: (await whenReachable(() => import('./session-ended-dialog.tsx'))).SessionEndedDialog,
 }))
 
 /**

@@ -1,4 +1,4 @@
-import { Alert, Button, List, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { explainError } from '../api/api-error.ts'
 import { CopyableText } from './copy-button.tsx'
@@ -33,9 +33,10 @@ export function ErrorNotice({ title, error, onRetry }: Props) {
           </List>
         )}
         {reference !== undefined && (
-          <Text size="sm" component="div">
-            Reference: <CopyableText label="reference" text={reference} />
-          </Text>
+          <Group gap="xs">
+            <Text size="sm">Reference:</Text>
+            <CopyableText label="reference" text={reference} />
+          </Group>
         )}
         {onRetry && (
           <Button size="xs" variant="default" onClick={onRetry}>

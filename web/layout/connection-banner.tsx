@@ -2,9 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { canReachServer } from '../api/api.ts'
 import { reportReachable, useConnection } from '../api/connection.ts'
+import { reconnectMs } from '../api/when-reachable.ts'
 import './connection-banner.css'
-
-const retryMs = 3000
 
 /** States that the server cannot be reached, and fetches all visible data when it can be again. */
 export function ConnectionBanner() {
@@ -17,7 +16,7 @@ export function ConnectionBanner() {
       reportReachable(true)
       await client.invalidateQueries()
     }
-    const timer = setInterval(() => void check(), retryMs)
+    const timer = setInterval(() => void check(), reconnectMs)
     return () => clearInterval(timer)
   }, [connection, client])
   if (connection === 'connected') return null
@@ -29,7 +28,7 @@ export function ConnectionBanner() {
       Pages show their last data, and changes are not sent.{' '}
       {connection === 'offline'
         ? 'The console continues when the browser is online.'
-        : `The console tries again every ${retryMs / 1000} seconds.`}
+        : `The console tries again every ${reconnectMs / 1000} seconds.`}
     </output>
   )
 }

@@ -3,6 +3,7 @@ import { lazy, Suspense, useMemo, useState } from 'react'
 import type { ActionInfo, PlaygroundResponse, PlaygroundSettings } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { useApiMutation } from '../api/use-api.ts'
+import { whenReachable } from '../api/when-reachable.ts'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Panel } from '../layout/panel.tsx'
 import { CallPanel } from './call-panel.tsx'
@@ -21,7 +22,7 @@ import { toCall, toRun, type PlaygroundRun } from './run.ts'
 import { runBlockers } from './run-blockers.ts'
 
 const DeleteSubjectDialog = lazy(async () => ({
-  default: (await import('./delete-subject-dialog.tsx')).DeleteSubjectDialog,
+  default: (await whenReachable(() => import('./delete-subject-dialog.tsx'))).DeleteSubjectDialog,
 }))
 
 type Props = {

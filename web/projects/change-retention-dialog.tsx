@@ -55,10 +55,10 @@ function RetentionEffect({ retention }: RetentionEffectProps) {
   return (
     <>
       <p>
-        The retention changes from {previousDays} to {days} days.{' '}
+        The retention changes from {previousDays} to {days} days. The next run permanently deletes{' '}
         <strong>{formatLoss({ count: subjects, one: 'subject', many: 'subjects' })}</strong> of this
-        project had no activity since <UtcTime timestampUtc={beforeUtc} /> (UTC). They are deleted
-        permanently, and later each further subject without activity for {days} days.
+        project, with no activity since <UtcTime timestampUtc={beforeUtc} /> (UTC). Later runs
+        delete each further subject after {days} days without activity.
       </p>
       <p>
         The deletion runs every {intervalS} seconds. Until its next run nothing is lost, and the

@@ -69,6 +69,11 @@ export const theme = createTheme({
   defaultRadius: 3,
   cursorType: 'pointer',
   respectReducedMotion: true,
+  components: {
+    Notification: {
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } },
+    },
+  },
   fontFamily: '"Inter Variable", Inter, "Segoe UI", system-ui, -apple-system, sans-serif',
   fontFamilyMonospace:
     'ui-monospace, "SF Mono", "JetBrains Mono", "Cascadia Mono", Menlo, Consolas, monospace',

@@ -22,6 +22,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
   let page: Page
   let dialog: Locator
   let owner: ConsoleClient
+  let member: ConsoleClient
   let projectPath = ''
   const clock = { nowMs: Date.now() }
   const step = sequentialTests()
@@ -30,6 +31,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     browser = await openConsoleBrowser({ clock: () => clock.nowMs })
     page = browser.page
     owner = browser.testConsole.owner
+    member = await browser.testConsole.inviteMember('viewer')
     dialog = page.getByRole('dialog')
     projectPath = `/projects/${browser.testConsole.projectId}`
     assertOk(await owner.send('PATCH', projectPath, { switches: { storeCrops: true } }))
@@ -151,12 +153,15 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await page.getByRole('link', { name: 'written offline' }).waitFor()
   })
 
-  step('A page recovers by itself when the server can be reached again', async () => {
+  step('A page opens and recovers by itself when the server can be reached again', async () => {
     await page.route('**/console/v1/**', (route) => route.abort('connectionrefused'))
-    await browser.driver.open('Team')
+    await page.route('**/assets/**', (route) => route.abort('connectionrefused'))
+    await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click()
     await page.getByText('The server cannot be reached.').waitFor()
-    await page.getByText('This loads when the connection is back.').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
+    await page.unroute('**/assets/**')
     await page.unroute('**/console/v1/**')
+    await browser.driver.waitForHeading('Team')
     await page.getByRole('cell', { name: 'Olga' }).waitFor()
     await page.getByText('The server cannot be reached.').waitFor({ state: 'detached' })
   })
@@ -209,12 +214,17 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     },
   )
 
-  step('A code is required there too, and another user gets a fresh page', async () => {
-    const member = await browser.testConsole.inviteMember('viewer')
+  step('A read is repeated after the sign-in, and another user gets a fresh page', async () => {
     const { name } = (await member.get('/session')).body.user
     const { secret } = assertOk(await member.send('POST', '/second-factor', { password })).body
     const code = authenticatorCode(secret, clock.nowMs)
     assertOk(await member.send('POST', '/second-factor/confirm', { code }))
+    await endSessions(browser, owner)
+    await browser.driver.open('Webhooks')
+    await dialog.getByLabel(/^Password/u).fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByText('No webhooks').waitFor()
+    await browser.goto(projectPath)
     await endSessions(browser, owner)
     await page.getByLabel(/^Burst limit/u).fill('78')
     await page.getByRole('button', { name: 'Save' }).click()

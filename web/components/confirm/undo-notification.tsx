@@ -28,7 +28,6 @@ export function showUndo(options: UndoNotification): void {
   }
   const id = notifications.show({
     autoClose: undoMs,
-    closeButtonProps: { 'aria-label': 'Close this message' },
     message: (
       <Group justify="space-between" gap="sm" wrap="nowrap">
         <Text size="sm">{message}</Text>
