@@ -10,7 +10,7 @@ export function ConnectionBanner() {
   const connection = useConnection()
   const client = useQueryClient()
   useEffect(() => {
-    if (connection !== 'unreachable') return
+    if (connection !== 'unreachable') return undefined
     const check = async (): Promise<void> => {
       if (document.hidden || !(await canReachServer())) return
       reportReachable(true)

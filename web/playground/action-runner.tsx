@@ -10,10 +10,10 @@ import { CallPanel } from './call-panel.tsx'
 import { ChallengeButton } from './challenge/challenge-button.tsx'
 import { formFieldsOf, usableFields } from './form/form-fields.ts'
 import { ParamsForm } from './form/params-form.tsx'
-import { parseParams, type FormEntries } from './form/parse-params.ts'
+import { parseParams, type FormEntries, type ParsedParams } from './form/parse-params.ts'
 import { HistoryPanel } from './history/history-panel.tsx'
 import { useRunHistory } from './history/run-history.tsx'
-import { imageCountOf } from './images/image-count.ts'
+import { imageCountOf, type ImageCount } from './images/image-count.ts'
 import { ImagePicker } from './images/image-picker.tsx'
 import type { PlaygroundImage } from './images/playground-image.ts'
 import { RequestView } from './request-view.tsx'
@@ -69,26 +69,13 @@ export function ActionRunner(props: Props) {
   const blockers = runBlockers({ mayCall, problems, imageCount, imagesChosen })
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
-      <Stack>
-        {imageCount.max > 0 && (
-          <Panel title="Images">
-            <ImagePicker
-              images={callImages}
-              imageCount={imageCount}
-              limits={settings}
-              onChange={props.onImagesChange}
-            />
-          </Panel>
-        )}
-        <Panel title="Parameters">
-          <ParamsForm
-            fields={fields}
-            entries={entries}
-            problems={problems}
-            onChange={props.onEntriesChange}
-          />
-        </Panel>
-      </Stack>
+      <CallInputs
+        {...props}
+        callImages={callImages}
+        imageCount={imageCount}
+        fields={fields}
+        problems={problems}
+      />
       <Stack>
         <CallPanel
           action={action.name}
@@ -126,5 +113,43 @@ export function ActionRunner(props: Props) {
         <RequestView action={action.name} params={params} debug={debug} images={callImages} />
       </Stack>
     </SimpleGrid>
+  )
+}
+
+type CallInputsProps = Pick<
+  Props,
+  'settings' | 'entries' | 'onEntriesChange' | 'onImagesChange'
+> & {
+  readonly callImages: readonly PlaygroundImage[]
+  readonly imageCount: ImageCount
+  readonly fields: ReturnType<typeof usableFields>
+  readonly problems: ParsedParams['problems']
+}
+
+/** The images and the parameters of the call. */
+function CallInputs(props: CallInputsProps) {
+  const { settings, entries, callImages, imageCount, fields, problems } = props
+  const { onEntriesChange, onImagesChange } = props
+  return (
+    <Stack>
+      {imageCount.max > 0 && (
+        <Panel title="Images">
+          <ImagePicker
+            images={callImages}
+            imageCount={imageCount}
+            limits={settings}
+            onChange={onImagesChange}
+          />
+        </Panel>
+      )}
+      <Panel title="Parameters">
+        <ParamsForm
+          fields={fields}
+          entries={entries}
+          problems={problems}
+          onChange={onEntriesChange}
+        />
+      </Panel>
+    </Stack>
   )
 }

@@ -43,16 +43,6 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
     path: '/users/:userId/invite',
     onSuccess: ({ inviteLink }) => onInviteLink(inviteLink),
   })
-  const endSessions = useApiMutation({
-    method: 'POST',
-    path: '/users/:userId/sign-out',
-    onSuccess: () => notifications.show({ message: `All sessions of ${user.name} have ended.` }),
-  })
-  const removeFactor = useApiMutation({
-    method: 'POST',
-    path: '/users/:userId/second-factor/remove',
-    onSuccess: onClose,
-  })
   const submit = (): void => save.mutate({ pathParams, body: { role, disabled: isDisabled } })
   return (
     <Stack>
@@ -69,28 +59,7 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         checked={isDisabled}
         onChange={(event) => setIsDisabled(event.currentTarget.checked)}
       />
-      <Group>
-        <Button
-          variant="default"
-          size="xs"
-          loading={endSessions.isPending}
-          onClick={() => endSessions.mutate({ pathParams })}
-        >
-          End all sessions
-        </Button>
-        {user.hasSecondFactor && (
-          <Button
-            variant="default"
-            size="xs"
-            loading={removeFactor.isPending}
-            onClick={() => removeFactor.mutate({ pathParams })}
-          >
-            Remove second factor
-          </Button>
-        )}
-      </Group>
-      <ErrorNotice title="Couldn't end sessions" error={endSessions.error} />
-      <ErrorNotice title="Couldn't remove second factor" error={removeFactor.error} />
+      <UserSessions user={user} onChanged={onClose} />
       {!isConfirming && <ErrorNotice title="Couldn't save user" error={save.error} />}
       <ErrorNotice title="Couldn't create password link" error={invite.error} />
       <Group justify="space-between">
@@ -121,5 +90,48 @@ function EditUserForm({ user, onInviteLink, onClose }: EditUserFormProps) {
         />
       )}
     </Stack>
+  )
+}
+
+type UserSessionsProps = { readonly user: TeamMember; readonly onChanged: () => void }
+
+/** Ends the sessions of a user, or removes the second factor. */
+function UserSessions({ user, onChanged }: UserSessionsProps) {
+  const pathParams = { userId: user.userId }
+  const endSessions = useApiMutation({
+    method: 'POST',
+    path: '/users/:userId/sign-out',
+    onSuccess: () => notifications.show({ message: `All sessions of ${user.name} have ended.` }),
+  })
+  const removeFactor = useApiMutation({
+    method: 'POST',
+    path: '/users/:userId/second-factor/remove',
+    onSuccess: onChanged,
+  })
+  return (
+    <>
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          loading={endSessions.isPending}
+          onClick={() => endSessions.mutate({ pathParams })}
+        >
+          End all sessions
+        </Button>
+        {user.hasSecondFactor && (
+          <Button
+            variant="default"
+            size="xs"
+            loading={removeFactor.isPending}
+            onClick={() => removeFactor.mutate({ pathParams })}
+          >
+            Remove second factor
+          </Button>
+        )}
+      </Group>
+      <ErrorNotice title="Couldn't end sessions" error={endSessions.error} />
+      <ErrorNotice title="Couldn't remove second factor" error={removeFactor.error} />
+    </>
   )
 }

@@ -6,16 +6,15 @@ export function describeLedgerError({ problem }: LedgerError): string {
   const { reason, ledger = '', amountMicros } = problem
   const isWallet = ledger.startsWith('wallet:')
   const amount = `${formatUnits(amountMicros)} ${currency}`
-  switch (reason) {
-    case 'amount':
-      return `The amount must be more than 0 and at most ${formatUnits(microsMax)} ${currency}.`
-    case 'shortage':
-      return isWallet
-        ? `The wallet has less than ${amount}. Top up the wallet, or enter a smaller amount.`
-        : `The budget has less than ${amount} that is not reserved for running calls. Enter a smaller amount.`
-    case 'overflow':
-      return `The ${isWallet ? 'wallet' : 'budget'} would exceed ${formatUnits(microsMax)} ${currency}. Enter a smaller amount.`
-    case 'noLedger':
-      return `The ${isWallet ? 'wallet' : 'budget'} no longer exists. Reload the page.`
+  const name = isWallet ? 'wallet' : 'budget'
+  const shortage = isWallet
+    ? `The wallet has less than ${amount}. Top up the wallet, or enter a smaller amount.`
+    : `The budget has less than ${amount} that is not reserved for running calls. Enter a smaller amount.`
+  const messages: Readonly<Record<typeof reason, string>> = {
+    amount: `The amount must be more than 0 and at most ${formatUnits(microsMax)} ${currency}.`,
+    shortage,
+    overflow: `The ${name} would exceed ${formatUnits(microsMax)} ${currency}. Enter a smaller amount.`,
+    noLedger: `The ${name} no longer exists. Reload the page.`,
   }
+  return messages[reason]
 }

@@ -23,6 +23,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
   let dialog: Locator
   let owner: ConsoleClient
   let member: ConsoleClient
+  let ownerId = ''
   let projectPath = ''
   const clock = { nowMs: Date.now() }
   const step = sequentialTests()
@@ -33,6 +34,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     owner = browser.testConsole.owner
     member = await browser.testConsole.inviteMember('viewer')
     dialog = page.getByRole('dialog')
+    ownerId = (await owner.get('/session')).body.user.userId
     projectPath = `/projects/${browser.testConsole.projectId}`
     assertOk(await owner.send('PATCH', projectPath, { switches: { storeCrops: true } }))
     await enroll('Ada', { displayName: 'Ada Lovelace', groups: ['a'] })
@@ -193,7 +195,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
       await browser.goto(projectPath)
       const burst = page.getByLabel(/^Burst limit/u)
       await burst.fill('77')
-      await endSessions(browser, owner)
+      await endSessions(browser, ownerId)
       await page.getByRole('button', { name: 'Save' }).click()
       await dialog.getByText('Your session has ended').waitFor()
       assert.equal(await dialog.getByLabel('Name').inputValue(), 'Olga')
@@ -219,13 +221,13 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     const { secret } = assertOk(await member.send('POST', '/second-factor', { password })).body
     const code = authenticatorCode(secret, clock.nowMs)
     assertOk(await member.send('POST', '/second-factor/confirm', { code }))
-    await endSessions(browser, owner)
+    await endSessions(browser, ownerId)
     await browser.driver.open('Webhooks')
     await dialog.getByLabel(/^Password/u).fill(password)
     await page.keyboard.press('Enter')
     await page.getByText('No webhooks').waitFor()
     await browser.goto(projectPath)
-    await endSessions(browser, owner)
+    await endSessions(browser, ownerId)
     await page.getByLabel(/^Burst limit/u).fill('78')
     await page.getByRole('button', { name: 'Save' }).click()
     await dialog.getByLabel('Name').fill(name)
@@ -279,8 +281,7 @@ async function answerOnce(
   await page.route(pattern, (route) => route.fulfill(answer), { times: 1 })
 }
 
-async function endSessions({ testConsole }: ConsoleBrowser, user: ConsoleClient): Promise<void> {
-  const { userId } = (await user.get('/session')).body.user
+async function endSessions({ testConsole }: ConsoleBrowser, userId: string): Promise<void> {
   await testConsole.gallery.database.store.write((tx) => endUserSessions(tx, userId))
 }
 
