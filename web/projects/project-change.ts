@@ -5,10 +5,10 @@ import { useApi, useApiMutation } from '../api/use-api.ts'
 import { useQueryClient } from '@tanstack/react-query'
 
 /** A change of the settings of a project. Null restores a default of the service. */
-export type ProjectChange = BodyOf<typeof editProject>
+export type ProjectPatch = BodyOf<typeof editProject>
 
 type SaveOptions = {
-  readonly onSuccess?: (saved: ConsoleProject, change: ProjectChange) => void
+  readonly onSuccess?: (saved: ConsoleProject, change: ProjectPatch) => void
   readonly onError?: (error: Error) => void
 }
 
@@ -23,7 +23,7 @@ export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptio
   return {
     isPending: save.isPending,
     error: save.error,
-    save: (change: ProjectChange): void =>
+    save: (change: ProjectPatch): void =>
       save.mutate(
         { pathParams: { projectId }, body: change },
         { onSuccess: (saved) => onSuccess?.(saved, change) },
@@ -35,7 +35,7 @@ export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptio
 export function useUndoChange({ projectId }: ConsoleProject) {
   const api = useApi()
   const client = useQueryClient()
-  return async (change: ProjectChange): Promise<void> => {
+  return async (change: ProjectPatch): Promise<void> => {
     await api.send('PATCH', `/projects/${projectId}`, change)
     await client.invalidateQueries()
   }

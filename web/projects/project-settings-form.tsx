@@ -7,7 +7,7 @@ import type { ConsoleProject } from '../api/responses.ts'
 import { useHasRole } from '../api/session.ts'
 import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
-import { useSaveProject, useUndoChange, type ProjectChange } from './project-change.ts'
+import { useSaveProject, useUndoChange, type ProjectPatch } from './project-change.ts'
 import { ChangeRetentionDialog } from './change-retention-dialog.tsx'
 
 /** The value of an empty Mantine number field is a string. */
@@ -36,7 +36,7 @@ const fieldNames = {
 /** Edits the name, limits and defaults of a project. An empty field uses the service default. */
 export function ProjectSettingsForm({ project }: { readonly project: ConsoleProject }) {
   const mayWrite = useHasRole('admin')
-  const [toConfirm, setToConfirm] = useState<ProjectChange>()
+  const [toConfirm, setToConfirm] = useState<ProjectPatch>()
   const form = useForm<ProjectFormValues>({
     initialValues: valuesOf(project),
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
@@ -163,7 +163,7 @@ function valuesOf(project: ConsoleProject): ProjectFormValues {
 }
 
 /** Returns the values that differ from the stored ones. */
-function changeOf(project: ConsoleProject, values: ProjectFormValues): ProjectChange {
+function changeOf(project: ConsoleProject, values: ProjectFormValues): ProjectPatch {
   const stored = toSettings(valuesOf(project))
   const entries = Object.entries(toSettings(values)).filter(
     ([name, value]) => value !== stored[name as keyof ProjectFormValues],
@@ -171,7 +171,7 @@ function changeOf(project: ConsoleProject, values: ProjectFormValues): ProjectCh
   return Object.fromEntries(entries)
 }
 
-function earlierValues(project: ConsoleProject, change: ProjectChange): ProjectChange {
+function earlierValues(project: ConsoleProject, change: ProjectPatch): ProjectPatch {
   const stored = toSettings(valuesOf(project))
   return Object.fromEntries(Object.entries(stored).filter(([name]) => name in change))
 }
@@ -188,7 +188,7 @@ function toSettings({ name, ...numbers }: ProjectFormValues) {
 }
 
 /** The default is only known to the server, so a change to it is always confirmed. */
-function isRetentionShorter(project: ConsoleProject, { retentionDays }: ProjectChange): boolean {
+function isRetentionShorter(project: ConsoleProject, { retentionDays }: ProjectPatch): boolean {
   if (retentionDays === undefined) return false
   return retentionDays === null || retentionDays < project.retentionDays
 }
